@@ -1,0 +1,164 @@
+"""Every exception that tf1sessions raises, split by who must act.
+
+::
+
+    Tf1SessionsError
+    ├── UsageError (ValueError)             the caller's arguments are wrong
+    │   ├── ConfigError                     a SessionConfig field, or a ConfigProto that cannot be one
+    │   ├── ExecutionModeError              execution="caller" asked for a graph that is not safe in it
+    │   ├── JobFileError                    a TOML job file that cannot be read as one
+    │   └── ScriptUsageError                a script path, module or option that cannot be run
+    ├── UnsupportedEnvironmentError (RuntimeError)
+    │                                       this machine, TensorFlow or Keras cannot do what was asked
+    ├── ConcurrentGraphError (RuntimeError) two threads change one graph, or a sealed graph is changed
+    ├── ClosedError (RuntimeError)          a session or pool is used after close()
+    ├── ForkedProcessError (RuntimeError)   a forked child uses a session that its parent made
+    ├── MissingSymbolError (AttributeError) TF1's name is not there; hasattr() is False
+    ├── MissingModuleError (ImportError)    TF1's module is not there; `try: import` works
+    ├── PythonTwoError (SyntaxError)        a script is written in Python 2
+    └── WorkError (RuntimeError)            work that was handed out did not end well
+        ├── JobError                        a job raised; __cause__ is its own exception
+        ├── JobTimeoutError (TimeoutError)  a job ran past its time limit
+        ├── WorkerStartError                a worker process did not start, twice
+        └── WorkerDiedError                 a worker process was killed, by the signal named
+
+Each message says what was wrong with which value, where that value came from, and what to do next. All of them
+survive pickling with their attributes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ClosedError",
+    "ConcurrentGraphError",
+    "ConfigError",
+    "ExecutionModeError",
+    "ForkedProcessError",
+    "JobError",
+    "JobFileError",
+    "JobTimeoutError",
+    "MissingModuleError",
+    "MissingSymbolError",
+    "PythonTwoError",
+    "ScriptUsageError",
+    "Tf1SessionsError",
+    "UnsupportedEnvironmentError",
+    "UsageError",
+    "WorkError",
+    "WorkerDiedError",
+    "WorkerStartError",
+]
+
+
+class Tf1SessionsError(Exception):
+    """Base of all errors of this package.
+
+    Args:
+        message: What is wrong, with the value that is.
+        where: Where the value came from, such as ``"train.py:12"`` or ``"option --memory-fraction"``.
+        next_step: What the reader should do; a full sentence.
+        **details: Kept as attributes, for programs that handle the error.
+
+    Example:
+        >>> error = ConfigError("seed is -1", where="SessionConfig(seed=-1)", next_step="Give a seed of 0 or more.")
+        >>> print(error)
+        seed is -1 (from SessionConfig(seed=-1)). Give a seed of 0 or more.
+    """
+
+    def __init__(
+        self, message: str = "", *, where: str | None = None, next_step: str | None = None, **details: Any
+    ) -> None:
+        text = message
+        if where:
+            text += f" (from {where})"
+        if next_step:
+            text = f"{text.rstrip('.')}. {next_step}"
+        super().__init__(text)
+        self.where = where
+        self.next_step = next_step
+        self.__dict__.update(details)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, self.__dict__.copy()
+
+
+class UsageError(Tf1SessionsError, ValueError):
+    """The caller's arguments are wrong."""
+
+
+class ConfigError(UsageError):
+    """A field of :class:`~tf1sessions.SessionConfig` is out of its range, or a proto cannot be represented."""
+
+
+class ExecutionModeError(UsageError):
+    """``execution="caller"`` was asked for a graph with an operation that may block or needs another device."""
+
+
+class JobFileError(UsageError):
+    """A TOML job file has a wrong key, type or value; the message names the file and the key."""
+
+
+class ScriptUsageError(UsageError):
+    """A script, module or option given to ``tf1sessions run`` cannot be run."""
+
+
+class UnsupportedEnvironmentError(Tf1SessionsError, RuntimeError):
+    """This machine, Python, TensorFlow or Keras cannot do what was asked."""
+
+
+class ConcurrentGraphError(Tf1SessionsError, RuntimeError):
+    """A graph is changed by a thread that does not own it, or after it was sealed. The graph is as it was."""
+
+
+class ClosedError(Tf1SessionsError, RuntimeError):
+    """A session or a pool is used after it was closed."""
+
+
+class ForkedProcessError(Tf1SessionsError, RuntimeError):
+    """A forked child uses a session, or an eager operation, of a TensorFlow that its parent had already started."""
+
+
+class MissingSymbolError(Tf1SessionsError, AttributeError):
+    """A name of TensorFlow 1 that is not available. An ``AttributeError``, so that ``hasattr`` answers False."""
+
+
+class MissingModuleError(Tf1SessionsError, ImportError):
+    """A module of TensorFlow 1 that is not available. An ``ImportError``, so that ``try: import`` works."""
+
+
+class PythonTwoError(Tf1SessionsError, SyntaxError):
+    """A script is Python 2 source. ``filename`` and ``lineno`` say where that shows first."""
+
+    def __init__(self, message: str = "", *, filename: str | None = None, lineno: int | None = None, **rest: Any):
+        super().__init__(message, **rest)
+        self.msg = str(self.args[0])
+        self.filename = filename
+        self.lineno = lineno
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, self.__dict__ | {"filename": self.filename, "lineno": self.lineno}
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class WorkError(Tf1SessionsError, RuntimeError):
+    """Work that was handed to a thread or a process did not end well."""
+
+
+class JobError(WorkError):
+    """A job raised. ``job`` is its name; ``__cause__`` its exception, with the traceback of the worker."""
+
+
+class JobTimeoutError(WorkError, TimeoutError):
+    """A job ran past its time limit."""
+
+
+class WorkerStartError(WorkError):
+    """A worker process did not start, twice in a row."""
+
+
+class WorkerDiedError(WorkError):
+    """A worker process was killed; ``signal_name`` says by which signal."""
