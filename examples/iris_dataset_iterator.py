@@ -41,7 +41,7 @@ def train_input_fn():
     dataset = dataset.map(lambda _, line: parse_line(line),
                           num_parallel_calls=2)
     dataset = dataset.cache()
-    dataset = dataset.shuffle(buffer_size=150, seed=21).repeat()
+    dataset = dataset.repeat().shuffle(buffer_size=60, seed=21)
     dataset = dataset.batch(FLAGS.batch_size).prefetch(1)
     return dataset.make_one_shot_iterator().get_next()
 
@@ -63,8 +63,6 @@ def network(features, reuse=None):
 
 def main(argv):
     del argv
-    tf.set_random_seed(2017)
-
     features, labels = train_input_fn()
     logits = network(features)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
