@@ -23,11 +23,13 @@
         └── WorkerDiedError                 a worker process was killed, by the signal named
 
 Each message says what was wrong with which value, where that value came from, and what to do next. All of them
-survive pickling with their attributes.
+survive pickling with their attributes and their cause.
 """
 
 from __future__ import annotations
 
+import pickle
+import traceback
 from typing import Any
 
 __all__ = [
@@ -61,11 +63,17 @@ class Tf1SessionsError(Exception):
         next_step: What the reader should do; a full sentence.
         **details: Kept as attributes, for programs that handle the error.
 
+    Pickling keeps the attributes and ``__cause__``; a cause that cannot be pickled arrives as a ``RuntimeError`` with
+    its traceback as text.
+
     Example:
         >>> error = ConfigError("seed is -1", where="SessionConfig(seed=-1)", next_step="Give a seed of 0 or more.")
         >>> print(error)
         seed is -1 (from SessionConfig(seed=-1)). Give a seed of 0 or more.
     """
+
+    where: str | None
+    next_step: str | None
 
     def __init__(
         self, message: str = "", *, where: str | None = None, next_step: str | None = None, **details: Any
@@ -76,12 +84,28 @@ class Tf1SessionsError(Exception):
         if next_step:
             text = f"{text.rstrip('.')}. {next_step}"
         super().__init__(text)
-        self.where = where
-        self.next_step = next_step
-        self.__dict__.update(details)
+        self._fields = ("where", "next_step", *details)
+        # setattr, because AttributeError.name, OSError.filename and their like do not live in __dict__
+        for name, value in {"where": where, "next_step": next_step, **details}.items():
+            setattr(self, name, value)
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # OSError and SyntaxError would add their file name to it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.args, self.__dict__.copy()
+        state = self.__dict__ | {name: getattr(self, name) for name in self._fields}
+        if self.__cause__ is not None:
+            state["__cause__"] = _portable(self.__cause__)
+        return type(self), self.args, state
+
+
+def _portable(cause: BaseException) -> BaseException:
+    """Returns ``cause`` if it survives pickling, else an exception that holds its traceback as text."""
+    try:
+        pickle.loads(pickle.dumps(cause))
+    except Exception:  # whatever a foreign __reduce__ or __init__ raises
+        return RuntimeError("".join(traceback.format_exception(cause)).rstrip())
+    return cause
 
 
 class UsageError(Tf1SessionsError, ValueError):
@@ -131,17 +155,15 @@ class MissingModuleError(Tf1SessionsError, ImportError):
 class PythonTwoError(Tf1SessionsError, SyntaxError):
     """A script is Python 2 source. ``filename`` and ``lineno`` say where that shows first."""
 
-    def __init__(self, message: str = "", *, filename: str | None = None, lineno: int | None = None, **rest: Any):
-        super().__init__(message, **rest)
+    def __init__(
+        self, message: str = "", *, filename: str | None = None, lineno: int | None = None, **rest: Any
+    ) -> None:
+        super().__init__(message, filename=filename, lineno=lineno, **rest)
         self.msg = str(self.args[0])
-        self.filename = filename
-        self.lineno = lineno
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.args, self.__dict__ | {"filename": self.filename, "lineno": self.lineno}
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+        create, args, state = super().__reduce__()
+        return create, args, state | {"msg": self.msg}
 
 
 class WorkError(Tf1SessionsError, RuntimeError):

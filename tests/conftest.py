@@ -1,0 +1,199 @@
+"""Shared by all tests: a TensorFlow-free way to run TensorFlow code, and a check that nothing is left behind.
+
+Most tests that need TensorFlow run their code in a process of its own, through the fixture ``run_python``: a session
+in the pytest process would poison every fork that a later test makes, and starting TensorFlow takes seconds, so related
+checks share one such process and hand their findings back as JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import textwrap
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tf1sessions
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(tf1sessions.__file__).resolve().parent
+
+# How long a worker that was told to end, or a thread that is on its way out, may still be seen after a module's tests.
+SETTLE_SECS = 10.0
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets the processes that tests start find the package too when it is used from a checkout."""
+    installed = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}
+    if PACKAGE.parent not in installed:
+        paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        if str(PACKAGE.parent) not in paths:
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGE.parent), *paths]))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"tf1sessions {tf1sessions.__version__} from {PACKAGE}"
+
+
+# ---------------------------------------------------------------------------------------------------------- GPU
+
+
+def _has_gpu() -> bool:
+    """Asks TensorFlow in a process of its own; only called when a test with the marker ``gpu`` was collected."""
+    code = "import tensorflow as tf; print('GPUS', len(tf.config.list_physical_devices('GPU')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    return done.returncode == 0 and "GPUS 0" not in done.stdout
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and not _has_gpu():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="needs a GPU that TensorFlow can use"))
+
+
+# -------------------------------------------------------------------------------------------------------- leaks
+
+
+def child_processes() -> dict[int, str]:
+    """Returns the command line of each child of this process, zombies included; empty where there is no /proc."""
+    children = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            stat = (folder / "stat").read_text()
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        except (FileNotFoundError, ProcessLookupError):  # it ended while we looked
+            continue
+        name, _, rest = stat.partition(" (")[2].rpartition(") ")
+        state, parent = rest.split()[:2]
+        if int(parent) == os.getpid():
+            children[int(folder.name)] = command or f"[{name}] in state {state}"
+    return children
+
+
+# The standard library keeps this helper for as long as the process lives; pytest-timeout watches the current test.
+NOT_OURS = ("multiprocessing.resource_tracker", "pytest_timeout ")
+
+
+def leftovers(processes: Mapping[int, str], threads: Sequence[threading.Thread]) -> list[str]:
+    """Names what is alive now and is neither in ``processes`` nor in ``threads``."""
+    found = [
+        f"process {pid}: {command[:200]}"
+        for pid, command in child_processes().items()
+        if pid not in processes and not any(name in command for name in NOT_OURS)
+    ]
+    frames = sys._current_frames()
+    for thread in threading.enumerate():
+        if thread.daemon or thread in threads or thread.name.startswith(NOT_OURS):
+            continue
+        frame = frames.get(thread.ident or 0)
+        where = traceback.extract_stack(frame)[-1] if frame else None
+        found.append(f"thread {thread.name!r}" + (f" at {where.filename}:{where.lineno}" if where else ""))
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test module that leaves a child process or a non-daemon thread behind, naming it."""
+    processes, threads = child_processes(), threading.enumerate()
+    yield
+    deadline = time.monotonic() + SETTLE_SECS
+    while (left := leftovers(processes, threads)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    if left:
+        pytest.fail(f"{request.node.name} left behind:\n  " + "\n  ".join(left), pytrace=False)
+
+
+# --------------------------------------------------------------------------------------------- another process
+
+
+@dataclasses.dataclass(frozen=True)
+class PythonRun:
+    """What a process started by ``run_python`` did."""
+
+    results: dict[str, Any]
+    stdout: str
+    stderr: str
+    returncode: int
+    seconds: float
+
+
+# `report(name=value, ...)` is there for the code; what was reported before a crash is not lost.
+_PROLOGUE = """
+import json, sys
+def report(_path=sys.argv[1], **results):
+    with open(_path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(results) + "\\n")
+with open(sys.argv[2], encoding="utf-8") as _file:
+    _code = compile(_file.read(), sys.argv[2], "exec")
+del sys.argv[:2], _file
+exec(_code)
+"""
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[..., PythonRun]:
+    """Returns ``run(code, *args, deadline=..., env=..., cwd=..., check=True) -> PythonRun``.
+
+    The code runs in a fresh interpreter and calls ``report(name=value)`` with values that JSON knows. It starts in an
+    empty folder and sees this process's environment plus ``env`` (a value of None removes a variable). Past the
+    deadline its whole process group is killed and the test fails with what it had printed. With ``check``, an exit
+    code other than 0 fails the test, too.
+    """
+
+    def run(
+        code: str,
+        *args: str,
+        deadline: float = 120.0,
+        env: Mapping[str, str | None] | None = None,
+        cwd: str | Path | None = None,
+        check: bool = True,
+    ) -> PythonRun:
+        environment = {**os.environ, **(env or {})}
+        with tempfile.TemporaryDirectory(prefix="tf1sessions-test-") as folder:
+            report, program, empty = Path(folder, "report.jsonl"), Path(folder, "code.py"), Path(folder, "cwd")
+            empty.mkdir()
+            report.touch()
+            program.write_text(textwrap.dedent(code), encoding="utf-8")
+            started = time.monotonic()
+            process = subprocess.Popen(
+                [sys.executable, "-c", _PROLOGUE, str(report), str(program), *args],
+                cwd=cwd or empty,
+                env={name: value for name, value in environment.items() if value is not None},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+            try:
+                stdout, stderr = process.communicate(timeout=deadline)
+                late = False
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                stdout, stderr = process.communicate()
+                late = True
+            seconds = time.monotonic() - started
+            results: dict[str, Any] = {}
+            for line in report.read_text(encoding="utf-8").splitlines():
+                results.update(json.loads(line))
+        done = PythonRun(results, stdout, stderr, process.returncode, seconds)
+        if late or (check and done.returncode != 0):
+            ended = f"was killed after {deadline:g} s" if late else f"ended with {done.returncode}"
+            pytest.fail(f"the process {ended}\nreported: {results}\nstdout: {stdout[-4000:]}\nstderr: {stderr[-8000:]}")
+        return done
+
+    return run

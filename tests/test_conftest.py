@@ -1,0 +1,80 @@
+"""The helpers that other tests rely on can fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+from conftest import PythonRun, child_processes, leftovers
+
+
+def test_a_process_and_a_thread_that_stay_are_named() -> None:
+    go = threading.Event()
+    thread = threading.Thread(target=go.wait, name="stays-behind")
+    daemon = threading.Thread(target=go.wait, name="may-stay", daemon=True)
+    before, threads = child_processes(), threading.enumerate()
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        thread.start()
+        daemon.start()
+        left = leftovers(before, threads)
+        assert len(left) == 2, left
+        assert left[0].startswith(f"process {process.pid}: ") and "input()" in left[0]
+        assert left[1].startswith("thread 'stays-behind' at ")
+        assert leftovers(child_processes(), threading.enumerate()) == []
+    finally:
+        go.set()
+        thread.join()
+        daemon.join()
+        process.communicate(b"\n")
+    assert leftovers(before, threads) == []
+
+
+def test_a_child_that_nobody_waited_for_is_named() -> None:
+    before = child_processes()
+    process = subprocess.Popen([sys.executable, "-c", "print()"], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.read()  # until it closed its end; it is a zombie now, or about to be
+    assert [text for text in leftovers(before, threading.enumerate()) if str(process.pid) in text]
+    process.stdout.close()
+    process.wait()
+    assert leftovers(before, threading.enumerate()) == []
+
+
+def test_run_python_hands_results_back(run_python: Callable[..., PythonRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT", "1")
+    monkeypatch.setenv("DROPPED", "1")
+    done = run_python(
+        """
+        import os, sys
+        report(args=sys.argv[1:], files=os.listdir(), main=__name__)
+        print("out")
+        print("err", file=sys.stderr)
+        report(env=[os.environ.get(name) for name in ("KEPT", "DROPPED", "NEW")])
+        sys.exit(3)
+        """,
+        "a",
+        "b c",
+        env={"DROPPED": None, "NEW": "2"},
+        check=False,
+    )
+    assert done.results == {"args": ["a", "b c"], "files": [], "main": "__main__", "env": ["1", None, "2"]}
+    assert (done.stdout, done.stderr, done.returncode) == ("out\n", "err\n", 3)
+
+
+@pytest.mark.parametrize(
+    ("code", "deadline", "expected"),
+    [
+        ("report(step=1)\nraise SystemExit(4)", 60.0, r"ended with 4\nreported: {'step': 1}"),
+        ("report(step=2)\nprint('so far', flush=True)\nimport threading; threading.Event().wait()", 1.0, "so far"),
+        ("1 +", 60.0, r"code.py.*, line 1"),
+    ],
+)
+def test_run_python_fails_the_test(
+    run_python: Callable[..., PythonRun], code: str, deadline: float, expected: str
+) -> None:
+    with pytest.raises(pytest.fail.Exception, match=expected):
+        run_python(code, deadline=deadline)
