@@ -1,0 +1,247 @@
+"""The only module of the library that imports TensorFlow.
+
+Everything else takes TensorFlow from here::
+
+    caller ──▶ sessions/, pools/ ──▶ runtime.tf        tensorflow.compat.v1, as TensorFlow ships it
+                                └──▶ runtime.private   the private names that the fast call needs, or None
+    user   ──▶ tf1sessions.tf1 ────▶ runtime.tf1       the same with tf.layers and tf.nn.rnn_cell under Keras 3 too
+
+Importing this module changes nothing: not eager mode, not v2 behaviour, not Keras, not the environment.
+:func:`enable_v1_behavior` is the one function that does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+import types
+import warnings
+from typing import Any
+
+import tensorflow
+import tensorflow.compat.v1 as _compat_v1
+
+from tf1sessions.errors import MissingSymbolError, UnsupportedEnvironmentError
+
+__all__ = ["enable_v1_behavior", "forked_after_session", "note_session_started", "private", "tf", "tf1"]
+
+OLDEST_TENSORFLOW = (2, 16)
+#: The newest minor version that the test suite was run on. A newer one is tried, with one warning.
+NEWEST_TENSORFLOW = (2, 21)
+
+# Any: TensorFlow ships no types, and half of the names are made at run time.
+tf: Any = _compat_v1
+
+
+def tensorflow_version() -> tuple[int, int]:
+    """Returns the major and minor version of the TensorFlow that is imported."""
+    # Not tensorflow.version.VERSION: in a script's process that is what TF1 code expects to read there.
+    major, minor = importlib.import_module("tensorflow.python.framework.versions").VERSION.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _check_version() -> None:
+    found = tensorflow_version()
+    if found < OLDEST_TENSORFLOW:
+        raise UnsupportedEnvironmentError(
+            f"TensorFlow {found[0]}.{found[1]} is too old",
+            where=os.path.dirname(tensorflow.__file__ or "?"),
+            next_step="Install tensorflow 2.16 to 2.21 with the tf_keras of the same minor version.",
+        )
+    if found > NEWEST_TENSORFLOW:
+        warnings.warn(
+            f"tf1sessions was tested up to TensorFlow {NEWEST_TENSORFLOW[0]}.{NEWEST_TENSORFLOW[1]}; "
+            f"this is {found[0]}.{found[1]}",
+            stacklevel=3,
+        )
+
+
+_check_version()
+
+
+class _Private:
+    """TensorFlow's private names that the compiled call is built on, looked up once.
+
+    Each is None where this TensorFlow does not have it; ``callable_api`` tells whether the compiled call can be used
+    at all. Callers then fall back to the public ``Session.run``.
+    """
+
+    def __init__(self) -> None:
+        self.session = self._module("tensorflow.python.client.session")
+        self.pywrap_session = self._module("tensorflow.python.client.pywrap_tf_session")
+        self.ops = self._module("tensorflow.python.framework.ops")
+        self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
+        base = getattr(self.session, "BaseSession", None)
+        self.callable_api: bool = all(
+            (
+                hasattr(base, "_make_callable_from_options"),
+                hasattr(base, "_do_run"),
+                hasattr(base, "_do_call"),
+                hasattr(self.session, "_FetchHandler"),
+                hasattr(self.pywrap_session, "TF_SessionRunCallable"),
+                hasattr(self.pywrap_session, "TF_SessionReleaseCallable"),
+                hasattr(self.config_pb2, "CallableOptions"),
+            )
+        )
+
+    @staticmethod
+    def _module(name: str) -> Any:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            return None
+
+
+private = _Private()
+
+
+class _Namespace(types.ModuleType):
+    """A module whose names come from another module, some of them replaced."""
+
+    def __init__(self, name: str, behind: Any, replaced: dict[str, Any]) -> None:
+        super().__init__(name, behind.__doc__)
+        self.__dict__["_behind"] = behind
+        self.__dict__["_replaced"] = replaced
+
+    def __getattr__(self, name: str) -> Any:
+        replaced = self.__dict__["_replaced"]
+        if name in replaced:
+            value = replaced[name]()
+        else:
+            try:
+                value = getattr(self.__dict__["_behind"], name)
+            except AttributeError as error:
+                raise MissingSymbolError(
+                    f"{self.__name__} has no {name!r}",
+                    where="TensorFlow {}.{}".format(*tensorflow_version()),
+                    next_step="Scripts run by `tf1sessions run` get a wider TensorFlow 1 namespace than the library.",
+                ) from error
+        if not name.startswith("__"):
+            self.__dict__[name] = value
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(self.__dict__["_behind"]), *self.__dict__["_replaced"]})
+
+
+_LAYER_MODULES = ("base", "convolutional", "core", "normalization", "pooling")
+_LAYER_PREFIX = "tf_keras.src.legacy_tf_layers."
+_CELL_MODULES = ("tf_keras.src.layers.rnn.legacy_cells", "tf_keras.src.layers.rnn.legacy_cell_wrappers")
+_CELLS = (
+    "BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell "
+    "ResidualWrapper"
+).split()
+# tf.layers has functions and classes of these names; `Flatten`/`flatten` etc. are found by either spelling.
+_LAYERS = (
+    "AveragePooling1D AveragePooling2D AveragePooling3D BatchNormalization Conv1D Conv2D Conv2DTranspose Conv3D "
+    "Conv3DTranspose Dense Dropout Flatten InputSpec Layer MaxPooling1D MaxPooling2D MaxPooling3D SeparableConv1D "
+    "SeparableConv2D average_pooling1d average_pooling2d average_pooling3d batch_normalization conv1d conv2d "
+    "conv2d_transpose conv3d conv3d_transpose dense dropout flatten max_pooling1d max_pooling2d max_pooling3d "
+    "separable_conv1d separable_conv2d"
+).split()
+
+
+def _legacy_keras(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        version = ".".join(map(str, tensorflow_version()))
+        raise UnsupportedEnvironmentError(
+            f"tf.layers and tf.nn.rnn_cell need the package tf_keras, and importing {name} failed: {error}",
+            where=f"TensorFlow {version}",
+            next_step=f"Run: pip install 'tf_keras=={version}.*'",
+        ) from error
+
+
+def _layers() -> types.ModuleType:
+    """``tf.layers`` bound to tf_keras directly, so that it works whichever Keras the program uses."""
+    sources = [_legacy_keras(_LAYER_PREFIX + module) for module in _LAYER_MODULES]
+    found = types.ModuleType("tf1sessions.tf1.layers", "TF1's tf.layers.")
+    for name in _LAYERS:
+        value = next((getattr(source, name) for source in sources if hasattr(source, name)), None)
+        if value is None and name == "InputSpec":
+            value = _legacy_keras("tf_keras.src.engine.input_spec").InputSpec
+        if value is not None:
+            setattr(found, name, value)
+    experimental = types.ModuleType("tf1sessions.tf1.layers.experimental")
+    experimental.keras_style_scope = sources[0].keras_style_scope  # type: ignore[attr-defined]
+    experimental.set_keras_style = sources[0].set_keras_style  # type: ignore[attr-defined]
+    found.experimental = experimental  # type: ignore[attr-defined]
+    return found
+
+
+def _rnn_cell() -> types.ModuleType:
+    sources = [_legacy_keras(module) for module in _CELL_MODULES]
+    found = types.ModuleType("tf1sessions.tf1.nn.rnn_cell", "TF1's tf.nn.rnn_cell.")
+    for name in _CELLS:
+        setattr(found, name, next(getattr(source, name) for source in sources if hasattr(source, name)))
+    return found
+
+
+#: ``tensorflow.compat.v1`` as TF1 code expects it: ``tf1.layers`` and ``tf1.nn.rnn_cell`` are there under Keras 3 too,
+#: and no environment variable has to be set. Reading it is safe from any thread.
+tf1: Any = _Namespace(
+    "tf1sessions.tf1",
+    _compat_v1,
+    {
+        "layers": _layers,
+        "nn": lambda: _Namespace("tf1sessions.tf1.nn", _compat_v1.nn, {"rnn_cell": _rnn_cell}),
+    },
+)
+
+_behavior_lock = threading.Lock()
+_v1_enabled = False
+
+
+def enable_v1_behavior() -> None:
+    """Gives the whole program TensorFlow 1's behaviour: no eager execution, ref variables, v1 control flow and shapes.
+
+    This is process-wide and cannot be undone, so it is for the first lines of a program, before it uses TensorFlow.
+    Without it a :class:`~tf1sessions.GraphSession` works too; its graph then has TF2's resource variables, v2 control
+    flow and v2 ``TensorShape``. Calling it again does nothing.
+
+    Raises:
+        UnsupportedEnvironmentError: When TensorFlow has already run something eagerly, or has tensors alive that
+            would change meaning.
+
+    Thread-safety: safe to call from any thread; other threads must not be using TensorFlow at that moment.
+    """
+    global _v1_enabled
+    with _behavior_lock:
+        if _v1_enabled:
+            return
+        context = importlib.import_module("tensorflow.python.eager.context")
+        current = context.context_safe()
+        if current is not None and getattr(current, "_initialized", False) and tf.executing_eagerly_outside_functions():
+            raise UnsupportedEnvironmentError(
+                "enable_v1_behavior() came after TensorFlow had already run an eager operation",
+                where="this process",
+                next_step="Call it first, right after the imports, or run the program with `tf1sessions run`.",
+            )
+        _compat_v1.disable_v2_behavior()
+        _v1_enabled = True
+
+
+_session_started = False
+_forked_after_session = False
+
+
+def note_session_started() -> None:
+    """Remembers that this process has made a session, so that a forked child can be told (see below)."""
+    global _session_started
+    _session_started = True
+
+
+def forked_after_session() -> bool:
+    """True in a child that was forked after its parent made a session: TensorFlow's threads are gone in it."""
+    return _forked_after_session
+
+
+def _after_fork_in_child() -> None:
+    global _forked_after_session
+    _forked_after_session = _session_started
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

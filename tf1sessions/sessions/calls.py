@@ -1,0 +1,651 @@
+"""Compiled calls: the Session whose ``run`` costs a tenth, with the same results, checks and errors.
+
+The data flow of one ``run``::
+
+    run(fetches, feed_dict)
+      │ key: the shape of the request (ids of tensors, structure of containers)
+      ├─ known ──▶ Plan: checks and converts the fed values ─┐ any doubt: the slow way, which raises TensorFlow's error
+      │                                                      ▼
+      │                                    Request.run ──▶ TF_SessionRunCallable ──▶ results are copied ──▶ Plan.assemble
+      │                                                      ▲
+      └─ new ────▶ TensorFlow's own Session._run: its checks, its conversions, its error texts
+                      └─ _do_run (ours) ──▶ Request (compiled once for its feeds, fetches and targets)
+
+So a request is compiled once, whichever way it takes, and the slow way decides whatever the fast one is not sure of;
+nothing is ever run twice to get an error text. What TensorFlow's ``run`` alone can do (RunOptions that ask for
+something, ``partial_run``) is left to it.
+
+Locks: ``SessionCalls._lock`` guards compilation and insertion into the two caches; look-ups take no lock (a dict read).
+A plan or request that is evicted while another thread uses it stays alive through that thread's reference.
+
+The measured differences between the callable API and ``run`` that this module makes good: results that alias
+TensorFlow's buffers, no conversion of fed values (a big-endian array is misread in silence), no static shape check,
+errors without ``op`` and without "Detected at node", tensors both fed and fetched.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from tf1sessions import runtime
+from tf1sessions.errors import ConfigError, ExecutionModeError, ForkedProcessError
+from tf1sessions.runtime import private, tf
+from tf1sessions.sessions.operations import Judgement, judge, prune
+from tf1sessions.sessions.watchdog import watchdog
+
+__all__ = ["CompiledCall", "EXECUTIONS", "Session", "SessionCalls", "calls_of", "install_fast_path", "run"]
+
+EXECUTIONS = ("auto", "caller", "pool")
+
+#: How many requests a session keeps compiled. Arbitrary: well above what a training loop uses, and low enough that a
+#: program which makes a new request at each step does not keep them all.
+CAPACITY = 256
+
+_Tensor: Any = tf.Tensor
+_Operation: Any = tf.Operation
+_OpError: Any = tf.errors.OpError
+_ndarray = np.ndarray
+
+
+class _NotPlannable(Exception):
+    """Not an error: this request goes the slow way each time."""
+
+
+# -- keys -------------------------------------------------------------------------------------------------------------
+
+# type -> True (key by identity), False (not plannable). Filled as types are met; a dict write is atomic.
+_leaf_types: dict[type, bool] = {}
+
+
+def _is_leaf(kind: type) -> bool:
+    known = _leaf_types.get(kind)
+    if known is None:
+        known = issubclass(kind, (_Tensor, _Operation, tf.Variable, tf.SparseTensor, tf.IndexedSlices))
+        _leaf_types[kind] = known
+    return known
+
+
+def _key(item: Any) -> Any:
+    kind = type(item)
+    if _is_leaf(kind):
+        return id(item)
+    if kind is list or kind is tuple:
+        return (kind, *[_key(each) for each in item])
+    if kind is str:
+        return item
+    if kind is dict:
+        return (dict, *item, *[_key(each) for each in item.values()])
+    if isinstance(item, tuple) and hasattr(kind, "_fields") and not hasattr(kind, "__attrs_attrs__"):
+        return (kind, *[_key(each) for each in item])
+    raise _NotPlannable
+
+
+def _leaves(item: Any) -> list[Any]:
+    """What a key's ids stand for; a plan holds these, so that no other object can get the same id."""
+    if isinstance(item, (list, tuple)):
+        return [leaf for each in item for leaf in _leaves(each)]
+    if isinstance(item, dict):
+        return [leaf for each in item.values() for leaf in _leaves(each)]
+    return [item]
+
+
+# -- the fed values ---------------------------------------------------------------------------------------------------
+
+
+def _asarray(value: Any, dtype: Any) -> Any:
+    return np.asarray(value, dtype=dtype)
+
+
+class _Feed:
+    """One tensor that is fed: its dtype and static shape, and what ``run`` would do to a value for it."""
+
+    __slots__ = ("dims", "dtype", "shape", "tensor")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.dtype = np.dtype(tensor.dtype.as_numpy_dtype)
+        self.shape: Any = None
+        self.dims: tuple[int | None, ...] | None = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Reads the static shape again; ``set_shape`` may have narrowed it."""
+        shape = self.tensor.shape
+        self.dims = None if shape.rank is None else tuple(shape.as_list())
+        self.shape = shape
+
+    def accepts(self, shape: tuple[int, ...]) -> bool:
+        if self.tensor.shape is not self.shape:
+            self.refresh()
+        dims = self.dims
+        if dims is None or dims == shape:
+            return True
+        if len(dims) != len(shape):
+            return False
+        for known, given in zip(dims, shape):  # noqa: B905 - the lengths are equal
+            if known is not None and known != given:
+                return False
+        return True
+
+    def convert(self, value: Any) -> Any:
+        """The array that ``run`` would make of a value that is not one of the right dtype, or None: ask ``run``."""
+        kind = type(value)
+        if kind is float or kind is bool:
+            pass
+        elif kind is int:
+            # run() refuses an int that the dtype cannot hold.
+            if self.dtype.hasobject or self.dtype.kind not in "iufc":
+                return None
+            if self.dtype.kind in "iu":
+                limits = np.iinfo(self.dtype)
+                if not limits.min <= value <= limits.max:
+                    return None
+            elif int(float(value)) != value:
+                return None
+        elif not (kind is _ndarray or kind is list or kind is tuple or issubclass(kind, np.generic)):
+            return None
+        try:
+            return _asarray(value, self.dtype)
+        except Exception:  # noqa: BLE001 - the slow way meets the same error and raises it as TensorFlow words it
+            return None
+
+
+# -- compiled once: the request ---------------------------------------------------------------------------------------
+
+
+class Request:
+    """Feeds, fetches and targets, compiled for one session. Any thread may run it."""
+
+    __slots__ = ("__weakref__", "_copied", "_handle", "_session", "in_caller", "judgement", "recent")
+
+    def __init__(self, session: Any, handle: Any, judgement: Judgement, in_caller: bool) -> None:
+        self._session = weakref.ref(session)
+        self._handle = handle
+        self.judgement = judgement
+        self.in_caller = in_caller
+        self._copied = tuple(index for index, fresh in enumerate(judgement.fresh) if not fresh)
+        self.recent = True
+
+    def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
+        """Runs it. ``values`` are arrays of the right dtypes; the results belong to the caller."""
+        self.recent = True
+        judgement = self.judgement
+        if judgement.keeps_feeds:
+            values = [value.copy() for value in values]
+        if judgement.may_block:
+            with watchdog.call(session, judgement.may_block):
+                results = _run_callable(session._session, self._handle, values, None)
+        else:
+            results = _run_callable(session._session, self._handle, values, None)
+        for index in self._copied:
+            result = results[index]
+            # A string array has been made from the buffer, a scalar too; every other array may be a view of it.
+            if type(result) is _ndarray and result.dtype.char != "O":
+                results[index] = result.copy()
+        return results  # type: ignore[no-any-return]
+
+    def __del__(self) -> None:
+        session = self._session()
+        if session is not None and session._session is not None and not session._closed:
+            private.pywrap_session.TF_SessionReleaseCallable(session._session, self._handle)
+
+
+_run_callable: Any = getattr(private.pywrap_session, "TF_SessionRunCallable", None)
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+# -- one shape of request: the plan -----------------------------------------------------------------------------------
+
+
+class Plan:
+    """How one shape of request becomes a call of a :class:`Request`, and its results the caller's structure."""
+
+    __slots__ = ("_assemble", "_feeds", "_order", "_refs", "recent", "request")
+
+    def __init__(
+        self,
+        request: Request,
+        feeds: Sequence[_Feed],
+        order: Sequence[int] | None,
+        assemble: Callable[[list[Any]], Any],
+        refs: Any,
+    ) -> None:
+        self.request = request
+        self._feeds = tuple(feeds)
+        self._order = order
+        self._assemble = assemble
+        self._refs = refs
+        self.recent = True
+
+    def accept(self, values: Iterable[Any]) -> list[Any] | None:
+        """The arrays to feed, in the request's order; None when TensorFlow's own checks must decide."""
+        accepted = []
+        for feed, value in zip(self._feeds, values):  # noqa: B905 - the caller's key fixed the length
+            if type(value) is not _ndarray or value.dtype != feed.dtype:
+                value = feed.convert(value)
+                if value is None:
+                    return None
+            if not feed.accepts(value.shape):
+                return None
+            accepted.append(value)
+        if self._order is not None:
+            accepted = [accepted[index] for index in self._order]
+        return accepted
+
+    def call(self, session: Any, values: Sequence[Any]) -> Any:
+        self.recent = True
+        try:
+            results = self.request.run(session, values)
+        except _OpError as error:
+            # Gives it `op` and "Detected at node", as run() would; raises always.
+            session._do_call(_raise, error)
+            raise
+        return self._assemble(results)
+
+
+def _assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any]:
+    """Makes the function that turns a request's results (in ``names``' order) into the structure of the fetches."""
+    mapper = handler._fetch_mapper
+    position = {name: index for index, name in enumerate(names)}
+    unique = mapper.unique_fetches()
+    sources = [None if isinstance(fetch, _Operation) else position[fetch.name] for fetch in unique]
+    if type(mapper).__name__ == "_ElementFetchMapper" and len(unique) == 1 and isinstance(unique[0], _Tensor):
+        if mapper._contraction_fn([mapper]) is mapper:  # the identity: a plain tensor
+            return lambda results: results[0]
+    build = mapper.build_results
+    return lambda results: build([None if source is None else results[source] for source in sources])
+
+
+# -- a session's calls ------------------------------------------------------------------------------------------------
+
+
+class SessionCalls:
+    """The compiled requests and plans of one session. It holds no strong reference to the session.
+
+    Args:
+        session: The session.
+        execution: ``"auto"``, ``"caller"`` or ``"pool"``.
+        capacity: How many requests, and how many plans, are kept.
+    """
+
+    def __init__(self, session: Any, execution: str = "auto", capacity: int = CAPACITY) -> None:
+        if execution not in EXECUTIONS:
+            raise ConfigError(
+                f"execution is {execution!r}", where="SessionConfig", next_step=f"Use one of {', '.join(EXECUTIONS)}."
+            )
+        self.execution = execution
+        self.plans: dict[Any, Plan] = {}
+        self.requests: dict[Any, Request] = {}
+        self._capacity = capacity
+        self._lock = Lock()
+        self._only_device: bool | None = None
+        runtime.note_session_started()
+
+    def request(self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]) -> Request:
+        """The compiled request for tensors sorted by name; compiles it when it is new."""
+        key = (
+            tuple([tensor.name for tensor in feeds]),
+            tuple([tensor.name for tensor in fetches]),
+            tuple([operation.name for operation in targets]),
+        )
+        found = self.requests.get(key)
+        if found is None:
+            with self._lock:
+                found = self.requests.get(key)
+                if found is None:
+                    found = self._compile(session, key, feeds, fetches, targets)
+                    self._insert(self.requests, key, found)
+        return found
+
+    def _compile(
+        self, session: Any, names: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
+    ) -> Request:
+        if self._only_device is None:
+            self._only_device = not session.sess_str and len(session.list_devices()) == 1
+        judgement = judge(prune(fetches, targets, feeds), fetches, feeds, only_device=self._only_device)
+        in_caller = self.execution == "caller" or (self.execution == "auto" and judgement.unsafe_in_caller is None)
+        if in_caller and judgement.unsafe_in_caller is not None:
+            raise ExecutionModeError(
+                f"execution='caller' is not safe for fetches {list(names[1] + names[2])}: {judgement.unsafe_in_caller}",
+                where="SessionConfig(execution='caller')",
+                next_step="Use execution='auto', which runs such a request in the thread pool.",
+            )
+        options = private.config_pb2.CallableOptions(feed=names[0], fetch=names[1], target=names[2])
+        if in_caller:
+            options.run_options.inter_op_thread_pool = -1
+        made = session._do_call(session._make_callable_from_options, options)
+        handle, made._handle = made._handle, None  # ours from here on; theirs would keep the session alive
+        return Request(session, handle, judgement, in_caller)
+
+    def plan(self, session: Any, key: Any, fetches: Any, feeds: Iterable[Any], refs: Any) -> Plan | None:
+        """Makes and keeps the plan of a request that the slow way has accepted. None when it has to go that way."""
+        graph = session.graph
+        handler = private.session._FetchHandler(graph, fetches, {})
+        tensors = [graph.as_graph_element(feed, allow_tensor=True, allow_operation=False) for feed in feeds]
+        fetched, targets = handler.fetches(), handler.targets()
+        fed = {id(tensor) for tensor in tensors}
+        if handler._fetch_handles or len(fed) != len(tensors) or any(id(tensor) in fed for tensor in fetched):
+            return None
+        if not fetched and not targets:
+            return None
+        if not all(graph.is_feedable(tensor) for tensor in tensors):
+            return None
+        order = sorted(range(len(tensors)), key=lambda index: str(tensors[index].name))
+        fetched, targets = sorted(fetched, key=_name), sorted(targets, key=_name)
+        request = self.request(session, [tensors[index] for index in order], fetched, targets)
+        plan = Plan(
+            request,
+            [_Feed(tensor) for tensor in tensors],
+            None if order == list(range(len(order))) else order,
+            _assembler(handler, [tensor.name for tensor in fetched]),
+            refs,
+        )
+        if key is not None:
+            with self._lock:
+                self._insert(self.plans, key, plan)
+        return plan
+
+    def _insert(self, cache: dict[Any, Any], key: Any, value: Any) -> None:
+        """Keeps ``value``; with the lock held. Evicts the oldest entry that was not used since it was last passed over."""
+        while len(cache) >= self._capacity:
+            for old in list(cache):
+                entry = cache[old]
+                if entry.recent:
+                    entry.recent = False
+                else:
+                    del cache[old]
+                    if cache is self.requests:
+                        for stale in [name for name, plan in self.plans.items() if plan.request is entry]:
+                            del self.plans[stale]
+                    break
+        cache[key] = value
+
+    def clear(self) -> None:
+        """Drops all plans and requests; calls that are running keep theirs until they return."""
+        with self._lock:
+            self.plans.clear()
+            self.requests.clear()
+
+
+def _name(element: Any) -> str:
+    return str(element.name)
+
+
+def calls_of(session: Any) -> SessionCalls:
+    """The compiled calls of any session; made at the first use."""
+    found = session.__dict__.get("_tf1sessions_calls")
+    if found is None:
+        found = session.__dict__.setdefault("_tf1sessions_calls", SessionCalls(session))
+    return found  # type: ignore[no-any-return]
+
+
+# -- run --------------------------------------------------------------------------------------------------------------
+
+_original_run: Any = tf.Session.run
+_original_do_run: Any = getattr(tf.Session, "_do_run", None)
+_original_init: Any = None
+
+
+def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    """Runs ``fetches`` in any session, as ``tf.compat.v1.Session.run`` does, by a compiled call where there is one.
+
+    Args:
+        session: A ``tf.compat.v1.Session``, one of ours or not.
+        fetches, feed_dict, options, run_metadata: As for ``Session.run``.
+
+    Returns:
+        What ``Session.run`` returns; no array of it shares memory with a variable, a constant, a feed or another result.
+
+    Raises:
+        Whatever ``Session.run`` raises, in the same words.
+        ForkedProcessError: In a child process that was forked after its parent made a session; ``Session.run`` would
+            hang there.
+
+    Thread-safety: safe to call from any number of threads at once.
+    """
+    if options is not None or run_metadata is not None:
+        if options is not None and options.ByteSize():
+            return _original_run(session, fetches, feed_dict, options, run_metadata)
+        if run_metadata is not None:
+            run_metadata.Clear()  # what run() leaves in it when no option asks for anything
+    if runtime._forked_after_session:
+        raise _forked()
+    calls = session.__dict__.get("_tf1sessions_calls") or calls_of(session)
+    key: Any
+    try:
+        if feed_dict:
+            key = (_key(fetches), *[item if type(item) is str else _feed_id(item) for item in feed_dict])
+        else:
+            key = (_key(fetches),)
+        plan = calls.plans.get(key)
+    except _NotPlannable:
+        return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
+    if plan is not None:
+        if not session._closed:
+            values = plan.accept(feed_dict.values()) if feed_dict else ()
+            if values is not None:
+                return plan.call(session, values)
+        return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
+    result = _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
+    calls.plan(session, key, fetches, feed_dict or (), (_leaves(fetches), list(feed_dict or ())))
+    return result
+
+
+def _feed_id(item: Any) -> int:
+    if isinstance(item, (_Tensor, tf.Variable)):
+        return id(item)
+    raise _NotPlannable
+
+
+def _forked() -> ForkedProcessError:
+    return ForkedProcessError(
+        "this process was forked after its parent had made a TensorFlow session, and TensorFlow would hang in it",
+        where="os.fork",
+        next_step="Fork before the first session, or start the process with multiprocessing's 'spawn' method.",
+    )
+
+
+def _own(result: Any, feed_dict: Any) -> Any:
+    """Copies what the slow way returned of the fed arrays themselves (a tensor both fed and fetched)."""
+    if not feed_dict:
+        return result
+    fed = [value for value in tf.nest.flatten(list(feed_dict.values())) if isinstance(value, _ndarray)]
+    if not fed:
+        return result
+
+    def own(value: Any) -> Any:
+        if isinstance(value, _ndarray) and any(np.may_share_memory(value, other) for other in fed):
+            return value.copy()
+        return value
+
+    return tf.nest.map_structure(own, result)
+
+
+def do_run(
+    session: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict: Any, options: Any, run_metadata: Any
+) -> Any:
+    """Takes the place of ``BaseSession._do_run``: the end of the slow way, which has checked everything."""
+    if handle is not None or options is not None or run_metadata is not None:
+        return _original_do_run(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+    feeds = sorted(((ref.deref(), value) for ref, value in feed_dict.items()), key=lambda pair: str(pair[0].name))
+    fetches = sorted(fetch_list, key=_name)
+    request = calls_of(session).request(
+        session, [tensor for tensor, _ in feeds], fetches, sorted(target_list, key=_name)
+    )
+    results = session._do_call(request.run, session, [value for _, value in feeds])
+    if fetches == fetch_list:
+        return results
+    by_id = {id(tensor): result for tensor, result in zip(fetches, results, strict=True)}
+    return [by_id[id(tensor)] for tensor in fetch_list]
+
+
+class Session(tf.Session):  # type: ignore[misc]
+    """``tf.compat.v1.Session`` with compiled calls under ``run``: the same results, checks and errors, faster.
+
+    Args:
+        target, graph, config: As for ``tf.compat.v1.Session``. ``config`` may also be a
+            :class:`~tf1sessions.SessionConfig`.
+        execution: ``"auto"`` runs a request in the calling thread when its graph is small and made of operations that
+            wait for nothing, and in TensorFlow's thread pool otherwise; ``"pool"`` always uses the pool; ``"caller"``
+            refuses a request that is not safe in the calling thread.
+
+    Raises:
+        ConfigError: For an unknown ``execution``.
+        ExecutionModeError: From ``run``, with ``execution="caller"``.
+
+    Thread-safety: ``run`` and ``close`` may be called from any thread. Adding operations to the graph may not; see
+    :class:`~tf1sessions.GraphSession`.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> tf = t1.tf1
+        >>> with tf.Graph().as_default(), t1.Session() as session:
+        ...     x = tf.placeholder(tf.float32, [None])
+        ...     print(session.run(2. * x, {x: [1., 2.]}))
+        [2. 4.]
+    """
+
+    def __init__(self, target: str = "", graph: Any = None, config: Any = None, *, execution: str | None = None) -> None:
+        if runtime.forked_after_session():
+            raise _forked()
+        to_proto = getattr(config, "to_proto", None)
+        if to_proto is not None:
+            execution = execution or config.execution
+            config = to_proto()
+        calls = SessionCalls(self, execution or "auto")
+        super().__init__(target, graph, config)
+        self._tf1sessions_calls = calls
+
+    if private.callable_api:
+
+        def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+            """As ``tf.compat.v1.Session.run``; see :func:`tf1sessions.sessions.calls.run`."""
+            return run(self, fetches, feed_dict, options, run_metadata)
+
+        def _do_run(self, *args: Any) -> Any:
+            return do_run(self, *args)
+
+    def close(self) -> None:
+        """Closes the session; running calls end with ``CancelledError``. Closing again does nothing."""
+        super().close()
+        calls = self.__dict__.get("_tf1sessions_calls")
+        if calls is not None:
+            calls.clear()
+        watchdog.forget(self)
+
+
+class CompiledCall:
+    """A request that was compiled once; made by :meth:`GraphSession.compile`.
+
+    Calling it with one value for each feed, in their order, returns what ``run(fetches, ...)`` would return: owned by
+    the caller, with the same checks and errors.
+
+    Attributes:
+        in_caller: Whether it runs in the calling thread rather than in TensorFlow's pool; None when it is not compiled
+            because only ``run`` can do it.
+
+    Thread-safety: safe to call from any number of threads at once.
+    """
+
+    __slots__ = ("_accept", "_call", "_feeds", "_fetches", "_only_targets", "_picks", "_session", "in_caller")
+
+    def __init__(self, session: Any, feeds: Any, fetches: Any, targets: Any) -> None:
+        self._session = session
+        self._feeds = tuple(feeds) if isinstance(feeds, (list, tuple)) else (() if feeds is None else (feeds,))
+        listed = list(targets) if isinstance(targets, (list, tuple)) else ([] if targets is None else [targets])
+        # With targets, what runs is (fetches, targets), and the first of the two is returned.
+        self._picks = bool(listed)
+        self._only_targets = fetches is None
+        self._fetches: Any = fetches
+        if listed:
+            self._fetches = (listed[:1] if fetches is None else fetches, listed)
+        if session._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        plan = None
+        if private.callable_api:
+            try:
+                for feed in self._feeds:
+                    session.graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
+            except (KeyError, TypeError, ValueError) as error:
+                if not isinstance(feed, (tf.SparseTensor, tf.IndexedSlices)):
+                    raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from error
+            else:
+                refs = (_leaves(self._fetches), self._feeds)
+                plan = calls_of(session).plan(session, None, self._fetches, self._feeds, refs)
+        self._accept = None if plan is None else plan.accept
+        self._call = None if plan is None else plan.call
+        self.in_caller = None if plan is None else plan.request.in_caller
+
+    def __call__(self, *values: Any) -> Any:
+        if len(values) != len(self._feeds):
+            raise TypeError(
+                f"the compiled call takes {len(self._feeds)} value(s), for "
+                f"{[getattr(feed, 'name', feed) for feed in self._feeds]}, and got {len(values)}"
+            )
+        session = self._session
+        if self._accept is not None and not session._closed:
+            if runtime._forked_after_session:
+                raise _forked()
+            accepted = self._accept(values)
+            if accepted is not None:
+                result = self._call(session, accepted)  # type: ignore[misc]
+                return self._pick(result) if self._picks else result
+        result = session.run(self._fetches, dict(zip(self._feeds, values, strict=True)))
+        return self._pick(result) if self._picks else result
+
+    def _pick(self, result: Any) -> Any:
+        return None if self._only_targets else result[0]
+
+    def __repr__(self) -> str:
+        where = {True: "caller", False: "pool", None: "run"}[self.in_caller]
+        return f"<CompiledCall of {len(self._feeds)} feed(s), runs in {where}>"
+
+
+# -- a whole process --------------------------------------------------------------------------------------------------
+
+
+def install_fast_path() -> bool:
+    """Puts compiled calls under every session of this process, those that TensorFlow's own classes make included.
+
+    For processes that belong to one script: MonitoredTrainingSession, Supervisor and Estimator make
+    ``python.client.session.Session`` themselves, and all of them meet in ``BaseSession.run``. Calling it again does
+    nothing.
+
+    Returns:
+        False when this TensorFlow lacks the private API; ``run`` is then left as it is.
+    """
+    global _original_init, _original_run
+    if not private.callable_api:
+        return False
+    base = private.session.BaseSession
+    if _original_init is not None:
+        return True
+    _original_init = base.__init__
+    _original_run = base.run
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if runtime.forked_after_session():
+            raise _forked()
+        runtime.note_session_started()
+        _original_init(self, *args, **kwargs)
+
+    __init__.__wrapped__ = _original_init  # type: ignore[attr-defined]
+    __init__.__doc__ = _original_init.__doc__
+
+    def base_run(self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        return run(self, fetches, feed_dict, options, run_metadata)
+
+    base_run.__name__ = "run"
+    base_run.__doc__ = _original_run.__doc__
+    base.__init__ = __init__
+    base.run = base_run
+    base._do_run = do_run
+    return True

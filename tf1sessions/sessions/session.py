@@ -1,0 +1,281 @@
+"""GraphSession: one graph, one session; one thread builds, any thread runs.
+
+::
+
+    GraphSession ──owns──▶ OwnedGraph   (graphs.py: who may change it)
+                 └─owns──▶ Session      (calls.py: compiled calls)
+    with gs:            graph and session are this thread's default; leaving closes
+    gs.building()       hands building over        gs.seal()   ends building for everybody
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from tf1sessions.errors import ClosedError, ConfigError
+from tf1sessions.runtime import tf
+from tf1sessions.sessions.calls import CompiledCall, Session
+from tf1sessions.sessions.config import SessionConfig
+from tf1sessions.sessions.graphs import OwnedGraph
+
+__all__ = ["GraphSession"]
+
+logger = logging.getLogger("tf1sessions")
+_numbers = itertools.count(1)
+_gpu_note = threading.Event()
+
+
+class GraphSession:
+    """Owns one ``tf.Graph`` and one session on it.
+
+    The thread that makes it builds the graph, inside ``with gs:`` or any ``gs.as_default()``; every thread may run it.
+    In a program that has not called :func:`~tf1sessions.enable_v1_behavior` the graph has TF2's resource variables and
+    control flow; nothing of that program is switched.
+
+    Args:
+        config: A :class:`SessionConfig` or a ``tf.compat.v1.ConfigProto``.
+        target: A gRPC target, as for ``tf.compat.v1.Session``; in process by default.
+        name: For messages.
+
+    Attributes:
+        graph: The graph.
+        session: The session, a :class:`~tf1sessions.Session`.
+        config: The :class:`SessionConfig`.
+        built: What a pool's initializer returned; None otherwise.
+
+    Raises:
+        ConfigError: From a wrong ``config``.
+        ConcurrentGraphError: From any change of the graph by a thread that may not change it.
+        ClosedError: From building or seal() after close(). ``run`` raises TensorFlow's own RuntimeError.
+
+    Thread-safety: run, compile'd calls, initialize, save, restore and close are safe from any thread; building is for
+    one thread at a time, which is enforced.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> tf = t1.tf1
+        >>> with t1.GraphSession() as gs:
+        ...     x = tf.placeholder(tf.float32, [None, 2])
+        ...     total = tf.reduce_sum(x)
+        ...     add = gs.compile(feeds=[x], fetches=total)
+        ...     print(add([[1., 2.]]))
+        3.0
+    """
+
+    def __init__(self, config: Any = None, *, target: str = "", name: str | None = None) -> None:
+        if config is None:
+            config = SessionConfig()
+        elif not isinstance(config, SessionConfig):
+            config = SessionConfig.from_proto(config)
+        self.name = name or f"GraphSession-{next(_numbers)}"
+        self.config: SessionConfig = config
+        self.built: Any = None
+        self.graph = OwnedGraph(self.name)
+        self.session = Session(target, self.graph, config)
+        self._stacks = threading.local()
+        self._build_lock = threading.Lock()
+        self._closed = False
+        self._initializers: tuple[int, Any] | None = None
+        self._saver: tuple[int, Any] | None = None
+        if config.seed is not None:
+            with self.graph.as_default():
+                tf.set_random_seed(config.seed)
+        if config.uses_gpu_options and not _gpu_note.is_set():
+            if not any(device.device_type == "GPU" for device in self.session.list_devices()):
+                _gpu_note.set()
+                logger.info("%s: its GPU options have no effect, TensorFlow sees no GPU here", self.name)
+
+    # -- building --------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def building(self) -> Iterator[GraphSession]:
+        """Hands building over to this thread for the block, with graph and session as its defaults.
+
+        Waits while another thread is in such a block. Afterwards building is back where it was.
+
+        Raises:
+            ConcurrentGraphError: Another thread's block does not end within a minute.
+            ClosedError: After close().
+        """
+        self._check_open("building()")
+        with self.graph.ownership.building(), self.as_default():
+            yield self
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[GraphSession]:
+        """Makes graph and session this thread's default for the block. Neither closes nor hands over building."""
+        with self.graph.as_default(), self.session.as_default():
+            yield self
+
+    def seal(self) -> None:
+        """Ends building, for every thread and for good. Makes what initialize(), save() and restore() need first.
+
+        Raises:
+            ConcurrentGraphError: This thread is not the one that builds.
+            ClosedError: After close().
+        """
+        self._check_open("seal()")
+        if self.sealed:
+            return
+        self.graph.ownership.check("seal it")
+        with self.graph.as_default():
+            self._get_initializers()
+            if self._saveable_count():
+                self._get_saver()
+        self.graph.ownership.seal()
+
+    @property
+    def sealed(self) -> bool:
+        """Whether building has ended."""
+        return self.graph.ownership.sealed
+
+    # -- running ---------------------------------------------------------------------------------------------------
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """As ``tf.compat.v1.Session.run``: everything it accepts, its results, checks and errors; by a compiled call."""
+        return self.session.run(fetches, feed_dict, options, run_metadata)
+
+    def compile(self, feeds: Any = None, fetches: Any = None, targets: Any = None) -> CompiledCall:
+        """Compiles a request, and returns a callable that any thread may call.
+
+        Args:
+            feeds: The tensors to feed (or their names), in the order in which values will be given; one, or a list.
+            fetches: As for ``run``.
+            targets: Operations to run besides; one, or a list.
+
+        Returns:
+            A :class:`CompiledCall`. Values and results are as for ``run``.
+
+        Raises:
+            TypeError, ValueError, KeyError: As ``run`` for what is not in this graph.
+            ExecutionModeError: ``execution="caller"`` and the graph is not safe in the calling thread.
+        """
+        return CompiledCall(self.session, feeds, fetches, targets)
+
+    def initialize(self) -> None:
+        """Initialises all global and local variables and all tables.
+
+        Raises:
+            ConcurrentGraphError: Called for the first time, or after more variables were made, by a thread that may
+                not build. seal() makes it callable from any thread.
+        """
+        with self.graph.as_default():
+            self.session.run(self._get_initializers())
+
+    def save(self, path: str | os.PathLike[str], global_step: Any = None) -> str:
+        """Writes a checkpoint of all variables, in TF1's format, and returns its prefix.
+
+        Args:
+            path: The prefix; the folder is made when it is missing.
+            global_step: As for ``tf.train.Saver.save``.
+
+        Raises:
+            ConfigError: The graph has no variables.
+        """
+        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
+        os.makedirs(folder, exist_ok=True)
+        with self.graph.as_default():
+            saver = self._get_saver()
+            return str(saver.save(self.session, os.fspath(path), global_step=global_step))
+
+    def restore(self, path: str | os.PathLike[str]) -> None:
+        """Restores all variables from a checkpoint prefix, or from the newest checkpoint of a folder.
+
+        Raises:
+            ConfigError: There is no checkpoint at ``path``.
+            tf.errors.NotFoundError: The checkpoint lacks a variable of the graph.
+        """
+        prefix = os.fspath(path)
+        if os.path.isdir(prefix):
+            prefix = tf.train.latest_checkpoint(prefix) or ""
+        if not prefix or not tf.train.checkpoint_exists(prefix):
+            raise ConfigError(
+                f"there is no checkpoint at {os.fspath(path)!r}",
+                where="GraphSession.restore",
+                next_step="Give the prefix that save() returned, or a folder with a 'checkpoint' file.",
+            )
+        with self.graph.as_default():
+            self._get_saver().restore(self.session, prefix)
+
+    # -- closing ---------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Closes the session. Calls that run or wait end with ``CancelledError``. Closing again does nothing."""
+        self._closed = True
+        self.session.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._closed
+
+    def __enter__(self) -> GraphSession:
+        self._check_open("with")
+        stack = contextlib.ExitStack()
+        stack.enter_context(self.as_default())
+        self._stack().append(stack)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._stack().pop().__exit__(kind, error, trace)
+        finally:
+            if not self._stack():
+                self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "sealed" if self.sealed else "open"
+        return f"<GraphSession {self.name!r} {state}, {len(self.graph.get_operations())} operations>"
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _stack(self) -> list[contextlib.ExitStack]:
+        found: list[contextlib.ExitStack] | None = getattr(self._stacks, "entered", None)
+        if found is None:
+            found = self._stacks.entered = []
+        return found
+
+    def _check_open(self, what: str) -> None:
+        if self._closed:
+            raise ClosedError(
+                f"{self.name} is closed", where=what, next_step="Make a new GraphSession; a closed one cannot be reopened."
+            )
+
+    def _saveable_count(self) -> int:
+        keys = (tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.SAVEABLE_OBJECTS)
+        return sum(len(self.graph.get_collection(key)) for key in keys)
+
+    def _get_initializers(self) -> Any:
+        """The operation that initialises everything; made again when there is more to initialise."""
+        keys = (tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.TABLE_INITIALIZERS)
+        count = sum(len(self.graph.get_collection(key)) for key in keys)
+        with self._build_lock:
+            if self._initializers is None or self._initializers[0] != count:
+                with tf.control_dependencies(None):
+                    parts = [tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()]
+                self._initializers = (count, parts)
+            return self._initializers[1]
+
+    def _get_saver(self) -> Any:
+        """The saver of all variables; made again when there are more."""
+        count = self._saveable_count()
+        if not count:
+            raise ConfigError(
+                f"the graph of {self.name} has no variables to save or restore",
+                where="GraphSession",
+                next_step="Build the model first.",
+            )
+        with self._build_lock:
+            if self._saver is None or self._saver[0] != count:
+                with tf.control_dependencies(None):
+                    self._saver = (count, tf.train.Saver(max_to_keep=None))
+            return self._saver[1]

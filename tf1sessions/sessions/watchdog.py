@@ -1,0 +1,141 @@
+"""Names calls that wait for ever.
+
+A deadlock that the program would have on TF1 too (a dequeue that nobody feeds, a Python function that runs the session
+whose only thread it occupies) is not hidden and not ended: it is named, once, in the log ``tf1sessions``::
+
+    Request.run ──▶ watchdog.call(...)  notes thread, time, operations        only for requests that may wait
+    one daemon thread, while such sessions are open ──▶ looks once a second ──▶ logs a call that is older than stall_secs
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+import weakref
+from types import TracebackType
+from typing import Any
+
+__all__ = ["STALL_SECS", "watchdog"]
+
+#: Seconds after which a call that may wait for another thread is named. Arbitrary: longer than any input step that is
+#: worth running, shorter than a reader's patience.
+STALL_SECS = 60.0
+
+_LOOK_SECS = 1.0
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+logger = logging.getLogger("tf1sessions")
+
+
+class _Call:
+    """One call in flight. Entered and left by the calling thread alone."""
+
+    __slots__ = ("named", "operations", "owner", "since", "thread")
+
+    def __init__(self, owner: Watchdog, operations: tuple[tuple[str, str], ...]) -> None:
+        self.owner = owner
+        self.operations = operations
+        self.thread = threading.get_ident()
+        self.since = time.monotonic()
+        self.named = False
+
+    def __enter__(self) -> None:
+        self.owner._calls.add(self)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.owner._calls.discard(self)
+
+
+class Watchdog:
+    """Watches the calls of all sessions of the process. Safe to use from any thread.
+
+    ``_calls`` is changed by single set operations, which are atomic; ``_lock`` guards the sessions and the thread.
+    """
+
+    def __init__(self, stall_secs: float = STALL_SECS, look_secs: float = _LOOK_SECS) -> None:
+        self.stall_secs = stall_secs
+        self._look_secs = look_secs
+        self._calls: set[_Call] = set()
+        self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
+
+    def _after_fork(self) -> None:
+        self._calls = set()
+        self._sessions = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread = None
+
+    def call(self, session: Any, operations: tuple[tuple[str, str], ...]) -> _Call:
+        """A context manager around one call; ``operations`` are (name, type) of those that may wait."""
+        if session not in self._sessions:
+            self._watch(session)
+        return _Call(self, operations)
+
+    def _watch(self, session: Any) -> None:
+        with self._lock:
+            self._sessions.add(session)
+            if self._thread is None:
+                self._wake.clear()
+                self._thread = threading.Thread(target=self._look, name="tf1sessions-watchdog", daemon=True)
+                self._thread.start()
+
+    def forget(self, session: Any) -> None:
+        """Stops watching a session; the thread ends with the last one."""
+        with self._lock:
+            self._sessions.discard(session)
+            thread = None if len(self._sessions) else self._thread
+            if thread is not None:
+                self._thread = None
+                self._wake.set()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _look(self) -> None:
+        wake = self._wake
+        while not wake.wait(self._look_secs):
+            with self._lock:
+                if not len(self._sessions):  # closed by the garbage collector
+                    self._thread = None
+                    return
+            now = time.monotonic()
+            late = [call for call in tuple(self._calls) if not call.named and now - call.since >= self.stall_secs]
+            if late:
+                frames = sys._current_frames()
+                names = {thread.ident: thread.name for thread in threading.enumerate()}
+                for call in late:
+                    call.named = True
+                    logger.warning("%s", _describe(call, now, frames, names))
+
+
+def _describe(call: _Call, now: float, frames: dict[int, Any], names: dict[int | None, str]) -> str:
+    operations = ", ".join(f"{name!r} ({kind})" for name, kind in call.operations[:4])
+    if len(call.operations) > 4:
+        operations += f" and {len(call.operations) - 4} more"
+    return (
+        f"thread {names.get(call.thread, '?')!r} has been waiting in Session.run for {now - call.since:.0f} s, "
+        f"at {_place(frames.get(call.thread))}. What may hold it: {operations}. "
+        "It would wait on TensorFlow 1 too; look at who should feed or drain it."
+    )
+
+
+def _place(frame: Any) -> str:
+    """The file and line of the innermost frame that is neither TensorFlow's nor ours."""
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not path.startswith(_PACKAGE) and f"{os.sep}tensorflow{os.sep}" not in path:
+            return f"{path}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "an unknown place"
+
+
+watchdog = Watchdog()
