@@ -4,9 +4,9 @@ The data flow of one ``run``::
 
     run(fetches, feed_dict)
       │ key: the shape of the request (ids of tensors, structure of containers)
-      ├─ known ──▶ Plan: checks and converts the fed values ─┐ any doubt: the slow way, which raises TensorFlow's error
+      ├─ known ──▶ Plan: checks and converts the fed values ─┐ any doubt: the slow way, which raises TF's error
       │                                                      ▼
-      │                                    Request.run ──▶ TF_SessionRunCallable ──▶ results are copied ──▶ Plan.assemble
+      │                                    Request.run ──▶ TF_SessionRunCallable ──▶ results copied ──▶ Plan.assemble
       │                                                      ▲
       └─ new ────▶ TensorFlow's own Session._run: its checks, its conversions, its error texts
                       └─ _do_run (ours) ──▶ Request (compiled once for its feeds, fetches and targets)
@@ -354,7 +354,7 @@ class SessionCalls:
         return plan
 
     def _insert(self, cache: dict[Any, Any], key: Any, value: Any) -> None:
-        """Keeps ``value``; with the lock held. Evicts the oldest entry that was not used since it was last passed over."""
+        """Keeps ``value``; with the lock held. Evicts the oldest entry not used since it was last passed."""
         while len(cache) >= self._capacity:
             for old in list(cache):
                 entry = cache[old]
@@ -402,7 +402,7 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
         fetches, feed_dict, options, run_metadata: As for ``Session.run``.
 
     Returns:
-        What ``Session.run`` returns; no array of it shares memory with a variable, a constant, a feed or another result.
+        What ``Session.run`` returns; no array of it shares memory with a variable, constant, feed or other result.
 
     Raises:
         Whatever ``Session.run`` raises, in the same words.
@@ -513,7 +513,9 @@ class Session(tf.Session):  # type: ignore[misc]
         [2. 4.]
     """
 
-    def __init__(self, target: str = "", graph: Any = None, config: Any = None, *, execution: str | None = None) -> None:
+    def __init__(
+        self, target: str = "", graph: Any = None, config: Any = None, *, execution: str | None = None
+    ) -> None:
         if runtime.forked_after_session():
             raise _forked()
         to_proto = getattr(config, "to_proto", None)

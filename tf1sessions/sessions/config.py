@@ -75,9 +75,13 @@ class SessionConfig:
         if self.memory_fraction is not None:
             fraction = _number("memory_fraction", self.memory_fraction, "a number above 0 and at most 1")
             if fraction <= 0:
-                raise _wrong("memory_fraction", fraction, "above 0 and at most 1; leave it out for TensorFlow's default")
+                raise _wrong(
+                    "memory_fraction", fraction, "above 0 and at most 1; leave it out for TensorFlow's default"
+                )
             if fraction > 1 and not self.unified_memory:
-                raise _wrong("memory_fraction", fraction, "at most 1; above 1 means unified memory, with unified_memory=True")
+                raise _wrong(
+                    "memory_fraction", fraction, "at most 1; above 1 means unified memory, with unified_memory=True"
+                )
             if self.memory_limit_mb is not None:
                 raise ConfigError(
                     f"memory_fraction is {fraction} and memory_limit_mb is {self.memory_limit_mb}",
@@ -98,7 +102,9 @@ class SessionConfig:
         if self.execution not in _EXECUTIONS:
             raise _wrong("execution", self.execution, f"one of {', '.join(map(repr, _EXECUTIONS))}")
         if self.graph_optimization not in _OPTIMIZATIONS:
-            raise _wrong("graph_optimization", self.graph_optimization, f"one of {', '.join(map(repr, _OPTIMIZATIONS))}")
+            raise _wrong(
+                "graph_optimization", self.graph_optimization, f"one of {', '.join(map(repr, _OPTIMIZATIONS))}"
+            )
         if self.visible_devices is not None:
             self._check_devices()
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tf1sessions.errors import ConcurrentGraphError
-from tf1sessions.runtime import private, tf
+from tf1sessions.runtime import tf
 
 __all__ = ["OwnedGraph", "Ownership"]
 
@@ -32,7 +32,7 @@ HANDOVER_SECS = 60.0
 
 
 def caller_place() -> str:
-    """``file:line`` of the innermost frame that is neither ours nor TensorFlow's nor the standard library's contextlib."""
+    """``file:line`` of the innermost frame that is neither ours nor TensorFlow's nor contextlib's."""
     frame = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
@@ -140,7 +140,7 @@ class _ForeignCollection(list):  # type: ignore[type-arg]
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
 
 
-class OwnedOperation(private.ops.Operation):  # type: ignore[misc]
+class OwnedOperation(tf.Operation):  # type: ignore[misc]
     """An operation of an :class:`OwnedGraph`: its control edges, inputs and attributes change as the graph allows."""
 
     __slots__ = ()

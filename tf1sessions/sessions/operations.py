@@ -4,9 +4,9 @@
 off it what the call may do::
 
     fetches, targets, feeds ─▶ prune ─▶ operations ─▶ judge ─▶ Judgement
-                                                               unsafe_in_caller   why it may not run in the caller's thread
-                                                               may_block          what it may wait for, for ever
-                                                               fresh              fetches whose buffer nobody else can hold
+                                                               unsafe_in_caller  why it may not run in the caller's thread
+                                                               may_block         what it may wait for, for ever
+                                                               fresh             fetches whose buffer nobody else holds
 
 The tables are allow-lists: an operation that is on none of them is treated as the most dangerous kind. They rest on the
 documentation of the operations and on tests/sessions/test_conformance.py, not on reading kernels.
@@ -39,8 +39,8 @@ _PLAIN = _words(
 )
 _MATH = _words(
     """
-    Abs Acos Acosh Add AddV2 AddN AccumulateNV2 Angle Asin Asinh Atan Atan2 Atanh BesselI0e BesselI1e Betainc Ceil Complex
-    ComplexAbs Conj Cos Cosh Cross Cumprod Cumsum Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv
+    Abs Acos Acosh Add AddV2 AddN AccumulateNV2 Angle Asin Asinh Atan Atan2 Atanh BesselI0e BesselI1e Betainc Ceil
+    Complex ComplexAbs Conj Cos Cosh Cross Cumprod Cumsum Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv
     FloorMod Greater GreaterEqual Igamma Igammac Imag Inv InvGrad Invert IsFinite IsInf IsNan Less LessEqual Lgamma Log
     Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NotEqual Polygamma Pow Real RealDiv
     Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Select SelectV2 Sigmoid SigmoidGrad Sign Sin Sinh Softplus
@@ -69,8 +69,8 @@ _ARRAY = _words(
 _NN = _words(
     """
     AvgPool AvgPoolGrad BiasAdd BiasAddGrad BiasAddV1 Conv2D Conv2DBackpropFilter Conv2DBackpropInput
-    DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Elu EluGrad FusedBatchNorm
-    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad LeakyRelu
+    DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Elu EluGrad
+    FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad LeakyRelu
     LeakyReluGrad LogSoftmax MaxPool MaxPoolGrad MaxPoolGradV2 MaxPoolV2 MaxPoolWithArgmax Relu Relu6 Relu6Grad ReluGrad
     Selu SeluGrad Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits LSTMBlockCell
     LSTMBlockCellGrad GRUBlockCell GRUBlockCellGrad CTCLoss CTCGreedyDecoder
@@ -122,8 +122,8 @@ BLOCKING = _words(
 
 # Each run writes a new buffer for the output of these, when at least one input cannot be known before the run.
 _PRODUCERS = _words(
-    "BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D Conv3D DepthwiseConv2dNative MatMul RandomStandardNormal RandomUniform "
-    "TruncatedNormal"
+    "BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D Conv3D DepthwiseConv2dNative MatMul RandomStandardNormal "
+    "RandomUniform TruncatedNormal"
 )
 # These write a new buffer, or take over their input's when nobody else holds it.
 _ELEMENTWISE = _words("BiasAdd Elu Exp LeakyRelu LogSoftmax Relu Relu6 Selu Sigmoid Softmax Softplus Tanh")
@@ -225,7 +225,11 @@ def _constants(operations: Sequence[Any], fed: set[int]) -> set[int]:
             if id(operation) in constant:
                 stack.pop()
                 continue
-            if operation.type in varying or operation.type not in CALLER_SAFE or operation.type.startswith("Placeholder"):
+            if (
+                operation.type in varying
+                or operation.type not in CALLER_SAFE
+                or operation.type.startswith("Placeholder")
+            ):
                 constant[id(operation)] = False
                 stack.pop()
                 continue

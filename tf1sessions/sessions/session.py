@@ -139,7 +139,7 @@ class GraphSession:
     # -- running ---------------------------------------------------------------------------------------------------
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        """As ``tf.compat.v1.Session.run``: everything it accepts, its results, checks and errors; by a compiled call."""
+        """As ``tf.compat.v1.Session.run``: what it accepts, its results, checks and errors; by a compiled call."""
         return self.session.run(fetches, feed_dict, options, run_metadata)
 
     def compile(self, feeds: Any = None, fetches: Any = None, targets: Any = None) -> CompiledCall:
@@ -247,7 +247,9 @@ class GraphSession:
     def _check_open(self, what: str) -> None:
         if self._closed:
             raise ClosedError(
-                f"{self.name} is closed", where=what, next_step="Make a new GraphSession; a closed one cannot be reopened."
+                f"{self.name} is closed",
+                where=what,
+                next_step="Make a new GraphSession; a closed one cannot be reopened.",
             )
 
     def _saveable_count(self) -> int:
@@ -261,7 +263,11 @@ class GraphSession:
         with self._build_lock:
             if self._initializers is None or self._initializers[0] != count:
                 with tf.control_dependencies(None):
-                    parts = [tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()]
+                    parts = [
+                        tf.global_variables_initializer(),
+                        tf.local_variables_initializer(),
+                        tf.tables_initializer(),
+                    ]
                 self._initializers = (count, parts)
             return self._initializers[1]
 

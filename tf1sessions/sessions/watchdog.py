@@ -4,7 +4,7 @@ A deadlock that the program would have on TF1 too (a dequeue that nobody feeds, 
 whose only thread it occupies) is not hidden and not ended: it is named, once, in the log ``tf1sessions``::
 
     Request.run ──▶ watchdog.call(...)  notes thread, time, operations        only for requests that may wait
-    one daemon thread, while such sessions are open ──▶ looks once a second ──▶ logs a call that is older than stall_secs
+    one daemon thread, while such sessions are open ──▶ looks once a second ──▶ logs a call older than stall_secs
 """
 
 from __future__ import annotations
