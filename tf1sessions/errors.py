@@ -28,8 +28,6 @@ survive pickling with their attributes and their cause.
 
 from __future__ import annotations
 
-import pickle
-import traceback
 from typing import Any
 
 __all__ = [
@@ -101,6 +99,9 @@ class Tf1SessionsError(Exception):
 
 def _portable(cause: BaseException) -> BaseException:
     """Returns ``cause`` if it survives pickling, else an exception that holds its traceback as text."""
+    import pickle  # here, because this module is part of every start
+    import traceback
+
     try:
         pickle.loads(pickle.dumps(cause))
     except Exception:  # whatever a foreign __reduce__ or __init__ raises

@@ -1,0 +1,524 @@
+"""The house as it is built, read from the source: layers, circles, where TensorFlow comes in, the map, the exports."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import dataclasses
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from conftest import PACKAGE, ROOT, PythonRun
+
+import tf1sessions
+
+NAME = "tf1sessions"
+
+# Which rooms a room may import from, besides itself. Rooms that are not built yet are here with their rule.
+BELOW: dict[str, tuple[str, ...]] = {
+    "errors": (),
+    "runtime": ("errors",),
+    "sessions": ("errors", "runtime"),
+    "pipelines": ("errors", "runtime", "sessions"),
+    "pools": ("errors", "runtime", "sessions", "pipelines"),
+    "scripts": ("errors", "runtime", "sessions", "pipelines", "pools"),
+    "porting": ("errors", "runtime", "sessions"),
+    "porting.source": ("errors",),
+    "testing": ("errors", "runtime", "sessions", "pipelines", "pools"),
+    "cli": ("errors", "runtime", "sessions", "pipelines", "pools", "scripts", "porting", "porting.source"),
+    "__main__": ("cli",),
+    "": ("errors",),  # the package itself; its lazy names are checked with the exports
+}
+
+# TensorFlow and Keras by their own names: in runtime.py, and in what runs inside a script's process, after the job's
+# environment and its share of the machine are in place.
+IMPORTS_TENSORFLOW = {
+    "tf1sessions.runtime",
+}
+
+# A process that runs these must be able to do without TensorFlow, also later on: the command line, and the fork server
+# before it preloads.
+TENSORFLOW_FREE_ROOTS = (
+    "tf1sessions.__main__",
+    "tf1sessions.cli",
+    "tf1sessions.pools.server",
+    "tf1sessions.pools.worker",
+)
+
+IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
+TENSORFLOW = {"tensorflow", "tf_keras", "keras"}
+
+
+# --------------------------------------------------------------------------------------------- reading the source
+
+
+@dataclasses.dataclass(frozen=True)
+class Module:
+    name: str
+    source: str
+    is_package: bool = False
+
+
+def modules_of(package: Path) -> list[Module]:
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        parts = [package.name, *path.relative_to(package).with_suffix("").parts]
+        is_package = parts[-1] == "__init__"
+        found.append(Module(".".join(parts[:-1] if is_package else parts), path.read_text("utf-8"), is_package))
+    return found
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def _nodes(tree: ast.AST) -> Iterable[ast.AST]:
+    """All nodes, function bodies included, without what only type checkers see."""
+    for child in ast.iter_child_nodes(tree):
+        if _is_type_checking(child):
+            for alternative in child.orelse:  # type: ignore[attr-defined]
+                yield alternative
+                yield from _nodes(alternative)
+            continue
+        yield child
+        yield from _nodes(child)
+
+
+def imported(module: Module) -> set[str]:
+    """Returns the absolute dotted names that ``module`` imports anywhere, ``from a import b`` as ``a.b``."""
+    package = module.name if module.is_package else module.name.rpartition(".")[0]
+    tree = ast.parse(module.source)
+    if module.is_package:  # its lazy names are not imports of its own
+        tree.body = [node for node in tree.body if getattr(node, "name", "") != "__getattr__"]
+    names = set()
+    for node in _nodes(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")
+                base = ".".join([*parents[: len(parents) - node.level + 1], *filter(None, [base])])
+            names.update(f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in IMPORTERS:
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                level = len(first.value) - len(first.value.lstrip("."))
+                parents = package.split(".")
+                prefix = parents[: len(parents) - level + 1] if level else []
+                names.add(".".join([*prefix, *filter(None, [first.value[level:]])]))
+    return names
+
+
+def import_graph(modules: Iterable[Module], lazy: Mapping[str, str]) -> dict[str, set[str]]:
+    """Returns module -> the modules of the package that it imports; ``lazy`` is lazy name -> its module."""
+    modules = list(modules)
+    known = {module.name for module in modules}
+    root = min(known, key=len)
+    graph = {}
+    for module in modules:
+        edges = set()
+        for name in imported(module):
+            if name.partition(".")[0] != root:
+                continue
+            while name not in known:  # a.b.c.attribute -> a.b.c
+                if name in lazy:
+                    name = lazy[name]
+                    break
+                name = name.rpartition(".")[0]
+            edges.add(name)
+        graph[module.name] = edges - {module.name}
+    return graph
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Returns one import circle as a list of names, the first repeated at its end; empty when there is none."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        for target in sorted(graph.get(name, ())):
+            if found := visit(target, [*path, name]):
+                return found
+        done.add(name)
+        return []
+
+    for start in sorted(graph):
+        if found := visit(start, []):
+            return found
+    return []
+
+
+def room(name: str) -> str:
+    """Returns the room of a module: ``tf1sessions.sessions.calls`` -> ``sessions``."""
+    inside = name.partition(".")[2]
+    nested = next((key for key in BELOW if "." in key and (inside + ".").startswith(key + ".")), None)
+    return nested or inside.partition(".")[0]
+
+
+def upward(graph: Mapping[str, set[str]]) -> list[str]:
+    """Names the imports that go against the order of the layers."""
+    return [
+        f"{source} imports {target}"
+        for source, targets in sorted(graph.items())
+        for target in sorted(targets)
+        if room(target) != room(source) and room(target) not in BELOW[room(source)]
+    ]
+
+
+def reachable(graph: Mapping[str, set[str]], roots: Iterable[str]) -> dict[str, str]:
+    """Returns each module that importing ``roots`` may import, with the path that leads there."""
+    found = {root: root for root in roots}
+    queue = list(found)
+    for name in queue:
+        for target in sorted(graph[name] - found.keys()):
+            found[target] = f"{found[name]} -> {target}"
+            queue.append(target)
+    return found
+
+
+MODULES = modules_of(PACKAGE)
+NAMES = {module.name for module in MODULES}
+LAZY = {f"{NAME}.{name}": home or f"{NAME}.{name}" for name, home in tf1sessions._HOMES.items()}
+GRAPH = import_graph(MODULES, LAZY)
+
+
+# ---------------------------------------------------------------------------------------------------- the proofs
+
+
+def test_no_import_circle() -> None:
+    assert circle(GRAPH) == []
+
+
+def test_imports_point_downward() -> None:
+    assert upward(GRAPH) == []
+
+
+def test_every_room_has_a_rule() -> None:
+    assert {room(name) for name in NAMES} <= BELOW.keys()
+
+
+def test_tensorflow_is_imported_in_its_places_only() -> None:
+    found = {module.name for module in MODULES if {name.partition(".")[0] for name in imported(module)} & TENSORFLOW}
+    assert found == IMPORTS_TENSORFLOW
+
+
+def test_command_line_and_server_do_without_tensorflow() -> None:
+    roots = [name for name in NAMES if (name + ".").startswith(tuple(root + "." for root in TENSORFLOW_FREE_ROOTS))]
+    assert {room(root) for root in roots} == {"__main__", "cli", "pools"}
+    paths = reachable(GRAPH, roots)
+    assert [paths[name] for name in sorted(IMPORTS_TENSORFLOW & paths.keys())] == []
+
+
+def test_third_party_imports_are_declared() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    declared = {
+        re.split(r"[ <>=!;\[]", line.strip(), maxsplit=1)[0]
+        for line in settings["options"]["install_requires"].splitlines()
+        if line.strip()
+    }
+    used = {name.partition(".")[0] for module in MODULES for name in imported(module)}
+    assert used - sys.stdlib_module_names - {NAME} <= declared | TENSORFLOW | OPTIONAL
+
+
+# Used where they are installed already, and only then.
+OPTIONAL: set[str] = set()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+def test_module_opens_with_a_docstring(module: Module) -> None:
+    docstring = ast.get_docstring(ast.parse(module.source))
+    assert docstring and docstring.strip().splitlines()[0].strip()
+
+
+# --------------------------------------------------------------------------------------------- the map, the exports
+
+_ENTRY = re.compile(r"^(?P<indent> +)(?P<name>\w+(?:/|\.py))(?= {2,}\S)")
+
+
+def drawn_map(docstring: str) -> list[str]:
+    """Reads the paths of the map: an indented name under a room is a file of that room."""
+    paths: list[str] = []
+    above: list[tuple[int, str]] = []
+    for line in docstring.splitlines():
+        if found := _ENTRY.match(line):
+            depth = len(found["indent"])
+            while above and above[-1][0] >= depth:
+                above.pop()
+            path = (above[-1][1] if above else "") + found["name"]
+            paths.append(path)
+            if path.endswith("/"):
+                above.append((depth, path))
+    return paths
+
+
+def test_map_names_what_exists_and_nothing_else() -> None:
+    real = [path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")]
+    rooms = {f"{path.parent.as_posix()}/" for path in real if path.name == "__init__.py" and path.parent != Path(".")}
+    files = {path.as_posix() for path in real if path.name != "__init__.py"}
+    drawn = drawn_map(tf1sessions.__doc__ or "")
+    assert sorted(drawn) == sorted(rooms | files)
+
+
+def test_maps_of_the_rooms_name_what_exists() -> None:
+    missing = [
+        f"{module.name} names {file}"
+        for module in MODULES
+        if module.is_package and module.name != NAME
+        for file in re.findall(r"(?<![\w/])\w+\.py\b", ast.get_docstring(ast.parse(module.source)) or "")
+        if not list((PACKAGE / Path(*module.name.split(".")[1:])).rglob(file))
+    ]
+    assert missing == []
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    assert {path.parent for path in PACKAGE.rglob("*.py")} == {path.parent for path in PACKAGE.rglob("__init__.py")}
+
+
+def test_what_is_installed_is_what_is_in_the_checkout() -> None:
+    def files(folder: Path) -> set[str]:
+        return {
+            path.relative_to(folder).as_posix()
+            for path in folder.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+
+    assert files(PACKAGE) == files(ROOT / NAME), "Remove the folder build/ and install the package again."
+
+
+def test_exports_are_exact_and_sorted() -> None:
+    assert tf1sessions.__all__ == [
+        "CompiledCall",
+        "GraphSession",
+        "Session",
+        "SessionConfig",
+        "ThreadSessionPool",
+        "__version__",
+        "enable_v1_behavior",
+        "errors",
+        "scripts",
+        "tf1",
+    ]
+    assert tf1sessions.__all__ == sorted(tf1sessions.__all__)
+    assert set(tf1sessions.__all__) == {*tf1sessions._HOMES, "__version__", "errors"}
+
+
+def test_lazy_names_are_those_that_type_checkers_see() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    (block,) = [node for node in tree.body if _is_type_checking(node)]
+    seen = {
+        alias.asname or alias.name: None if node.module == NAME else node.module
+        for node in block.body  # type: ignore[attr-defined]
+        for alias in node.names
+    }
+    assert seen == tf1sessions._HOMES
+    assert set(LAZY.values()) <= NAMES
+
+
+def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., PythonRun]) -> None:
+    """Nor does looking at it, and each lazy name is what its module has."""
+    done = run_python(
+        """
+        import sys, importlib, pickle, threading
+        import tf1sessions
+
+        names = dir(tf1sessions)
+        report(after_import=sorted({name.partition(".")[0] for name in sys.modules}), dir=names)
+        try:
+            tf1sessions.no_such_name
+        except AttributeError as error:
+            report(unknown=str(error))
+        try:
+            from tf1sessions import no_such_name
+        except ImportError as error:
+            report(unknown_import=str(error))
+        report(after_unknown=sorted({name.partition(".")[0] for name in sys.modules}))
+
+        tf1sessions.scripts, tf1sessions.errors
+        report(after_modules=sorted({name.partition(".")[0] for name in sys.modules}))
+
+        # Eight threads that all ask first get the same objects.
+        barrier, got = threading.Barrier(8, timeout=100), []
+        def ask():
+            barrier.wait()
+            got.append([getattr(tf1sessions, name) for name in tf1sessions.__all__])
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        report(same=len(got) == 8 and all(a is b for other in got for a, b in zip(got[0], other)))
+        report(homes={
+            name: getattr(importlib.import_module(home), name) is getattr(tf1sessions, name)
+            for name, home in tf1sessions._HOMES.items() if home
+        })
+        namespace = {}
+        exec("from tf1sessions import *", namespace)
+        report(star=sorted(set(namespace) - {"__builtins__"}))
+        """
+    ).results
+    heavy = {*TENSORFLOW, "numpy", "click", "rich"}
+    for moment in ("after_import", "after_unknown", "after_modules"):
+        assert heavy & set(done[moment]) == set(), moment
+    assert set(tf1sessions.__all__) <= set(done["dir"])
+    assert done["unknown"] == "module 'tf1sessions' has no attribute 'no_such_name'"
+    assert "no_such_name" in done["unknown_import"]
+    assert done["same"]
+    assert done["homes"] == {name: True for name, home in tf1sessions._HOMES.items() if home}
+    assert done["star"] == tf1sessions.__all__
+
+
+@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["--version"]], ids=" ".join)
+def test_help_loads_neither_tensorflow_nor_numpy(args: list[str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", NAME, *args],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Usage: tf1sessions" in done.stdout or tf1sessions.__version__ in done.stdout
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert f"{NAME}.cli.main" in loaded
+    tops = {name.partition(".")[0] for name in loaded}
+    assert tops & {*TENSORFLOW, "numpy", "rich", "multiprocessing", "asyncio"} == set()
+
+
+def test_version_of_the_metadata() -> None:
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        assert metadata.version(NAME) == tf1sessions.__version__
+    except metadata.PackageNotFoundError:
+        assert PACKAGE == ROOT / NAME, "only a checkout may be without metadata"
+
+
+# -------------------------------------------------------------------------------- the proofs notice what they should
+
+
+def test_lazy_names_of_a_package_are_no_import_of_its_own() -> None:
+    lazy = "def __getattr__(name):\n    from .a import f\n    return f"
+    assert imported(Module(f"{NAME}.room", lazy, is_package=True)) == set()
+    assert imported(Module(f"{NAME}.room", lazy)) == {f"{NAME}.a.f"}
+    assert imported(Module(f"{NAME}.room", lazy.replace("__getattr__", "get"), True)) == {f"{NAME}.room.a.f"}
+
+
+def house(**sources: str) -> dict[str, set[str]]:
+    """The import graph of a package ``tf1sessions`` of these modules; ``a__b`` is the module a.b."""
+    rooms = {f"{NAME}.{name.partition('__')[0]}" for name in sources if name.partition("__")[1] and name[0] != "_"}
+    modules = [Module(NAME, "", True), *(Module(name, "", True) for name in sorted(rooms))]
+    modules += [Module(f"{NAME}.{name.replace('__', '.')}", source) for name, source in sources.items()]
+    return import_graph(modules, {f"{NAME}.Lazy": f"{NAME}.pools.lazy"})
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "import tf1sessions.sessions.a",
+        "from tf1sessions.sessions import a",
+        "from tf1sessions.sessions.a import f",
+        "from . import a",
+        "from .a import f",
+        "from ..sessions.a import f",
+        "def late():\n    from .a import f",
+        "class C:\n    def late(self):\n        import tf1sessions.sessions.a as x",
+        "try:\n    import tf1sessions.sessions.a\nexcept ImportError:\n    pass",
+        "import importlib\nimportlib.import_module('tf1sessions.sessions.a')",
+        "from importlib import import_module\nimport_module('.a', __package__)",
+        "from typing import TYPE_CHECKING\nif not TYPE_CHECKING:\n    from .a import f",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    from .a import f",
+    ],
+)
+def test_a_circle_is_found(back: str) -> None:
+    graph = house(sessions__a="from .b import g", sessions__b=back)
+    assert circle(graph) == [f"{NAME}.sessions.a", f"{NAME}.sessions.b", f"{NAME}.sessions.a"]
+
+
+@pytest.mark.parametrize(
+    "near_miss",
+    [
+        "from . import c",
+        "import a",
+        "from a import f",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .a import f",
+        "import typing\nif typing.TYPE_CHECKING:\n    from .a import f",
+        "text = 'import tf1sessions.sessions.a'",
+        "from tf1sessions.sessions.b import g",
+    ],
+)
+def test_no_circle_is_made_up(near_miss: str) -> None:
+    assert circle(house(sessions__a="from .b import g", sessions__b=near_miss, sessions__c="")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("errors", "tf1sessions.runtime"),
+        ("sessions__a", "tf1sessions.pools.lazy"),
+        ("sessions__a", "tf1sessions.Lazy"),
+        ("pools__a", "tf1sessions.scripts.a"),
+        ("scripts__a", "tf1sessions.cli.a"),
+        ("porting__source__a", "tf1sessions.sessions.b"),
+        ("cli__a", "tf1sessions.testing.a"),
+        ("sessions__a", "tf1sessions.porting.a"),
+    ],
+)
+def test_an_upward_import_is_found(source: str, target: str) -> None:
+    others = {"runtime": "", "pools__lazy": "", "scripts__b": "", "sessions__b": "", "testing__a": "", "porting__a": ""}
+    base, _, name = target.rpartition(".")
+    graph = house(**{"cli__a": "", "scripts__a": ""} | others | {source: f"def late():\n    from {base} import {name}"})
+    real = LAZY_IN_HOUSE.get(target, target)
+    assert upward(graph) == [f"{NAME}.{source.replace('__', '.')} imports {real}"]
+
+
+LAZY_IN_HOUSE = {"tf1sessions.Lazy": "tf1sessions.pools.lazy"}
+
+
+def test_a_downward_import_is_none() -> None:
+    graph = house(errors="", runtime="from tf1sessions import errors", cli__a="from tf1sessions import runtime")
+    assert upward(graph) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "hit"),
+    [
+        ("import tensorflow as tf", True),
+        ("def f():\n    from tensorflow.python.framework import ops", True),
+        ("import importlib\nimportlib.import_module('tensorflow.python.eager.context')", True),
+        ("import tf_keras", True),
+        ("import tensorflow_datasets", False),
+        ("from tf1sessions.runtime import tf", False),
+        ("name = 'tensorflow'", False),
+    ],
+)
+def test_an_import_of_tensorflow_is_found(source: str, hit: bool) -> None:
+    names = {name.partition(".")[0] for name in imported(Module(f"{NAME}.sessions.a", source))}
+    assert bool(names & TENSORFLOW) is hit
+
+
+def test_map_is_read_with_its_depth() -> None:
+    text = """A title.
+
+    one.py      the first
+    room/       more
+      two.py      in it
+      inner/      deeper
+        three.py    there
+    four.py     back again, see five.py
+    not an entry.py
+    """
+    assert drawn_map(text) == ["one.py", "room/", "room/two.py", "room/inner/", "room/inner/three.py", "four.py"]
+
+
+def test_reachable_tells_the_way() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}
+    assert reachable(graph, ["a"]) == {"a": "a", "b": "a -> b", "c": "a -> b -> c"}
+
+
