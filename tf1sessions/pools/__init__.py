@@ -1,0 +1,4 @@
+"""Many sessions at once: pools of threads, and worker processes made from a warm server.
+
+``server`` is the caller's side of the worker server, ``worker`` what runs in the server's and the workers' processes.
+"""

@@ -1,0 +1,618 @@
+"""Worker processes, made from a server that has imported what they need. The caller's side; no TensorFlow is imported.
+
+A :class:`WorkerServer` starts one process of ours (``worker.py`` describes what happens there) and asks it for
+workers: a fork takes milliseconds where an interpreter that imports TensorFlow takes seconds. A worker that needs
+another hash seed, library path or the like than the server was started with is made in a fresh interpreter instead
+("cold"), and says why. This process's main module is never executed again.
+
+Data flow::
+
+    any thread: spawn() ──▶ _ForkLink ── unix socket, file descriptors ──▶ the server's process ──▶ workers
+                              ▲   one reader thread per server ◀── forked, started, ended, end of file
+    any thread: wait() ◀── WorkerHandle
+
+Method ``"spawn"`` (where there is no fork, or the platform is not Linux) starts each worker as a fresh interpreter from
+this process, with a thread that waits for it: :class:`_SpawnLink`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, UsageError, WorkerDiedError, WorkerStartError
+from tf1sessions.pools import worker
+from tf1sessions.pools.worker import cold_start_reasons
+
+__all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec", "cold_start_reasons"]
+
+_START_SECS = 300.0  # for the server to import what it preloads, on a slow shared disk too; arbitrary
+_CLOSE_SECS = 15.0  # for the server to end its workers, which takes it at most about 11; then it is killed
+_PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
+
+
+@dataclass(frozen=True)
+class WorkerSpec:
+    """What a worker is to do, and in which surroundings.
+
+    Attributes:
+        name: For messages.
+        target: ``"package.module:function"``; called as ``function(payload)``, its return value (an int or None) is the
+            exit code.
+        payload: Anything that JSON can carry. The key ``"path0"``, where it is there, names a folder that the target
+            will put first on ``sys.path``.
+        env: The complete environment. The variable ``TF1SESSIONS_JOB`` is added to it.
+        cwd: The working directory.
+        stdin: A file descriptor of the caller, who keeps it; None is the null device.
+        stdout: The same.
+        stderr: The same.
+    """
+
+    name: str
+    target: str
+    payload: Mapping[str, Any]
+    env: Mapping[str, str]
+    cwd: str
+    stdin: int | None
+    stdout: int
+    stderr: int
+
+
+@dataclass(frozen=True)
+class WorkerResult:
+    """How a worker ended.
+
+    Attributes:
+        returncode: As :mod:`subprocess` has it: negative when a signal killed it.
+        signal_name: Such as ``"SIGKILL"``, or None.
+        seconds: From the fork to the end of the worker's main process.
+        peak_memory_mb: The most resident memory (MiB) that the main process, or any one process that it waited for, had
+            at a time. A fork of a server with TensorFlow starts at what the server has, which it shares: about 200 to
+            300. 0.0 where the platform does not tell.
+        started: False when it died before its target was called, twice unless it was told to end.
+        leftovers: ``"pid command"`` of the processes that were still there after it, and were ended.
+        start_error: The traceback of why it did not start, where that is known.
+    """
+
+    returncode: int
+    signal_name: str | None
+    seconds: float
+    peak_memory_mb: float
+    started: bool
+    leftovers: tuple[str, ...]
+    start_error: str = ""
+
+
+class WorkerHandle:
+    """A worker that was started. It is safe to call its methods simultaneously from multiple threads."""
+
+    def __init__(self, name: str, number: int, link: _ForkLink | _SpawnLink) -> None:
+        self.name = name
+        self.pid = 0
+        self.cold_reasons: tuple[str, ...] = ()
+        self._number = number
+        self._link = link
+        self._accepted = threading.Event()  # set once it has a pid, or has ended, or was refused
+        self._started = threading.Event()  # set when its target is being called, or has ended
+        self._ended = threading.Event()  # set after one of the two below; they never change again
+        self._result: WorkerResult | None = None
+        self._error: WorkerDiedError | WorkerStartError | None = None
+
+    def __repr__(self) -> str:
+        state = "ended" if self.done() else "running"
+        return f"<WorkerHandle {self.name!r} pid {self.pid}, {state}>"
+
+    def wait_started(self, timeout: float | None = None) -> bool:
+        """Wait until the target is about to be called, or the worker has ended. False when the time is up."""
+        return self._started.wait(timeout)
+
+    def wait(self, timeout: float | None = None) -> WorkerResult | None:
+        """Wait until the worker and everything that it started have ended.
+
+        Args:
+            timeout: Seconds; None waits for ever.
+
+        Returns:
+            The result, or None when the time is up.
+
+        Raises:
+            WorkerDiedError: The server itself was killed, and its workers with it.
+        """
+        if not self._ended.wait(timeout):
+            return None
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+    def done(self) -> bool:
+        """Whether :meth:`wait` would return, or raise, at once."""
+        return self._ended.is_set()
+
+    def signal(self, signum: int) -> None:
+        """Send a signal to the worker's process group; nothing happens when it has ended."""
+        if not self.done():
+            self._link.signal(self._number, int(signum))
+
+    def kill(self) -> None:
+        """Send SIGKILL to the worker and everything that it started; nothing happens when it has ended."""
+        if not self.done():
+            self._link.kill(self._number)
+
+    def _end(self, result: WorkerResult | None, error: WorkerDiedError | WorkerStartError | None = None) -> None:
+        self._result, self._error = result, error
+        for event in (self._ended, self._started, self._accepted):
+            event.set()
+
+
+class WorkerServer:
+    """Makes worker processes: warm forks of one process, or fresh interpreters.
+
+    It is safe to call its methods simultaneously from multiple threads. Use it in ``with``; nothing outlives it. When
+    this process ends, in whatever way, the server and its workers end too. When the server is killed, its workers end,
+    their handles raise :class:`~tf1sessions.errors.WorkerDiedError`, and the next :meth:`spawn` starts a new server.
+
+    Args:
+        preload: Names of functions, ``"package.module:function"``, that are called once in the server, and in each cold
+            worker. Nothing in them may make a session, run an eager operation or touch a GPU: a fork after that hangs.
+        env: The server's complete environment; None is a copy of this process's.
+        python: The interpreter.
+        method: ``"fork"`` (Linux) or ``"spawn"``; None takes the first where it is available.
+
+    Example:
+        >>> import os
+        >>> with WorkerServer(preload=()) as server:
+        ...     spec = WorkerSpec("stop", "sys:exit", {}, dict(os.environ), os.getcwd(), None, 1, 2)
+        ...     result = server.spawn(spec).wait(60)
+        >>> result.started
+        True
+    """
+
+    def __init__(
+        self,
+        preload: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        python: str = sys.executable,
+        method: Literal["fork", "spawn"] | None = None,
+    ) -> None:
+        can_fork = sys.platform.startswith("linux") and hasattr(os, "fork")
+        if method not in (None, "fork", "spawn"):
+            raise UsageError(f"method is {method!r}", next_step='Give "fork", "spawn" or None.')
+        if method == "fork" and not can_fork:
+            raise UnsupportedEnvironmentError(
+                f'Worker processes cannot be made with method="fork" on {sys.platform}', next_step='Use method="spawn".'
+            )
+        if isinstance(preload, str) or not all(":" in name for name in preload):
+            raise UsageError(f"preload is {preload!r}", next_step='Give a list of "package.module:function" names.')
+        self._preload = tuple(preload)
+        self._env = None if env is None else dict(env)
+        self._python = python
+        self._method = method or ("fork" if can_fork else "spawn")
+        # Protects the two below. Held while a link is made, never while one is waited for.
+        self._lock = threading.Lock()
+        self._link: _ForkLink | _SpawnLink | None = None
+        self._closed = False
+
+    def __enter__(self) -> WorkerServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def method(self) -> str:
+        """``"fork"`` or ``"spawn"``."""
+        return self._method
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process, where there is one."""
+        link = self._link
+        return link.pid if link is not None else None
+
+    def start(self) -> None:
+        """Start the server, which warms up in the background; returns at once. :meth:`spawn` does it by itself."""
+        self._live_link()
+
+    def wait_ready(self, timeout: float) -> None:
+        """Wait until the server has preloaded.
+
+        Args:
+            timeout: Seconds.
+
+        Raises:
+            WorkerStartError: It was not ready in time, or ended; the message has the end of what it wrote to stderr.
+        """
+        with self._lock:
+            link = self._link
+        (link or self._live_link()).wait_ready(timeout)
+
+    def spawn(self, spec: WorkerSpec) -> WorkerHandle:
+        """Start a worker. Waits until the server has preloaded and the worker has a process id, not until it started.
+
+        Raises:
+            WorkerStartError: No process could be made, twice.
+            ClosedError: This server was closed.
+        """
+        try:
+            return self._live_link().spawn(spec)
+        except WorkerStartError:
+            return self._live_link().spawn(spec)
+
+    def close(self) -> None:
+        """End all workers (SIGTERM, a second later SIGKILL) and the server. It may be called again."""
+        with self._lock:
+            self._closed = True
+            link = self._link
+        if link is not None:
+            link.close()
+
+    def _live_link(self) -> _ForkLink | _SpawnLink:
+        with self._lock:
+            if self._closed:
+                raise ClosedError("The worker server was closed", next_step="Make a new WorkerServer.")
+            if self._link is None or self._link.ended:
+                kind = _ForkLink if self._method == "fork" else _SpawnLink
+                self._link = kind(self._preload, self._env, self._python)
+            return self._link
+
+
+class _ForkLink:
+    """One server process, from its start to its end."""
+
+    def __init__(self, preload: Sequence[str], env: Mapping[str, str] | None, python: str) -> None:
+        self._preload = preload
+        self._token = secrets.token_hex(8)
+        self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
+        self._last_words: str | None = None
+        self._control, theirs = socket.socketpair()
+        try:
+            self._process = subprocess.Popen(
+                [python, "-c", worker.BOOT, _PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                env=dict(os.environ if env is None else env) | {worker.MARK: self._mark(0)},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._control.close()
+            self._output.close()
+            raise WorkerStartError(f"The worker server's interpreter does not start: {error}", where=python) from error
+        finally:
+            theirs.close()
+        self.pid: int | None = self._process.pid
+        self.ended = False
+        self._closing = False
+        self._ready = threading.Event()  # set when the server has preloaded, or has ended
+        # Protects sending, the number of the last job, and that no handle is added once the server has ended. The
+        # reader must not wait for it while the server lives: a sender may be waiting for the server, and that for the
+        # reader.
+        self._lock = threading.Lock()
+        self._last_number = 0
+        self._handles: dict[int, WorkerHandle] = {}
+        self._reader = threading.Thread(target=self._read, name=f"tf1sessions-server-{self.pid}", daemon=True)
+        self._reader.start()
+
+    def _mark(self, number: int) -> str:
+        return f"{self._token}-{number:08d}"  # always of one length: a fork writes its own over the server's
+
+    def wait_ready(self, timeout: float) -> None:
+        if not self._ready.wait(timeout):
+            raise WorkerStartError(
+                f"The worker server (pid {self.pid}) was not ready after {timeout:g} seconds{self._said()}",
+                where=f"preload {list(self._preload)}",
+            )
+        if self.ended:
+            raise self._start_error()
+
+    def spawn(self, spec: WorkerSpec) -> WorkerHandle:
+        self.wait_ready(_START_SECS)
+        with _standard_fds(spec) as fds, self._lock:
+            if self.ended:
+                raise self._start_error()
+            self._last_number = number = self._last_number + 1
+            request = _request(spec, self._mark(number), self._preload) | {"do": "spawn", "job": number}
+            handle = self._handles[number] = WorkerHandle(spec.name, number, self)
+            try:
+                worker.send(self._control, request, fds)
+            except OSError as error:
+                raise self._start_error() from error
+            except BaseException:
+                del self._handles[number]
+                raise
+        try:
+            handle._accepted.wait()  # the server answers at once, or its end does
+        except BaseException:  # an interrupt: nobody will have the handle
+            self.kill(number)
+            raise
+        if handle._error is not None and not handle.pid:
+            raise self._start_error() if self.ended else handle._error
+        return handle
+
+    def signal(self, number: int, signum: int) -> None:
+        self._ask({"do": "signal", "job": number, "signum": signum})
+
+    def kill(self, number: int) -> None:
+        self._ask({"do": "kill", "job": number})
+
+    def close(self) -> None:
+        self._closing = True
+        if self._ready.is_set():
+            self._ask({"do": "close"})
+            self._reader.join(_CLOSE_SECS)
+        if self._reader.is_alive():
+            self._process.kill()  # it is preloading, or does not answer; its workers die with it
+        self._reader.join()
+
+    def _ask(self, message: Mapping[str, Any]) -> None:
+        with self._lock, contextlib.suppress(OSError):  # the server has ended, which its reader tells
+            worker.send(self._control, message)
+
+    # -- the reader thread --
+
+    def _read(self) -> None:
+        while True:
+            message, _ = worker.receive(self._control)
+            if message is None:
+                break
+            handle = self._handles.get(message.get("job", 0))
+            match message["event"]:
+                case "ready":
+                    self._ready.set()
+                case "forked" if handle:
+                    handle.pid, handle.cold_reasons = message["pid"], tuple(message["cold"])
+                    handle._accepted.set()
+                case "started" if handle:
+                    handle._started.set()
+                case "refused" if handle:
+                    del self._handles[message["job"]]
+                    text = f"The worker {handle.name!r} could not be forked, twice: {message['error']}"
+                    handle._end(None, WorkerStartError(text))
+                case "ended" if handle:
+                    del self._handles[message["job"]]
+                    handle._end(_result(**{key: message[key] for key in message.keys() - {"event", "job"}}))
+        self._server_ended()
+
+    def _server_ended(self) -> None:
+        self._process.wait()
+        with self._lock:
+            self.ended = True
+            self._control.close()
+            handles, self._handles = list(self._handles.values()), {}
+        if handles:  # it was killed, and its workers with it, but not what they had started
+            worker.kill_marked(self._token)
+        self._last_words = self._said()
+        self._output.close()
+        for handle in handles:
+            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the worker server {self._how_it_ended()}"
+            signal_name = _signal_name(self._process.returncode)
+            handle._end(None, WorkerDiedError(text + self._last_words, signal_name=signal_name))
+        self._ready.set()
+
+    def _start_error(self) -> WorkerStartError | ClosedError:
+        self._reader.join()  # until all is known about its end
+        if self._closing:
+            return ClosedError("The worker server was closed", next_step="Make a new WorkerServer.")
+        return WorkerStartError(f"The worker server {self._how_it_ended()}{self._said()}")
+
+    def _how_it_ended(self) -> str:
+        returncode = self._process.returncode
+        by_signal = _signal_name(returncode)
+        return f"(pid {self.pid}) " + (f"was killed by {by_signal}" if by_signal else f"ended with code {returncode}")
+
+    def _said(self) -> str:
+        """The end of what the server wrote, for a message."""
+        if self._last_words is not None:
+            return self._last_words
+        fd = self._output.fileno()
+        text = os.pread(fd, 4000, max(0, os.fstat(fd).st_size - 4000)).decode(errors="replace").strip()
+        return f". The last that it wrote:\n{text}" if text else "; it wrote nothing"
+
+
+class _SpawnLink:
+    """Workers as fresh interpreters, each with a thread that waits for it. There is no server process."""
+
+    pid: int | None = None
+    ended = False
+
+    def __init__(self, preload: Sequence[str], env: Mapping[str, str] | None, python: str) -> None:
+        self._preload = preload
+        self._python = python
+        self._token = secrets.token_hex(8)
+        self._folder = tempfile.mkdtemp(prefix="tf1sessions-")  # how a worker gets its request, and reports its start
+        # Protects what stands below it, and that no worker is started once it is closed.
+        self._lock = threading.Lock()
+        self._closed = False
+        self._last_number = 0
+        self._running: dict[int, _Spawned] = {}
+
+    def wait_ready(self, timeout: float) -> None:
+        """There is nothing to wait for."""
+
+    def spawn(self, spec: WorkerSpec) -> WorkerHandle:
+        with self._lock:
+            if self._closed:
+                raise ClosedError("The worker server was closed", next_step="Make a new WorkerServer.")
+            self._last_number = number = self._last_number + 1
+            handle = WorkerHandle(spec.name, number, self)
+            handle.cold_reasons = ('method="spawn"',)
+            with _standard_fds(spec) as fds:
+                job = _Spawned(self, handle, spec, [os.dup(fd) for fd in fds])
+            try:
+                job.start()
+            except BaseException as error:
+                job.close()
+                if isinstance(error, OSError):
+                    text = f"The worker {spec.name!r} does not start: {error}"
+                    raise WorkerStartError(text, where=f"{self._python} in {spec.cwd}") from error
+                raise
+            self._running[number] = job
+            job.thread.start()
+        return handle
+
+    def signal(self, number: int, signum: int) -> None:
+        with self._lock:
+            if (job := self._running.get(number)) is not None:
+                job.stopped = True
+                job.signal(signum)
+
+    def kill(self, number: int) -> None:
+        with self._lock:
+            if (job := self._running.get(number)) is not None:
+                job.stopped = True
+                worker.signal_processes(job.processes(), signal.SIGKILL)
+                job.process.kill()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            jobs = dict(self._running)
+        for number in jobs:
+            self.signal(number, signal.SIGTERM)
+        deadline = time.monotonic() + worker.TERM_SECS
+        for number, job in jobs.items():
+            job.thread.join(max(0.0, deadline - time.monotonic()))
+            self.kill(number)
+        for job in jobs.values():
+            job.thread.join()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Spawned:
+    """A worker of a :class:`_SpawnLink`: its process, and the thread that waits for it."""
+
+    def __init__(self, link: _SpawnLink, handle: WorkerHandle, spec: WorkerSpec, fds: list[int]) -> None:
+        self._link, self._handle, self._spec, self._fds = link, handle, spec, fds
+        self._mark = f"{link._token}-{handle._number:08d}"
+        self._request = Path(link._folder, f"{handle._number}.request")
+        self._report = Path(link._folder, f"{handle._number}.report")
+        self.stopped = False
+        self.process: subprocess.Popen[bytes]
+        self.thread = threading.Thread(target=self._watch, name=f"tf1sessions-worker-{handle._number}", daemon=True)
+
+    def start(self) -> None:
+        request = _request(self._spec, self._mark, self._link._preload) | {"parent": os.getpid()}
+        self._request.write_text(json.dumps(request))
+        self._report.unlink(missing_ok=True)
+        self._started_at = time.monotonic()
+        stdin, stdout, stderr = self._fds
+        self.process = subprocess.Popen(
+            [self._link._python, "-c", worker.BOOT, _PACKAGE_PARENT, "work", str(self._request), str(self._report)],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=self._spec.cwd,
+            env=dict(self._spec.env) | {worker.MARK: self._mark},
+            start_new_session=True,
+        )
+        self._handle.pid = self.process.pid
+        self._handle._accepted.set()
+
+    def signal(self, signum: int) -> None:
+        """Call this with the link's lock held, which keeps the process from being replaced by a second attempt."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended
+                os.killpg(self.process.pid, signum)
+        else:
+            self.process.send_signal(signum)
+
+    def processes(self) -> dict[int, str]:
+        return worker.job_processes(self._mark, self.process.pid)
+
+    def close(self) -> None:
+        for fd in self._fds:
+            os.close(fd)
+        self._fds = []
+        for path in (self._request, self._report):
+            path.unlink(missing_ok=True)
+
+    def _watch(self) -> None:
+        returncode, peak_mb = _wait_for(self.process)
+        if not self._told().startswith("+"):
+            with self._link._lock:
+                again = not self.stopped and not self._link._closed
+                if again:
+                    self.start()
+            if again:
+                returncode, peak_mb = _wait_for(self.process)
+        seconds = time.monotonic() - self._started_at
+        told = self._told()
+        leftovers = worker.end_processes(self.processes)
+        with self._link._lock:
+            del self._link._running[self._handle._number]
+        self.close()
+        started = told.startswith("+")
+        self._handle._end(_result(returncode, seconds, peak_mb, started, leftovers, "" if started else told[1:]))
+
+    def _told(self) -> str:
+        return self._report.read_text(errors="replace") if self._report.exists() else ""
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> tuple[int, float]:
+    """Wait for a child: its return code, and its peak memory in MiB where the platform tells."""
+    if not hasattr(os, "wait4"):
+        return process.wait(), 0.0
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+@contextlib.contextmanager
+def _standard_fds(spec: WorkerSpec) -> Iterator[list[int]]:
+    """The three descriptors of a worker; the null device is open as long as this lasts."""
+    if spec.stdin is not None:
+        yield [spec.stdin, spec.stdout, spec.stderr]
+        return
+    with open(os.devnull, "rb") as null:
+        yield [null.fileno(), spec.stdout, spec.stderr]
+
+
+def _request(spec: WorkerSpec, mark: str, preload: Sequence[str]) -> dict[str, Any]:
+    return {
+        "target": spec.target,
+        "payload": dict(spec.payload),
+        "env": dict(spec.env),
+        "cwd": spec.cwd,
+        "mark": mark,
+        "preload": preload,
+    }
+
+
+def _result(
+    returncode: int,
+    seconds: float,
+    peak_memory_mb: float,
+    started: bool,
+    leftovers: Sequence[str],
+    start_error: str,
+) -> WorkerResult:
+    name = _signal_name(returncode)
+    return WorkerResult(returncode, name, seconds, peak_memory_mb, started, tuple(leftovers), start_error)
+
+
+def _signal_name(returncode: int) -> str | None:
+    if returncode >= 0:
+        return None
+    try:
+        return signal.Signals(-returncode).name
+    except ValueError:  # a real-time signal
+        return f"signal {-returncode}"

@@ -1,0 +1,692 @@
+"""What runs in the worker server's process, and in the workers that it makes. Standard library only.
+
+Data flow::
+
+    caller's process                server's process                         a worker's process
+    WorkerServer ──spawn + 3 fds──▶ _Server.serve(): one thread ──fork────▶ _enter(), then function(payload)
+                 ──signal, kill───▶   │        └─────────── fork + exec ──▶ the same in a fresh interpreter ("cold")
+    reader thread ◀─ready, forked,──  ├─ report pipe ◀──"+", or why not──── just before function(payload) is called
+                    started, ended    └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)
+
+The server, step by step: run the preload functions; tell "ready"; then wait in one ``select`` for requests, reports and
+signals. A request is queued and forked at the top of the loop, so that the child returns from :meth:`_Server.serve` and
+runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends: threads joined, ``atexit`` run,
+streams flushed. When a job's main process has ended, what it left behind (found by session, process group, descent and
+the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then gets SIGTERM, then SIGKILL; only
+then "ended" is told. When the control socket closes, or the caller's process is gone, every job is ended the same way.
+
+A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
+Attention: nothing here is thread-safe; the server's process has one thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import io
+import json
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+__all__ = [
+    "BOOT",
+    "MARK",
+    "TERM_SECS",
+    "cold_start_reasons",
+    "end_processes",
+    "job_processes",
+    "kill_marked",
+    "main",
+    "receive",
+    "send",
+    "signal_processes",
+]
+
+MARK = "TF1SESSIONS_JOB"
+"""The environment variable that every process of a job has; its value is the job's identity."""
+
+BOOT = """\
+import sys
+at_start = frozenset(sys.modules)
+sys.path[:] = [entry for entry in sys.path if entry]
+from importlib import machinery, util
+if util.find_spec("tf1sessions") is None:
+    sys.path.append(sys.argv[1])
+spec = machinery.PathFinder.find_spec("tf1sessions", [sys.argv[1]])
+sys.modules["tf1sessions"] = package = util.module_from_spec(spec)
+spec.loader.exec_module(package)
+from tf1sessions.pools.worker import main
+sys.exit(main(sys.argv[2:], at_start))
+"""
+"""``python -c`` text of servers and cold workers. It takes the folder that holds the caller's ``tf1sessions``, so that
+both sides are one version, and leaves that folder (and the working directory) out of ``sys.path`` where it can."""
+
+# What is read when an interpreter or its libraries start, and cannot be changed in a fork of one that has. Which names
+# TensorFlow, NumPy and their libraries look up while they are imported was measured by tracing getenv().
+_COLD_PREFIXES = ("PYTHON", "LD_", "LC_", "MALLOC_", "OMP_", "KMP_", "OPENBLAS_", "MKL_", "NPY_", "NUMPY_", "TF_CPP_")
+_COLD_NAMES = frozenset({
+    "GLIBC_TUNABLES", "GOTO_NUM_THREADS", "KERAS_BACKEND", "KERAS_HOME", "LANG", "LANGUAGE",
+    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "TF2_BEHAVIOR", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS",
+})  # fmt: skip
+
+_SETTLE_SECS = 0.25  # what a job left may still end by itself, as multiprocessing's resource tracker does; arbitrary
+TERM_SECS = 1.0  # between SIGTERM and SIGKILL; arbitrary
+_GIVE_UP_SECS = 10.0  # after SIGKILL: a process in an uninterruptible system call is left alone; arbitrary
+_WATCH_SECS = 1.0  # how often a spawned worker looks whether its parent lives; arbitrary
+_POLL_SECS = 0.02  # how often the processes of an ending job are looked up
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+
+
+# -- messages ---------------------------------------------------------------------------------------------------------
+
+
+def send(control: socket.socket, message: Mapping[str, Any], fds: Iterable[int] = ()) -> None:
+    """Send one message, and file descriptors with it. Raises ``OSError`` when the other side is gone."""
+    body = json.dumps(message).encode()
+    data = memoryview(struct.pack("!I", len(body)) + body)
+    fds = list(fds)
+    sent = socket.send_fds(control, [data], fds) if fds else 0
+    control.sendall(data[sent:])
+
+
+def receive(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+    """Wait for one message; ``(None, [])`` when the other side is gone. The descriptors are the caller's to close."""
+    fds: list[int] = []
+    try:
+        header, fds = _receive_exactly(control, 4)
+        body, _ = _receive_exactly(control, struct.unpack("!I", header)[0])
+    except (EOFError, ConnectionError):
+        for fd in fds:
+            os.close(fd)
+        return None, []
+    message: dict[str, Any] = json.loads(body)
+    return message, fds
+
+
+def _receive_exactly(control: socket.socket, size: int) -> tuple[bytes, list[int]]:
+    data = bytearray()
+    fds: list[int] = []
+    while len(data) < size:
+        chunk, more, _, _ = socket.recv_fds(control, size - len(data), 3, getattr(socket, "MSG_CMSG_CLOEXEC", 0))
+        fds += more
+        if not chunk:
+            raise EOFError
+        data += chunk
+    return bytes(data), fds
+
+
+# -- processes --------------------------------------------------------------------------------------------------------
+
+
+def job_processes(mark: str, leader: int | None = None, parent: int | None = None) -> dict[int, str]:
+    """Find the living processes of a job.
+
+    Args:
+        mark: The value of ``TF1SESSIONS_JOB``, or its beginning for all jobs of a server.
+        leader: The job's main process; its session and process group count.
+        parent: A process whose children count too.
+
+    Returns:
+        Command lines by process id, without the calling process; nothing where there is no ``/proc``.
+    """
+    table = _process_table()
+    wanted = f"\0{MARK}={mark}".encode()
+    found = {
+        pid
+        for pid, (ppid, group, session) in table.items()
+        if (leader is not None and leader in (pid, group, session))
+        or (parent is not None and ppid == parent)
+        or wanted in b"\0" + _read(f"/proc/{pid}/environ")
+    }
+    while descendants := {pid for pid, (ppid, _, _) in table.items() if ppid in found} - found:
+        found |= descendants
+    return {pid: _command(pid) for pid in sorted(found - {os.getpid()})}
+
+
+def _process_table() -> dict[int, tuple[int, int, int]]:
+    """Parent, process group and session of every living process; a zombie has ended."""
+    table = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdecimal():
+            fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
+            if fields and fields[0] not in b"ZX":
+                table[int(name)] = (int(fields[1]), int(fields[2]), int(fields[3]))
+    return table
+
+
+def _command(pid: int) -> str:
+    words = _read(f"/proc/{pid}/cmdline") or _read(f"/proc/{pid}/comm")
+    text = words.replace(b"\0", b" ").decode(errors="replace").strip()
+    return " ".join(text.split())[:200]
+
+
+def _read(path: str) -> bytes:
+    """A file of ``/proc``; empty when the process has ended or is not ours to look into."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def signal_processes(pids: Iterable[int], signum: int) -> None:
+    """Send a signal to those of the processes that are still there."""
+    for pid in pids:
+        try:
+            os.kill(pid, signum)
+        except (ProcessLookupError, PermissionError):  # it ended; or it changed its user, and is no longer ours to end
+            continue
+
+
+def kill_marked(mark: str) -> None:
+    """Kill every process with this mark, or beginning of marks, and what it started."""
+    given_up_at = time.monotonic() + _GIVE_UP_SECS
+    while (alive := job_processes(mark)) and time.monotonic() < given_up_at:
+        signal_processes(alive, signal.SIGKILL)
+        time.sleep(_POLL_SECS)
+
+
+def end_processes(find: Callable[[], dict[int, str]]) -> list[str]:
+    """Let the processes that are found end by themselves for a moment, then end them. Returns those that did not."""
+    ended: dict[int, str] = {}
+    begun = time.monotonic()
+    while alive := find():
+        elapsed = time.monotonic() - begun
+        if elapsed > _SETTLE_SECS + TERM_SECS + _GIVE_UP_SECS:
+            break
+        if elapsed > _SETTLE_SECS:
+            if not alive.keys() <= ended.keys():
+                signal_processes(alive.keys() - ended.keys(), signal.SIGTERM)
+                ended |= alive
+            if elapsed > _SETTLE_SECS + TERM_SECS:
+                signal_processes(alive, signal.SIGKILL)
+        time.sleep(_POLL_SECS)
+    return [f"{pid} {command}" for pid, command in ended.items()]
+
+
+# -- warm or cold -----------------------------------------------------------------------------------------------------
+
+
+def cold_start_reasons(
+    server_env: Mapping[str, str],
+    job_env: Mapping[str, str],
+    preloaded_top_level: Collection[str],
+    path0: str | None,
+) -> tuple[str, ...]:
+    """Say why a job needs a fresh interpreter instead of a fork of the server.
+
+    Args:
+        server_env: The environment that the server was started with.
+        job_env: The environment of the job.
+        preloaded_top_level: Top-level modules that the server has imported beyond what an interpreter starts with.
+        path0: The folder that the job puts first on ``sys.path``, or None.
+
+    Returns:
+        A reason each, such as ``"PYTHONHASHSEED differs"``; none when a fork will do.
+
+    Example:
+        >>> cold_start_reasons({"HOME": "/a"}, {"HOME": "/b", "PYTHONHASHSEED": "0"}, (), None)
+        ('PYTHONHASHSEED differs',)
+    """
+    names = sorted(
+        name
+        for name in server_env.keys() | job_env.keys()
+        if (name.startswith(_COLD_PREFIXES) or name in _COLD_NAMES) and server_env.get(name) != job_env.get(name)
+    )
+    return (
+        *(f"{name} differs" for name in names),
+        *(f"{path} hides a preloaded module" for path in _hiding(preloaded_top_level, path0).values()),
+    )
+
+
+def _hiding(modules: Collection[str], path0: str | None) -> dict[str, str]:
+    """The files in ``path0`` that an import would find instead of these modules, by the module's name."""
+    hiding = {}
+    try:
+        entries = sorted(os.scandir(path0), key=lambda entry: entry.name) if path0 else []
+    except OSError:
+        entries = []  # no such folder: nothing is found there
+    for entry in entries:
+        name, dot, ending = entry.name.partition(".")
+        is_module = ending in ("py", "pyc", "so") or ending.endswith(".so")
+        if name in modules and (is_module or (not dot and os.path.isfile(os.path.join(entry.path, "__init__.py")))):
+            hiding[name] = entry.path
+    return hiding
+
+
+def _preloaded(at_start: Collection[str]) -> set[str]:
+    """Top-level modules that a folder before them on the path would have hidden."""
+    unhideable = {"__main__", "__mp_main__", "tf1sessions", *at_start, *sys.builtin_module_names}
+    return {name for name in list(sys.modules) if "." not in name} - unhideable
+
+
+# -- the server -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Job:
+    number: int
+    request: dict[str, Any]
+    fds: list[int]  # of the worker's stdin, stdout and stderr; closed once it has started
+    cold: tuple[str, ...]
+    attempts: int = 0
+    pid: int = 0
+    report: int = -1  # the reading end of the pipe on which the worker tells "+", or why it cannot start
+    told: bytes = b""
+    forked_at: float = 0.0
+    ended: tuple[int, float, float] | None = None  # return code, seconds, peak MB of the main process
+    stopped: bool = False  # it was told to end: a failed start is not tried again
+    next_signal: int = signal.SIGTERM
+    next_at: float | None = None  # when that is sent to all of its processes; None: not ending
+    given_up_at: float = float("inf")
+    leftovers: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def started(self) -> bool:
+        return self.told.startswith(b"+")
+
+
+class _Server:
+    def __init__(self, control: socket.socket, at_start: Collection[str]) -> None:
+        self.environment = dict(os.environ)
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.libc.getenv.restype = ctypes.c_void_p
+        # The kernel shows a process's first environment block in /proc/<pid>/environ. A fork writes its mark into it.
+        self.mark_at: int = self.libc.getenv(MARK.encode())
+        self.control = control
+        self.at_start = at_start
+        self.preloaded: set[str] = set()
+        self.jobs: dict[int, _Job] = {}
+        self.to_fork: deque[_Job] = deque()
+        self.closing = False
+        self.selector = selectors.DefaultSelector()
+        self.wake_in, self.wake_out = socket.socketpair()
+        self.caller = -1
+        self.handlers: dict[int, Any] = {}
+
+    def serve(self) -> _Job | None:
+        """Serve until told to end. Returns None then, and the job in each forked child."""
+        self._prepare()
+        send(self.control, {"event": "ready"})
+        while not (self.closing and not self.jobs):
+            while self.to_fork:
+                job = self.to_fork.popleft()
+                if self._fork(job):
+                    return job
+            for key, _ in self.selector.select(self._end_jobs()):
+                key.data()
+        return None
+
+    def _prepare(self) -> None:
+        self.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self.wake_in.setblocking(False)
+        self.wake_out.setblocking(False)
+        signal.set_wakeup_fd(self.wake_out.fileno(), warn_on_full_buffer=False)
+        for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            self.handlers[signum] = signal.signal(signum, lambda *_: None)
+        self.selector.register(self.wake_in, selectors.EVENT_READ, self._on_signal)
+        self.selector.register(self.control, selectors.EVENT_READ, self._on_message)
+        if hasattr(os, "pidfd_open"):  # a fork of the caller may keep the control socket open when the caller has ended
+            try:
+                self.caller = os.pidfd_open(os.getppid())
+                self.selector.register(self.caller, selectors.EVENT_READ, self._close)
+            except OSError:  # an old kernel; or it has gone already, and the control socket says so
+                self.caller = -1
+        self.preloaded = _preloaded(self.at_start)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        gc.collect()
+        gc.disable()  # a collection would touch, and so copy, every page that the children share
+        gc.freeze()
+
+    # -- what happens --
+
+    def _on_message(self) -> None:
+        message, fds = receive(self.control)
+        if message is None:
+            self.selector.unregister(self.control)
+            self._close()
+            return
+        job = self.jobs.get(message.get("job", -1))
+        match message["do"]:
+            case "spawn" if self.closing:
+                _close_all(fds)
+            case "spawn":
+                payload, env = message["payload"], message["env"]
+                cold = cold_start_reasons(self.environment, env, self.preloaded, payload.get("path0"))
+                job = self.jobs[message["job"]] = _Job(message["job"], message, fds, cold)
+                self.to_fork.append(job)
+            case "signal" if job is not None:
+                job.stopped = True
+                self._signal(job, message["signum"])
+            case "kill" if job is not None:
+                job.stopped = True
+                job.next_signal, job.next_at = signal.SIGKILL, time.monotonic()
+            case "close":
+                self._close()
+
+    def _signal(self, job: _Job, signum: int) -> None:
+        for deliver in (os.killpg, os.kill):  # a worker that was just forked has no process group yet
+            try:
+                return deliver(job.pid, signum)
+            except (ProcessLookupError, PermissionError):
+                continue
+
+    def _on_signal(self) -> None:
+        signals = self.wake_in.recv(4096)
+        if set(signals) - {signal.SIGCHLD}:
+            self._close()
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            for job in self.jobs.values():
+                if job.pid == pid and job.ended is None:
+                    self._main_ended(job, os.waitstatus_to_exitcode(status), usage.ru_maxrss / 1024)
+                    break
+
+    def _close(self) -> None:
+        if self.closing:
+            return
+        self.closing = True
+        if self.caller >= 0:
+            self.selector.unregister(self.caller)
+        for job in self.jobs.values():
+            job.stopped = True
+            if job.next_at is None:
+                job.next_at = time.monotonic()
+
+    def _tell(self, message: Mapping[str, Any]) -> None:
+        try:
+            send(self.control, message)
+        except OSError:  # the caller is gone
+            self._close()
+
+    # -- a job's life --
+
+    def _fork(self, job: _Job) -> bool:
+        """Fork the worker; True in the child."""
+        job.attempts += 1
+        job.told = b""
+        try:
+            job.report, report = os.pipe()
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # until the child has its own handlers
+            try:
+                with warnings.catch_warnings():
+                    # Python warns where libraries have threads; OpenBLAS's and TensorFlow's are fork-safe.
+                    warnings.simplefilter("ignore", DeprecationWarning)
+                    job.forked_at = time.monotonic()
+                    job.pid = os.fork()
+            finally:
+                if job.pid or sys.exc_info()[0]:
+                    os.close(report)
+                    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        except OSError as error:
+            self._fork_failed(job, error)
+            return False
+        if job.pid == 0:
+            self._leave(job, report)
+            return True
+        os.set_blocking(job.report, False)
+        self.selector.register(job.report, selectors.EVENT_READ, lambda: self._on_report(job))
+        self._tell({"event": "forked", "job": job.number, "pid": job.pid, "cold": job.cold})
+        return False
+
+    def _fork_failed(self, job: _Job, error: OSError) -> None:
+        if job.report >= 0:
+            os.close(job.report)
+            job.report = -1
+        if job.attempts < 2 and not self.closing:
+            self.to_fork.append(job)
+        else:
+            _close_all(job.fds)
+            del self.jobs[job.number]
+            self._tell({"event": "refused", "job": job.number, "error": str(error)})
+
+    def _leave(self, job: _Job, report: int) -> None:
+        """In the child: drop what is the server's."""
+        signal.set_wakeup_fd(-1)
+        for signum, handler in self.handlers.items():
+            signal.signal(signum, handler)
+        for other in self.jobs.values():
+            if other is not job:
+                _close_all(other.fds)
+            if other.report >= 0:
+                os.close(other.report)
+        self.selector.close()
+        for end in (self.control, self.wake_in, self.wake_out):
+            end.close()
+        if self.caller >= 0:
+            os.close(self.caller)
+        job.report = report
+        gc.enable()  # what was frozen stays so: a collection that touched it would copy hundreds of MB
+
+    def _on_report(self, job: _Job, last: bool = False) -> None:
+        try:
+            chunk = os.read(job.report, 65536)
+        except BlockingIOError:
+            chunk = b""
+            if not last:
+                return
+        job.told += chunk
+        if job.started or not chunk:
+            self.selector.unregister(job.report)
+            os.close(job.report)
+            job.report = -1
+        if job.started:
+            _close_all(job.fds)
+            job.fds = []
+            self._tell({"event": "started", "job": job.number})
+
+    def _main_ended(self, job: _Job, returncode: int, peak_mb: float) -> None:
+        while job.report >= 0:
+            self._on_report(job, last=True)
+        if not job.started and job.attempts < 2 and not job.stopped:
+            job.pid = 0
+            self.to_fork.append(job)
+            return
+        job.ended = returncode, time.monotonic() - job.forked_at, peak_mb
+        if job.next_at is None:
+            job.next_at = time.monotonic() + _SETTLE_SECS
+
+    def _end_jobs(self) -> float | None:
+        """Take the jobs that are ending one step on. Returns the seconds until the next look, None when none is."""
+        for job in [job for job in self.jobs.values() if job.next_at is not None and job.pid]:
+            # With no other job, an orphan that hides its origin can only be this one's (or an earlier one's).
+            adopted = os.getpid() if len(self.jobs) == 1 else None
+            alive = job_processes(job.request["mark"], job.pid, adopted)
+            now = time.monotonic()
+            if job.ended and (not alive or now > job.given_up_at):
+                self._finish(job)
+            elif job.next_at is not None and now >= job.next_at:
+                signal_processes(alive, job.next_signal)
+                if job.ended:
+                    job.leftovers |= alive
+                if job.next_signal == signal.SIGTERM:
+                    job.next_signal, job.next_at = signal.SIGKILL, now + TERM_SECS
+                else:
+                    job.next_at = now + 5 * _POLL_SECS
+                    job.given_up_at = min(job.given_up_at, now + _GIVE_UP_SECS)
+        return _POLL_SECS if any(job.next_at is not None for job in self.jobs.values()) else None
+
+    def _finish(self, job: _Job) -> None:
+        assert job.ended is not None
+        _close_all(job.fds)
+        del self.jobs[job.number]
+        returncode, seconds, peak_mb = job.ended
+        self._tell({
+            "event": "ended",
+            "job": job.number,
+            "returncode": returncode,
+            "seconds": seconds,
+            "peak_memory_mb": peak_mb,
+            "started": job.started,
+            "start_error": "" if job.started else job.told[1:].decode(errors="replace"),
+            "leftovers": [f"{pid} {command}" for pid, command in job.leftovers.items()],
+        })  # fmt: skip
+
+
+def _close_all(fds: Iterable[int]) -> None:
+    for fd in fds:
+        os.close(fd)
+
+
+# -- a worker ---------------------------------------------------------------------------------------------------------
+
+
+def main(argv: list[str], at_start: Collection[str]) -> int:
+    """Be a server (``serve FD PRELOAD...``) or a cold worker (``work REQUEST REPORT``; a path or a descriptor each)."""
+    if argv[0] == "work":
+        request_from, report_to = (int(word) if word.isdecimal() else word for word in argv[1:])
+        if isinstance(report_to, int):
+            os.set_inheritable(report_to, False)
+        with open(request_from, "rb") as file:
+            request = json.load(file)
+        if isinstance(request_from, str):
+            os.unlink(request_from)  # it has the environment in it
+        return _work(request, report_to, lambda: _start_cold(request, at_start))
+
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    server_pid = os.getpid()
+    server = _Server(socket.socket(fileno=int(argv[1])), at_start)
+    for name in argv[2:]:
+        _resolve(name)()
+    job = server.serve()
+    if job is None:
+        return 0
+    mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
+    del server
+    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv))
+
+
+def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], None]) -> int:
+    """Run the job of this process. Returns its exit code; an exception of the job goes up to the interpreter."""
+    with open(report_to, "wb", buffering=0) as report:
+        try:
+            start()
+            function = _resolve(request["target"])
+        except BaseException:
+            report.write(b"-" + traceback.format_exc().encode(errors="replace")[-32000:])
+            return 1
+        report.write(b"+")
+    del report
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    return int(function(request["payload"]) or 0)
+
+
+def _start_forked(job: _Job, server_pid: int, libc: ctypes.CDLL, mark_at: int, python_argv: list[str]) -> None:
+    """Make this fork of the server a process of its own, with the job's descriptors, folder and environment."""
+    os.setsid()
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != server_pid:  # it died before the line above
+        os._exit(1)
+    for target, fd in enumerate(job.fds):
+        os.dup2(fd, target)
+    _close_all(job.fds)
+    os.chdir(job.request["cwd"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # even where the server was started with it ignored
+    environment = job.request["env"] | {MARK: job.request["mark"]}
+    if job.cold:
+        _become_cold(job, environment, python_argv)
+    os.environ.clear()
+    os.environ.update(environment)
+    mark = job.request["mark"].encode()
+    ctypes.memmove(mark_at, mark, len(mark))
+    time.tzset()
+    sys.stdin = sys.__stdin__ = _text_stream(0, "r", sys.__stdin__)  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _text_stream(1, "w", sys.__stdout__)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _text_stream(2, "w", sys.__stderr__)  # type: ignore[misc]
+    _forget_shared_randomness(sys.modules)
+
+
+def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str]) -> None:
+    """Replace this process by a fresh interpreter that runs the job."""
+    with tempfile.TemporaryFile() as file:
+        file.write(json.dumps(job.request).encode())
+        file.flush()
+        file.seek(0)
+        os.set_inheritable(file.fileno(), True)
+        os.set_inheritable(job.report, True)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.execve(python_argv[0], [*python_argv, "work", str(file.fileno()), str(job.report)], environment)
+
+
+def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
+    """Preload in a fresh interpreter as it would be under ``python SCRIPT``: what the job's folder hides is hidden."""
+    if request.get("parent"):
+        _begin_spawned(request["parent"])
+    path0 = request["payload"].get("path0")
+    hidden = _hiding(_preloaded(at_start), path0)
+    for name in list(sys.modules):
+        if name.partition(".")[0] in hidden:
+            del sys.modules[name]
+    if path0:
+        sys.path.insert(0, path0)
+    for name in request["preload"]:
+        _resolve(name)()
+    if path0:
+        sys.path.remove(path0)
+
+
+def _begin_spawned(parent: int) -> None:
+    """End with the process that started this one, where process ids tell."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECS)
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="tf1sessions-parent-watch", daemon=True).start()
+
+
+def _text_stream(fd: int, mode: str, like: Any) -> io.TextIOWrapper:
+    """A standard stream as an interpreter that starts with this descriptor makes it."""
+    raw = io.FileIO(fd, mode, closefd=False)
+    raw.name = like.name
+    buffer: Any = raw if like.write_through else io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+    stream = io.TextIOWrapper(
+        buffer,
+        encoding=like.encoding,
+        errors=like.errors,
+        newline=None if mode == "r" else "\n",
+        line_buffering=raw.isatty() or fd == 2,
+        write_through=like.write_through,  # python -u
+    )
+    vars(stream)["mode"] = mode
+    return stream
+
+
+def _forget_shared_randomness(modules: Mapping[str, ModuleType]) -> None:
+    """Give this fork random states of its own; Python's ``random`` does that by itself."""
+    if "numpy.random" in modules:
+        modules["numpy.random"].seed()
+    if "multiprocessing.process" in modules:
+        modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
+
+
+def _resolve(name: str) -> Callable[..., Any]:
+    module, _, attribute = name.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    return function
