@@ -1,0 +1,81 @@
+"""The command ``tf1sessions``: finds the subcommand, and turns our errors into a line on stderr and an exit code.
+
+A subcommand's module is imported when it is used, so that help answers without loading what a run needs.
+Exit codes: 0, all went well; 1, a job or the machine failed; 2, the call was wrong; others are a single script's own.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from tf1sessions import __version__
+from tf1sessions.errors import Tf1SessionsError, UsageError
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
+}
+
+
+class _WrongCall(click.ClickException):
+    """An error of the caller, shown without the usage lines: what is wrong is a value, not the syntax."""
+
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    """The subcommands of ``_COMMANDS``, each imported when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and args[0].endswith((".py", ".ipynb", ".toml")):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean: tf1sessions run {' '.join(args)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            raise _WrongCall(str(error)) from error
+        except (Tf1SessionsError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Help for a command: tf1sessions run --help",
+)
+@click.version_option(__version__, prog_name="tf1sessions")
+def cli() -> None:
+    """Keep TensorFlow 1 programs alive on today's TensorFlow.
+
+    \b
+    Run two old scripts at once, each in a process of its own:
+        tf1sessions run train_a.py train_b.py -j 2
+    """
+
+
+def main() -> None:
+    """The entry point; ends the process with the exit code."""
+    cli(prog_name="tf1sessions")

@@ -1,0 +1,250 @@
+"""``tf1sessions run``: options -> jobs -> :class:`~tf1sessions.scripts.runner.Run` -> what the user sees.
+
+What a run needs is imported when it begins, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tf1sessions.scripts.jobs import Job
+    from tf1sessions.scripts.runner import Run
+
+__all__ = ["run"]
+
+
+class _RunCommand(click.Command):
+    """Keeps what follows the first ``--`` apart: it is the scripts', whatever it looks like."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.obj = ()
+        if "--" in args:
+            cut = args.index("--")
+            args, ctx.obj = args[:cut], tuple(args[cut + 1 :])
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            text = f"{error.format_message()} Arguments for the scripts themselves come after --."
+            raise click.UsageError(text, ctx) from None
+
+
+def _setting(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Checks an option that is one of the jobs' settings."""
+    from tf1sessions.scripts.jobs import check_setting
+
+    if value is None:
+        return None
+    try:
+        return check_setting(str(param.name), value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    if not 0 < value < math.inf:
+        raise click.BadParameter(f"{value!r} is not a number of seconds above 0.")
+    return value
+
+
+@click.command(cls=_RunCommand, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("scripts", nargs=-1, metavar="SCRIPT... [-- ARGS]")
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
+@click.option(
+    "-j", "parallel", type=click.IntRange(min=1), metavar="N",
+    help="How many jobs at once. Default: what the cores and the free memory allow.",
+)
+@click.option("--out", metavar="DIR", help="The run folder. Default: a new one in runs/, named by date and time.")
+@click.option(
+    "--resume", metavar="RUN",
+    help="Continue the run in this folder: what is done in it is not run again. Its jobs need not be named.",
+)
+@click.option(
+    "--time-limit", type=float, metavar="SECS", callback=_setting, help="End a job's attempt that takes longer."
+)
+@click.option(
+    "--retries", type=int, metavar="N", callback=_setting,
+    help="Start a job again when it failed, was killed or ran out of time; N times at most. Default: 0.",
+)
+@click.option(
+    "--keep-going/--fail-fast", default=True,
+    help="When a job has failed, go on with the others (default), or end the run.",
+)
+@click.option(
+    "--grace", type=float, default=5.0, metavar="SECS", callback=_seconds,
+    help="Time for a job to clean up after Ctrl-C or its time limit, before it is killed. Default: 5.",
+)
+@click.option(
+    "--threads", type=int, metavar="N", callback=_setting,
+    help="Threads of TensorFlow's two pools, each, a job. Default: cores / jobs at once.",
+)
+@click.option(
+    "--memory-fraction", type=float, metavar="F", callback=_setting,
+    help="Share of a GPU's memory for each job, above 0, at most 1. Default: 1 / jobs at once.",
+)
+@click.option(
+    "--memory-limit-mb", type=int, metavar="MB", callback=_setting, help="Cap of a GPU's memory for each job, instead."
+)
+@click.option(
+    "--gpus", "--visible-devices", "visible_devices", metavar="LIST", callback=_setting,
+    help='GPUs that the jobs may use, as in CUDA_VISIBLE_DEVICES: "0,1"; "" or "-1" for none.',
+)
+@click.option(
+    "--fast-kernels", is_flag=True, default=None, callback=_setting,
+    help="Use oneDNN's kernels: often faster, but the last bits are not TensorFlow 1's.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout, and nothing else there.")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    /,
+    scripts: tuple[str, ...],
+    module: str | None,
+    parallel: int | None,
+    out: str | None,
+    resume: str | None,
+    keep_going: bool,
+    grace: float,
+    dry_run: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Run TensorFlow 1 scripts, notebooks or a module unmodified, several at once, each in a process of its own.
+
+    "import tensorflow" in them gives TensorFlow 1. Each job's output goes to a log in the run folder, beside jobs.json
+    with every job's state, exit code, time and memory. A single job also reads and writes the terminal as under python,
+    and gives its own exit code; else it is 0 if all succeeded, 1 if one did not, 2 for a wrong call.
+
+    \b
+    Examples:
+        tf1sessions run train.py
+        tf1sessions run cnn.py rnn.py -j 2 -- --epochs 3 --data digits.npz
+        tf1sessions run -m my_package.train -- --epochs 3
+        tf1sessions run search.toml -j 8 --time-limit 3600
+        tf1sessions run --resume runs/2026-01-31_12-00-00
+
+    \b
+    A job file (search.toml) that runs each combination twice, four jobs in all:
+        [defaults]
+        settings = {time_limit = 600, retries = 1}
+        [[job]]
+        script = "train.py"             # or module = "my_package.train"
+        args = ["--out=model_{rate}"]
+        env = {SEED = "{repeat}"}
+        repeat = 2
+        [job.grid]
+        rate = [0.1, 0.01]              # --rate=0.1, where {rate} is not used
+    """
+    from tf1sessions.cli.progress import make_printer
+    from tf1sessions.errors import ScriptUsageError
+    from tf1sessions.scripts.jobs import JobSettings
+    from tf1sessions.scripts.runner import Run, RunSettings
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of files may be any bytes
+    if resume is not None and out is not None:
+        raise ScriptUsageError(f"--out {out} with --resume {resume}", next_step="A run is resumed in its own folder.")
+    jobs = _jobs(scripts, module, ctx.obj)
+    if not jobs and resume is None:
+        raise click.UsageError("Nothing to run: name a script, a job file, or a module with -m.")
+    if dry_run:
+        _show_jobs(jobs, resume, JobSettings(**settings), as_json)
+        return
+    streams = None if as_json else (_open_fd(0), 1, 2)
+    printer = make_printer(as_json)
+    running = Run(
+        jobs or None,
+        RunSettings(
+            parallel=parallel,
+            out=out,
+            resume=resume,
+            fail_fast=not keep_going,
+            job=JobSettings(**settings),
+            stdio=streams,
+            grace_secs=grace,
+        ),
+        printer.on_event,
+    )
+    with printer, _signals(running):
+        summary = running.run()
+    printer.finish(summary)
+    ctx.exit(summary.exit_code)
+
+
+def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> list[Job]:
+    """The jobs of the command line, in its order; a job file stands for its jobs."""
+    from tf1sessions.errors import ScriptUsageError
+    from tf1sessions.scripts.jobfile import read_job_file
+    from tf1sessions.scripts.jobs import Job, check_job
+
+    if module is not None:
+        if scripts:
+            raise ScriptUsageError(
+                f"both -m {module} and {shlex.join(scripts)}",
+                next_step="Give one or the other; a module's own arguments come after --.",
+            )
+        return [Job(module=module, args=args)]
+    jobs: list[Job] = []
+    for script in scripts:
+        if script.endswith(".toml"):
+            jobs += [replace(job, args=job.args + args) for job in read_job_file(script)]
+        else:
+            jobs.append(Job(script=script, args=args))
+    for job in jobs:
+        check_job(job)
+    return jobs
+
+
+def _show_jobs(jobs: Sequence[Job], resume: str | None, settings: Any, as_json: bool) -> None:
+    from tf1sessions.scripts.folder import JobRecord, plan_resume
+
+    records = plan_resume(resume, jobs or None) if resume else [JobRecord.of(job, "") for job in jobs]
+    todo = [record for record in records if record.state != "done"]
+    merged = [settings.over(record.job().settings).given() for record in todo]
+    if as_json:
+        plans = [record.job().identity() | {"settings": under} for record, under in zip(todo, merged, strict=True)]
+        click.echo(json.dumps(plans, indent=1))
+        return
+    here = os.getcwd()
+    for number, (record, under) in enumerate(zip(todo, merged, strict=True), 1):
+        command = ["-m", record.module] if record.module else [record.script or ""]
+        variables = [f"{key}={shlex.quote(value)}" for key, value in record.env.items()]
+        line = " ".join([*variables, "python", shlex.join([*command, *record.args])])
+        where = f"   (in {record.cwd})" if record.cwd != here else ""
+        click.echo(f"{number:>3}  {line}{where}" + "".join(f"\n       {key} = {value}" for key, value in under.items()))
+    click.echo(f"{len(todo)} jobs to run" + (f", {len(records) - len(todo)} done already" if resume else ""))
+
+
+def _open_fd(fd: int) -> int | None:
+    try:
+        os.fstat(fd)
+    except OSError:  # closed by whoever started us
+        return None
+    return fd
+
+
+@contextmanager
+def _signals(running: Run) -> Iterator[None]:
+    """Signals end the run, and not this process, while it lasts; one that is ignored (nohup) stays ignored."""
+    before = {}
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signum) != signal.SIG_IGN:
+            before[signum] = signal.signal(signum, lambda signum, frame: running.interrupt(signum))
+    before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda signum, frame: running.resize())
+    try:
+        yield
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

@@ -1,0 +1,325 @@
+"""A run's folder: a log a job, and ``jobs.json``, which is true at every moment, also after ``kill -9``.
+
+``jobs.json`` is a list with an object (:class:`JobRecord`) a job, in the order of the jobs. It is replaced as a whole
+each time that a job changes its state: written beside, synchronised, renamed. Whoever reads it sees the old list or
+the new one. ``.lock`` in the folder is held while a run uses it, and freed by the kernel however that run ends.
+
+States: ``pending`` (not started), ``running``, ``done`` (exit code 0), ``failed`` (another exit code, or it could not
+be started), ``killed`` (by a signal), ``timeout``, ``cancelled`` (by Ctrl-C or because another failed), ``skipped``
+(never started because another failed). :class:`RunFolder` is not thread-safe: one thread of a run owns it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tf1sessions.errors import ConfigError, ScriptUsageError
+from tf1sessions.scripts.jobs import Job, JobSettings
+
+__all__ = ["JobRecord", "RunFolder", "plan_resume", "read_records"]
+
+RECORDS_FILE = "jobs.json"
+STATES = ("pending", "running", "done", "failed", "killed", "timeout", "cancelled", "skipped")
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """What is known about one job; an object of ``jobs.json``.
+
+    Args:
+        name: The job's name.
+        script: Its path as it was typed, or None for a module.
+        args: Its arguments.
+        state: One of the states that the module's text lists.
+        exit_code: Of the last attempt, as :mod:`subprocess` gives it: negative for a signal. None before its end.
+        seconds: That the last attempt took.
+        peak_memory_mb: The most memory that its process held.
+        log: Its log, relative to the folder.
+        attempts: How often it was started.
+        signal: Name of the signal that ended it, such as ``"SIGKILL"``.
+        reason: Why it is in this state, where the state alone does not say it.
+        cold_reasons: Why it could not be forked from the warm server; empty when it was.
+        leftovers: Processes that it left behind, which were ended.
+        path: Absolute path of its script.
+        module: Name of its module, or None for a script.
+        env: Its variables on top of the caller's environment.
+        cwd: The folder that it runs in.
+        settings: Its settings, by name.
+    """
+
+    name: str
+    script: str | None
+    args: tuple[str, ...]
+    state: str = "pending"
+    exit_code: int | None = None
+    seconds: float | None = None
+    peak_memory_mb: float | None = None
+    log: str = ""
+    attempts: int = 0
+    signal: str | None = None
+    reason: str | None = None
+    cold_reasons: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    path: str = ""
+    module: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, job: Job, log: str) -> JobRecord:
+        """The record of a job that was not started yet."""
+        return cls(
+            name=job.name,
+            script=job.script,
+            args=job.args,
+            log=log,
+            path=job.path,
+            module=job.module,
+            env=dict(job.env),
+            cwd=job.cwd,
+            settings=job.settings.given(),
+        )
+
+    def job(self) -> Job:
+        """The job that this is the record of."""
+        return Job(
+            script=self.script,
+            module=self.module,
+            args=self.args,
+            env=self.env,
+            cwd=self.cwd,
+            name=self.name,
+            settings=JobSettings(**self.settings),
+            path=self.path,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, dicts, texts and numbers."""
+        return asdict(self) | {
+            "args": list(self.args),
+            "cold_reasons": list(self.cold_reasons),
+            "leftovers": list(self.leftovers),
+        }
+
+    @property
+    def over(self) -> bool:
+        """Whether the job will not change its state again in this run."""
+        return self.state not in ("pending", "running")
+
+
+class RunFolder:
+    """The folder of one run, locked while it is open. Use it with ``with``; not thread-safe.
+
+    Args:
+        path: The folder; made if it is not there.
+        records: A record a job.
+    """
+
+    def __init__(self, path: Path, records: Sequence[JobRecord]) -> None:
+        self.path = path
+        self.records = list(records)
+        self._lock: int | None = None
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str] | None, jobs: Sequence[Job]) -> RunFolder:
+        """A new run's folder, with ``jobs.json``.
+
+        Args:
+            path: Where; by default a new folder in ``runs/`` named by date and time.
+            jobs: What will run.
+
+        Raises:
+            ScriptUsageError: The folder cannot be made, or holds a run already.
+        """
+        width = max(2, len(str(len(jobs))))
+        records = [
+            JobRecord.of(job, f"{number:0{width}}-{_file_name(job.name)}.log") for number, job in enumerate(jobs, 1)
+        ]
+        try:
+            if path is None:
+                folder = cls(_new_folder(Path("runs")), records)
+            else:
+                folder = cls(Path(path), records)
+                folder.path.mkdir(parents=True, exist_ok=True)
+                if (folder.path / RECORDS_FILE).exists():
+                    raise ScriptUsageError(
+                        f"the folder {str(path)!r} holds a run already",
+                        next_step=f"Choose another folder for --out, or continue that run with --resume {path}.",
+                    )
+            folder._take_lock()
+            folder.save()
+        except OSError as error:
+            raise ScriptUsageError(
+                f"cannot write the run folder {str(path or 'runs')!r}: {error.strerror} ({error.filename})",
+                next_step="Name a folder that can be written with --out.",
+            ) from error
+        return folder
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str], jobs: Sequence[Job] | None) -> RunFolder:
+        """The folder of an earlier run; what was not done in it is pending again.
+
+        Args:
+            path: The folder.
+            jobs: What is asked for now; must be the same jobs. None: those of the folder.
+
+        Raises:
+            ScriptUsageError: There is no run in the folder, another run uses it now, or its jobs are others.
+        """
+        folder = cls(Path(path), plan_resume(path, jobs))
+        folder._take_lock()
+        folder.save()
+        return folder
+
+    def update(self, index: int, **changes: Any) -> JobRecord:
+        """Changes a record and writes ``jobs.json``."""
+        self.records[index] = replace(self.records[index], **changes)
+        self.save()
+        return self.records[index]
+
+    def save(self) -> None:
+        """Writes ``jobs.json``, whole or not at all."""
+        text = json.dumps([record.to_json() for record in self.records], indent=1)
+        beside = self.path / (RECORDS_FILE + ".new")
+        with open(beside, "w", encoding="ascii") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, self.path / RECORDS_FILE)
+
+    def log_path(self, index: int) -> Path:
+        """The log of a job."""
+        return self.path / self.records[index].log
+
+    @property
+    def claims(self) -> Path:
+        """A hidden folder in which running jobs say which folders they write to. Gone after the run."""
+        return self.path / ".claims"
+
+    def close(self) -> None:
+        """Frees the folder for another run. Idempotent."""
+        if self._lock is not None:
+            if self.claims.exists():
+                shutil.rmtree(self.claims)
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _take_lock(self) -> None:
+        lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            if not isinstance(error, BlockingIOError):
+                raise
+            raise ScriptUsageError(
+                f"another run uses the folder {str(self.path)!r} now",
+                next_step="Wait for it to end, or choose another folder.",
+            ) from None
+        self._lock = lock
+        if self.claims.exists():  # of a run that was killed
+            shutil.rmtree(self.claims)
+        self.claims.mkdir()
+
+
+def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:
+    """The records of a run.
+
+    Args:
+        path: Its folder.
+
+    Raises:
+        ScriptUsageError: There is no ``jobs.json``, or it is not one that a run wrote.
+    """
+    file = Path(path) / RECORDS_FILE
+    try:
+        entries = json.loads(file.read_bytes())
+        return [
+            JobRecord(
+                **entry
+                | {key: tuple(entry[key]) for key in ("args", "cold_reasons", "leftovers")}
+                | {"settings": JobSettings(**entry["settings"]).given()}
+            )
+            for entry in entries
+        ]
+    except OSError as error:
+        raise ScriptUsageError(
+            f"there is no run to resume in {str(path)!r}: {error.strerror} ({file})",
+            next_step="Give the folder of a run, the one with jobs.json in it.",
+        ) from None
+    except (ValueError, TypeError, KeyError, ConfigError) as error:
+        raise ScriptUsageError(f"{str(file)!r} is not the record of a run: {error!r}") from None
+
+
+def plan_resume(path: str | os.PathLike[str], jobs: Sequence[Job] | None) -> list[JobRecord]:
+    """The records with which a run would be resumed; nothing is written.
+
+    Args:
+        path: The folder.
+        jobs: What is asked for now; must be the same jobs, whose settings may differ. None: those of the folder.
+
+    Raises:
+        ScriptUsageError: There is no run in the folder, or its jobs are others.
+    """
+    records = read_records(path)
+    if jobs is None:
+        jobs = [record.job() for record in records]
+    else:
+        _refuse_other_jobs(Path(path), records, jobs)
+    return [
+        record if record.state == "done" else JobRecord.of(job, record.log)
+        for record, job in zip(records, jobs, strict=True)
+    ]
+
+
+def _refuse_other_jobs(path: Path, records: Sequence[JobRecord], jobs: Sequence[Job]) -> None:
+    next_step = f"Give the same jobs, or none: --resume {path} alone continues that run."
+    if len(records) != len(jobs):
+        raise ScriptUsageError(
+            f"the run in {str(path)!r} has {len(records)} jobs, and {len(jobs)} are given", next_step=next_step
+        )
+    for number, (record, job) in enumerate(zip(records, jobs, strict=True), 1):
+        before, now = record.job().identity(), job.identity()
+        for key in before:
+            if before[key] != now[key]:
+                raise ScriptUsageError(
+                    f"job {number} of the run in {str(path)!r} is another one: {key} was {before[key]!r}, "
+                    f"and is now {now[key]!r}",
+                    next_step=next_step,
+                )
+
+
+def _new_folder(parent: Path) -> Path:
+    parent.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    number = 1
+    while True:
+        path = parent / (stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            path.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return path
+
+
+def _file_name(name: str) -> str:
+    """``name`` as part of a file's name: short, and without what a shell or another system stumbles on."""
+    clean = re.sub(r"[^\w.,=+-]+", "_", name).strip("_.") or "job"
+    return clean.encode("utf-8", "replace")[:80].decode("utf-8", "ignore")

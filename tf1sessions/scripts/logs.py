@@ -1,0 +1,61 @@
+"""Reads the ends of jobs' logs, to show them: only the last bytes of a file are read, however long it is.
+
+Logs are bytes that any program may have written. What is returned is text that a terminal shows and does not act on.
+Everything here may be called from any thread, while the log grows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+__all__ = ["last_line", "log_tail", "traceback_tail"]
+
+_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[@-Z\\-_])")
+
+
+def log_tail(path: Path, max_bytes: int = 65536) -> list[str]:
+    """The last lines of a log, safe to show: what a terminal would act on is taken out.
+
+    Args:
+        path: The log; a missing one has no lines.
+        max_bytes: How much of its end is read.
+    """
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - max_bytes))
+            data = file.read()
+    except FileNotFoundError:
+        return []
+    text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
+    lines = []
+    for line in text.split("\n"):
+        shown = line.rstrip("\r").rpartition("\r")[2]  # a progress bar: what stands last on its line
+        lines.append("".join(char if char.isprintable() else "�" for char in shown.expandtabs()).rstrip())
+    return lines
+
+
+def last_line(path: Path) -> str:
+    """The last line of a log that is not empty, or ``""``."""
+    return next((line for line in reversed(log_tail(path, 4096)) if line), "")
+
+
+def traceback_tail(path: Path, limit: int = 20) -> list[str]:
+    """The end of a failed job's log: its last traceback, or its last lines where there is none.
+
+    Args:
+        path: The log.
+        limit: How many lines at most; of a longer traceback the first line and the end are kept.
+    """
+    lines = log_tail(path)
+    while lines and not lines[-1]:
+        lines.pop()
+    starts = [index for index, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
+    if not starts:
+        return [line for line in lines if line][-5:]
+    found = lines[starts[-1] :]
+    if len(found) > limit:
+        found = [found[0], "  ...", *found[-(limit - 2) :]]
+    return found

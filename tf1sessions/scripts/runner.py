@@ -1,0 +1,665 @@
+"""Runs jobs, several at once, each in a process of its own, and keeps their logs and states in a run folder.
+
+Runs in the process of the command line (or of whoever calls :func:`run_jobs`); no TensorFlow here. Flow::
+
+    jobs -> RunFolder (logs, jobs.json)
+         -> Run._loop, one thread: decides all, owns all state; everybody else only puts messages into its inbox
+              a starter thread:      WorkerServer.wait_ready       -> _Ready or _Broken
+              a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
+              signal handlers, other threads: Run.interrupt        -> _Interrupted
+         -> listener(event), called in that one thread only
+         -> RunSummary
+
+A job that has to go is ended in steps, each with a deadline that the loop waits for: a signal to its process group
+(SIGINT after Ctrl-C, else SIGTERM), after a grace SIGKILL to its whole tree, and if the kernel does not let it end even
+then, the run says so and goes on without it.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkError
+from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.scripts.folder import JobRecord, RunFolder
+from tf1sessions.scripts.jobs import Job, JobSettings, check_job
+from tf1sessions.scripts.machine import default_parallel, usable_cores
+from tf1sessions.scripts.streams import Tee
+
+__all__ = [
+    "Event",
+    "Interrupted",
+    "JobEnded",
+    "JobStarted",
+    "Note",
+    "Run",
+    "RunSettings",
+    "RunStarted",
+    "RunSummary",
+    "ServerReady",
+    "run_jobs",
+]
+
+_KILL_SECS = 30.0
+"""How long the kernel may take to end a killed process (one in disk wait may take long) before we go on without it."""
+
+
+class Handle(Protocol):
+    """What a run needs of :class:`~tf1sessions.pools.server.WorkerHandle`."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def cold_reasons(self) -> tuple[str, ...]: ...
+
+    def wait(self, timeout: float | None = None) -> WorkerResult | None: ...
+
+    def signal(self, signum: int) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class Server(Protocol):
+    """What a run needs of :class:`~tf1sessions.pools.server.WorkerServer`."""
+
+    def start(self) -> None: ...
+
+    def wait_ready(self, timeout: float) -> None: ...
+
+    def spawn(self, spec: WorkerSpec) -> Handle: ...
+
+    def close(self) -> None: ...
+
+
+def script_server(env: Mapping[str, str]) -> Server:
+    """The server that TF1 scripts run under: TensorFlow preloaded, in the given environment."""
+    return WorkerServer(preload=("tf1sessions.scripts.program:preload",), env=env)
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How jobs are run together.
+
+    Args:
+        parallel: How many at once; by default what cores and memory allow
+            (:func:`~tf1sessions.scripts.machine.default_parallel`).
+        out: The run folder, which must not hold a run; by default a new one in ``runs/``.
+        resume: The folder of an earlier run, whose finished (``done``) jobs are not run again.
+        fail_fast: End the run when a job has failed, and did so in its last retry.
+        job: Settings that count above those of the jobs.
+        stdio: For a single job: the caller's stdin, stdout and stderr, for it to use directly. By default, and for
+            several jobs, they read from the null device and write to their logs only.
+        grace_secs: How long a job that must go has to clean up before it is killed.
+        start_secs: How long TensorFlow may take to start.
+        server: Makes the worker server; for tests and other kinds of jobs.
+        target: The function that runs a job in its worker.
+
+    Raises:
+        ConfigError: ``parallel`` is below 1, or a number of seconds is not above 0.
+    """
+
+    parallel: int | None = None
+    out: str | None = None
+    resume: str | None = None
+    fail_fast: bool = False
+    job: JobSettings = JobSettings()
+    stdio: tuple[int | None, int, int] | None = None
+    grace_secs: float = 5.0
+    start_secs: float = 300.0
+    server: Callable[[Mapping[str, str]], Server] = script_server
+    target: str = "tf1sessions.scripts.program:execute"
+
+    def __post_init__(self) -> None:
+        if self.parallel is not None and self.parallel < 1:
+            raise ConfigError(
+                f"parallel is {self.parallel}; at least one job must run at a time",
+                where=f"RunSettings(parallel={self.parallel})",
+            )
+        for key in ("grace_secs", "start_secs"):
+            value = getattr(self, key)
+            if not value > 0:
+                raise ConfigError(f"{key} is {value!r}, not above 0", where=f"RunSettings({key}={value!r})")
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """The folder is made, nothing is started yet. ``records`` has what an earlier run finished."""
+
+    folder: Path
+    records: tuple[JobRecord, ...]
+    parallel: int
+
+
+@dataclass(frozen=True)
+class ServerReady:
+    """TensorFlow is loaded; jobs start from here on."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class JobStarted:
+    """A job has a process."""
+
+    index: int
+    record: JobRecord
+    pid: int
+
+
+@dataclass(frozen=True)
+class JobEnded:
+    """A job's attempt is over; with ``retried`` it is waiting again."""
+
+    index: int
+    record: JobRecord
+    retried: bool
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """The run was told to end, for the ``count``-th time; from the second on jobs are killed."""
+
+    signum: int
+    count: int
+    running: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that the user should know."""
+
+    text: str
+    index: int | None = None
+
+
+Event = RunStarted | ServerReady | JobStarted | JobEnded | Interrupted | Note
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """How a run ended.
+
+    Args:
+        folder: The run's folder.
+        records: A record a job.
+        seconds: That the run took.
+        interrupted_by: The signal number that ended it, or None.
+    """
+
+    folder: Path
+    records: tuple[JobRecord, ...]
+    seconds: float
+    interrupted_by: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every job succeeded."""
+        return all(record.state == "done" for record in self.records)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every job succeeded; 128 + signal when the run was interrupted; else 1, or a single job's own.
+
+        A single job that was killed gives 128 + signal too, and one that ran out of time 124, as ``timeout`` does.
+        """
+        if self.interrupted_by is not None:
+            return 128 + self.interrupted_by
+        if self.ok:
+            return 0
+        if len(self.records) > 1:
+            return 1
+        (record,) = self.records
+        if record.state == "timeout":
+            return 124
+        code = record.exit_code or 1
+        return 128 - code if code < 0 else code
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs are in each state that any is in."""
+        counts: dict[str, int] = {}
+        for record in self.records:
+            counts[record.state] = counts.get(record.state, 0) + 1
+        return counts
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, for ``--json``."""
+        return {
+            "folder": str(self.folder),
+            "exit_code": self.exit_code,
+            "seconds": round(self.seconds, 3),
+            "interrupted_by": signal.Signals(self.interrupted_by).name if self.interrupted_by else None,
+            "counts": self.counts(),
+            "jobs": [record.to_json() for record in self.records],
+        }
+
+
+def run_jobs(
+    jobs: Sequence[Job] | None, settings: RunSettings | None = None, listener: Callable[[Event], None] | None = None
+) -> RunSummary:
+    """Runs jobs and waits for them.
+
+    May be called from any thread, by several at once when their folders differ.
+
+    Args:
+        jobs: What to run. None, with ``settings.resume``: the jobs of that run.
+        settings: How.
+        listener: Called with each event, in the calling thread.
+
+    Returns:
+        How it ended. A job that fails is no exception.
+
+    Raises:
+        ScriptUsageError: A job or the folder cannot be used; nothing was started.
+        WorkerStartError: TensorFlow could not be loaded.
+        KeyboardInterrupt: Ctrl-C in the main thread. The jobs were ended first, and ``jobs.json`` says so; a
+            :class:`Run` with :meth:`Run.interrupt` gives them time to end by themselves.
+    """
+    return Run(jobs, settings, listener).run()
+
+
+@dataclass(frozen=True)
+class _Ready:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Broken:
+    error: BaseException
+
+
+@dataclass(frozen=True)
+class _Spawned:
+    active: _Active
+    handle: Handle
+
+
+@dataclass(frozen=True)
+class _Ended:
+    active: _Active
+    result: WorkerResult | BaseException
+
+
+@dataclass(frozen=True)
+class _Interrupted:
+    signum: int
+
+
+@dataclass(eq=False)
+class _Active:
+    """One attempt of a job. Only the loop's thread touches it."""
+
+    index: int
+    log: int
+    tee: Tee | None
+    started: float
+    deadline: float | None
+    handle: Handle | None = None
+    ending: _Ending | None = None
+
+
+@dataclass
+class _Ending:
+    """Why an attempt must go, and how far that is. ``at``: when the next, harder step is due."""
+
+    state: str
+    reason: str
+    signum: int
+    at: float
+    killed: bool = False
+
+
+class Run:
+    """One run. :meth:`run` is called once; :meth:`interrupt` by any thread or signal handler, at any time.
+
+    Args:
+        jobs: As for :func:`run_jobs`.
+        settings: As for :func:`run_jobs`.
+        listener: As for :func:`run_jobs`.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job] | None,
+        settings: RunSettings | None = None,
+        listener: Callable[[Event], None] | None = None,
+    ) -> None:
+        self._settings = settings or RunSettings()
+        self._tell: Callable[[Event], None] = listener or (lambda event: None)
+        if jobs is None and self._settings.resume is None:
+            raise ConfigError("there are no jobs", next_step="Give jobs, or the run to resume.")
+        self._jobs = None if jobs is None else [_with_settings(job, self._settings.job) for job in jobs]
+        # SimpleQueue.put is reentrant: a signal handler may call it while this thread is inside get().
+        self._inbox: queue.SimpleQueue[_Ready | _Broken | _Spawned | _Ended | _Interrupted] = queue.SimpleQueue()
+        self._waiting: deque[int] = deque()
+        self._active: list[_Active] = []
+        self._interrupts: list[int] = []
+
+    def interrupt(self, signum: int = signal.SIGINT) -> None:
+        """Ends the run: jobs get the signal and a grace; a second call kills them. Returns at once."""
+        self._inbox.put(_Interrupted(signum))
+
+    def resize(self) -> None:
+        """Tells a single job's terminal that the caller's has another size now."""
+        for active in self._active:
+            if active.tee is not None:
+                active.tee.resize()
+
+    def run(self) -> RunSummary:
+        """Runs the jobs; see :func:`run_jobs`."""
+        began = time.monotonic()
+        settings = self._settings
+        with self._open_folder() as folder:
+            self._folder = folder
+            self._jobs = [
+                _with_settings(record.job(), settings.job) for record in folder.records
+            ]  # of an earlier run, or the same that were given
+            self._waiting.extend(index for index, record in enumerate(folder.records) if record.state == "pending")
+            todo = [self._jobs[index] for index in self._waiting]
+            self._parallel = min(settings.parallel or default_parallel(len(todo)), max(1, len(todo)))
+            self._tell(RunStarted(folder.path, tuple(folder.records), self._parallel))
+            if todo:
+                # A job with another choice of kernels than the first gets it by a cold start.
+                self._base_env = _base_environment(fast_kernels=bool(todo[0].settings.fast_kernels))
+                self._server = settings.server(self._base_env)
+                self._server.start()
+                try:
+                    threading.Thread(target=self._wait_ready, name="tf1sessions server", daemon=True).start()
+                    self._loop()
+                finally:
+                    try:
+                        self._server.close()
+                    finally:
+                        self._abandon()
+            return RunSummary(
+                folder.path,
+                tuple(folder.records),
+                time.monotonic() - began,
+                self._interrupts[0] if self._interrupts else None,
+            )
+
+    def _open_folder(self) -> RunFolder:
+        settings = self._settings
+        if settings.resume is None:
+            assert self._jobs is not None
+            for job in self._jobs:
+                check_job(job)
+            return RunFolder.create(settings.out, self._jobs)
+        if settings.out is not None:
+            raise ConfigError(
+                f"a run is resumed in its own folder {settings.resume!r}, not in {settings.out!r}",
+                next_step="Give resume or out, not both.",
+            )
+        folder = RunFolder.resume(settings.resume, self._jobs)
+        try:
+            for record in folder.records:
+                if record.state == "pending":
+                    check_job(record.job())
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+
+    # The loop --------------------------------------------------------------------------------------------------------
+
+    def _loop(self) -> None:
+        ready = False
+        while self._active or self._waiting:
+            while ready and self._waiting and len(self._active) < self._parallel:
+                self._launch(self._waiting.popleft())
+            try:
+                message = self._inbox.get(timeout=self._until_next_step())
+            except queue.Empty:
+                self._take_due_steps()
+                continue
+            if isinstance(message, _Ready):
+                ready = True
+                self._tell(ServerReady(message.seconds))
+            elif isinstance(message, _Broken):
+                raise message.error
+            elif isinstance(message, _Spawned):
+                self._on_spawned(message.active, message.handle)
+            elif isinstance(message, _Ended):
+                self._on_ended(message.active, message.result)
+            else:
+                self._on_interrupt(message.signum)
+
+    def _until_next_step(self) -> float | None:
+        """Seconds until the loop has to act by itself; None: only a message can change anything."""
+        due = [active.ending.at if active.ending else active.deadline for active in self._active]
+        moments = [moment for moment in due if moment is not None]
+        return max(0.0, min(moments) - time.monotonic()) if moments else None
+
+    def _take_due_steps(self) -> None:
+        now = time.monotonic()
+        for active in list(self._active):
+            if active.ending is None:
+                if active.deadline is not None and active.deadline <= now:
+                    limit = self._job(active.index).settings.time_limit
+                    self._end(active, "timeout", f"ran longer than {limit:g} s", signal.SIGTERM)
+            elif active.ending.at <= now:
+                if not active.ending.killed:
+                    self._kill(active)
+                else:
+                    self._on_ended(active, WorkError(f"did not end within {_KILL_SECS:g} s after SIGKILL"))
+
+    # One job ---------------------------------------------------------------------------------------------------------
+
+    def _job(self, index: int) -> Job:
+        assert self._jobs is not None
+        return self._jobs[index]
+
+    def _launch(self, index: int) -> None:
+        job, settings = self._job(index), self._settings
+        attempt = self._folder.records[index].attempts + 1
+        path = self._folder.log_path(index)
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        if os.fstat(log).st_size:  # a retry, or a resumed run: what was written stays
+            os.write(log, f"\n--- tf1sessions: {time.strftime('%Y-%m-%d %H:%M:%S')}, started again ---\n".encode())
+        stdin, stdout, stderr = None, log, log
+        tee = None
+        if settings.stdio is not None and len(self._folder.records) == 1:
+            tee = Tee(settings.stdio[1], settings.stdio[2], log)
+            stdin, stdout, stderr = settings.stdio[0], tee.stdout, tee.stderr
+        now = time.monotonic()
+        limit = job.settings.time_limit
+        active = _Active(index, log, tee, now, None if limit is None else now + limit)
+        self._active.append(active)
+        self._folder.update(index, state="running", attempts=attempt)
+        spec = WorkerSpec(
+            name=job.name,
+            target=settings.target,
+            payload=self._payload(job),
+            env=self._environment(job),
+            cwd=job.cwd,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+        )
+        threading.Thread(target=self._watch, args=(active, spec), name=f"tf1sessions {job.name}", daemon=True).start()
+
+    def _payload(self, job: Job) -> dict[str, Any]:
+        wanted = job.settings
+        threads = wanted.threads
+        share = wanted.memory_fraction
+        if self._parallel > 1:
+            threads = threads or max(1, usable_cores() // self._parallel)
+            if share is None and wanted.memory_limit_mb is None:
+                share = 1 / self._parallel
+        return {
+            "kind": job.kind,
+            "path": job.module or job.path,
+            "argv": list(job.args),
+            # Where Python looks first: the script's own folder, links followed; for a module the current one.
+            "path0": job.cwd if job.module else os.path.dirname(os.path.realpath(job.path)),
+            "display": job.shown,
+            "settings": {
+                "memory_fraction": share,
+                "memory_limit_mb": wanted.memory_limit_mb,
+                "intra_op_threads": threads,
+                "inter_op_threads": threads,
+                "fast_path": wanted.fast_path is not False,
+                "claims_dir": str(self._folder.claims.absolute()),
+            },
+        }
+
+    def _environment(self, job: Job) -> dict[str, str]:
+        env = dict(self._base_env)
+        if job.settings.fast_kernels is not None:
+            env["TF_ENABLE_ONEDNN_OPTS"] = "1" if job.settings.fast_kernels else "0"
+        if job.settings.visible_devices is not None:
+            env["CUDA_VISIBLE_DEVICES"] = job.settings.visible_devices
+        if job.cwd != os.getcwd():
+            env["PWD"] = job.cwd
+        return env | dict(job.env)
+
+    def _end(self, active: _Active, state: str, reason: str, signum: int) -> None:
+        """First step of ending an attempt; later ones follow in :meth:`_take_due_steps`."""
+        active.ending = _Ending(state, reason, signum, time.monotonic() + self._settings.grace_secs)
+        if active.handle is not None:
+            active.handle.signal(signum)
+
+    def _kill(self, active: _Active) -> None:
+        assert active.ending is not None
+        active.ending.killed = True
+        active.ending.at = time.monotonic() + _KILL_SECS
+        if active.handle is not None:
+            active.handle.kill()
+
+    def _on_spawned(self, active: _Active, handle: Handle) -> None:
+        if active not in self._active:  # given up long ago
+            handle.kill()
+            return
+        active.handle = handle
+        record = self._folder.update(active.index, cold_reasons=handle.cold_reasons)
+        self._tell(JobStarted(active.index, record, handle.pid))
+        if active.ending is not None:
+            if active.ending.killed:
+                handle.kill()
+            else:
+                handle.signal(active.ending.signum)
+
+    def _on_ended(self, active: _Active, result: WorkerResult | BaseException) -> None:
+        if active not in self._active:
+            return
+        self._active.remove(active)
+        index = active.index
+        if active.tee is not None:
+            lost = active.tee.finish(self._settings.grace_secs if active.ending else None)
+            if lost:
+                self._tell(Note(lost, index))
+        os.close(active.log)
+        changes = _outcome(active, result)
+        job = self._job(index)
+        retried = (
+            changes["state"] in ("failed", "killed", "timeout")
+            and self._folder.records[index].attempts <= (job.settings.retries or 0)
+            and not self._interrupts
+        )
+        record = self._folder.update(index, **changes | ({"state": "pending"} if retried else {}))
+        self._tell(JobEnded(index, replace(record, state=changes["state"]), retried))
+        if retried:
+            self._waiting.appendleft(index)
+        elif record.state in ("failed", "killed", "timeout") and self._settings.fail_fast:
+            self._stop_after_failure(record)
+
+    def _stop_after_failure(self, failed: JobRecord) -> None:
+        reason = f"{failed.name} {failed.state} (fail fast)"
+        while self._waiting:
+            index = self._waiting.popleft()
+            record = self._folder.update(index, state="skipped", reason=reason)
+            self._tell(JobEnded(index, record, False))
+        for active in self._active:
+            if active.ending is None:
+                self._end(active, "cancelled", reason, signal.SIGTERM)
+
+    def _on_interrupt(self, signum: int) -> None:
+        self._interrupts.append(signum)
+        self._waiting.clear()
+        self._tell(Interrupted(signum, len(self._interrupts), tuple(active.index for active in self._active)))
+        for active in self._active:
+            if active.ending is None:
+                self._end(active, "cancelled", f"interrupted by {signal.Signals(signum).name}", signum)
+            if len(self._interrupts) > 1 and active.ending is not None and not active.ending.killed:
+                self._kill(active)
+
+    def _abandon(self) -> None:
+        """Records jobs that an exception in the loop left running; the server has ended their processes by now."""
+        for active in self._active:
+            if active.tee is not None:
+                active.tee.finish(self._settings.grace_secs)
+            os.close(active.log)
+            self._folder.update(active.index, state="cancelled", reason="the run ended early")
+        self._active.clear()
+
+    # Other threads ---------------------------------------------------------------------------------------------------
+
+    def _wait_ready(self) -> None:
+        began = time.monotonic()
+        try:
+            self._server.wait_ready(self._settings.start_secs)
+        except BaseException as error:  # handed to the loop, which raises it
+            self._inbox.put(_Broken(error))
+        else:
+            self._inbox.put(_Ready(time.monotonic() - began))
+
+    def _watch(self, active: _Active, spec: WorkerSpec) -> None:
+        try:
+            handle = self._server.spawn(spec)
+            self._inbox.put(_Spawned(active, handle))
+            result = handle.wait()
+            assert result is not None, "wait() without a timeout gives a result"
+            self._inbox.put(_Ended(active, result))
+        except BaseException as error:  # handed to the loop, which records it
+            self._inbox.put(_Ended(active, error))
+
+
+def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str, Any]:
+    """What an attempt's end changes in its record."""
+    if isinstance(result, BaseException):
+        if not isinstance(result, (Tf1SessionsError, OSError)):
+            raise result
+        changes: dict[str, Any] = {"state": "failed", "seconds": time.monotonic() - active.started}
+        changes |= {"exit_code": None, "signal": None, "reason": str(result)}
+    else:
+        changes = {
+            "state": "done" if result.returncode == 0 else "failed" if result.returncode > 0 else "killed",
+            "exit_code": result.returncode,
+            "signal": result.signal_name,
+            "seconds": round(result.seconds, 3),
+            "peak_memory_mb": round(result.peak_memory_mb, 1),
+            "leftovers": result.leftovers,
+            "reason": None,
+        }
+        if not result.started:
+            changes |= {"state": "failed", "reason": "its process ended before the script began"}
+        elif result.returncode < 0:
+            changes["reason"] = f"killed by {result.signal_name}"
+    if active.ending is not None:
+        reason = active.ending.reason + ("; killed" if active.ending.killed else "")
+        changes |= {"state": active.ending.state, "reason": reason}
+    return changes
+
+
+def _with_settings(job: Job, above: JobSettings) -> Job:
+    return replace(job, settings=above.over(job.settings))
+
+
+def _base_environment(fast_kernels: bool) -> dict[str, str]:
+    """The environment of the server, and of jobs that have no other wish: the caller's, set up for TF1 scripts."""
+    env = dict(os.environ)
+    env["TF_USE_LEGACY_KERAS"] = "1"
+    if fast_kernels:
+        env["TF_ENABLE_ONEDNN_OPTS"] = "1"
+    else:
+        env.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # a user who exported a choice keeps it
+    return env

@@ -1,0 +1,151 @@
+"""The output of a single job, on the caller's terminal and in its log at once.
+
+Flow: job -> pseudo-terminal or pipe -> one thread -> the caller's stdout or stderr, and the log.
+
+The job sees on each stream what it would see if it were started by hand. Where the caller's stream is a terminal the
+job gets a terminal of the same size, so that Python flushes each line and progress bars draw; else a pipe. Where the
+caller's stdout and stderr are one file (a terminal, or ``2>&1``) the job has one too, and their order is kept.
+Bytes are copied as they come. When the reader behind the caller's stream goes away (``| head``), the job's stream is
+closed, and the job gets the broken pipe that it would have had.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import selectors
+import termios
+import threading
+import tty
+from dataclasses import dataclass
+
+__all__ = ["Tee"]
+
+
+@dataclass
+class _Channel:
+    """One of the job's streams: the job writes to ``inner``, we read from ``outer`` and copy to ``target``."""
+
+    outer: int
+    inner: int
+    target: int
+    terminal: bool
+
+
+class Tee:
+    """Copies a job's stdout and stderr to the caller's, and both to the log.
+
+    Make it, give :attr:`stdout` and :attr:`stderr` to the job, and call :meth:`finish` when the job is over, in one
+    thread. :meth:`resize` may be called there too, also by a signal handler in the middle of the others.
+
+    Args:
+        stdout: The caller's stream for what the job writes to its stdout.
+        stderr: The same for stderr.
+        log: File descriptor of the log, opened for appending. It stays the caller's.
+    """
+
+    def __init__(self, stdout: int, stderr: int, log: int) -> None:
+        self._log = log
+        self._log_error: OSError | None = None
+        out = _open_channel(stdout)
+        err = out if os.path.samestat(os.fstat(stdout), os.fstat(stderr)) else _open_channel(stderr)
+        self.stdout, self.stderr = out.inner, err.inner
+        self._channels = [out] if err is out else [out, err]
+        self._over, self._say_over = os.pipe()
+        self._thread = threading.Thread(target=self._pump, name="tf1sessions output", daemon=True)
+        self.resize()
+        self._thread.start()
+
+    def resize(self) -> None:
+        """Gives the job's terminals the size that the caller's have now."""
+        for channel in self._channels:
+            if channel.terminal and channel.inner >= 0:
+                size = fcntl.ioctl(channel.target, termios.TIOCGWINSZ, bytes(8))
+                fcntl.ioctl(channel.inner, termios.TIOCSWINSZ, size)
+
+    def finish(self, timeout: float | None = None) -> str | None:
+        """Copies what the job left in its streams and ends the thread; the job must be over.
+
+        Args:
+            timeout: Seconds to wait for a caller's stream that takes nothing (a stopped pager).
+
+        Returns:
+            What was lost, or None.
+        """
+        for channel in self._channels:
+            inner, channel.inner = channel.inner, -1
+            os.close(inner)
+        os.close(self._say_over)
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            return "the last of the output was not taken by the terminal"
+        if self._log_error is not None:
+            return f"the log is not complete: {self._log_error.strerror}"
+        return None
+
+    def _pump(self) -> None:
+        """The thread: copies until the job is over and nothing is left in its streams."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._over, selectors.EVENT_READ)
+            for channel in self._channels:
+                selector.register(channel.outer, selectors.EVENT_READ, channel)
+            over = False
+            while not over:
+                for key, _ in selector.select():
+                    if key.data is None:
+                        over = True
+                    elif self._copy(key.data) is False:
+                        selector.unregister(key.fd)
+                        os.close(key.fd)
+            for key in list(selector.get_map().values()):
+                if key.data is not None:
+                    while self._copy(key.data):
+                        pass
+                    os.close(key.fd)
+        os.close(self._over)
+
+    def _copy(self, channel: _Channel) -> bool | None:
+        """Copies what there is now. None: nothing is there now; False: nothing more can come, or go."""
+        try:
+            data = os.read(channel.outer, 65536)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            if error.errno != errno.EIO:  # what a pseudo-terminal says at its end
+                raise
+            return False
+        if not data:
+            return False
+        if self._log_error is None:
+            try:
+                _write_all(self._log, data)
+            except OSError as error:  # the disk is full: the job's own streams go on
+                self._log_error = error
+        try:
+            _write_all(channel.target, data)
+        except BrokenPipeError:
+            return False
+        return True
+
+
+def _open_channel(target: int) -> _Channel:
+    terminal = os.isatty(target)
+    if terminal:
+        outer, inner = os.openpty()
+        tty.setraw(inner)  # no "\n" to "\r\n" here: the caller's terminal does that, and the log must not have it
+    else:
+        outer, inner = os.pipe()
+    os.set_blocking(outer, False)
+    return _Channel(outer, inner, target, terminal)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(fd, rest) :]
+        except BlockingIOError:  # somebody made the caller's stream non-blocking
+            with selectors.DefaultSelector() as selector:
+                selector.register(fd, selectors.EVENT_WRITE)
+                selector.select()
