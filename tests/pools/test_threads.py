@@ -1,0 +1,301 @@
+"""ThreadSessionPool: isolation of jobs, errors, limits, cancellation, endings."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import pytest
+
+import tf1sessions as t1
+from tf1sessions.errors import ClosedError, ConcurrentGraphError, JobError, JobTimeoutError, UsageError
+
+DEADLINE = 30.0
+
+
+@pytest.fixture(scope="module")
+def tf():
+    return t1.tf1
+
+
+def pool_threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("ThreadSessionPool")]
+
+
+def test_map_gives_each_job_its_own_graph_in_order(tf):
+    def job(session, value):
+        assert tf.get_default_graph() is session.graph
+        assert tf.get_default_session() is session.session
+        assert len(session.graph.get_operations()) == 0
+        return float(session.run(tf.constant(float(value)) * 2.0)), id(session.graph)
+
+    with t1.ThreadSessionPool(3) as pool:
+        results = list(pool.map(job, range(6)))
+    assert [value for value, _ in results] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    assert not pool_threads()
+    assert pool.statistics().succeeded == 6 and pool.statistics().running == pool.statistics().waiting == 0
+
+
+def test_the_initializer_builds_once_a_worker_and_jobs_only_run(tf):
+    built = []
+
+    def build(session, scale):
+        built.append(threading.current_thread().name)
+        x = tf.placeholder(tf.float32, [None])
+        y = x * scale
+        return session.compile(feeds=[x], fetches=y)
+
+    barrier = threading.Barrier(2, timeout=DEADLINE)
+
+    def job(session, value):
+        if value < 2:
+            barrier.wait()  # so that both workers have to start
+        return session.built([value]).tolist()
+
+    with t1.ThreadSessionPool(2, initializer=build, initargs=(3.0,)) as pool:
+        assert list(pool.map(job, range(20))) == [[3.0 * value] for value in range(20)]
+        future = pool.submit(lambda session: tf.constant(1.0))
+        with pytest.raises(JobError) as caught:
+            future.result(DEADLINE)
+        assert isinstance(caught.value.__cause__, ConcurrentGraphError)
+        assert pool.submit(job, 5).result(DEADLINE) == [15.0]  # the worker goes on
+    assert len(built) == len(set(built)) == 2
+
+
+LEAKS = ["graph", "session", "name_scope", "variable_scope", "collection", "device", "seed", "control", "eager"]
+
+
+# A context manager that was left open complains when it is collected; that is the point of these two.
+LEFT_OPEN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@LEFT_OPEN
+@pytest.mark.parametrize("workers", [1, 4])
+def test_nothing_leaks_between_jobs_or_threads(tf, workers):
+    """Each job first looks for what others may have left, then leaves one thing open, while the others run."""
+    entered = []  # kept alive: a context manager that is collected would clean up after itself
+
+    def enter(context):
+        context.__enter__()
+        entered.append(context)
+
+    def leave_behind(kind):
+        graph = tf.get_default_graph()
+        if kind == "graph":
+            enter(tf.Graph().as_default())
+        elif kind == "session":
+            enter(tf.Session().as_default())
+        elif kind == "name_scope":
+            enter(tf.name_scope("left"))
+        elif kind == "variable_scope":
+            enter(tf.variable_scope("left"))
+        elif kind == "collection":
+            graph.add_to_collection("left", 1)
+        elif kind == "device":
+            enter(tf.device("/cpu:0"))
+        elif kind == "seed":
+            tf.set_random_seed(7)
+        elif kind == "control":
+            enter(tf.control_dependencies([tf.no_op()]))
+        elif kind == "eager":
+            enter(tf.init_scope())
+
+    def state(session):
+        operation = tf.constant(1.0, name="probe").op
+        return {
+            "graph": tf.get_default_graph() is session.graph,
+            "session": tf.get_default_session() is session.session,
+            "name": operation.name,
+            "scope": tf.get_variable_scope().name,
+            "collection": session.graph.get_collection("left"),
+            "device": operation.device,
+            "seed": session.graph.seed,
+            "control": len(operation.control_inputs),
+            "eager": tf.executing_eagerly(),
+        }
+
+    def job(session, kind):
+        found = state(session)
+        leave_behind(kind)
+        return found
+
+    clean = {
+        "graph": True,
+        "session": True,
+        "name": "probe",
+        "scope": "",
+        "collection": [],
+        "device": "",
+        "seed": None,
+        "control": 0,
+        "eager": False,
+    }
+    main_graph, main_eager = tf.get_default_graph(), tf.executing_eagerly()
+    with t1.ThreadSessionPool(workers) as pool:
+        results = list(pool.map(job, LEAKS * 3))
+    assert results == [clean] * len(results)
+    assert tf.get_default_graph() is main_graph and tf.executing_eagerly() is main_eager
+    assert tf.get_default_session() is None
+    entered.clear()
+    gc.collect()
+
+
+@LEFT_OPEN
+def test_a_worker_that_stays_is_replaced_when_a_job_leaves_its_stacks_dirty(tf):
+    kept = []
+
+    def dirty(session):
+        context = tf.Graph().as_default()
+        context.__enter__()
+        kept.append(context)
+
+    def clean(session):
+        return tf.get_default_graph() is session.graph
+
+    with t1.ThreadSessionPool(1, initializer=lambda session: tf.no_op()) as pool:
+        pool.submit(dirty).result(DEADLINE)
+        assert pool.submit(clean).result(DEADLINE)
+    kept.clear()
+    gc.collect()
+
+
+def test_an_error_carries_the_name_and_the_original_traceback(tf):
+    def fails(session):
+        session.run(tf.matmul(tf.placeholder(tf.float32), tf.constant([[1.0]]), name="the_product"))
+
+    with t1.ThreadSessionPool(1) as pool:
+        future = pool.job("the bad one").submit(fails)
+        with pytest.raises(JobError, match="'the bad one'") as caught:
+            future.result(DEADLINE)
+    cause = caught.value.__cause__
+    assert isinstance(cause, tf.errors.InvalidArgumentError)
+    names = []
+    trace = cause.__traceback__
+    while trace is not None:
+        names.append(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    assert "fails" in names
+    assert pool.statistics().failed == 1
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), MemoryError()])
+def test_whatever_a_job_raises_the_worker_survives(tf, error):
+    def fails(session):
+        raise error
+
+    with t1.ThreadSessionPool(1, initializer=lambda session: None) as pool:
+        with pytest.raises(JobError) as caught:
+            pool.submit(fails).result(DEADLINE)
+        assert caught.value.__cause__ is error
+        assert pool.submit(lambda session: 1).result(DEADLINE) == 1
+
+
+def test_an_initializer_that_fails_is_the_jobs_error_and_leaves_no_session(tf):
+    def build(session):
+        raise RuntimeError("cannot build")
+
+    with t1.ThreadSessionPool(1, initializer=build) as pool:
+        for _ in range(2):
+            with pytest.raises(JobError, match="cannot build"):
+                pool.submit(lambda session: 1).result(DEADLINE)
+    assert not pool_threads()
+
+
+def blocks_in_run(session):
+    queue = t1.tf1.FIFOQueue(1, [t1.tf1.float32])
+    session.run(queue.dequeue())
+
+
+def blocks_in_python(session):
+    while True:
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("blocks", [blocks_in_run, blocks_in_python])
+def test_a_time_limit_ends_a_job_and_others_go_on(tf, blocks):
+    with t1.ThreadSessionPool(1) as pool:
+        late = pool.job("late", time_limit_secs=0.3).submit(blocks)
+        after = pool.submit(lambda session: float(session.run(tf.constant(4.0))))
+        with pytest.raises(JobTimeoutError, match="'late' did not end within 0.3 s"):
+            late.result(DEADLINE)
+        assert after.result(DEADLINE) == 4.0
+    assert not pool_threads()
+    statistics = pool.statistics()
+    assert (statistics.timed_out, statistics.succeeded, statistics.failed) == (1, 1, 0)
+
+
+def test_cancel_before_the_start_and_with_shutdown(tf):
+    started, release = threading.Event(), threading.Event()
+
+    def holds(session):
+        started.set()
+        assert release.wait(DEADLINE)
+
+    pool = t1.ThreadSessionPool(1)
+    running = pool.submit(holds)
+    assert started.wait(DEADLINE)
+    first, second = pool.submit(holds), pool.submit(holds)
+    assert first.cancel() and not running.cancel()
+    release.set()
+    pool.shutdown(cancel_futures=True)
+    assert second.cancelled() and running.result(DEADLINE) is None
+    assert pool.statistics().cancelled == 2
+    with pytest.raises(ClosedError):
+        pool.submit(holds)
+    pool.shutdown()  # idempotent
+
+
+def test_ctrl_c_in_the_body_does_not_wait_for_a_blocked_job(tf):
+    started = threading.Event()
+
+    def blocks(session):
+        queue = tf.FIFOQueue(1, [tf.float32])
+        dequeue = queue.dequeue()
+        started.set()
+        session.run(dequeue)
+
+    with pytest.raises(KeyboardInterrupt):
+        with t1.ThreadSessionPool(1) as pool:
+            blocked, waiting = pool.submit(blocks), pool.submit(blocks)
+            assert started.wait(DEADLINE)
+            raise KeyboardInterrupt
+    assert isinstance(blocked.exception(DEADLINE), JobError)
+    assert waiting.cancelled()
+    assert not pool_threads()
+
+
+def test_progress_and_statistics_add_up(tf):
+    events = []
+
+    def job(session, value):
+        if value == 1:
+            raise ValueError(value)
+        return value
+
+    with t1.ThreadSessionPool(2, progress=events.append) as pool:
+        futures = [pool.job(f"job {value}").submit(job, value) for value in range(3)]
+        done = list(pool.as_completed(futures, timeout=DEADLINE))
+    assert set(done) == set(futures)
+    assert sorted((event.job, event.state) for event in events) == [
+        ("job 0", "running"),
+        ("job 0", "succeeded"),
+        ("job 1", "failed"),
+        ("job 1", "running"),
+        ("job 2", "running"),
+        ("job 2", "succeeded"),
+    ]
+    last = pool.statistics()
+    assert (last.submitted, last.succeeded, last.failed, last.waiting, last.running) == (3, 2, 1, 0, 0)
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True, "4"])
+def test_wrong_numbers_of_workers(workers):
+    with pytest.raises(UsageError, match="max_workers"):
+        t1.ThreadSessionPool(workers)
+
+
+@pytest.mark.parametrize("limit", [0, -1.0, float("nan"), "1", True])
+def test_wrong_limits(limit):
+    with pytest.raises(UsageError, match="time_limit_secs"):
+        t1.ThreadSessionPool(1, time_limit_secs=limit)

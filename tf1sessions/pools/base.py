@@ -1,0 +1,239 @@
+"""What every pool of sessions shares: jobs, their names and limits, counting, and the Executor's interface.
+
+::
+
+    submit(fn, ...) ─▶ Job (a Future, a name, a limit) ─▶ the pool's _enqueue ─▶ … ─▶ _finish: Future, counts, progress
+
+A pool hands each job a :class:`~tf1sessions.GraphSession` as the first argument: a fresh one, or, when the pool has an
+``initializer``, the worker's, built once and sealed.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tf1sessions.errors import ClosedError, JobError, UsageError
+
+__all__ = ["Job", "JobOptions", "PoolProgress", "PoolStatistics", "SessionPool"]
+
+
+@dataclass(frozen=True)
+class PoolStatistics:
+    """A pool's counts at one moment.
+
+    Attributes:
+        workers: How many jobs may run at once.
+        submitted: Jobs submitted so far.
+        waiting, running: Jobs not started, and started and not ended.
+        succeeded, failed, timed_out, cancelled: Jobs that ended, by how they did.
+        busy_seconds: Time that ended jobs took, summed over the workers.
+    """
+
+    workers: int
+    submitted: int = 0
+    waiting: int = 0
+    running: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    timed_out: int = 0
+    cancelled: int = 0
+    busy_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class PoolProgress:
+    """What a pool's ``progress`` function is told when a job changes its state.
+
+    Attributes:
+        job: The job's name.
+        state: ``"running"``, ``"succeeded"``, ``"failed"``, ``"timed_out"`` or ``"cancelled"``.
+        seconds: How long the job ran; 0.0 before it has ended.
+        statistics: The pool's counts after the change.
+    """
+
+    job: str
+    state: str
+    seconds: float
+    statistics: PoolStatistics
+
+
+@dataclass
+class Job:
+    """One call of a function with a session. Fields change under the pool's lock, once they are set by submit."""
+
+    future: concurrent.futures.Future[Any]
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    name: str
+    time_limit_secs: float | None
+    started: float | None = None
+    ended: bool = False
+    session: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """Submits jobs with a name or a time limit of their own; made by :meth:`SessionPool.job`."""
+
+    pool: SessionPool
+    name: str | None
+    time_limit_secs: float | None
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
+        """As :meth:`SessionPool.submit`."""
+        return self.pool._submit(self, fn, args, kwargs)
+
+
+class SessionPool(concurrent.futures.Executor):
+    """The part of a pool that does not depend on what its workers are. Not for direct use.
+
+    ``_condition`` guards the statistics, the jobs' states and what subclasses say that it does. ``progress`` is called
+    without it.
+    """
+
+    def __init__(
+        self,
+        max_workers: int,
+        *,
+        name: str,
+        time_limit_secs: float | None,
+        progress: Callable[[PoolProgress], None] | None,
+    ) -> None:
+        if isinstance(max_workers, bool) or not isinstance(max_workers, int) or max_workers < 1:
+            raise UsageError(
+                f"max_workers is {max_workers!r}", where=type(self).__name__, next_step="Give an integer of 1 or more."
+            )
+        _check_limit(time_limit_secs, type(self).__name__)
+        self.name = name
+        self._time_limit_secs = time_limit_secs
+        self._progress = progress
+        self._condition = threading.Condition()
+        self._statistics = PoolStatistics(workers=max_workers)
+        self._numbers = itertools.count()
+        self._shut = False
+
+    # -- handing jobs over -----------------------------------------------------------------------------------------
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
+        """Schedules ``fn(session, *args, **kwargs)``.
+
+        Returns:
+            A Future. Its exception is a :class:`JobError` with the job's name, whose ``__cause__`` is what ``fn``
+            raised; or a :class:`JobTimeoutError`. ``cancel()`` works until the job starts.
+
+        Raises:
+            ClosedError: After shutdown().
+        """
+        return self._submit(JobOptions(self, None, self._time_limit_secs), fn, args, kwargs)
+
+    def job(self, name: str | None = None, time_limit_secs: float | None = None) -> JobOptions:
+        """Names the next job, or limits its time: ``pool.job("rate 0.1", time_limit_secs=60).submit(train, 0.1)``.
+
+        Args:
+            name: For errors, progress and statistics; by default the function's name and a number.
+            time_limit_secs: Seconds from the job's start; the pool's limit by default.
+        """
+        _check_limit(time_limit_secs, "job()")
+        return JobOptions(self, name, self._time_limit_secs if time_limit_secs is None else time_limit_secs)
+
+    def _submit(
+        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> concurrent.futures.Future[Any]:
+        if not callable(fn):
+            raise UsageError(
+                f"{fn!r} is not callable", where="submit()", next_step="Pass a function that takes a session first."
+            )
+        number = next(self._numbers)
+        name = options.name or f"{getattr(fn, '__name__', type(fn).__name__)}-{number}"
+        job = Job(concurrent.futures.Future(), fn, args, kwargs, name, options.time_limit_secs)
+        with self._condition:
+            if self._shut:
+                raise ClosedError(f"{self.name} is shut down", where="submit()", next_step="Make a new pool.")
+            self._count(submitted=1, waiting=1)
+            self._enqueue(job)
+        job.future.add_done_callback(lambda future: self._on_cancelled(job) if future.cancelled() else None)
+        return job.future
+
+    def _enqueue(self, job: Job) -> None:
+        """Takes a job over; called with the lock held."""
+        raise NotImplementedError
+
+    def as_completed(
+        self, futures: Iterable[concurrent.futures.Future[Any]], timeout: float | None = None
+    ) -> Iterator[concurrent.futures.Future[Any]]:
+        """Yields futures as they end; ``concurrent.futures.as_completed``."""
+        return concurrent.futures.as_completed(futures, timeout)
+
+    # -- counting --------------------------------------------------------------------------------------------------
+
+    def statistics(self) -> PoolStatistics:
+        """The pool's counts now. Safe to call from any thread."""
+        with self._condition:
+            return self._statistics
+
+    def _count(self, **changes: float) -> PoolStatistics:
+        """Adds to the counts; with the lock held."""
+        now = self._statistics
+        self._statistics = replace(now, **{name: getattr(now, name) + change for name, change in changes.items()})
+        return self._statistics
+
+    def _tell(self, job: Job, state: str, seconds: float, statistics: PoolStatistics) -> None:
+        if self._progress is not None:
+            self._progress(PoolProgress(job.name, state, seconds, statistics))
+
+    def _start(self, job: Job) -> bool:
+        """Marks a job as running; False when it was cancelled."""
+        with self._condition:
+            if not job.future.set_running_or_notify_cancel():
+                return False
+            job.started = time.monotonic()
+            statistics = self._count(waiting=-1, running=1)
+        self._tell(job, "running", 0.0, statistics)
+        return True
+
+    def _finish(self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None) -> bool:
+        """Ends a job; False when it had ended before (its time was up)."""
+        with self._condition:
+            if job.ended:
+                return False
+            job.ended = True
+            seconds = time.monotonic() - (job.started or time.monotonic())
+            statistics = self._count(running=-1, busy_seconds=seconds, **{state: 1})
+        if error is None:
+            job.future.set_result(result)
+        else:
+            job.future.set_exception(error)
+        self._tell(job, state, seconds, statistics)
+        return True
+
+    def _on_cancelled(self, job: Job) -> None:
+        with self._condition:
+            job.ended = True
+            statistics = self._count(waiting=-1, cancelled=1)
+        self._tell(job, "cancelled", 0.0, statistics)
+
+
+def job_error(pool: SessionPool, job: Job, cause: BaseException) -> JobError:
+    """The error of a job that raised; it keeps the original exception and its traceback as ``__cause__``."""
+    error = JobError(
+        f"job {job.name!r} raised {type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}".rstrip(
+            ": "
+        ),
+        where=pool.name,
+        next_step="The exception it raised is this one's __cause__, with its traceback.",
+        job=job.name,
+    )
+    error.__cause__ = cause
+    return error
+
+
+def _check_limit(limit: float | None, where: str) -> None:
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
+        raise UsageError(f"time_limit_secs is {limit!r}", where=where, next_step="Give a number of seconds above 0.")

@@ -1,0 +1,280 @@
+"""ThreadSessionPool: many sessions in one process, a thread each.
+
+::
+
+    submit ─▶ _waiting ─▶ a worker thread ─▶ GraphSession ─▶ fn(session, ...) ─▶ Future
+                           without initializer: a new thread, graph and session for each job
+                           with initializer:    the thread stays, its graph is built once and sealed
+
+A new thread for each job is what keeps jobs apart: TensorFlow keeps the default graph, the default session and eager
+mode in thread-local stacks, and a job that leaves something on them takes it away with its thread. A worker that stays
+is checked after each job, and replaced when its stacks are not as they were.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import itertools
+import logging
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from tf1sessions.errors import JobTimeoutError, UsageError
+from tf1sessions.pools.base import Job, PoolProgress, SessionPool, job_error
+from tf1sessions.runtime import tf
+from tf1sessions.sessions.session import GraphSession
+
+__all__ = ["ThreadSessionPool"]
+
+logger = logging.getLogger("tf1sessions")
+
+#: Seconds that shutdown waits for the thread of a job whose time was up, after its session was closed and an exception
+#: was raised in it. It can still be inside a C call that nothing interrupts. Arbitrary.
+STRAGGLER_SECS = 5.0
+
+
+class ThreadSessionPool(SessionPool):
+    """A ``concurrent.futures.Executor`` whose jobs get a session each: ``fn(session, *args, **kwargs)``.
+
+    Without an ``initializer`` every job gets a fresh :class:`~tf1sessions.GraphSession`, which is its thread's default
+    and is closed after it. With one, each worker makes one GraphSession, calls ``initializer(session, *initargs)`` to
+    build its graph, keeps what that returns as ``session.built`` and seals the graph; jobs then only run it.
+
+    Args:
+        max_workers: How many jobs may run at once.
+        config: The sessions' :class:`~tf1sessions.SessionConfig` or ConfigProto.
+        initializer, initargs: Builds a worker's graph.
+        time_limit_secs: A limit for each job, from its start. When it is up the Future gets a
+            :class:`JobTimeoutError`, the job's session is closed (which ends a blocked ``run``), an exception is
+            raised in its thread, and the worker is replaced.
+        progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens.
+        name: For messages and thread names.
+
+    Raises:
+        UsageError: A wrong argument.
+
+    Thread-safety: all methods are safe from any thread.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> tf = t1.tf1
+        >>> def square(session, value):
+        ...     return float(session.run(tf.constant(value) ** 2))
+        >>> with t1.ThreadSessionPool(2) as pool:
+        ...     print(list(pool.map(square, [1., 2., 3.])))
+        [1.0, 4.0, 9.0]
+    """
+
+    def __init__(
+        self,
+        max_workers: int = 4,
+        *,
+        config: Any = None,
+        initializer: Callable[..., Any] | None = None,
+        initargs: tuple[Any, ...] = (),
+        time_limit_secs: float | None = None,
+        progress: Callable[[PoolProgress], None] | None = None,
+        name: str = "ThreadSessionPool",
+    ) -> None:
+        super().__init__(max_workers, name=name, time_limit_secs=time_limit_secs, progress=progress)
+        if initializer is not None and not callable(initializer):
+            raise UsageError(
+                f"initializer is {initializer!r}", where=name, next_step="Pass a function that takes a session."
+            )
+        self._config = config
+        self._initializer = initializer
+        self._initargs = initargs
+        # Under _condition: jobs not taken, threads that may take one, how many of those wait, threads given up.
+        self._waiting: deque[Job] = deque()
+        self._workers: set[threading.Thread] = set()
+        self._idle = 0
+        self._given_up: set[threading.Thread] = set()
+        self._running: dict[threading.Thread, Job] = {}
+        self._thread_numbers = itertools.count()
+        _pools.add(self)
+
+    # -- workers ---------------------------------------------------------------------------------------------------
+
+    def _enqueue(self, job: Job) -> None:
+        self._waiting.append(job)
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        """Starts workers for waiting jobs; with the lock held."""
+        if self._idle:
+            self._condition.notify(len(self._waiting))
+        while len(self._waiting) > self._idle and len(self._workers) < self._statistics.workers:
+            thread = threading.Thread(target=self._work, name=f"{self.name}-{next(self._thread_numbers)}", daemon=True)
+            self._workers.add(thread)
+            self._idle += 1  # it will take a job; counted down when it does
+            thread.start()
+
+    def _take(self) -> Job | None:
+        """The next job; None when there will be none."""
+        with self._condition:
+            while not self._waiting and not self._shut:
+                self._condition.wait()
+            self._idle -= 1
+            return self._waiting.popleft() if self._waiting else None
+
+    def _work(self) -> None:
+        """A worker's life. An exception raised here by a time limit finds the job ended, and ends the thread."""
+        me = threading.current_thread()
+        session: GraphSession | None = None
+        try:
+            while True:
+                job = self._take()
+                if job is None:
+                    return
+                if self._start(job):
+                    session = self._run(me, job, session)
+                if session is None:
+                    return  # a new thread for the next job
+                with self._condition:
+                    if me not in self._workers:
+                        return
+                    self._idle += 1
+        except JobTimeoutError:
+            return
+        finally:
+            if session is not None:
+                session.close()
+            with self._condition:
+                self._workers.discard(me)
+                self._given_up.discard(me)
+                if self._waiting:
+                    self._dispatch()
+                self._condition.notify_all()
+
+    def _run(self, me: threading.Thread, job: Job, session: GraphSession | None) -> GraphSession | None:
+        """Runs one job to its end. Returns the session when this worker can go on with it."""
+        timer = None
+        state, result, error = "succeeded", None, None
+        clean = False
+        try:
+            if session is None:
+                session = self._make(job)
+            with self._condition:
+                job.session = session
+                self._running[me] = job
+            if job.time_limit_secs is not None:
+                timer = threading.Timer(job.time_limit_secs, self._expire, (job, me))
+                timer.daemon = True
+                timer.start()
+            defaults = session.as_default()
+            defaults.__enter__()
+            try:
+                result = job.function(session, *job.args, **job.kwargs)
+            finally:
+                clean = _leave(defaults)
+        except BaseException as raised:  # noqa: BLE001 - it becomes the Future's exception, whatever it is
+            state, error = "failed", job_error(self, job, raised)
+        finally:
+            if timer is not None:
+                timer.cancel()
+            with self._condition:
+                self._running.pop(me, None)
+        finished = self._finish(job, state, result=result, error=error)
+        if session is None or (self._initializer is not None and finished and clean and not session.closed):
+            return session
+        session.close()
+        return None
+
+    def _make(self, job: Job) -> GraphSession:
+        if self._initializer is None:
+            return GraphSession(self._config, name=f"{self.name}/{job.name}")
+        session = GraphSession(self._config, name=f"{self.name}/{threading.current_thread().name}")
+        try:
+            with session.as_default():
+                session.built = self._initializer(session, *self._initargs)
+                session.seal()
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def _expire(self, job: Job, worker: threading.Thread) -> None:
+        """A job's time is up: its Future ends now, its session is closed, its worker is replaced."""
+        error = JobTimeoutError(
+            f"job {job.name!r} did not end within {job.time_limit_secs:g} s",
+            where=self.name,
+            next_step="Give it more time (time_limit_secs), or less to do.",
+            job=job.name,
+        )
+        if not self._finish(job, "timed_out", error=error):
+            return
+        with self._condition:
+            self._workers.discard(worker)
+            self._given_up.add(worker)
+            if self._waiting:
+                self._dispatch()
+        if job.session is not None:
+            job.session.close()
+        if worker.ident is not None and worker.is_alive():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(JobTimeoutError))
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """As ``Executor.shutdown``. With ``wait``, all threads have ended when it returns, except one whose job was
+        given up and is stuck in a C call: that one is named in the log."""
+        with self._condition:
+            self._shut = True
+            cancelled = list(self._waiting) if cancel_futures else []
+            if cancel_futures:
+                self._waiting.clear()
+            self._condition.notify_all()
+        for job in cancelled:
+            job.future.cancel()
+        if not wait:
+            return
+        with self._condition:
+            self._condition.wait_for(lambda: not self._workers)
+            self._condition.wait_for(lambda: not self._given_up, timeout=STRAGGLER_SECS)
+            stuck = [thread.name for thread in self._given_up if thread.is_alive()]
+        if stuck:
+            logger.warning("%s: still in a call that cannot be interrupted: thread %s", self.name, ", ".join(stuck))
+
+    def interrupt(self) -> None:
+        """Cancels waiting jobs and closes the sessions of running ones, whose blocked ``run`` then ends."""
+        with self._condition:
+            waiting, running = list(self._waiting), list(self._running.values())
+            self._waiting.clear()
+        for job in waiting:
+            job.future.cancel()
+        for job in running:
+            job.session.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        if kind is not None and not issubclass(kind, Exception):  # Ctrl-C: do not wait for what may never end
+            self.interrupt()
+        self.shutdown(wait=True)
+        return None
+
+
+def _leave(defaults: contextlib.AbstractContextManager[Any]) -> bool:
+    """Takes a session off this thread's stacks; False when the job has left something of its own on them."""
+    try:
+        defaults.__exit__(None, None, None)
+    except (AssertionError, IndexError):  # TensorFlow's words for "nesting violated"; the thread is not used again
+        return False
+    return tf.get_default_session() is None
+
+
+_pools: weakref.WeakSet[ThreadSessionPool] = weakref.WeakSet()
+
+
+@atexit.register
+def _at_exit() -> None:
+    """Ends pools that nobody shut down: waiting jobs are cancelled, running ones interrupted and waited for."""
+    for pool in list(_pools):
+        pool.interrupt()
+        pool.shutdown(wait=True)
