@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from tf1sessions.cli.progress import Printer
     from tf1sessions.scripts.jobs import Job
     from tf1sessions.scripts.runner import Run
 
@@ -147,7 +148,6 @@ def run(
         [job.grid]
         rate = [0.1, 0.01]              # --rate=0.1, where {rate} is not used
     """
-    from tf1sessions.cli.progress import make_printer
     from tf1sessions.errors import ScriptUsageError
     from tf1sessions.scripts.jobs import JobSettings
     from tf1sessions.scripts.runner import Run, RunSettings
@@ -163,7 +163,7 @@ def run(
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
     streams = None if as_json else (_open_fd(0), 1, 2)
-    printer = make_printer(as_json)
+    printer = _printer(as_json, single=len(jobs) == 1)
     running = Run(
         jobs or None,
         RunSettings(
@@ -205,6 +205,19 @@ def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> 
     for job in jobs:
         check_job(job)
     return jobs
+
+
+def _printer(as_json: bool, single: bool) -> Printer:
+    """The printer for where stdout goes."""
+    from tf1sessions.cli.progress import JsonPrinter, Printer
+
+    if as_json:
+        return JsonPrinter()
+    if single or not sys.stdout.isatty():
+        return Printer()
+    from tf1sessions.cli.live import LivePrinter
+
+    return LivePrinter()
 
 
 def _show_jobs(jobs: Sequence[Job], resume: str | None, settings: Any, as_json: bool) -> None:

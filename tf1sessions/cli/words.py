@@ -1,0 +1,117 @@
+"""How ``tf1sessions run`` says things: durations, how a job ended, the summary. Pure functions that print nothing."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+
+from tf1sessions.scripts.events import Interrupted, RunSummary
+from tf1sessions.scripts.folder import JobRecord
+
+__all__ = [
+    "COLOURS",
+    "cold_start",
+    "count_jobs",
+    "duration",
+    "ending",
+    "interruption",
+    "summary_line",
+    "summary_table",
+    "why",
+]
+
+COLOURS = {
+    "done": "green",
+    "running": "cyan",
+    "failed": "red",
+    "killed": "red",
+    "timeout": "red",
+    "cancelled": "yellow",
+    "skipped": "yellow",
+    "pending": "bright_black",
+}
+
+
+def summary_table(records: Sequence[JobRecord], colours: bool) -> list[str]:
+    """The jobs in columns: number, name, state, time, memory, why."""
+    rows = [("", "job", "state", "time", "memory", "")]
+    for number, record in enumerate(records, 1):
+        seconds = "" if record.seconds is None else duration(record.seconds)
+        memory = "" if record.peak_memory_mb is None else f"{record.peak_memory_mb:.0f} MB"
+        rows.append((str(number), record.name, record.state, seconds, memory, why(record)))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    lines = []
+    for row in rows:
+        cells = [
+            row[0].rjust(widths[0]),
+            row[1].ljust(widths[1]),
+            row[2].ljust(widths[2]),
+            row[3].rjust(widths[3]),
+            row[4].rjust(widths[4]),
+            row[5],
+        ]
+        if colours and row[2] in COLOURS:
+            cells[2] = click.style(cells[2], fg=COLOURS[row[2]])
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def summary_line(summary: RunSummary) -> str:
+    counts = summary.counts()
+    done = counts.pop("done", 0)
+    others = "".join(f", {count} {'not started' if state == 'pending' else state}" for state, count in counts.items())
+    start = "interrupted: " if summary.interrupted_by is not None else ""
+    return (
+        f"{start}{done} of {count_jobs(len(summary.records))} done{others}, in {duration(summary.seconds)}; "
+        f"logs and jobs.json in {summary.folder}"
+    )
+
+
+def why(record: JobRecord) -> str:
+    parts = []
+    if record.reason:
+        parts.append(record.reason)
+    elif record.exit_code:
+        parts.append(f"exit code {record.exit_code}")
+    if record.attempts > 1:
+        parts.append(f"{record.attempts} attempts")
+    return ", ".join(parts)
+
+
+def ending(record: JobRecord) -> str:
+    """How an attempt ended, in words: ``failed after 3.2 s (exit code 1)``."""
+    seconds = "" if record.seconds is None else f" after {duration(record.seconds)}"
+    if record.state == "killed":
+        return f"{record.reason}{seconds}"
+    memory = "" if record.peak_memory_mb is None else f", {record.peak_memory_mb:.0f} MB"
+    reason = why(replace(record, attempts=1))
+    return f"{record.state}{seconds}" + (f" ({reason})" if reason else memory)
+
+
+def interruption(event: Interrupted) -> str:
+    name = "Ctrl-C" if event.signum == signal.SIGINT else signal.Signals(event.signum).name
+    if not event.running:
+        return f"{name}: nothing is running; ending"
+    if event.count > 1:
+        return f"{name}: killing {count_jobs(len(event.running))}"
+    return f"{name}: ending {count_jobs(len(event.running))}; Ctrl-C again kills at once"
+
+
+def cold_start(record: JobRecord) -> str:
+    return f"starts cold, which takes seconds longer: {', '.join(record.cold_reasons)}"
+
+
+def count_jobs(count: int) -> str:
+    return f"{count} job" if count == 1 else f"{count} jobs"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
