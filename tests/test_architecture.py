@@ -30,7 +30,8 @@ BELOW: dict[str, tuple[str, ...]] = {
     "porting": ("errors", "runtime", "sessions"),
     "porting.source": ("errors",),
     "testing": ("errors", "runtime", "sessions", "pipelines", "pools"),
-    "cli": ("errors", "runtime", "sessions", "pipelines", "pools", "scripts", "porting", "porting.source"),
+    # "" for the version, which the package itself has
+    "cli": ("", "errors", "runtime", "sessions", "pipelines", "pools", "scripts", "porting", "porting.source"),
     "__main__": ("cli",),
     "": ("errors",),  # the package itself; its lazy names are checked with the exports
 }

@@ -15,7 +15,13 @@ module may import from what stands above it, never from below::
       server.py        the fork server, and the handles of its workers
       worker.py        what runs inside the server and its workers
     scripts/         unmodified TF1 programs
-      jobs.py          jobs and job files
+      jobs.py          what is to be run, and its settings
+      jobfile.py       TOML job files with grids of parameters
+      machine.py       how much this machine can carry
+      folder.py        the run folder: logs and jobs.json
+      logs.py          the ends of logs, to show them
+      streams.py       a single job's output, on the terminal and in its log
+      events.py        what a run tells while it goes on
       runner.py        many jobs with logs, limits, retries and a summary
       program.py       inside a worker: runs one program as `python SCRIPT` would
       importer.py      inside a worker: what `import tensorflow` gives
@@ -23,6 +29,9 @@ module may import from what stands above it, never from below::
     cli/             the command line: a file a command
       main.py          the group of commands
       run.py           tf1sessions run
+      words.py         how a run says things
+      progress.py      a run's progress as lines, its summary
+      live.py          a run's progress as a live table
     __main__.py      python -m tf1sessions
 
 Importing this package imports neither TensorFlow nor numpy: each public name is fetched from its module when it is
