@@ -69,15 +69,15 @@ def glorot(seed):
 def inference(images, is_training):
     """Builds the network up to the logits."""
     net = tf.layers.conv2d(images, 16, [3, 3], padding='same',
-                           activation=tf.nn.relu,
+                           activation=tf.nn.elu,
                            kernel_initializer=glorot(11), name='conv1')
-    net = tf.layers.max_pooling2d(net, pool_size=2, strides=2)
+    net = tf.layers.average_pooling2d(net, pool_size=2, strides=2)
     net = tf.layers.conv2d(net, 32, [3, 3], padding='same',
-                           activation=tf.nn.relu,
+                           activation=tf.nn.elu,
                            kernel_initializer=glorot(12), name='conv2')
-    net = tf.layers.max_pooling2d(net, pool_size=2, strides=2)
+    net = tf.layers.average_pooling2d(net, pool_size=2, strides=2)
     net = tf.layers.flatten(net)
-    net = tf.layers.dense(net, 64, activation=tf.nn.relu,
+    net = tf.layers.dense(net, 64, activation=tf.nn.elu,
                           kernel_initializer=glorot(13), name='fc1')
     net = tf.layers.dropout(net, rate=FLAGS.dropout, training=is_training,
                             seed=14)
