@@ -104,13 +104,15 @@ def _asarray(value: Any, dtype: Any) -> Any:
 class _Feed:
     """One tensor that is fed: its dtype and static shape, and what ``run`` would do to a value for it."""
 
-    __slots__ = ("dims", "dtype", "shape", "tensor")
+    __slots__ = ("accepted", "dims", "dtype", "shape", "tensor")
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
         self.dtype = np.dtype(tensor.dtype.as_numpy_dtype)
         self.shape: Any = None
         self.dims: tuple[int | None, ...] | None = None
+        # The shape that was accepted last under `shape`: the next value usually has it too.
+        self.accepted: tuple[int, ...] | None = None
         self.refresh()
 
     def refresh(self) -> None:
@@ -118,18 +120,19 @@ class _Feed:
         shape = self.tensor.shape
         self.dims = None if shape.rank is None else tuple(shape.as_list())
         self.shape = shape
+        self.accepted = None
 
     def accepts(self, shape: tuple[int, ...]) -> bool:
         if self.tensor.shape is not self.shape:
             self.refresh()
         dims = self.dims
-        if dims is None or dims == shape:
-            return True
-        if len(dims) != len(shape):
-            return False
-        for known, given in zip(dims, shape):  # noqa: B905 - the lengths are equal
-            if known is not None and known != given:
+        if dims is not None and dims != shape:
+            if len(dims) != len(shape):
                 return False
+            for known, given in zip(dims, shape):  # noqa: B905 - the lengths are equal
+                if known is not None and known != given:
+                    return False
+        self.accepted = shape
         return True
 
     def convert(self, value: Any) -> Any:
@@ -227,13 +230,14 @@ class Plan:
 
     def accept(self, values: Iterable[Any]) -> list[Any] | None:
         """The arrays to feed, in the request's order; None when TensorFlow's own checks must decide."""
-        accepted = []
+        accepted: list[Any] = []
         for feed, value in zip(self._feeds, values):  # noqa: B905 - the caller's key fixed the length
             if type(value) is not _ndarray or value.dtype != feed.dtype:
                 value = feed.convert(value)
                 if value is None:
                     return None
-            if not feed.accepts(value.shape):
+            shape = value.shape
+            if (shape != feed.accepted or feed.tensor.shape is not feed.shape) and not feed.accepts(shape):
                 return None
             accepted.append(value)
         if self._order is not None:
@@ -419,12 +423,11 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
     if runtime._forked_after_session:
         raise _forked()
     calls = session.__dict__.get("_tf1sessions_calls") or calls_of(session)
-    key: Any
     try:
+        # A feed is known by its id (a plan holds its tensors, so no other object has it), a name by its value.
+        key: Any = id(fetches) if _leaf_types.get(type(fetches)) else _key(fetches)
         if feed_dict:
-            key = (_key(fetches), *[item if type(item) is str else _feed_id(item) for item in feed_dict])
-        else:
-            key = (_key(fetches),)
+            key = (key, *[item if type(item) is str else id(item) for item in feed_dict])
         plan = calls.plans.get(key)
     except _NotPlannable:
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
@@ -435,14 +438,10 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
                 return plan.call(session, values)
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     result = _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
-    calls.plan(session, key, fetches, feed_dict or (), (_leaves(fetches), list(feed_dict or ())))
+    feeds = list(feed_dict or ())
+    if all(isinstance(feed, (_Tensor, tf.Variable, str)) for feed in feeds):
+        calls.plan(session, key, fetches, feeds, (_leaves(fetches), feeds))
     return result
-
-
-def _feed_id(item: Any) -> int:
-    if isinstance(item, (_Tensor, tf.Variable)):
-        return id(item)
-    raise _NotPlannable
 
 
 def _forked() -> ForkedProcessError:
@@ -528,12 +527,8 @@ class Session(tf.Session):  # type: ignore[misc]
 
     if private.callable_api:
 
-        def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-            """As ``tf.compat.v1.Session.run``; see :func:`tf1sessions.sessions.calls.run`."""
-            return run(self, fetches, feed_dict, options, run_metadata)
-
-        def _do_run(self, *args: Any) -> Any:
-            return do_run(self, *args)
+        run = run  # the function above, as a method: one frame less in each call
+        _do_run = do_run
 
     def close(self) -> None:
         """Closes the session; running calls end with ``CancelledError``. Closing again does nothing."""
@@ -642,12 +637,7 @@ def install_fast_path() -> bool:
     __init__.__wrapped__ = _original_init  # type: ignore[attr-defined]
     __init__.__doc__ = _original_init.__doc__
 
-    def base_run(self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        return run(self, fetches, feed_dict, options, run_metadata)
-
-    base_run.__name__ = "run"
-    base_run.__doc__ = _original_run.__doc__
     base.__init__ = __init__
-    base.run = base_run
+    base.run = run
     base._do_run = do_run
     return True
