@@ -1,41 +1,57 @@
 """Run, test and port TensorFlow 1 programs on today's TensorFlow.
 
-General layout, a room for each thing that a user wants to do. Imports point downward in this list only backwards: a
-module may import from what stands above it, never from below::
+General layout, a room for each thing that a user wants to do. A room imports from the rooms above it, never from those
+below, and there are no circles::
 
-    errors.py        the tree of exceptions
-    runtime.py       the only module that imports TensorFlow; tf1; enable_v1_behavior()
-    sessions/        one graph, one session
-      config.py        SessionConfig <-> ConfigProto
-      calls.py         compiled calls, and the Session whose run() uses them
-      session.py       GraphSession: one thread builds it, any thread runs it
-    pools/           many sessions at once
-      base.py          what every pool promises
-      threads.py       ThreadSessionPool: a session for each worker thread
-      server.py        the fork server, and the handles of its workers
-      worker.py        what runs inside the server and its workers
-    scripts/         unmodified TF1 programs
-      jobs.py          what is to be run, and its settings
-      jobfile.py       TOML job files with grids of parameters
-      machine.py       how much this machine can carry
-      folder.py        the run folder: logs and jobs.json
-      logs.py          the ends of logs, to show them
-      streams.py       a single job's output, on the terminal and in its log
-      events.py        what a run tells while it goes on
-      runner.py        many jobs with logs, limits, retries and a summary
-      program.py       inside a worker: runs one program as `python SCRIPT` would
-      importer.py      inside a worker: what `import tensorflow` gives
-      namespace.py     inside a worker: the names of TF1
-    cli/             the command line: a file a command
-      main.py          the group of commands
-      run.py           tf1sessions run
-      words.py         how a run says things
-      progress.py      a run's progress as lines, its summary
-      live.py          a run's progress as a live table
-    __main__.py      python -m tf1sessions
+    errors.py          the tree of exceptions
+    runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
+    sessions/          one graph, one session
+      config.py          SessionConfig, to and from ConfigProto
+      operations.py      what is known about TensorFlow's operations
+      watchdog.py        names calls that wait for ever
+      calls.py           compiled calls, and the Session whose run() uses them
+      graphs.py          a graph that one thread builds and that can be sealed
+      session.py         GraphSession: one thread builds it, any thread runs it
+    pools/             many sessions at once
+      base.py            jobs, names, limits and statistics of every pool
+      threads.py         ThreadSessionPool: many sessions in one process, a thread each
+      worker.py          what runs in the worker server's process and in its workers
+      server.py          our fork server, as its caller sees it
+    scripts/           unmodified TF1 programs
+      jobs.py            what is to be run, and under which settings
+      jobfile.py         TOML job files and their grids of parameters
+      machine.py         what this machine can carry
+      events.py          what a run tells while it goes on
+      folder.py          the run's folder: a log a job, jobs.json
+      logs.py            the ends of logs
+      streams.py         a single job's output, on the terminal and in its log
+      runner.py          runs jobs, several at once, each in its own process
+      python2.py         recognises Python 2
+      notebooks.py       notebooks as programs
+      program.py         in the job's process from here on: runs the program
+      limits.py          threads and memory of a job
+      claims.py          two jobs that write to one folder
+      children.py        processes that the program starts itself
+      importer.py        which module an import gives
+      namespace.py       what `import tensorflow as tf` gives
+      missing.py         what TF1 had and is gone, and what replaces it
+      moved.py           old addresses inside TensorFlow
+      arguments.py       arguments that were dropped or moved
+      old_graphs.py      graphs that TF1 wrote
+      mnist.py           tensorflow.examples.tutorials.mnist
+      numpy_compat.py    NumPy's old names and printing
+      scipy_misc.py      scipy.misc's image functions
+      stdlib_compat.py   what left Python's library
+    cli/               the command line: a file a command
+      main.py            finds the subcommand; errors and exit codes
+      run.py             tf1sessions run
+      progress.py        plain lines about a run
+      live.py            the live table of a run
+      words.py           how durations and ends are said
+    __main__.py        python -m tf1sessions
 
-Importing this package imports neither TensorFlow nor numpy: each public name is fetched from its module when it is
-first used.
+Importing this package imports neither TensorFlow nor numpy: a public name is fetched from its module when it is used
+first.
 """
 
 from __future__ import annotations
