@@ -1,0 +1,41 @@
+"""Unmodified TensorFlow 1 programs: a TF1 face for a process, and many processes at once.
+
+What runs where::
+
+    the caller's process (no TensorFlow)        a script's process (ours)
+    ------------------------------------        -------------------------------------------------
+    runner.py   jobs, results, run folder       program.py     runs a script, module or notebook
+    jobs.py     job files and grids               importer.py    import hooks: who gets which module
+                                                  namespace.py     what `import tensorflow` gives
+                                                    missing.py       what is gone, and what replaces it
+                                                    moved.py         old addresses inside TensorFlow
+                                                    arguments.py     arguments that were dropped or moved
+                                                    old_graphs.py    graphs that TF1 wrote
+                                                    mnist.py         tensorflow.examples.tutorials.mnist
+                                                  numpy_compat.py  NumPy 1.16's names and printing
+                                                  stdlib_compat.py what left Python's library since 3.6
+                                                  scipy_misc.py    scipy.misc's image functions
+                                                  limits.py        threads and memory of a job
+                                                  claims.py        two jobs that write to one folder
+                                                python2.py     recognises Python 2
+                                                notebooks.py   cells and magics
+
+:func:`install` gives the current process the TF1 face, for programs that are started by something else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .importer import install
+
+__all__ = ["install"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "install":
+        from .importer import install
+
+        return install
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

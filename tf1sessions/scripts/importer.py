@@ -1,0 +1,225 @@
+"""Import hooks: which module a TF1 program gets for the names that it imports.
+
+Data flow: :func:`install` sets the environment variables that TensorFlow reads when it is imported and puts one
+:class:`Finder` first on ``sys.meta_path``. From then on an import of
+
+* ``tensorflow`` imports the real package and leaves the TF1 face (namespace.py) under that name in ``sys.modules``;
+  modules that imported TensorFlow before keep the real one;
+* a submodule of ``tensorflow`` is looked up on the face first, then among the addresses that moved (moved.py), then
+  in the real package, and is otherwise a :class:`~tf1sessions.errors.MissingModuleError`;
+* ``keras``, ``tensorflow.keras`` and ``tensorflow.python.keras`` is Keras 2 (the package tf_keras);
+* ``numpy`` gets the names back that NumPy removed; so do some modules of the standard library, at once.
+
+Nothing is imported earlier than the program would: a child process that never needs TensorFlow does not pay for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+from .. import errors
+from . import children, missing, stdlib_compat
+
+__all__ = ["after_import", "install", "installed"]
+
+_ENVIRONMENT = {"TF_USE_LEGACY_KERAS": "1"}
+_DEFAULTS = {"TF_ENABLE_ONEDNN_OPTS": "0"}
+
+_lock = threading.RLock()  # protects the installation below; held while sys.meta_path and sys.modules are changed
+_finder: Finder | None = None
+_waiting: list[Callable[[ModuleType], None]] = []
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Answers for ``tensorflow``, ``keras``, ``numpy`` and what is below the first two.
+
+    Import statements call it under the import system's own locks; it keeps no state but ``busy``, the names that the
+    current thread is importing through it.
+    """
+
+    def __init__(self) -> None:
+        self.busy = threading.local()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        top = fullname.partition(".")[0]
+        if top not in ("tensorflow", "keras", "numpy", "scipy") or fullname in self._names():
+            return None
+        if fullname in ("tensorflow", "numpy"):
+            return self._real(fullname)
+        if top == "numpy" or (top == "scipy" and fullname != "scipy.misc"):
+            return None
+        if top == "scipy":
+            from . import scipy_misc
+
+            return _spec(fullname, scipy_misc.module)
+        from . import namespace
+
+        if top == "tensorflow" and not namespace.is_face(sys.modules.get("tensorflow")):
+            return None  # TensorFlow is being imported: it finds its own modules
+        self._names().add(fullname)
+        try:
+            build = namespace.find_module(fullname)
+            if build is not None:
+                return _spec(fullname, build)
+            if importlib.machinery.PathFinder.find_spec(fullname, path) is not None:
+                return None
+        finally:
+            self._names().discard(fullname)
+        if _asked_by_find_spec():
+            return None
+        raise missing.module_error(fullname)
+
+    def _names(self) -> set[str]:
+        try:
+            names: set[str] = self.busy.names
+        except AttributeError:
+            names = self.busy.names = set()
+        return names
+
+    def _real(self, name: str) -> importlib.machinery.ModuleSpec | None:
+        """The spec of the real package, whose loader runs our hook after it."""
+        self._names().add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._names().discard(name)
+        if spec is None or spec.loader is None:
+            return spec
+        spec.loader = _AfterImport(spec.loader, _after_tensorflow if name == "tensorflow" else _after_numpy)
+        return spec
+
+
+class _AfterImport(importlib.abc.Loader):
+    """Loads a module as ``loader`` does, then calls ``after`` with it."""
+
+    def __init__(self, loader: importlib.abc.Loader, after: Callable[[ModuleType], None]) -> None:
+        self._loader = loader
+        self._after = after
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._after(module)
+
+
+class _BuiltModule(importlib.abc.Loader):
+    """Leaves the module that ``build()`` returns in ``sys.modules``, as it is: with its own name and spec."""
+
+    def __init__(self, build: Callable[[], ModuleType]) -> None:
+        self._build = build
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = self._build()
+
+
+def _spec(name: str, build: Callable[[], ModuleType]) -> importlib.machinery.ModuleSpec:
+    return importlib.machinery.ModuleSpec(name, _BuiltModule(build), is_package=True)
+
+
+def _asked_by_find_spec() -> bool:
+    """Whether ``importlib.util.find_spec`` asks (None means "not there") and not an import (which may raise)."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib._bootstrap"):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and frame.f_code.co_filename in (importlib.util.__file__, "<frozen importlib.util>")
+
+
+def _after_tensorflow(real: ModuleType) -> None:
+    from . import namespace
+
+    face = namespace.build(real)
+    sys.modules["tensorflow"] = face
+    with _lock:
+        waiting, _waiting[:] = _waiting[:], []
+    for call in waiting:
+        call(face)
+
+
+def after_import(call: Callable[[ModuleType], None]) -> None:
+    """Call ``call`` with the face: now if TensorFlow was imported, else as soon as it is. Safe from any thread."""
+    from . import namespace
+
+    with _lock:
+        face = sys.modules.get("tensorflow")
+        if face is None or not namespace.is_face(face):
+            _waiting.append(call)
+            return
+    call(face)
+
+
+def _after_numpy(numpy: ModuleType) -> None:
+    from . import numpy_compat
+
+    numpy_compat.apply()
+
+
+def installed() -> bool:
+    """Whether this process has the TF1 face. Safe from any thread."""
+    return _finder is not None
+
+
+def install() -> None:
+    """Give this process the TF1 face: from now on ``import tensorflow as tf`` is TensorFlow 1.
+
+    Call it first thing, before anything imports TensorFlow. A second call does nothing. It is safe from any thread.
+
+    Sets ``TF_USE_LEGACY_KERAS`` and, unless it is set already, ``TF_ENABLE_ONEDNN_OPTS=0`` (the same bits as TF1).
+
+    Raises:
+        UnsupportedEnvironmentError: TensorFlow was imported before, with Keras 3, or has already run an operation;
+            or the package tf_keras is missing.
+    """
+    global _finder
+    with _lock:
+        if _finder is not None:
+            return
+        real = sys.modules.get("tensorflow")
+        if real is not None and not getattr(real, "_tf_uses_legacy_keras", False):
+            raise errors.UnsupportedEnvironmentError(
+                "tensorflow was imported, with Keras 3, before tf1sessions.scripts.install()",
+                where=str(getattr(real, "__file__", "sys.modules")),
+                next_step="Call install() before the first `import tensorflow`, or start the program with "
+                "TF_USE_LEGACY_KERAS=1 in its environment.",
+            )
+        keras = sys.modules.get("keras")
+        if keras is not None and str(getattr(keras, "__version__", "3")).startswith("3"):
+            raise errors.UnsupportedEnvironmentError(
+                "Keras 3 was imported as `keras` before tf1sessions.scripts.install()",
+                where=str(getattr(keras, "__file__", "sys.modules")),
+                next_step="Call install() before the first `import keras`.",
+            )
+        if importlib.util.find_spec("tf_keras") is None:
+            raise errors.UnsupportedEnvironmentError(
+                "the package tf_keras (Keras 2) is not installed",
+                where=sys.executable,
+                next_step="Install it in TensorFlow's version: pip install tf_keras",
+            )
+        os.environ.update(_ENVIRONMENT)
+        for name, value in _DEFAULTS.items():
+            os.environ.setdefault(name, value)
+        stdlib_compat.apply()
+        children.install()
+        if "numpy" in sys.modules:
+            _after_numpy(sys.modules["numpy"])
+        if real is not None:
+            _after_tensorflow(real)
+        _finder = Finder()
+        sys.meta_path.insert(0, _finder)

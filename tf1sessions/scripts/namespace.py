@@ -1,0 +1,246 @@
+"""The TF1 face: the module that ``import tensorflow as tf`` gives in a script's process.
+
+Data flow: :func:`build` takes the real package, switches TensorFlow to its version 1 behaviour, and copies the names
+of ``tensorflow.compat.v1`` into a module named ``tensorflow`` with the real package's ``__path__``. That one object is
+``tf``, ``tf.compat.v1`` and ``import tensorflow.compat.v1``. Its modules are compat.v1's own, with what other files
+here add to them: arguments that were dropped (arguments.py), graphs that TF1 wrote (old_graphs.py), names that raise
+with a replacement (missing.py). ``tf.keras`` and everything that an import can call Keras is tf_keras.
+
+:func:`find_module` answers for the import hooks (importer.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import logging
+import sys
+import types
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from . import arguments, missing, moved, old_graphs
+
+__all__ = ["VERSION", "build", "find_module", "is_face", "running_version"]
+
+VERSION = "1.15.5"  # what old programs compare; the genuine last release of TensorFlow 1
+_KERAS_VERSION = "2.2.4-tf"  # what tf.keras.__version__ was in it
+_KERAS = "tf_keras.api._v1.keras"
+_OWN = {
+    "tensorflow.examples": None,
+    "tensorflow.examples.tutorials": None,
+    "tensorflow.examples.tutorials.mnist": "mnist",
+    "tensorflow.examples.tutorials.mnist.input_data": "mnist_data",
+    "tensorflow.examples.tutorials.mnist.mnist": "mnist_model",
+}
+_HIDDEN = frozenset({"contrib", "estimator", "mixed_precision"})  # not in 1.15, or not available
+
+
+class Face(ModuleType):
+    """The module ``tensorflow`` of a TF1 program."""
+
+    def __getattr__(self, name: str) -> Any:
+        module = sys.modules.get(f"tensorflow.{name}")
+        if module is not None and name not in _HIDDEN:
+            return module  # tf.python, tf.core
+        if name.startswith("__"):
+            raise AttributeError(f"module 'tensorflow' has no attribute {name!r}")
+        raise missing.symbol_error(f"tf.{name}")
+
+
+def is_face(module: ModuleType | None) -> bool:
+    """Whether ``module`` is a TF1 face, and not the real package."""
+    return isinstance(module, Face)
+
+
+@functools.lru_cache(maxsize=1)
+def running_version() -> str:
+    """The version of the TensorFlow that is really running."""
+    from importlib import metadata
+
+    return metadata.version("tensorflow")
+
+
+def build(real: Any) -> ModuleType:
+    """Switch TensorFlow to version 1 behaviour and return the face. Once a process.
+
+    Args:
+        real: The imported package ``tensorflow``, with Keras 2.
+    """
+    v1: Any = importlib.import_module("tensorflow.compat.v1")
+    _quietly(v1.disable_v2_behavior)
+    keras = _keras()
+    face = Face("tensorflow", real.__doc__)
+    for name in dir(v1):
+        if not (name.startswith("__") and name.endswith("__")) and name not in _HIDDEN:
+            setattr(face, name, getattr(v1, name))
+    face.__path__ = list(real.__path__)
+    face.__spec__, face.__loader__, face.__file__ = real.__spec__, real.__loader__, real.__file__
+    face.__package__ = "tensorflow"
+    vars(face).update(
+        keras=keras,
+        layers=importlib.import_module(f"{_KERAS}.__internal__.legacy.layers"),
+        compat=real.compat,
+        __version__=VERSION,
+        VERSION=VERSION,
+        GIT_VERSION=f"v{VERSION} (tf1sessions, TensorFlow {real.__version__})",
+        __git_version__=f"v{VERSION} (tf1sessions, TensorFlow {real.__version__})",
+        __compiler_version__=real.__compiler_version__,
+    )
+    face.nn.rnn_cell = importlib.import_module(f"{_KERAS}.__internal__.legacy.rnn_cell")
+    face.version.VERSION = VERSION
+    real.compat.v1 = face
+    sys.modules["tensorflow.compat.v1"] = face
+    _forget_tree_keras()
+    for name, module in _modules(face):
+        _explain_missing(module, name)
+    arguments.apply(face)
+    moved.apply()
+    old_graphs.apply(face)
+    return face
+
+
+def _quietly(call: Callable[[], None]) -> None:
+    """Call without the advice to move to TensorFlow 2, which is not for this program."""
+    logger = logging.getLogger("tensorflow")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        call()
+    finally:
+        logger.setLevel(level)
+
+
+def _keras() -> Any:
+    keras: Any = importlib.import_module(_KERAS)
+    keras.__version__ = _KERAS_VERSION
+    return keras
+
+
+def _forget_tree_keras() -> None:
+    """Let the old copies of Keras inside TensorFlow be found by our hooks; TensorFlow itself keeps those it has."""
+    for name in list(sys.modules):
+        if (name + ".").startswith(("tensorflow.python.keras.", "tensorflow.python.layers.")):
+            del sys.modules[name]
+    python = sys.modules["tensorflow.python"]
+    for name in ("keras", "layers"):
+        vars(python).pop(name, None)
+    for name in list(sys.modules):  # imported by TensorFlow itself, of its version 2
+        if name == "tensorflow.keras" or name.startswith("tensorflow.keras."):
+            del sys.modules[name]
+
+
+def _modules(face: ModuleType) -> list[tuple[str, ModuleType]]:
+    """The public modules below the face, as ("tf.nn.rnn_cell", module)."""
+    found: dict[int, tuple[str, ModuleType]] = {}
+    waiting = [("tf", face)]
+    while waiting:
+        prefix, module = waiting.pop()
+        for name, value in list(vars(module).items()):
+            inside = getattr(value, "__name__", "")
+            if (
+                isinstance(value, ModuleType)
+                and not name.startswith("_")
+                and id(value) not in found
+                and inside.startswith(("tensorflow._api.v2.compat.v1.", _KERAS))
+            ):
+                found[id(value)] = (f"{prefix}.{name}", value)
+                waiting.append(found[id(value)])
+    return list(found.values())
+
+
+def _explain_missing(module: ModuleType, name: str) -> None:
+    """Let a name that ``module`` lacks raise with its replacement."""
+    module = getattr(module, "_tfmw_wrapped_module", module)
+    if "__getattr__" in vars(module):
+        return
+
+    def getattr_(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        raise missing.symbol_error(f"{name}.{attribute}")
+
+    vars(module)["__getattr__"] = getattr_
+
+
+def find_module(fullname: str) -> Callable[[], ModuleType] | None:
+    """How to get the module that a TF1 program means by ``fullname``; None where the real package has it.
+
+    Args:
+        fullname: A dotted name below ``tensorflow``, or ``keras`` or below.
+    """
+    if fullname in _OWN:
+        return functools.partial(_own, fullname)
+    if fullname == "keras" or fullname.startswith("keras."):
+        return _find_keras(fullname.partition(".")[2])
+    for prefix in ("tensorflow.compat.v1.keras", "tensorflow.python.keras", "tensorflow.keras"):
+        if fullname == prefix or fullname.startswith(prefix + "."):
+            return _find_keras(fullname[len(prefix) + 1 :], inner=prefix == "tensorflow.python.keras")
+    targets = moved.modules(fullname)
+    if targets:
+        return functools.partial(_merged, fullname, targets)
+    return _find_on_face(fullname)
+
+
+def _own(fullname: str) -> ModuleType:
+    name = _OWN[fullname]
+    if name is not None:
+        return importlib.import_module(f"{__package__}.{name}")
+    package = ModuleType(fullname)
+    package.__path__ = []
+    return package
+
+
+def _find_on_face(fullname: str) -> Callable[[], ModuleType] | None:
+    value: Any = sys.modules["tensorflow"]
+    parts = fullname.split(".")[1:]
+    if parts[:2] == ["compat", "v1"]:
+        parts = parts[2:]
+    for part in parts:
+        value = vars(value).get(part) if isinstance(value, ModuleType) else None
+    if isinstance(value, ModuleType) and value.__name__.startswith(("tensorflow._api.v2.compat.v1.", _KERAS)):
+        return lambda: value
+    return None
+
+
+def _find_keras(name: str, inner: bool = False) -> Callable[[], ModuleType] | None:
+    """The module that Keras 2 has at ``name`` ("layers.core"; "" is Keras itself).
+
+    Args:
+        name: Below keras.
+        inner: Whether the inner modules are preferred to the public ones, as below ``tensorflow.python.keras``.
+    """
+    if not name:
+        return _keras
+    if name == "engine" or name.startswith("engine."):
+        sources = [f"{_KERAS}.{part}" for part in ("models", "layers")]
+        inside = f"tf_keras.src.{name}"
+        return functools.partial(_merged, f"keras.{name}", [*sources, *([inside] if _exists(inside) else [])])
+    name = moved.keras_module(name)
+    candidates = [f"{_KERAS}.{name}", f"tf_keras.src.{name}"]
+    there = [candidate for candidate in candidates if _exists(candidate)]
+    if not there:
+        return None
+    return functools.partial(_merged, f"keras.{name}", there if inner else there[:1])
+
+
+def _exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _merged(name: str, sources: list[str]) -> ModuleType:
+    """A module with the names of all ``sources``; of two with one name the first source's. Of one, that one."""
+    if len(sources) == 1:
+        return importlib.import_module(sources[0])
+    module = types.ModuleType(name)
+    module.__path__ = []
+    for source in reversed(sources):
+        for key, value in vars(importlib.import_module(source)).items():
+            if not key.startswith("__"):
+                setattr(module, key, value)
+    return module

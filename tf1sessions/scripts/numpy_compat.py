@@ -1,0 +1,315 @@
+"""NumPy as TF1 programs know it: the names that NumPy 1.16 to 1.18 had, and their printing of scalars.
+
+:func:`apply` adds to the imported ``numpy``, for the whole process, each name of the table that it lacks. What the
+installed NumPy has under a name is left alone: ``np.bool`` is a scalar type in NumPy 2 and a library may rely on it.
+The rules of promotion (NEP 50: ``np.uint8(200) + 300`` raises) have no switch.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import ctypes
+import functools
+import gc
+import importlib
+import math
+import pickle
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["apply", "missing_names"]
+
+
+def _sometrue(a: Any, axis: Any = None, out: Any = None, **rest: Any) -> Any:
+    return np.any(a, axis, out, **rest)
+
+
+def _alltrue(a: Any, axis: Any = None, out: Any = None, **rest: Any) -> Any:
+    return np.all(a, axis, out, **rest)
+
+
+def _asfarray(a: Any, dtype: Any = np.float64) -> Any:
+    return np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
+
+
+def _rank(a: Any) -> int:
+    return int(np.ndim(a))
+
+
+def _alen(a: Any) -> int:
+    return len(np.array(a, ndmin=1))
+
+
+def _asscalar(a: Any) -> Any:
+    return a.item()
+
+
+def _msort(a: Any) -> Any:
+    return np.sort(a, axis=0)
+
+
+def _trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    return np.trapezoid(y, x, dx, axis)
+
+
+def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    return np.isin(np.asarray(ar1).ravel(), ar2, assume_unique=assume_unique, invert=invert)
+
+
+def _row_stack(tup: Any) -> Any:
+    return np.vstack(tup)
+
+
+def _disp(mesg: Any, device: Any = None, linefeed: bool = True) -> None:
+    (device or sys.stdout).write(f"{mesg}\n" if linefeed else f"{mesg}")
+
+
+def _find_common_type(array_types: Iterable[Any], scalar_types: Iterable[Any]) -> Any:
+    arrays, scalars = [np.dtype(t) for t in array_types], [np.dtype(t) for t in scalar_types]
+    if not arrays or not scalars:
+        return np.result_type(*(arrays or scalars))
+    array, scalar = np.result_type(*arrays), np.result_type(*scalars)
+    return scalar if "biufcO".find(scalar.kind) > "biufcO".find(array.kind) else array
+
+
+def _issctype(rep: Any) -> bool:
+    return isinstance(rep, (type, np.dtype)) and np.dtype(rep).type is not np.object_
+
+
+def _issubsctype(arg1: Any, arg2: Any) -> bool:
+    return issubclass(np.dtype(arg1).type, np.dtype(arg2).type)
+
+
+def _obj2sctype(rep: Any, default: Any = None) -> Any:
+    try:
+        return np.dtype(rep if isinstance(rep, (type, str, np.dtype)) else np.asarray(rep).dtype).type
+    except TypeError:
+        return default
+
+
+def _maximum_sctype(t: Any) -> Any:
+    largest = {"i": np.int64, "u": np.uint64, "f": np.longdouble, "c": np.clongdouble}
+    return largest.get(np.dtype(t).kind, np.dtype(t).type)
+
+
+def _issubclass(arg1: Any, arg2: Any) -> bool:
+    return isinstance(arg1, type) and issubclass(arg1, arg2)
+
+
+def _recfromcsv(fname: Any, **keywords: Any) -> Any:
+    keywords.setdefault("case_sensitive", "lower")
+    keywords.setdefault("names", True)
+    keywords.setdefault("delimiter", ",")
+    return _recfromtxt(fname, **keywords)
+
+
+def _recfromtxt(fname: Any, **keywords: Any) -> Any:
+    keywords.setdefault("dtype", None)
+    keywords.setdefault("encoding", "bytes")
+    output = np.genfromtxt(fname, **keywords)
+    return output.view(np.recarray)
+
+
+def _ignore_decorator(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+    return args[0] if len(args) == 1 and callable(args[0]) else lambda function: function
+
+
+class _Cast(dict[Any, Callable[[Any], Any]]):
+    """``np.cast[dtype](array)``."""
+
+    def __missing__(self, key: Any) -> Callable[[Any], Any]:
+        return functools.partial(np.asarray, dtype=key)
+
+
+class _BytesPerType(dict[Any, int]):
+    """``np.nbytes[dtype]``."""
+
+    def __missing__(self, key: Any) -> int:
+        return int(np.dtype(key).itemsize)
+
+
+def _from(path: str) -> Any:
+    """The object at ``path`` ("exceptions.AxisError") below numpy, or None where this NumPy has none."""
+    value: Any = np
+    for part in path.split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+def _table() -> dict[str, Any]:
+    infinity = float("inf")
+    scalars = {
+        "Inf": infinity, "Infinity": infinity, "infty": infinity, "PINF": infinity, "NINF": -infinity,
+        "NAN": float("nan"), "NaN": float("nan"), "PZERO": 0.0, "NZERO": -0.0,
+        "ALLOW_THREADS": 1, "BUFSIZE": 8192, "CLIP": 0, "WRAP": 1, "RAISE": 2, "MAXDIMS": 32,
+        "MAY_SHARE_BOUNDS": 0, "MAY_SHARE_EXACT": -1, "FLOATING_POINT_SUPPORT": 1,
+        "ERR_IGNORE": 0, "ERR_WARN": 1, "ERR_RAISE": 2, "ERR_CALL": 3, "ERR_PRINT": 4, "ERR_LOG": 5, "ERR_DEFAULT": 521,
+        "FPE_DIVIDEBYZERO": 1, "FPE_OVERFLOW": 2, "FPE_UNDERFLOW": 4, "FPE_INVALID": 8,
+        "SHIFT_DIVIDEBYZERO": 0, "SHIFT_OVERFLOW": 3, "SHIFT_UNDERFLOW": 6, "SHIFT_INVALID": 9,
+        "UFUNC_BUFSIZE_DEFAULT": 8192, "UFUNC_PYVALS_NAME": "UFUNC_PYVALS",
+    }  # fmt: skip
+    types = {
+        "int": int, "float": float, "complex": complex, "bool": bool, "object": object, "str": str, "long": int,
+        "unicode": str, "float_": np.float64, "cfloat": np.complex128, "complex_": np.complex128,
+        "singlecomplex": np.complex64, "longfloat": np.longdouble, "longcomplex": np.clongdouble,
+        "clongfloat": np.clongdouble, "string_": np.bytes_, "unicode_": np.str_, "bool8": np.bool_,
+        "bytes0": np.bytes_, "str0": np.str_, "object0": np.object_, "void0": np.void, "int0": np.intp,
+        "uint0": np.uintp,
+    }  # fmt: skip
+    functions = {
+        "alltrue": _alltrue, "sometrue": _sometrue, "product": np.prod, "cumproduct": np.cumprod, "round_": np.round,
+        "asfarray": _asfarray, "asscalar": _asscalar, "alen": _alen, "rank": _rank, "msort": _msort, "trapz": _trapz,
+        "in1d": _in1d, "row_stack": _row_stack, "mat": np.asmatrix, "disp": _disp, "loads": pickle.loads,
+        "find_common_type": _find_common_type, "issctype": _issctype, "issubsctype": _issubsctype,
+        "issubclass_": _issubclass, "obj2sctype": _obj2sctype, "maximum_sctype": _maximum_sctype,
+        "sctype2char": lambda sctype: np.dtype(sctype).char, "fastCopyAndTranspose": lambda a: np.array(a).T.copy(),
+        "recfromtxt": _recfromtxt, "recfromcsv": _recfromcsv, "ndfromtxt": np.genfromtxt,
+        "deprecate": _ignore_decorator, "deprecate_with_doc": _ignore_decorator,
+    }  # fmt: skip
+    moved = {
+        "AxisError": "exceptions.AxisError", "ComplexWarning": "exceptions.ComplexWarning",
+        "ModuleDeprecationWarning": "exceptions.ModuleDeprecationWarning",
+        "RankWarning": "exceptions.RankWarning", "TooHardError": "exceptions.TooHardError",
+        "VisibleDeprecationWarning": "exceptions.VisibleDeprecationWarning",
+        "DataSource": "lib.npyio.DataSource", "add_docstring": "lib.add_docstring", "add_newdoc": "lib.add_newdoc",
+        "byte_bounds": "lib.array_utils.byte_bounds", "chararray": "char.chararray",
+        "compare_chararrays": "char.compare_chararrays", "format_parser": "rec.format_parser",
+        "tracemalloc_domain": "lib.tracemalloc_domain",
+    }  # fmt: skip
+    kinds = {
+        "int": [np.int8, np.int16, np.int32, np.int64], "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+        "float": [np.float16, np.float32, np.float64, np.longdouble],
+        "complex": [np.complex64, np.complex128, np.clongdouble],
+        "others": [bool, object, bytes, str, np.void],
+    }  # fmt: skip
+    table: dict[str, Any] = {
+        **scalars, **types, **functions, **{name: _from(path) for name, path in moved.items()},
+        "cast": _Cast(), "nbytes": _BytesPerType(), "sctypes": kinds, "typeDict": np.sctypeDict,
+        "math": math, "sys": sys, "warnings": warnings,
+    }  # fmt: skip
+    return {name: value for name, value in table.items() if value is not None}
+
+
+# Names of 1.18 that are not given back: nothing to do with arrays any more, or unused outside NumPy.
+_LEFT_OUT = frozenset(
+    [
+        "MachAr",
+        "Tester",
+        "absolute_import",
+        "add_newdoc_ufunc",
+        "compat",
+        "division",
+        "fv",
+        "get_array_wrap",
+        "geterrobj",
+        "int_asbuffer",
+        "ipmt",
+        "irr",
+        "lookfor",
+        "mafromtxt",
+        "mirr",
+        "nper",
+        "npv",
+        "numarray",
+        "oldnumeric",
+        "pmt",
+        "ppmt",
+        "print_function",
+        "pv",
+        "rate",
+        "safe_eval",
+        "sctypeNA",
+        "set_numeric_ops",
+        "set_string_function",
+        "seterrobj",
+        "source",
+        "typeNA",
+        "who",
+    ]
+)
+
+
+def missing_names(names: Iterable[str]) -> list[str]:
+    """Those of ``names`` that neither this NumPy nor :func:`apply` has, and that are not left out on purpose."""
+    return [name for name in names if name not in _LEFT_OUT and not _has(name)]
+
+
+def _has(name: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return hasattr(np, name)
+
+
+def apply() -> None:
+    """Give NumPy its old names, array methods, ragged arrays and printing of scalars back. Idempotent."""
+    for name, value in _table().items():
+        if not _has(name):
+            setattr(np, name, value)
+    for owner in (np.ndarray, np.generic):
+        for name, method in _METHODS.items():
+            if not hasattr(owner, name):
+                _add_method(owner, name, method)
+    for name in ("array", "asarray", "asanyarray"):
+        _allow_ragged(name)
+    if int(np.__version__.partition(".")[0]) >= 2:
+        np.set_printoptions(legacy="1.25")  # this thread
+        with contextlib.suppress(ModuleNotFoundError):  # NumPy 2.0 and 2.1 have one setting for all threads
+            options = importlib.import_module("numpy._core.printoptions")
+            options.default_format_options_dict["legacy"] = options.format_options.get()["legacy"]
+
+
+def _itemset(self: Any, *args: Any) -> None:
+    *index, value = args
+    self[tuple(index[0]) if index and isinstance(index[0], tuple) else tuple(index)] = value
+
+
+def _tostring(self: Any, order: Any = "C") -> bytes:
+    data: bytes = self.tobytes(order)
+    return data
+
+
+def _newbyteorder(self: Any, new_order: str = "S") -> Any:
+    return self.view(self.dtype.newbyteorder(new_order))
+
+
+def _ptp(self: Any, axis: Any = None, out: Any = None, **rest: Any) -> Any:
+    return np.ptp(self, axis, out, **rest)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "itemset": _itemset,
+    "tostring": _tostring,
+    "newbyteorder": _newbyteorder,
+    "ptp": _ptp,
+}
+
+
+def _add_method(owner: type, name: str, method: Callable[..., Any]) -> None:
+    """Add a method to a type that is written in C, which setattr refuses."""
+    (namespace,) = gc.get_referents(vars(owner))
+    namespace[name] = method
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))
+
+
+def _allow_ragged(name: str) -> None:
+    """Let np.array([[1], [2, 3]]) be an array of lists, as it was before NumPy 1.24."""
+    original = getattr(np, name)
+    if hasattr(original, "allows_ragged"):
+        return
+
+    @functools.wraps(original)
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except ValueError as error:
+            if "inhomogeneous" not in builtins.str(error) or len(args) > 1 or kwargs.get("dtype") is not None:
+                raise
+        return original(*args, **{**kwargs, "dtype": object})
+
+    convert.allows_ragged = True  # type: ignore[attr-defined]
+    setattr(np, name, convert)

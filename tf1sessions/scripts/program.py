@@ -1,0 +1,226 @@
+"""Runs one program inside its own process, as ``python SCRIPT`` would, on the TF1 face.
+
+Data flow: the fork server calls :func:`preload` once; a worker forked from it calls :func:`execute` with a job's
+payload. It puts the job's settings in place, makes a fresh ``__main__``, runs the script, module or notebook in it and
+turns what it raised into an exit code and, on stderr, the traceback that Python would print, without our own frames.
+The interpreter's normal end (threads joined, atexit) is left to the caller.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import importlib.machinery
+import io
+import linecache
+import logging
+import multiprocessing.process
+import os
+import runpy
+import signal
+import sys
+import tokenize
+from collections.abc import Mapping
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
+from . import importer, notebooks, python2
+
+__all__ = ["execute", "preload"]
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_OURS = (_PACKAGE, "<frozen runpy>", "<frozen importlib", runpy.__file__)
+_log = logging.getLogger("tf1sessions")
+
+
+def preload() -> None:
+    """Import TensorFlow with its TF1 face. Makes no session and runs no operation."""
+    importer.install()
+    import tensorflow  # noqa: F401
+
+
+def execute(payload: Mapping[str, Any]) -> int:
+    """Run a program and return its exit code.
+
+    Args:
+        payload: ``kind`` ("script", "module" or "notebook"), ``path`` (a file, or the module's name), ``argv`` (the
+            arguments after it), ``path0`` (what ``sys.path[0]`` is), ``display`` (the path as the user typed it) and
+            ``settings``: ``memory_fraction``, ``memory_limit_mb``, ``intra_op_threads``, ``inter_op_threads``,
+            ``fast_path``, ``claims_dir``, ``line_buffered`` (each line of stdout is written at once, though it is a
+            log, so that it can be followed); None or missing is "not set".
+    """
+    importer.install()
+    kind, path = payload["kind"], payload["path"]
+    display = payload.get("display") or path
+    settings = payload.get("settings") or {}
+    if settings.get("line_buffered"):
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    _log_to_stderr()
+    _set_up(settings, display)
+    main = _fresh_main()
+    sys.argv = [path if kind == "module" else display, *payload.get("argv", ())]
+    sys.path[:] = [payload["path0"], *(entry for entry in sys.path if entry != "")]
+    multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
+    interrupted = _DieOfInterrupt()
+    run = {"script": _run_script, "module": _run_module, "notebook": _run_notebook}[kind]
+    try:
+        run(main, path, display)
+    except SystemExit as error:
+        return _exit_code(error.code)
+    except KeyboardInterrupt as error:
+        _report(error)
+        interrupted.happened = True
+        return 128 + signal.SIGINT
+    except BaseException as error:
+        _report(error)
+        return 1
+    return 0
+
+
+def _log_to_stderr() -> None:
+    if not _log.handlers:
+        handler = logging.StreamHandler()  # of this process's stderr
+        handler.setFormatter(logging.Formatter("tf1sessions: %(message)s"))
+        _log.addHandler(handler)
+        _log.propagate = False
+
+
+def _set_up(settings: Mapping[str, Any], job: str) -> None:
+    """Apply a job's settings: now if TensorFlow is there, else when the program imports it."""
+
+    def apply(face: ModuleType) -> None:
+        from . import limits
+
+        limits.apply(limits.Limits.of(settings), face)
+        if settings.get("claims_dir"):
+            from . import claims
+
+            claims.apply(claims.Claims(settings["claims_dir"], job), face)
+        if settings.get("fast_path", True):
+            _install_fast_path()
+
+    importer.after_import(apply)
+
+
+def _install_fast_path() -> None:
+    from ..sessions import calls
+
+    calls.install_fast_path()
+
+
+def _fresh_main() -> ModuleType:
+    main = ModuleType("__main__")
+    vars(main).update(__builtins__=builtins, __annotations__={})
+    sys.modules["__main__"] = main
+    return main
+
+
+def _run_script(main: ModuleType, path: str, display: str) -> None:
+    code = _compile(path)
+    vars(main).update(__file__=path, __cached__=None, __loader__=importlib.machinery.SourceFileLoader("__main__", path))
+    exec(code, vars(main))
+
+
+def _compile(path: str) -> CodeType:
+    with open(path, "rb") as file:
+        source = file.read()
+    try:
+        return compile(source, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        two = python2.explain_syntax(_decode(source), error)
+        if two is None:
+            raise
+        raise two from None
+
+
+def _decode(source: bytes) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        return source.decode(encoding, "replace")
+    except SyntaxError:
+        return source.decode("utf-8", "replace")
+
+
+def _run_module(main: ModuleType, path: str, display: str) -> None:
+    try:
+        runpy._run_module_as_main(path)  # type: ignore[attr-defined]
+    except SyntaxError as error:
+        if isinstance(error, PythonTwoError) or not error.filename:
+            raise
+        source = "".join(linecache.getlines(error.filename))
+        two = python2.explain_syntax(source, error) if source else None
+        if two is None:
+            raise
+        raise two from None
+
+
+def _run_notebook(main: ModuleType, path: str, display: str) -> None:
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    with open(path, encoding="utf-8") as file:
+        cells = notebooks.read(file.read(), display)
+
+    def warn(text: str) -> None:
+        _log.warning(f"{display}: {text}")
+
+    notebooks.run(cells, display, vars(main), warn)
+
+
+class _DieOfInterrupt:
+    """Ends the process by SIGINT after everything else has ended, as Python does after a KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.happened = False
+        self._pid = os.getpid()
+        atexit.register(self._die)  # before the program registers its own: runs after them
+
+    def _die(self) -> None:
+        if self.happened and os.getpid() == self._pid:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(self._pid, signal.SIGINT)
+
+
+def _exit_code(code: Any) -> int:
+    """What Python makes of ``sys.exit(code)``: an integer is the code, None is 0, the rest is printed and is 1."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    sys.stdout.flush()
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _report(error: BaseException) -> None:
+    """Print what Python would print for ``error``, without our frames."""
+    if isinstance(error, (PythonTwoError, ScriptUsageError)) and not _outside(error.__traceback__):
+        print(error, file=sys.stderr)  # found before any line of the program ran
+        return
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        one.__traceback__ = _outside(one.__traceback__)
+        waiting += [one.__cause__, one.__context__]
+    sys.stdout.flush()
+    sys.excepthook(type(error), error, error.__traceback__)
+    text = None if isinstance(error, Tf1SessionsError) else python2.hint(error)
+    if text:
+        print(text, file=sys.stderr)
+
+
+def _outside(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames of this package and of what it runs a program with."""
+    kept: list[TracebackType] = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_OURS):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    for one, following in zip(kept, [*kept[1:], None], strict=True):
+        one.tb_next = following
+    return kept[0] if kept else None
