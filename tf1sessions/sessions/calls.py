@@ -454,18 +454,24 @@ def _forked() -> ForkedProcessError:
 
 def _own(result: Any, feed_dict: Any) -> Any:
     """Copies what the slow way returned of the fed arrays themselves (a tensor both fed and fetched)."""
-    if not feed_dict:
-        return result
-    fed = [value for value in tf.nest.flatten(list(feed_dict.values())) if isinstance(value, _ndarray)]
-    if not fed:
-        return result
+    fed: list[Any] = []
+    for value in (feed_dict or {}).values():  # a composite's value is a tuple of arrays
+        fed += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, _ndarray)]
+    return _own_parts(result, fed) if fed else result
 
-    def own(value: Any) -> Any:
-        if isinstance(value, _ndarray) and any(np.may_share_memory(value, other) for other in fed):
-            return value.copy()
-        return value
 
-    return tf.nest.map_structure(own, result)
+def _own_parts(item: Any, fed: list[Any]) -> Any:
+    if isinstance(item, _ndarray):
+        return item.copy() if any(np.may_share_memory(item, other) for other in fed) else item
+    if isinstance(item, tuple):
+        parts = [_own_parts(each, fed) for each in item]
+        return type(item)(*parts) if hasattr(item, "_fields") else tuple(parts)
+    if isinstance(item, list):
+        item[:] = [_own_parts(each, fed) for each in item]
+    elif isinstance(item, dict):
+        for key, each in item.items():
+            item[key] = _own_parts(each, fed)
+    return item
 
 
 def do_run(
