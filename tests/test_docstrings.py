@@ -29,6 +29,7 @@ def test_examples_in_docstrings(run_python: Callable[..., PythonRun]) -> None:
         *names,
     ).results
 
-    assert {name: text for name, (_, text) in results.items() if text} == {}
+    failures = "\n".join(text for _, text in results.values() if text)
+    assert not failures, failures
     assert [name for name, (attempted, _) in results.items() if not attempted] == []
     assert sorted(results) == sorted(names)
