@@ -25,6 +25,7 @@ errors without ``op`` and without "Detected at node", tensors both fed and fetch
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
@@ -197,6 +198,8 @@ class Request:
         if session is not None and session._session is not None and not session._closed:
             private.pywrap_session.TF_SessionReleaseCallable(session._session, self._handle)
 
+
+_RESOURCE = np.dtype([("resource", np.ubyte)])
 
 _run_callable: Any = getattr(private.pywrap_session, "TF_SessionRunCallable", None)
 
@@ -395,6 +398,7 @@ def calls_of(session: Any) -> SessionCalls:
 
 _original_run: Any = tf.Session.run
 _original_do_run: Any = getattr(tf.Session, "_do_run", None)
+_original_make_callable: Any = tf.Session.make_callable
 _original_init: Any = None
 
 
@@ -478,7 +482,13 @@ def do_run(
     session: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict: Any, options: Any, run_metadata: Any
 ) -> Any:
     """Takes the place of ``BaseSession._do_run``: the end of the slow way, which has checked everything."""
-    if handle is not None or options is not None or run_metadata is not None:
+    if (
+        handle is not None
+        or options is not None
+        or run_metadata is not None
+        # Resource handles (a TensorHandle that is fed, for one) crash the callable API.
+        or any(value.dtype.fields is not None and value.dtype == _RESOURCE for value in feed_dict.values())
+    ):
         return _original_do_run(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
     feeds = sorted(((ref.deref(), value) for ref, value in feed_dict.items()), key=lambda pair: str(pair[0].name))
     fetches = sorted(fetch_list, key=_name)
@@ -490,6 +500,14 @@ def do_run(
         return results
     by_id = {id(tensor): result for tensor, result in zip(fetches, results, strict=True)}
     return [by_id[id(tensor)] for tensor in fetch_list]
+
+
+def make_callable(session: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
+    """As ``Session.make_callable``, by compiled calls. Queue runners enqueue with what this returns."""
+    made = _original_make_callable(session, fetches, feed_list, accept_options)  # its checks, and its graph update
+    if feed_list is not None or accept_options:
+        return made  # it calls run() itself, or needs its own way for RunOptions
+    return functools.partial(run, session, fetches)
 
 
 class Session(tf.Session):  # type: ignore[misc]
@@ -534,6 +552,7 @@ class Session(tf.Session):  # type: ignore[misc]
     if private.callable_api:
 
         run = run  # the function above, as a method: one frame less in each call
+        make_callable = make_callable
         _do_run = do_run
 
     def close(self) -> None:
@@ -645,5 +664,6 @@ def install_fast_path() -> bool:
 
     base.__init__ = __init__
     base.run = run
+    base.make_callable = make_callable
     base._do_run = do_run
     return True
