@@ -7,7 +7,6 @@ checks share one such process and hand their findings back as JSON.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import signal
@@ -18,17 +17,14 @@ import tempfile
 import textwrap
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import PACKAGE, PythonRun, child_processes, leftovers
 
 import tf1sessions
-
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = Path(tf1sessions.__file__).resolve().parent
 
 # How long a worker that was told to end, or a thread that is on its way out, may still be seen after a module's tests.
 SETTLE_SECS = 10.0
@@ -67,43 +63,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 # -------------------------------------------------------------------------------------------------------- leaks
 
 
-def child_processes() -> dict[int, str]:
-    """Returns the command line of each child of this process, zombies included; empty where there is no /proc."""
-    children = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            stat = (folder / "stat").read_text()
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        except (FileNotFoundError, ProcessLookupError):  # it ended while we looked
-            continue
-        name, _, rest = stat.partition(" (")[2].rpartition(") ")
-        state, parent = rest.split()[:2]
-        if int(parent) == os.getpid():
-            children[int(folder.name)] = command or f"[{name}] in state {state}"
-    return children
-
-
-# The standard library keeps this helper for as long as the process lives; pytest-timeout watches the current test.
-NOT_OURS = ("multiprocessing.resource_tracker", "pytest_timeout ")
-
-
-def leftovers(processes: Mapping[int, str], threads: Sequence[threading.Thread]) -> list[str]:
-    """Names what is alive now and is neither in ``processes`` nor in ``threads``."""
-    found = [
-        f"process {pid}: {command[:200]}"
-        for pid, command in child_processes().items()
-        if pid not in processes and not any(name in command for name in NOT_OURS)
-    ]
-    frames = sys._current_frames()
-    for thread in threading.enumerate():
-        if thread.daemon or thread in threads or thread.name.startswith(NOT_OURS):
-            continue
-        frame = frames.get(thread.ident or 0)
-        where = traceback.extract_stack(frame)[-1] if frame else None
-        found.append(f"thread {thread.name!r}" + (f" at {where.filename}:{where.lineno}" if where else ""))
-    return found
-
-
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fails a test module that leaves a child process or a non-daemon thread behind, naming it."""
@@ -117,17 +76,6 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 # --------------------------------------------------------------------------------------------- another process
-
-
-@dataclasses.dataclass(frozen=True)
-class PythonRun:
-    """What a process started by ``run_python`` did."""
-
-    results: dict[str, Any]
-    stdout: str
-    stderr: str
-    returncode: int
-    seconds: float
 
 
 # `report(name=value, ...)` is there for the code; what was reported before a crash is not lost.

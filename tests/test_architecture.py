@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE, ROOT, PythonRun
+from support import PACKAGE, ROOT, PythonRun
 
 import tf1sessions
 

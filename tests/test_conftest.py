@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from conftest import PythonRun, child_processes, leftovers
+from support import PythonRun, child_processes, leftovers
 
 
 def test_a_process_and_a_thread_that_stay_are_named() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conftest import PACKAGE, PythonRun
+from support import PACKAGE, PythonRun
 
 
 def test_examples_in_docstrings(run_python: Callable[..., PythonRun]) -> None:
