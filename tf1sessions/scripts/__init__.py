@@ -10,15 +10,18 @@ What runs where::
                                                     missing.py       what is gone, and what replaces it
                                                     moved.py         old addresses inside TensorFlow
                                                     arguments.py     arguments that were dropped or moved
+                                                    members.py       methods that were dropped
                                                     old_graphs.py    graphs that TF1 wrote
-                                                    mnist.py         tensorflow.examples.tutorials.mnist
+                                                    mnist.py         tensorflow.examples.tutorials.mnist, with
+                                                                     mnist_data.py and mnist_model.py
                                                   numpy_compat.py  NumPy 1.16's names and printing
                                                   stdlib_compat.py what left Python's library since 3.6
                                                   scipy_misc.py    scipy.misc's image functions
                                                   limits.py        threads and memory of a job
                                                   claims.py        two jobs that write to one folder
-                                                python2.py     recognises Python 2
-                                                notebooks.py   cells and magics
+                                                  children.py      the script's own multiprocessing
+                                                  python2.py       recognises Python 2
+                                                  notebooks.py     cells and magics
 
 :func:`install` gives the current process the TF1 face, for programs that are started by something else.
 """

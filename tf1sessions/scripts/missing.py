@@ -7,10 +7,12 @@ old programs work, and they name the line of the program: the first one on the s
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import re
 import sys
+from importlib import metadata
 from types import FrameType
 
 from ..errors import MissingModuleError, MissingSymbolError
@@ -150,10 +152,10 @@ def _sentence(symbol: str) -> str:
     return f"{text}." if text else "It has no known replacement."
 
 
+@functools.lru_cache(maxsize=1)
 def _version() -> str:
-    from .namespace import running_version
-
-    return running_version()
+    """The version of the TensorFlow that is really running."""
+    return metadata.version("tensorflow")
 
 
 def _caller() -> FrameType | None:

@@ -21,9 +21,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from . import arguments, missing, moved, old_graphs
+from . import arguments, members, missing, moved, old_graphs
 
-__all__ = ["VERSION", "build", "find_module", "is_face", "running_version"]
+__all__ = ["VERSION", "build", "find_module", "is_face"]
 
 VERSION = "1.15.5"  # what old programs compare; the genuine last release of TensorFlow 1
 _KERAS_VERSION = "2.2.4-tf"  # what tf.keras.__version__ was in it
@@ -53,14 +53,6 @@ class Face(ModuleType):
 def is_face(module: ModuleType | None) -> bool:
     """Whether ``module`` is a TF1 face, and not the real package."""
     return isinstance(module, Face)
-
-
-@functools.lru_cache(maxsize=1)
-def running_version() -> str:
-    """The version of the TensorFlow that is really running."""
-    from importlib import metadata
-
-    return metadata.version("tensorflow")
 
 
 def build(real: Any) -> ModuleType:
@@ -97,6 +89,7 @@ def build(real: Any) -> ModuleType:
     for name, module in _modules(face):
         _explain_missing(module, name)
     arguments.apply(face)
+    members.apply(face)
     moved.apply()
     old_graphs.apply(face)
     return face

@@ -1,0 +1,227 @@
+"""The TF1 face against the names of genuine TensorFlow 1.15.5, and everything that an old import can be."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tf1sessions.errors import MissingModuleError, MissingSymbolError, UnsupportedEnvironmentError
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+
+# Classes that are made otherwise today; a program does not construct them.
+CONSTRUCTED_BY_TENSORFLOW = {
+    "tf.OptionalSpec", "tf.data.experimental.OptionalStructure", "tf.Operation", "tf.RaggedTensor", "tf.Tensor",
+    "tf.errors.UnknownError",
+}  # fmt: skip
+# (name, argument) that 1.15 took and nothing replaces, or that today's **kwargs take.
+ARGUMENTS_LOST = {
+    ("tf.autograph.experimental.set_loop_options", "back_prop"),
+    ("tf.keras.preprocessing.text.Tokenizer", "document_count"),
+    ("tf.keras.utils.GeneratorEnqueuer", "sequence"),
+    ("tf.keras.utils.deserialize_keras_object", "identifier"),
+    ("tf.keras.utils.deserialize_keras_object", "module_objects"),
+    ("tf.keras.utils.deserialize_keras_object", "printable_module_name"),
+}
+
+FACE = '''
+import gzip, inspect, sys
+import tf1sessions.scripts
+tf1sessions.scripts.install()
+tf1sessions.scripts.install()
+import tensorflow as tf
+from tf1sessions.scripts import arguments, members, missing
+
+def find(name):
+    value = tf
+    for part in name.split(".")[1:]:
+        value = getattr(value, part)
+    return value
+
+unexplained, silent, wrong_kind, lost_arguments, lost_members = [], [], [], [], []
+for line in gzip.open(sys.argv[1], "rt"):
+    name, kind, rest = line.rstrip("\\n").split("\\t")
+    try:
+        value = find(name)
+    except AttributeError as error:
+        if missing.replacement(name) is None:
+            unexplained.append(name)
+        elif not isinstance(error, missing.MissingSymbolError):
+            wrong_kind.append(name)
+        continue
+    old = rest.split(",") if rest else []
+    if kind in ("function", "class") and rest != "?" and not name.startswith("tf.raw_ops."):
+        try:
+            parameters = inspect.signature(value.__init__ if kind == "class" else value).parameters.values()
+        except (TypeError, ValueError):
+            continue
+        names = {p.name for p in parameters}
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            accepted = names | set(arguments.RENAMED.get(name[3:], ())) | {"_sentinel"}
+            lost_arguments += [(name, a) for a in old if not a.startswith("*") and a not in accepted]
+    elif kind == "members":
+        lost_members += [(name, m) for m in old if not hasattr(value, m) and m not in members.LOST]
+report(unexplained=unexplained, wrong_kind=wrong_kind, lost_arguments=lost_arguments, lost_members=lost_members)
+
+def error(call):
+    try:
+        call()
+    except Exception as error:
+        return [type(error).__name__, str(error), isinstance(error, (AttributeError, ImportError))]
+
+def imported(code):
+    names = {}
+    try:
+        exec(compile(code, "inner.py", "exec"), names)
+    except ImportError as error:
+        return [type(error).__name__, str(error)]
+    return names
+
+import tensorflow.compat.v1 as v1
+import tensorflow.keras, keras
+from tensorflow import flags
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import array_ops, control_flow_ops, rnn_cell, rnn_cell_impl, variables
+from tensorflow.python.layers import core
+import tensorflow.python.keras.backend as inner_backend
+import tensorflow.nn as nn
+import tensorflow.compat.v2 as v2
+from keras.layers.core import Dense as from_core
+from keras.engine.topology import Layer as from_topology
+report(same={
+    "tf.compat.v1": v1 is tf, "attribute": tf.compat.v1 is tf, "flags": flags is tf.flags is tf.app.flags,
+    "keras": keras is tf.keras, "tf.keras": tensorflow.keras is tf.keras, "nn": nn is tf.nn,
+    "ops.Tensor": ops.Tensor is tf.Tensor, "stack": array_ops.stack is tf.stack, "while": control_flow_ops.while_loop is tf.while_loop,
+    "cell": rnn_cell.GRUCell is rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell, "ref": variables.RefVariable is not None,
+    "dropout cell": rnn_cell_impl.DropoutWrapper is tf.nn.rnn_cell.DropoutWrapper,
+    "layers": core.Dense is tf.layers.Dense, "backend": inner_backend.set_session is tf.keras.backend.set_session,
+    "keras.layers": imported("from tensorflow.keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
+    "python.keras": imported("from tensorflow.python.keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
+    "keras alone": imported("from keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
+    "core": from_core is tf.keras.layers.Dense, "topology": from_topology is tf.keras.layers.Layer,
+    "version 2 stays": v2.__name__ != "tensorflow" and not hasattr(v2, "placeholder"),
+})
+import importlib.util
+report(
+    versions=[tf.__version__, tf.VERSION, tf.version.VERSION, tf.keras.__version__], version_2=v2.__version__,
+    contrib=[hasattr(tf, "contrib"), hasattr(tf, "estimator"), importlib.util.find_spec("tensorflow.contrib") is None,
+             importlib.util.find_spec("tensorflow.keras") is not None],
+    missing_symbol=error(lambda: tf.contrib.layers.xavier_initializer()),
+    missing_below=error(lambda: tf.keras.utils.multi_gpu_model),
+    missing_unknown=error(lambda: tf.nn.no_such_thing),
+    missing_module=error(lambda: __import__("tensorflow.contrib.slim")),
+    missing_from=error(lambda: exec("from tensorflow.contrib import rnn", {})),
+    missing_inner=error(lambda: control_flow_ops.no_such_thing),
+    tried=imported("try:\\n    import tensorflow.contrib\\nexcept ImportError:\\n    found = False")["found"],
+)
+
+losses = tf.nn.softmax_cross_entropy_with_logits
+report(
+    sentinel=error(lambda: losses(tf.zeros([2, 3]), tf.zeros([2, 3]))),
+    positional=tf.matmul(tf.zeros([2, 3]), tf.zeros([3, 2]), False, False, False, False, False, False, "product").name,
+    top_k=tf.nn.top_k(tf.zeros([4]), 2, True, "best").indices.name,
+    pickled=__import__("pickle").loads(__import__("pickle").dumps(tf.float32)).name,
+    dimension=tf.placeholder(tf.float32, [None, 4]).shape[1].value,
+    ref=type(tf.Variable(1.0)).__name__, eager=tf.executing_eagerly(),
+)
+report(loss=losses(_sentinel=None, labels=tf.zeros([2, 3]), logits=tf.zeros([2, 3])).shape.as_list())
+'''
+
+
+@pytest.fixture(scope="module")
+def face(run_python: Callable[..., Any]) -> dict[str, Any]:
+    return run_python(FACE, str(GOLDEN / "namespace_1_15.txt.gz")).results
+
+
+def test_golden_is_whole():
+    with gzip.open(GOLDEN / "namespace_1_15.txt.gz", "rt") as file:
+        names = [line.split("\t")[0] for line in file]
+    assert len(names) > 3500 and {"tf.Session", "tf.layers.dense", "tf.train.Saver", "tf.raw_ops.MatMul"} <= set(names)
+
+
+def test_every_name_of_1_15_is_there_or_has_a_replacement(face):
+    assert face["unexplained"] == []
+    assert face["wrong_kind"] == []
+
+
+def test_every_argument_of_1_15_is_taken(face):
+    lost = {(name, argument) for name, argument in face["lost_arguments"] if name not in CONSTRUCTED_BY_TENSORFLOW}
+    assert lost <= ARGUMENTS_LOST
+
+
+def test_every_method_of_1_15_is_there(face):
+    assert [pair for pair in face["lost_members"] if pair[0] not in CONSTRUCTED_BY_TENSORFLOW] == []
+
+
+def test_every_import_gives_the_same_objects(face):
+    assert [what for what, same in face["same"].items() if not same] == []
+
+
+def test_versions_are_those_of_1_15(face):
+    assert face["versions"] == ["1.15.5", "1.15.5", "1.15.5", "2.2.4-tf"]
+    assert face["version_2"].startswith("2.")
+
+
+def test_version_1_behaviour(face):
+    assert (face["dimension"], face["ref"], face["eager"], face["pickled"]) == (4, "RefVariable", False, "float32")
+
+
+def test_feature_tests_of_old_programs_say_no(face):
+    assert face["contrib"] == [False, False, True, True]
+    assert face["tried"] is False
+
+
+def test_missing_symbol_names_itself_its_line_and_its_replacement(face):
+    kind, text, old_kind = face["missing_symbol"]
+    assert (kind, old_kind) == (MissingSymbolError.__name__, True)
+    assert text.startswith("tf.contrib.layers.xavier_initializer is not available") and "code.py:" in text
+    assert "Use tf.glorot_uniform_initializer()." in text
+    assert "tf.distribute.MirroredStrategy" in face["missing_below"][1]
+    assert "code.py:" in face["missing_unknown"][1] and "no known replacement" in face["missing_unknown"][1]
+    assert "tensorflow.python.ops.control_flow_ops.no_such_thing" in face["missing_inner"][1]
+
+
+def test_missing_module_names_itself_its_line_and_its_replacement(face):
+    for name in ("missing_module", "missing_from"):
+        kind, text, old_kind = face[name]
+        assert (kind, old_kind) == (MissingModuleError.__name__, True), text
+        assert "tensorflow.contrib" in text and "code.py:" in text
+    assert "tf.nn.rnn_cell" in face["missing_from"][1] or "tf.contrib left" in face["missing_from"][1]
+
+
+def test_old_arguments_by_position_and_by_name(face):
+    assert face["positional"] == "product:0"
+    assert face["top_k"] == "best:1"
+    assert face["loss"] == [2]
+    assert face["sentinel"][0] == "ValueError" and "named arguments" in face["sentinel"][1]
+
+
+WRONG_WAY = '''
+import sys, types
+kind = sys.argv[1]
+if kind == "keras":
+    sys.modules["keras"] = types.ModuleType("keras")
+    sys.modules["keras"].__version__ = "3.4.1"
+else:
+    sys.modules["tensorflow"] = types.ModuleType("tensorflow")
+    sys.modules["tensorflow"]._tf_uses_legacy_keras = False
+import os, tf1sessions.scripts
+before = dict(os.environ)
+try:
+    tf1sessions.scripts.install()
+except Exception as error:
+    report(kind=type(error).__name__, text=str(error))
+report(untouched=before == dict(os.environ), hooked=[type(f).__name__ for f in sys.meta_path])
+'''
+
+
+@pytest.mark.parametrize("kind", ["tensorflow", "keras"])
+def test_install_after_the_wrong_import_is_an_error_that_changes_nothing(run_python, kind):
+    results = run_python(WRONG_WAY, kind).results
+    assert results["kind"] == UnsupportedEnvironmentError.__name__
+    assert "install()" in results["text"] and kind in results["text"]
+    assert results["untouched"] and "Finder" not in results["hooked"]

@@ -1,0 +1,81 @@
+"""Methods that classes of 1.15 had and today's have not, and what Keras' ``save`` did.
+
+Data flow: :func:`apply` adds each method of the table to the class that has to have it, so that all classes below it
+have it too.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+__all__ = ["LOST", "apply"]
+
+# Members of 1.15 that are not given back, and why.
+LOST = {
+    "RegisterExtension": "of protocol buffers, for extensions; there were none",
+    "autotune": "of tf.data's optimization options; set options.autotune instead",
+    "autotune_algorithm": "of tf.data's optimization options",
+    "autotune_buffers": "of tf.data's optimization options",
+    "autotune_cpu_budget": "of tf.data's optimization options",
+    "auto_shard": "of tf.data's distribute options; set auto_shard_policy instead",
+    "experimental_stateful_whitelist": "of tf.data's options",
+    "experimental_stats": "of tf.data's options; tf.data collects no statistics any more",
+    "filter_with_random_uniform_fusion": "of tf.data's optimization options",
+    "hoist_random_uniform": "of tf.data's optimization options",
+    "map_vectorization": "of tf.data's optimization options",
+    "none_from_structure": "of tf.data.experimental.Optional; use empty",
+    "value_structure": "of tf.data.experimental.Optional; use element_spec",
+    "get_losses_for": "the layers that a TF1 program makes have it; the class of eager programs has not",
+    "get_updates_for": "the layers that a TF1 program makes have it; the class of eager programs has not",
+    "sample_weights": "internal to Keras' training loop",
+    "traceback_with_start_lines": "of tf.Operation; use traceback",
+}
+
+
+def _apply_layer(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    return self(inputs, *args, **kwargs)
+
+
+def _predict_proba(self: Any, x: Any, batch_size: Any = 32, verbose: int = 0) -> Any:
+    """The probabilities for each sample, [N, classes]."""
+    return self.predict(x, batch_size=batch_size, verbose=verbose)
+
+
+def _predict_classes(self: Any, x: Any, batch_size: Any = 32, verbose: int = 0) -> Any:
+    """The class of each sample: [N] for many classes, [N, 1] of 0 and 1 for a single output."""
+    probabilities = self.predict(x, batch_size=batch_size, verbose=verbose)
+    if probabilities.shape[-1] > 1:
+        return probabilities.argmax(axis=-1)
+    return (probabilities > 0.5).astype("int32")
+
+
+def _run_v2(self: Any, fn: Any, args: Any = (), kwargs: Any = None) -> Any:
+    return self.run(fn, args, kwargs)
+
+
+def apply(face: ModuleType) -> None:
+    """Add the methods, once a process."""
+    layer = importlib.import_module("tf_keras.src.engine.base_layer").Layer
+    sequential = importlib.import_module("tf_keras.src.engine.sequential").Sequential
+    for owner, name, method in (
+        (layer, "apply", _apply_layer),
+        (sequential, "predict_classes", _predict_classes),
+        (sequential, "predict_proba", _predict_proba),
+        (face.distribute.Strategy, "experimental_run_v2", _run_v2),
+    ):
+        if not hasattr(owner, name):
+            setattr(owner, name, method)
+    _save_as_hdf5()
+
+
+def _save_as_hdf5() -> None:
+    """Without a format, ``model.save(path)`` is HDF5 whatever the path's ending, as in TF1; and so is "x.keras"."""
+    saving: Any = importlib.import_module("tf_keras.src.saving.saving_api")
+    original = saving.get_save_format
+
+    def get_save_format(filepath: Any, save_format: str | None) -> Any:
+        return original(filepath, save_format) if save_format else "h5"
+
+    saving.get_save_format = get_save_format
