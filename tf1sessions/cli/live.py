@@ -52,7 +52,7 @@ class LivePrinter(Printer):
             self._started.pop(event.index, None)
             if event.retried:
                 self.line(f"{self.label(event.index)} {ending(event.record)}; will start it again")
-            self.leftovers(event)
+            self.remarks(event)
         else:
             super().on_many(event)
 

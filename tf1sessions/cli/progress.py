@@ -105,7 +105,7 @@ class Printer:
                 text = last_line(self.folder / event.record.log)
                 last = f": {text}" if text else ""
             self.line(f"{self.label(event.index)} {ending(event.record)}{again}{last}")
-            self.leftovers(event)
+            self.remarks(event)
         elif isinstance(event, Interrupted):
             self.line(interruption(event))
         else:
@@ -118,12 +118,13 @@ class Printer:
         before = f", {done} done before" if done else ""
         return f"{count_jobs(todo)}{before}, {event.parallel} at a time; logs in {event.folder}"
 
-    def leftovers(self, event: JobEnded) -> None:
-        if event.record.leftovers:
-            self.line(
-                f"{self.label(event.index)} left {len(event.record.leftovers)} processes behind, which were ended: "
-                + "; ".join(event.record.leftovers)
-            )
+    def remarks(self, event: JobEnded) -> None:
+        """What the job's state does not say."""
+        label, record = self.label(event.index), event.record
+        if record.leftovers:
+            self.line(f"{label} left processes behind, which were ended: {'; '.join(record.leftovers)}")
+        for warning in record.warnings:
+            self.line(f"{label} warning: {warning}")
 
     def label(self, index: int) -> str:
         return f"[{index + 1}/{len(self.records)}] {self.records[index].name}"

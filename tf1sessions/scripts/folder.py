@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tf1sessions.errors import ConfigError, ScriptUsageError
+from tf1sessions.errors import ScriptUsageError
 from tf1sessions.scripts.jobs import Job, JobSettings
 
 __all__ = ["JobRecord", "RunFolder", "plan_resume", "read_records"]
@@ -49,6 +49,7 @@ class JobRecord:
         reason: Why it is in this state, where the state alone does not say it.
         cold_reasons: Why it could not be forked from the warm server; empty when it was.
         leftovers: Processes that it left behind, which were ended.
+        warnings: What tf1sessions said in its log: a folder that two jobs write to, an option that was changed.
         path: Absolute path of its script.
         module: Name of its module, or None for a script.
         env: Its variables on top of the caller's environment.
@@ -69,6 +70,7 @@ class JobRecord:
     reason: str | None = None
     cold_reasons: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     path: str = ""
     module: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -109,7 +111,26 @@ class JobRecord:
             "args": list(self.args),
             "cold_reasons": list(self.cold_reasons),
             "leftovers": list(self.leftovers),
+            "warnings": list(self.warnings),
         }
+
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> JobRecord:
+        """The opposite of :meth:`to_json`.
+
+        Raises:
+            ValueError: A value is none that a run writes. So do KeyError and TypeError say.
+        """
+        lists = {key: tuple(entry[key]) for key in ("args", "cold_reasons", "leftovers", "warnings")}
+        record = cls(**entry | lists)
+        record.job()  # checks the settings, and that there is one program
+        variables = dict(record.env)
+        texts = (record.name, record.log, record.path, record.cwd, *record.args, *variables, *variables.values())
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"a text is expected in {entry!r}")
+        if record.state not in STATES or record.log != os.path.basename(record.log) or not record.log:
+            raise ValueError(f"state {record.state!r} or log {record.log!r}")
+        return record
 
     @property
     def over(self) -> bool:
@@ -250,20 +271,13 @@ def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:
     file = Path(path) / RECORDS_FILE
     try:
         entries = json.loads(file.read_bytes())
-        return [
-            JobRecord(
-                **entry
-                | {key: tuple(entry[key]) for key in ("args", "cold_reasons", "leftovers")}
-                | {"settings": JobSettings(**entry["settings"]).given()}
-            )
-            for entry in entries
-        ]
+        return [JobRecord.from_json(entry) for entry in entries]
     except OSError as error:
         raise ScriptUsageError(
             f"there is no run to resume in {str(path)!r}: {error.strerror} ({file})",
             next_step="Give the folder of a run, the one with jobs.json in it.",
         ) from None
-    except (ValueError, TypeError, KeyError, ConfigError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise ScriptUsageError(f"{str(file)!r} is not the record of a run: {error!r}") from None
 
 

@@ -6,13 +6,15 @@ Everything here may be called from any thread, while the log grows.
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 from pathlib import Path
 
-__all__ = ["last_line", "log_tail", "traceback_tail"]
+__all__ = ["last_line", "log_tail", "our_messages", "traceback_tail"]
 
 _ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[@-Z\\-_])")
+_OUR_MESSAGE = re.compile(rb"^tf1sessions: ([^\r\n]{1,500})", re.MULTILINE)
 
 
 def log_tail(path: Path, max_bytes: int = 65536) -> list[str]:
@@ -30,16 +32,36 @@ def log_tail(path: Path, max_bytes: int = 65536) -> list[str]:
     except FileNotFoundError:
         return []
     text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
-    lines = []
-    for line in text.split("\n"):
-        shown = line.rstrip("\r").rpartition("\r")[2]  # a progress bar: what stands last on its line
-        lines.append("".join(char if char.isprintable() else "�" for char in shown.expandtabs()).rstrip())
-    return lines
+    # Of a progress bar, what stands last on its line.
+    return [_shown(line.rstrip("\r").rpartition("\r")[2]) for line in text.split("\n")]
+
+
+def _shown(line: str) -> str:
+    return "".join(char if char.isprintable() else "�" for char in line.expandtabs()).rstrip()
 
 
 def last_line(path: Path) -> str:
     """The last line of a log that is not empty, or ``""``."""
     return next((line for line in reversed(log_tail(path, 4096)) if line), "")
+
+
+def our_messages(path: Path, start: int = 0, limit: int = 20) -> tuple[str, ...]:
+    """What tf1sessions itself said in a job's log (lines that begin with ``tf1sessions:``), each once.
+
+    Args:
+        path: The log.
+        start: Where to begin, in bytes.
+        limit: How many at most.
+    """
+    found: dict[str, None] = {}
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size > start:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                for match in _OUR_MESSAGE.finditer(data, start):
+                    found[_shown(match[1].decode("utf-8", "replace"))] = None
+                    if len(found) == limit:
+                        break
+    return tuple(found)
 
 
 def traceback_tail(path: Path, limit: int = 20) -> list[str]:

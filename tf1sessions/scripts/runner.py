@@ -41,6 +41,7 @@ from tf1sessions.scripts.events import (
 )
 from tf1sessions.scripts.folder import JobRecord, RunFolder
 from tf1sessions.scripts.jobs import Job, JobSettings, check_job
+from tf1sessions.scripts.logs import our_messages
 from tf1sessions.scripts.machine import default_parallel, usable_cores
 from tf1sessions.scripts.streams import Tee
 
@@ -185,6 +186,7 @@ class _Active:
 
     index: int
     log: int
+    log_start: int
     tee: Tee | None
     started: float
     deadline: float | None
@@ -348,7 +350,8 @@ class Run:
         attempt = self._folder.records[index].attempts + 1
         path = self._folder.log_path(index)
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        if os.fstat(log).st_size:  # a retry, or a resumed run: what was written stays
+        log_start = os.fstat(log).st_size
+        if log_start:  # a retry, or a resumed run: what was written stays
             os.write(log, f"\n--- tf1sessions: {time.strftime('%Y-%m-%d %H:%M:%S')}, started again ---\n".encode())
         stdin, stdout, stderr = None, log, log
         tee = None
@@ -357,7 +360,7 @@ class Run:
             stdin, stdout, stderr = settings.stdio[0], tee.stdout, tee.stderr
         now = time.monotonic()
         limit = job.settings.time_limit
-        active = _Active(index, log, tee, now, None if limit is None else now + limit)
+        active = _Active(index, log, log_start, tee, now, None if limit is None else now + limit)
         self._active.append(active)
         self._folder.update(index, state="running", attempts=attempt)
         spec = WorkerSpec(
@@ -388,10 +391,13 @@ class Run:
             "path0": job.cwd if job.module else os.path.dirname(os.path.realpath(job.path)),
             "display": job.shown,
             "settings": {
+                "line_buffered": self._settings.stdio is None or len(self._folder.records) > 1,
                 "memory_fraction": share,
                 "memory_limit_mb": wanted.memory_limit_mb,
                 "intra_op_threads": threads,
-                "inter_op_threads": threads,
+                # Two at least, unless asked for: with one, a Python function in a graph that runs its session, or a
+                # reader and its consumer, wait for each other for ever, as they would not have done on TF1.
+                "inter_op_threads": wanted.threads or (None if threads is None else max(2, threads)),
                 "fast_path": wanted.fast_path is not False,
                 "claims_dir": str(self._folder.claims.absolute()),
             },
@@ -443,7 +449,7 @@ class Run:
             if lost:
                 self._tell(Note(lost, index))
         os.close(active.log)
-        changes = _outcome(active, result)
+        changes = _outcome(active, result) | {"warnings": our_messages(self._folder.log_path(index), active.log_start)}
         job = self._job(index)
         retried = (
             changes["state"] in ("failed", "killed", "timeout")

@@ -1,0 +1,118 @@
+"""The fixture ``plain``: runs jobs without TensorFlow, in this process or through the command, and finds strays."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import plain_program
+import pytest
+
+from tf1sessions.scripts.events import Event, RunSummary
+from tf1sessions.scripts.jobs import Job
+from tf1sessions.scripts.runner import Run, RunSettings
+
+HERE = Path(__file__).resolve().parent
+DEADLINE = 60.0
+MARK = "TF1SESSIONS_TEST_MARK"
+
+
+def wait_until(condition: Callable[[], Any], what: str, deadline: float = DEADLINE) -> Any:
+    """Polls until ``condition()`` is true and returns its value."""
+    end = time.monotonic() + deadline
+    while not (value := condition()):
+        assert time.monotonic() < end, f"waited {deadline:g} s for {what}"
+        time.sleep(0.01)
+    return value
+
+
+def marked(mark: str) -> dict[int, str]:
+    """The processes, besides this one, that have the mark of a test in their environment."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "environ").read_bytes() and int(folder.name) != os.getpid():
+                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:200]
+        except (OSError, ValueError):  # it ended while we looked, or belongs to somebody else
+            continue
+    return found
+
+
+@dataclasses.dataclass
+class Plain:
+    """What a test does with jobs, in an empty folder that is the current one."""
+
+    folder: Path
+    mark: str
+
+    def script(self, name: str, code: str = "") -> str:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(code), encoding="utf-8")
+        return name
+
+    def make(
+        self, jobs: Sequence[Job] | None, listener: Callable[[Event], None] | None = None, **settings: Any
+    ) -> Run:
+        given = RunSettings(**{"server": plain_program.server, "target": "plain_program:execute"} | settings)
+        return Run(jobs, given, listener)
+
+    def run(self, *jobs: Job, **settings: Any) -> tuple[RunSummary, list[Event]]:
+        events: list[Event] = []
+        return self.make(jobs, events.append, **settings).run(), events
+
+    def start(self, *args: str, program: Sequence[str] = (), **options: Any) -> subprocess.Popen[bytes]:
+        command = [sys.executable, *(program or [str(HERE / "plain_program.py")]), *args]
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(command, cwd=self.folder, **pipes | options)
+
+    def cli(self, *args: str, input: bytes | None = None, **options: Any) -> subprocess.CompletedProcess[bytes]:
+        if input is not None:
+            options["stdin"] = subprocess.PIPE
+        with self.start(*args, **options) as process:
+            try:
+                stdout, stderr = process.communicate(input, timeout=DEADLINE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                pytest.fail(f"still running after {DEADLINE:g} s: {process.args!r}")
+        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+    def records(self, run: str = "run") -> list[dict[str, Any]]:
+        return json.loads((self.folder / run / "jobs.json").read_text())
+
+    def states(self, run: str = "run") -> list[str]:
+        return [record["state"] for record in self.records(run)]
+
+    def log(self, index: int = 0, run: str = "run") -> bytes:
+        return (self.folder / run / self.records(run)[index]["log"]).read_bytes()
+
+    def strays(self) -> dict[int, str]:
+        return marked(self.mark)
+
+
+@pytest.fixture
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plain]:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, mark)
+    paths = [str(HERE), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.chdir(tmp_path)
+    made = Plain(tmp_path, mark)
+    yield made
+    try:
+        wait_until(lambda: not made.strays(), "the end of every process of the test", 15.0)
+    except AssertionError:
+        strays = made.strays()
+        for pid in strays:
+            os.kill(pid, signal.SIGKILL)
+        pytest.fail(f"left behind: {strays}", pytrace=False)

@@ -1,0 +1,197 @@
+"""The run folder: its names, its jobs.json at every moment, its lock, and what may be resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tf1sessions.errors import ScriptUsageError
+from tf1sessions.scripts.folder import RunFolder, plan_resume, read_records
+from tf1sessions.scripts.jobs import Job, JobSettings
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+JOBS = [Job(script="a.py", args=("--x", "é"), env={"A": "1"}), Job(module="pack.mod"), Job(script="a.py", args=("2",))]
+
+
+def test_fresh_folders_have_the_date_and_never_meet() -> None:
+    folders = [RunFolder.create(None, JOBS) for _ in range(3)]
+    names = [str(folder.path) for folder in folders]
+    assert len(set(names)) == 3
+    for folder in folders:
+        assert re.fullmatch(r"runs/\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-\d)?", str(folder.path))
+        folder.close()
+
+
+def test_logs_of_any_name_are_distinct_files(tmp_path: Path) -> None:
+    names = ["train", "train", "../../etc/x", "", "a b\nc", "é 名前", "-rf", "x" * 300, ".", "rate=0.1 units=32"]
+    jobs = [Job(script=f"{name}.py", name=name) for name in names]
+    with RunFolder.create("run", jobs) as folder:
+        logs = [record.log for record in folder.records]
+        assert len(set(logs)) == len(names)
+        for index, log in enumerate(logs):
+            assert folder.log_path(index).parent == Path("run")
+            assert re.fullmatch(rf"{index + 1:02}-[^\s/]+\.log", log)
+            folder.log_path(index).touch()
+        assert logs[0] == "01-train.log"
+        assert logs[5] == "06-é_名前.log"
+
+
+def test_records_are_read_back_as_they_were() -> None:
+    jobs = [*JOBS, Job(script="n.ipynb", cwd="/", settings=JobSettings(threads=2, memory_fraction=0.5))]
+    with RunFolder.create("run", jobs) as folder:
+        folder.update(0, state="done", exit_code=0, seconds=1.5, peak_memory_mb=3.0, attempts=1)
+        folder.update(1, state="killed", exit_code=-9, signal="SIGKILL", leftovers=("12 sleep",), warnings=("w",))
+        assert read_records("run") == folder.records
+        assert [record.job() for record in read_records("run")] == jobs
+
+
+def test_a_byte_name_that_is_no_text_survives() -> None:
+    job = Job(script=os.fsdecode(b"\xff.py"), args=(os.fsdecode(b"\xfe"),))
+    with RunFolder.create("run", [job]) as folder:
+        assert read_records("run")[0].job() == job
+        folder.log_path(0).touch()
+
+
+def test_list_is_whole_when_writing_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    with RunFolder.create("run", JOBS) as folder:
+        before = Path("run/jobs.json").read_bytes()
+
+        def fail(fd: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", fail)
+            with pytest.raises(OSError, match="No space"):
+                folder.update(0, state="running")
+        assert Path("run/jobs.json").read_bytes() == before
+        folder.update(0, state="done")
+        assert read_records("run")[0].state == "done"
+
+
+def test_folder_that_holds_a_run_is_not_used_again() -> None:
+    RunFolder.create("run", JOBS).close()
+    with pytest.raises(ScriptUsageError, match="'run' holds a run already.*--resume run"):
+        RunFolder.create("run", JOBS)
+
+
+def test_other_files_in_the_folder_stay() -> None:
+    Path("out").mkdir()
+    Path("out/mine.txt").write_text("kept")
+    RunFolder.create("out", JOBS).close()
+    assert Path("out/mine.txt").read_text() == "kept"
+
+
+def test_folder_that_cannot_be_made() -> None:
+    Path("file").touch()
+    with pytest.raises(ScriptUsageError, match="run folder 'file/run'.*--out"):
+        RunFolder.create("file/run", JOBS)
+
+
+def test_two_runs_never_use_one_folder() -> None:
+    with RunFolder.create("run", JOBS):
+        with pytest.raises(ScriptUsageError, match="another run uses"):
+            RunFolder.resume("run", None)
+    RunFolder.resume("run", None).close()
+
+
+def test_claims_live_as_long_as_the_run() -> None:
+    with RunFolder.create("run", JOBS) as folder:
+        (folder.claims / "left").touch()
+    assert not folder.claims.exists()
+    folder.claims.mkdir()  # of a run that was killed
+    (folder.claims / "old").touch()
+    with RunFolder.resume("run", None) as folder:
+        assert list(folder.claims.iterdir()) == []
+    folder.close()
+
+
+def test_what_was_not_done_is_pending_again() -> None:
+    states = ["done", "failed", "killed", "timeout", "cancelled", "skipped", "running", "pending"]
+    with RunFolder.create("run", [Job(script=f"{state}.py") for state in states]) as folder:
+        for index, state in enumerate(states):
+            folder.update(index, state=state, attempts=1, reason="because", seconds=1.0)
+        logs = [record.log for record in folder.records]
+    with RunFolder.resume("run", None) as folder:
+        assert [record.state for record in folder.records] == ["done"] + ["pending"] * 7
+        assert folder.records[0].seconds == 1.0
+        assert (folder.records[1].seconds, folder.records[1].reason, folder.records[1].attempts) == (None, None, 0)
+        assert [record.log for record in folder.records] == logs
+
+
+@pytest.mark.parametrize(
+    ("jobs", "words"),
+    [
+        (JOBS[:2], ["has 3 jobs, and 2 are given"]),
+        ([JOBS[0], JOBS[1], JOBS[0]], ["job 3", "args was ['2'], and is now ['--x', 'é']"]),
+        ([Job(script="b.py", args=("--x", "é"), env={"A": "1"}), *JOBS[1:]], ["job 1", "script was", "/b.py'"]),
+        ([Job(script="a.py", args=("--x", "é"), env={"A": "2"}), *JOBS[1:]], ["job 1", "env was {'A': '1'}"]),
+        ([JOBS[0], Job(module="pack.other"), JOBS[2]], ["job 2", "module was 'pack.mod'"]),
+        ([JOBS[0], Job(module="pack.mod", cwd="/"), JOBS[2]], ["job 2", "cwd was", "is now '/'"]),
+    ],
+)
+def test_other_jobs_are_refused_and_the_difference_is_said(jobs: list[Job], words: list[str], tmp_path: Path) -> None:
+    def here(job: Job) -> Job:  # the jobs were made before the test's folder was the current one
+        return Job(job.script, job.module, job.args, job.env, "/" if job.cwd == "/" else "")
+
+    RunFolder.create("run", [here(job) for job in JOBS]).close()
+    before = Path("run/jobs.json").read_bytes()
+    with pytest.raises(ScriptUsageError) as caught:
+        RunFolder.resume("run", [here(job) for job in jobs])
+    for word in [*words, "--resume run"]:
+        assert word in str(caught.value)
+    assert Path("run/jobs.json").read_bytes() == before
+
+
+def test_the_same_jobs_may_have_other_settings() -> None:
+    RunFolder.create("run", [Job(script="a.py", settings=JobSettings(time_limit=1))]).close()
+    (record,) = plan_resume("run", [Job(script="./a.py", settings=JobSettings(time_limit=9))])
+    assert record.job().settings == JobSettings(time_limit=9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "3", "[3]", "[{}]", '[{"name": "a"}]', "\xff", '{"jobs": []}'],
+)
+def test_file_that_no_run_wrote(text: str) -> None:
+    Path("run").mkdir()
+    Path("run/jobs.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ScriptUsageError, match="run/jobs.json.*not the record of a run"):
+        read_records("run")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "finished"},
+        {"settings": {"threads": 0}},
+        {"args": 3},
+        {"unknown": 1},
+        {"script": None},
+        {"log": "../../x"},
+        {"log": ""},
+        {"env": [1]},
+    ],
+)
+def test_record_that_was_edited_wrongly(change: dict[str, Any]) -> None:
+    RunFolder.create("run", [Job(script="a.py")]).close()
+    entries = json.loads(Path("run/jobs.json").read_text())
+    Path("run/jobs.json").write_text(json.dumps([entries[0] | change]))
+    with pytest.raises(ScriptUsageError, match="not the record of a run"):
+        read_records("run")
+
+
+def test_no_run_to_resume() -> None:
+    Path("file").touch()
+    for path in ("nowhere", ".", "file"):
+        with pytest.raises(ScriptUsageError, match="no run to resume"):
+            RunFolder.resume(path, None)

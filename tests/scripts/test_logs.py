@@ -1,0 +1,80 @@
+"""The ends of logs: what is shown of them, whatever bytes they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tf1sessions.scripts.logs import last_line, log_tail, our_messages, traceback_tail
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "job.log"
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"", ""),
+        (b"\n\n", ""),
+        (b"one\ntwo", "two"),
+        (b"one\ntwo\n\n", "two"),
+        (b"one\r\ntwo\r\n", "two"),
+        (b" 10%\r 50%\r 90%", " 90%"),
+        (b" 10%\r 50%\r", " 50%"),
+        (b"\x1b[32mgreen\x1b[0m \x1b]0;title\x07text", "green text"),
+        (b"bell\x07 nul\x00 back\x08", "bell\ufffd nul\ufffd back\ufffd"),
+        (b"caf\xc3\xa9 \xff", "caf\u00e9 \ufffd"),
+        (b"\xe2\x80\xaeflipped", "\ufffdflipped"),
+        (b"a\tb", "a       b"),
+        (b"x" * 5000, "x" * 4096),
+    ],
+)
+def test_last_line(log: Path, data: bytes, line: str) -> None:
+    log.write_bytes(data)
+    assert last_line(log) == line
+
+
+def test_log_that_is_not_there(log: Path) -> None:
+    assert last_line(log) == ""
+    assert log_tail(log) == []
+    assert traceback_tail(log) == []
+
+
+def test_only_the_end_of_a_long_log_is_read(log: Path) -> None:
+    with open(log, "wb") as file:
+        file.truncate(2**33)  # 8 GiB of nothing, were it read
+        file.seek(0, 2)
+        file.write(b"\nlast\n")
+    assert last_line(log) == "last"
+
+
+def test_last_traceback(log: Path) -> None:
+    first = ["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "KeyError: 1"]
+    second = ["Traceback (most recent call last):", '  File "b.py", line 2, in f', "ValueError: 2"]
+    log.write_text("\n".join(["epoch 1", *first, "epoch 2", *second, ""]))
+    assert traceback_tail(log) == second
+
+
+def test_long_traceback_keeps_its_head_and_its_end(log: Path) -> None:
+    lines = ["Traceback (most recent call last):", *(f"  line {index}" for index in range(50)), "ValueError: 2"]
+    log.write_text("\n".join(lines))
+    assert traceback_tail(log, 6) == [lines[0], "  ...", *lines[-4:]]
+
+
+def test_without_a_traceback_the_last_lines(log: Path) -> None:
+    log.write_text("\n\n".join(map(str, range(9))))
+    assert traceback_tail(log) == ["4", "5", "6", "7", "8"]
+
+
+def test_our_messages(log: Path) -> None:
+    before = b"tf1sessions: before\n"
+    log.write_bytes(before + b"x tf1sessions: no\ntf1sessions: one\r\n\xff\ntf1sessions: one\ntf1sessions: 2")
+    assert our_messages(log) == ("before", "one", "2")
+    assert our_messages(log, len(before)) == ("one", "2")
+    assert our_messages(log, limit=1) == ("before",)
+    assert our_messages(log, 10_000) == ()
+    log.write_bytes(b"")
+    assert our_messages(log) == ()
