@@ -479,8 +479,7 @@ class _SpawnLink:
         with self._lock:
             if (job := self._running.get(number)) is not None:
                 job.stopped = True
-                worker.signal_processes(job.processes(), signal.SIGKILL)
-                job.process.kill()
+                job.kill()
 
     def close(self) -> None:
         with self._lock:
@@ -534,6 +533,14 @@ class _Spawned:
                 os.killpg(self.process.pid, signum)
         else:
             self.process.send_signal(signum)
+
+    def kill(self) -> None:
+        """Call this with the link's lock held, too."""
+        if hasattr(os, "killpg"):  # Popen.kill() would reap the process, which is the waiting thread's to do
+            worker.signal_processes(self.processes(), signal.SIGKILL)
+            self.signal(signal.SIGKILL)
+        else:
+            self.process.kill()
 
     def processes(self) -> dict[int, str]:
         return worker.job_processes(self._mark, self.process.pid)

@@ -76,19 +76,27 @@ sys.exit(main(sys.argv[2:], at_start))
 """``python -c`` text of servers and cold workers. It takes the folder that holds the caller's ``tf1sessions``, so that
 both sides are one version, and leaves that folder (and the working directory) out of ``sys.path`` where it can."""
 
-# What is read when an interpreter or its libraries start, and cannot be changed in a fork of one that has. Which names
-# TensorFlow, NumPy and their libraries look up while they are imported was measured by tracing getenv().
-_COLD_PREFIXES = ("PYTHON", "LD_", "LC_", "MALLOC_", "OMP_", "KMP_", "OPENBLAS_", "MKL_", "NPY_", "NUMPY_", "TF_CPP_")
+# What an interpreter, TensorFlow 2.21, tf_keras and the libraries under them look up while they start (found by tracing
+# getenv() and os.environ): a fork cannot change it any more. TF_* in general is not here: most of it is read when a
+# session is made, or later.
+_COLD_PREFIXES = (
+    "ABSL_", "GCS_", "GFORTRAN_", "GRPC_", "HDF5_", "KMP_", "LC_", "LD_", "MALLOC_", "MKL_", "NPY_", "NUMPY_", "OMP_",
+    "OPENBLAS_", "OPENSSL_", "PILLOW_", "PYTHON", "SCIPY_", "TF_CPP_", "TF_NP_",
+)  # fmt: skip
 _COLD_NAMES = frozenset({
-    "GLIBC_TUNABLES", "GOTO_NUM_THREADS", "KERAS_BACKEND", "KERAS_HOME", "LANG", "LANGUAGE",
-    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "TF2_BEHAVIOR", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS",
+    "GLIBC_TUNABLES", "GOTO_NUM_THREADS", "HOME", "KERAS_BACKEND", "KERAS_HOME", "LANG", "LANGUAGE",
+    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "TEST_RANDOM_SEED", "TEST_SRCDIR", "TEST_TMPDIR", "TF2_BEHAVIOR",
+    "TF_CUFFT_WORKSPACE_LIMIT_IN_MB", "TF_ENABLED_DEVICE_TYPES", "TF_ENABLE_CONTROL_FLOW_V2", "TF_ENABLE_ONEDNN_OPTS",
+    "TF_FORWARD_COMPATIBILITY_DELTA_DAYS", "TF_FUNCTION_JIT_COMPILE_DEFAULT", "TF_JIT_COMPILE_REWRITE",
+    "TF_OPTIONALS_IN_GRADIENTS", "TF_PLUGGABLE_DEVICE_LIBRARY_PATH", "TF_USE_LEGACY_KERAS", "TF_USE_MODULAR_FILESYSTEM",
+    "TF_XLA_SHARDING_FOR_RESOURCE_VARIABLES", "WRAPT_DISABLE_EXTENSIONS",
 })  # fmt: skip
 
 _SETTLE_SECS = 0.25  # what a job left may still end by itself, as multiprocessing's resource tracker does; arbitrary
 TERM_SECS = 1.0  # between SIGTERM and SIGKILL; arbitrary
 _GIVE_UP_SECS = 10.0  # after SIGKILL: a process in an uninterruptible system call is left alone; arbitrary
 _WATCH_SECS = 1.0  # how often a spawned worker looks whether its parent lives; arbitrary
-_POLL_SECS = 0.02  # how often the processes of an ending job are looked up
+_POLL_SECS = 0.05  # how often the processes of an ending job are looked up
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
@@ -263,9 +271,12 @@ def _hiding(modules: Collection[str], path0: str | None) -> dict[str, str]:
     except OSError:
         entries = []  # no such folder: nothing is found there
     for entry in entries:
-        name, dot, ending = entry.name.partition(".")
-        is_module = ending in ("py", "pyc", "so") or ending.endswith(".so")
-        if name in modules and (is_module or (not dot and os.path.isfile(os.path.join(entry.path, "__init__.py")))):
+        name, _, ending = entry.name.partition(".")
+        if entry.is_dir():
+            is_module = not ending and os.path.isfile(os.path.join(entry.path, "__init__.py"))
+        else:
+            is_module = ending in ("py", "pyc", "so") or ending.endswith(".so")
+        if is_module and name in modules:
             hiding[name] = entry.path
     return hiding
 
@@ -324,14 +335,17 @@ class _Server:
         """Serve until told to end. Returns None then, and the job in each forked child."""
         self._prepare()
         send(self.control, {"event": "ready"})
-        while not (self.closing and not self.jobs):
+        while True:
             while self.to_fork:
                 job = self.to_fork.popleft()
                 if self._fork(job):
                     return job
-            for key, _ in self.selector.select(self._end_jobs()):
-                key.data()
-        return None
+            timeout = self._end_jobs()
+            if self.closing and not self.jobs:
+                return None
+            for key, _ in self.selector.select(timeout):
+                if self.selector.get_map().get(key.fileobj) is key:  # not ended by what came before it
+                    key.data()
 
     def _prepare(self) -> None:
         self.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -427,6 +441,8 @@ class _Server:
         """Fork the worker; True in the child."""
         job.attempts += 1
         job.told = b""
+        job.forked_at = time.monotonic()
+        pid = -1
         try:
             job.report, report = os.pipe()
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # until the child has its own handlers
@@ -434,16 +450,16 @@ class _Server:
                 with warnings.catch_warnings():
                     # Python warns where libraries have threads; OpenBLAS's and TensorFlow's are fork-safe.
                     warnings.simplefilter("ignore", DeprecationWarning)
-                    job.forked_at = time.monotonic()
-                    job.pid = os.fork()
+                    pid = os.fork()
             finally:
-                if job.pid or sys.exc_info()[0]:
+                if pid != 0:
                     os.close(report)
                     signal.pthread_sigmask(signal.SIG_SETMASK, ())
         except OSError as error:
             self._fork_failed(job, error)
             return False
-        if job.pid == 0:
+        job.pid = pid
+        if pid == 0:
             self._leave(job, report)
             return True
         os.set_blocking(job.report, False)
@@ -524,7 +540,7 @@ class _Server:
                 if job.next_signal == signal.SIGTERM:
                     job.next_signal, job.next_at = signal.SIGKILL, now + TERM_SECS
                 else:
-                    job.next_at = now + 5 * _POLL_SECS
+                    job.next_at = now + 2 * _POLL_SECS
                     job.given_up_at = min(job.given_up_at, now + _GIVE_UP_SECS)
         return _POLL_SECS if any(job.next_at is not None for job in self.jobs.values()) else None
 
@@ -584,8 +600,10 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
         try:
             start()
             function = _resolve(request["target"])
-        except BaseException:
+        except BaseException as error:
             report.write(b"-" + traceback.format_exc().encode(errors="replace")[-32000:])
+            if isinstance(error, KeyboardInterrupt):
+                raise
             return 1
         report.write(b"+")
     del report
@@ -604,7 +622,7 @@ def _start_forked(job: _Job, server_pid: int, libc: ctypes.CDLL, mark_at: int, p
         os.dup2(fd, target)
     _close_all(job.fds)
     os.chdir(job.request["cwd"])
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # even where the server was started with it ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     environment = job.request["env"] | {MARK: job.request["mark"]}
     if job.cold:
         _become_cold(job, environment, python_argv)
@@ -616,6 +634,7 @@ def _start_forked(job: _Job, server_pid: int, libc: ctypes.CDLL, mark_at: int, p
     sys.stdin = sys.__stdin__ = _text_stream(0, "r", sys.__stdin__)  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _text_stream(1, "w", sys.__stdout__)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _text_stream(2, "w", sys.__stderr__)  # type: ignore[misc]
+    tempfile.tempdir = None  # it may have been found with the server's TMPDIR
     _forget_shared_randomness(sys.modules)
 
 
@@ -634,7 +653,8 @@ def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str])
 def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     """Preload in a fresh interpreter as it would be under ``python SCRIPT``: what the job's folder hides is hidden."""
     if request.get("parent"):
-        _begin_spawned(request["parent"])
+        _end_with(request["parent"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     path0 = request["payload"].get("path0")
     hidden = _hiding(_preloaded(at_start), path0)
     for name in list(sys.modules):
@@ -648,8 +668,8 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
         sys.path.remove(path0)
 
 
-def _begin_spawned(parent: int) -> None:
-    """End with the process that started this one, where process ids tell."""
+def _end_with(parent: int) -> None:
+    """Watch the process that started this one, and end with it, where process ids tell."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -670,7 +690,7 @@ def _text_stream(fd: int, mode: str, like: Any) -> io.TextIOWrapper:
         buffer,
         encoding=like.encoding,
         errors=like.errors,
-        newline=None if mode == "r" else "\n",
+        newline="\n",
         line_buffering=raw.isatty() or fd == 2,
         write_through=like.write_through,  # python -u
     )

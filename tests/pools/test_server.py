@@ -1,0 +1,818 @@
+"""The worker server: what a worker sees, how it ends, and that nothing is left when any of the processes dies."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tf1sessions import errors
+from tf1sessions.pools.server import WorkerHandle, WorkerResult, WorkerServer, WorkerSpec, cold_start_reasons
+from tf1sessions.pools.worker import MARK
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes through /proc"),
+]
+
+HERE = str(Path(__file__).parent)
+PRELOAD = ["worker_targets:preload"]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This process's environment without settings of the interpreter, and with this folder to import from."""
+    paths = [HERE, os.environ.get("PYTHONPATH", "")]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, paths))} | changes
+
+
+def until(condition: Callable[[], Any], secs: float = 60.0) -> Any:
+    """Poll until the condition holds, and return what it gave."""
+    deadline = time.monotonic() + secs
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"did not become true in {secs} s"
+        time.sleep(0.01)
+    return value
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in (b"Z", b"X")
+
+
+@dataclass
+class Run:
+    """A worker, with files as its stdout and stderr."""
+
+    handle: WorkerHandle
+    folder: Path
+
+    def wait(self) -> WorkerResult:
+        result = self.handle.wait(60)
+        assert result is not None
+        return result
+
+    @property
+    def out(self) -> str:
+        return (self.folder / "out").read_bytes().decode()
+
+    @property
+    def err(self) -> str:
+        return (self.folder / "err").read_bytes().decode()
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+class Runner:
+    def __init__(self, server: WorkerServer, folder: Path) -> None:
+        self.server, self.folder = server, folder
+
+    def spawn(
+        self,
+        source: str = "",
+        *,
+        target: str = "worker_targets:execute",
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        stdin: int | None = None,
+        **payload: Any,
+    ) -> Run:
+        folder = Path(tempfile.mkdtemp(prefix="job-", dir=self.folder))
+        with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
+            spec = WorkerSpec(
+                name=folder.name,
+                target=target,
+                payload={"source": source, **payload},
+                env=environment() if env is None else env,
+                cwd=cwd or str(folder),
+                stdin=stdin,
+                stdout=out.fileno(),
+                stderr=err.fileno(),
+            )
+            return Run(self.server.spawn(spec), folder)
+
+    def __call__(self, source: str = "", **arguments: Any) -> tuple[WorkerResult, Run]:
+        run = self.spawn(source, **arguments)
+        return run.wait(), run
+
+
+@pytest.fixture(scope="module", params=["fork", "spawn"])
+def any_server(request: pytest.FixtureRequest) -> Iterator[WorkerServer]:
+    with WorkerServer(PRELOAD, environment(), method=request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def run(any_server: WorkerServer, tmp_path: Path) -> Runner:
+    """Runs jobs with both methods."""
+    return Runner(any_server, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def fork_server() -> Iterator[WorkerServer]:
+    with WorkerServer(PRELOAD, environment(), method="fork") as server:
+        yield server
+
+
+@pytest.fixture
+def forked(fork_server: WorkerServer, tmp_path: Path) -> Runner:
+    return Runner(fork_server, tmp_path)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Runner]:
+    """A server that the test may kill."""
+    with WorkerServer(PRELOAD, environment(), method="fork") as server:
+        yield Runner(server, tmp_path)
+
+
+# ---------------------------------------------------------------------------------------------- how a worker ends
+
+
+@pytest.mark.parametrize(
+    ("source", "returncode", "out", "err"),
+    [
+        ("pass", 0, "", ""),
+        ("code = None", 0, "", ""),
+        ("code = 3", 3, "", ""),
+        ("import sys; sys.exit()", 0, "", ""),
+        ("import sys; sys.exit(4)", 4, "", ""),
+        ("import sys; print('one'); sys.exit('no luck')", 1, "one\n", "no luck\n"),
+        ("import os; os.write(1, b'two'); os._exit(7)", 7, "two", ""),
+        ("import os; print('lost', end=''); os._exit(0)", 0, "", ""),
+    ],
+)
+def test_exit_code(run: Runner, source: str, returncode: int, out: str, err: str) -> None:
+    result, job = run(source)
+    assert (result.returncode, job.out, job.err) == (returncode, out, err)
+    assert result.signal_name is None and result.started and result.leftovers == () and result.start_error == ""
+    assert result.seconds > 0 and result.peak_memory_mb > 1
+
+
+def test_an_exception_is_a_traceback_and_exit_code_1(run: Runner) -> None:
+    result, job = run("print('before')\n1 / 0")
+    assert result.returncode == 1 and result.started
+    assert job.out == "before\n"
+    assert job.err.startswith("Traceback") and job.err.endswith("ZeroDivisionError: division by zero\n")
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV", "SIGTERM", "SIGUSR1"])
+def test_death_by_signal_has_its_name(run: Runner, name: str) -> None:
+    result, _ = run("import os; os.kill(os.getpid(), number)", number=int(signal.Signals[name]))
+    assert (result.returncode, result.signal_name) == (-signal.Signals[name], name)
+    assert result.started
+
+
+def test_it_ends_as_an_interpreter_ends(run: Runner) -> None:
+    result, job = run(
+        """
+        import atexit, threading, sys
+        go = threading.Event()
+        atexit.register(lambda: print("atexit"))
+        threading.Thread(target=lambda: (go.wait(), print("thread"))).start()
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        sys.stdout.write("no newline, no flush;")
+        threading.Timer(0.05, go.set).start()
+        """
+    )
+    assert result.returncode == 0
+    assert job.out == "no newline, no flush;thread\natexit\n"
+
+
+def test_wait_has_a_timeout_and_done_says_so(run: Runner) -> None:
+    job = run.spawn("import sys; sys.stdin.read()", stdin=(ends := os.pipe())[0])
+    os.close(ends[0])
+    assert job.handle.wait(0.01) is None and not job.handle.done()
+    os.close(ends[1])
+    assert job.wait().returncode == 0
+    assert job.handle.done() and job.handle.wait(0) == job.wait()
+
+
+def test_signals_reach_the_whole_group(run: Runner) -> None:
+    job = run.spawn(
+        """
+        import signal, subprocess
+        child = subprocess.Popen(["sleep", "1000"])
+        try:
+            print(child.pid, flush=True)
+            signal.pause()
+        except KeyboardInterrupt:
+            print("interrupted", child.wait())
+        """
+    )
+    until(lambda: job.lines)
+    job.handle.signal(signal.SIGINT)
+    assert job.wait().returncode == 0
+    assert job.lines[1:] == ["interrupted -2"]
+    job.handle.signal(signal.SIGINT)  # it has ended: nothing happens
+    job.handle.kill()
+
+
+def test_kill_ends_the_whole_tree(run: Runner) -> None:
+    job = run.spawn(
+        """
+        import signal, subprocess, os
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+        print(os.getpid(), child.pid, flush=True)
+        signal.pause()
+        """
+    )
+    pids = [int(word) for word in until(lambda: job.lines)[0].split()]
+    assert pids[0] == job.handle.pid
+    job.handle.kill()
+    result = job.wait()
+    assert (result.returncode, result.signal_name) == (-9, "SIGKILL")
+    assert not any(map(alive, pids))
+
+
+# ------------------------------------------------------------------------------------------------ what a worker sees
+
+
+def test_environment_and_folder_are_exactly_those_given(run: Runner, tmp_path: Path) -> None:
+    env = environment(ONLY="here", EMPTY="", BYTES="\udcff", TZ="Asia/Tokyo")
+    del env["PATH"]
+    result, job = run(
+        """
+        import json, os, subprocess, sys, time
+        child = subprocess.run([sys.executable, "-c", "import os, json; print(json.dumps(dict(os.environ)))"],
+                               stdout=subprocess.PIPE, check=True)
+        print(json.dumps([dict(os.environ), json.loads(child.stdout), os.getcwd(), time.timezone]))
+        """,
+        env=env,
+        cwd=str(tmp_path),
+    )
+    assert result.returncode == 0, job.err
+    seen, child, cwd, timezone = json.loads(job.out)
+    assert seen.pop(MARK) == child.pop(MARK)
+    assert seen == child == env
+    assert (cwd, timezone) == (str(tmp_path), -9 * 3600)
+
+
+def test_streams_are_binary_exact_and_nothing_else_is_open(run: Runner) -> None:
+    other = run.spawn("import sys; sys.stdin.read()", stdin=(ends := os.pipe())[0])  # its descriptors must not leak
+    result, job = run(
+        """
+        import os, sys
+        sys.stdout.buffer.write(bytes(range(256)))
+        sys.stdout.flush()
+        os.write(2, b"\\xff\\x00")
+        fds = [fd for fd in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + fd)]
+        print(*sorted(fds), file=sys.stderr)
+        print(sys.stdin.name, sys.stdout.name, sys.stderr.name, sys.stdout.mode, sys.stdin.mode, file=sys.stderr)
+        print(sys.stdout is sys.__stdout__, sys.stdout.errors, sys.stderr.errors, sys.stdout.encoding, file=sys.stderr)
+        """
+    )
+    for end in ends:
+        os.close(end)
+    assert other.wait().returncode == result.returncode == 0
+    assert (job.folder / "out").read_bytes() == bytes(range(256))
+    written = (job.folder / "err").read_bytes()
+    assert written.startswith(b"\xff\x00")
+    assert written[2:].decode().splitlines() == [
+        "0 1 2",
+        "<stdin> <stdout> <stderr> w r",
+        f"True {sys.__stdout__.errors} backslashreplace utf-8",
+    ]
+
+
+def test_stdin_is_at_its_end_when_there_is_none(run: Runner) -> None:
+    result, job = run("import sys; print(repr(sys.stdin.read())); input()")
+    assert result.returncode == 1 and job.out == "''\n" and "EOFError" in job.err
+
+
+def test_stdin_is_read_by_lines_and_to_its_end(run: Runner) -> None:
+    reading, writing = os.pipe()
+    job = run.spawn("import sys; print(input(), sys.stdin.readlines(), sys.stdin.buffer.read())", stdin=reading)
+    os.close(reading)
+    with open(writing, "wb") as pipe:
+        pipe.write(b"first\r\nsecond\nthird")
+    assert job.wait().returncode == 0
+    assert job.out == "first\r ['second\\n', 'third'] b''\n"
+
+
+def test_a_reader_of_the_output_sees_its_end(run: Runner, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    payload = {"source": "print('x' * 300_000)"}
+    spec = WorkerSpec("pipe", "worker_targets:execute", payload, environment(), HERE, None, writing, writing)
+    handle = run.server.spawn(spec)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        assert pipe.read() == b"x" * 300_000 + b"\n"
+    assert handle.wait(60) is not None
+
+
+def test_a_terminal_is_written_by_lines(run: Runner) -> None:
+    ours, theirs = pty.openpty()
+    source = "import sys; print(sys.stdin.isatty(), sys.stdout.isatty(), sys.stdout.line_buffering); sys.stdin.read(1)"
+    spec = WorkerSpec("tty", "worker_targets:execute", {"source": source}, environment(), HERE, theirs, theirs, theirs)
+    handle = run.server.spawn(spec)
+    os.close(theirs)
+    line = b""
+    while not line.endswith(b"\n"):  # it comes although the job still waits for its input
+        line += os.read(ours, 100)
+    assert line == b"True True True\r\n"
+    os.write(ours, b"\n")
+    result = handle.wait(60)
+    assert result is not None and result.returncode == 0
+    os.close(ours)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_unbuffered_output(tmp_path: Path, unbuffered: str) -> None:
+    env = environment(PYTHONUNBUFFERED=unbuffered)
+    with WorkerServer(PRELOAD, env, method="fork") as server:
+        job = Runner(server, tmp_path).spawn("import os; print('kept', end=''); os._exit(0)", env=env)
+        assert job.wait().returncode == 0 and job.handle.cold_reasons == ()
+        assert job.out == ("kept" if unbuffered else "")
+
+
+def test_fork_and_multiprocessing_in_a_worker(run: Runner) -> None:
+    result, job = run(
+        """
+        import os, multiprocessing, sys
+        if (pid := os.fork()) == 0:
+            print("child", flush=True)
+            os._exit(5)
+        print("parent", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            print(pool.map(abs, [-1, 2]))
+        sys.stdout.flush()
+        """
+    )
+    assert result.returncode == 0, job.err
+    assert job.lines == ["child", "parent 5", "[1, 2]"]
+    assert result.leftovers == ()
+
+
+def test_random_states_differ(forked: Runner) -> None:
+    source = "import random, tempfile, multiprocessing as m; print(random.random(), bytes(m.current_process().authkey))"
+    jobs = [forked.spawn(source) for _ in range(2)]
+    assert all(job.wait().returncode == 0 for job in jobs)
+    first, second = (job.out.split(maxsplit=1) for job in jobs)
+    assert first[0] != second[0]
+
+
+def test_the_temporary_folder_is_the_jobs(forked: Runner, tmp_path: Path) -> None:
+    result, job = forked("import tempfile; print(tempfile.gettempdir())", env=environment(TMPDIR=str(tmp_path)))
+    assert result.returncode == 0 and job.handle.cold_reasons == ()
+    assert job.lines == [str(tmp_path)]
+
+
+def test_the_callers_folder_hides_nothing(tmp_path: Path, run_python: Callable[..., Any]) -> None:
+    for name in ("json", "socket", "tempfile", "tf1sessions", "selectors"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the working directory')")
+    done = run_python(
+        """
+        from tf1sessions.pools.server import *
+        import os, sys
+        os.chdir(sys.argv[1])
+        for method in ("fork", "spawn"):
+            with WorkerServer(["worker_targets:preload"], method=method) as server:
+                source = "import sys; code = 9 if {'', cwd} & set(sys.path) else 0"
+                payload = {"source": source, "cwd": os.getcwd()}
+                spec = WorkerSpec("a", "worker_targets:execute", payload, dict(os.environ), os.getcwd(), None, 1, 2)
+                report(**{method: server.spawn(spec).wait(60).returncode})
+        """,
+        str(tmp_path),
+        env=environment(),
+    )
+    assert done.results == {"fork": 0, "spawn": 0}, done.stderr
+
+
+def test_an_unguarded_main_module_is_executed_once(tmp_path: Path, run_python: Callable[..., Any]) -> None:
+    done = run_python(
+        """
+        import os, sys
+        print("main module", flush=True)
+        from tf1sessions.pools.server import *
+        for method in ("fork", "spawn"):
+            with WorkerServer(["worker_targets:preload"], method=method) as server:
+                for env in (os.environ, os.environ | {"PYTHONHASHSEED": "1"}):
+                    source = "print('job', flush=True)"
+                    spec = WorkerSpec("a", "worker_targets:execute", {"source": source}, env, os.getcwd(), None, 1, 2)
+                    assert server.spawn(spec).wait(60).returncode == 0
+        """,
+        env=environment(),
+    )
+    assert done.stdout.splitlines() == ["main module"] + 4 * ["job"]
+
+
+# ---------------------------------------------------------------------------------------------------- warm or cold
+
+
+@pytest.mark.parametrize(
+    ("server", "job", "reasons"),
+    [
+        ({}, {}, ()),
+        ({"A": "1"}, {"A": "2", "B": "3"}, ()),
+        ({}, {"PYTHONHASHSEED": "0"}, ("PYTHONHASHSEED differs",)),
+        ({"PYTHONPATH": "/a"}, {}, ("PYTHONPATH differs",)),
+        ({"PYTHONPATH": "/a"}, {"PYTHONPATH": "/a"}, ()),
+        ({"HOME": "/a"}, {"LD_PRELOAD": "x"}, ("HOME differs", "LD_PRELOAD differs")),
+        ({"TF_ENABLE_ONEDNN_OPTS": "0"}, {"TF_ENABLE_ONEDNN_OPTS": "1"}, ("TF_ENABLE_ONEDNN_OPTS differs",)),
+        ({"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "2"}, ("OMP_NUM_THREADS differs",)),
+        ({"TF_USE_LEGACY_KERAS": "1"}, {}, ("TF_USE_LEGACY_KERAS differs",)),
+        ({"LANG": "C"}, {"LANG": "C.UTF-8"}, ("LANG differs",)),
+        # Near misses: read when a session is made, or by every process anew.
+        ({}, {"CUDA_VISIBLE_DEVICES": "", "TF_FORCE_GPU_ALLOW_GROWTH": "true", "TZ": "UTC", "PATH": "/bin"}, ()),
+        ({MARK: "a"}, {MARK: "b"}, ()),
+        ({}, {"MY_PYTHONHASHSEED": "0", "LDFLAGS": "-s", "python_x": "1"}, ()),
+    ],
+)
+def test_cold_start_reasons_of_the_environment(
+    server: dict[str, str], job: dict[str, str], reasons: tuple[str, ...]
+) -> None:
+    assert cold_start_reasons(server, job, (), None) == reasons
+
+
+def test_cold_start_reasons_of_the_scripts_folder(tmp_path: Path) -> None:
+    preloaded = {"numpy", "six", "scipy", "wrapt", "absl", "h5py"}
+    assert cold_start_reasons({}, {}, preloaded, str(tmp_path / "missing")) == ()
+    for near_miss in ("numpy.txt", "numpy2.py", "my.numpy.py", "six.py.bak", "other.py"):
+        (tmp_path / near_miss).touch()
+    (tmp_path / "scipy").mkdir()  # a folder without __init__.py does not come before a module further on
+    (tmp_path / "absl.py").mkdir()
+    assert cold_start_reasons({}, {}, preloaded, str(tmp_path)) == ()
+    (tmp_path / "h5py").mkdir()
+    for hides in ("numpy.py", "h5py/__init__.py", "wrapt.cpython-311-x86_64-linux-gnu.so"):
+        (tmp_path / hides).touch()
+    names = ["h5py", "numpy.py", "wrapt.cpython-311-x86_64-linux-gnu.so"]
+    reasons = tuple(f"{tmp_path / name} hides a preloaded module" for name in names)
+    assert cold_start_reasons({}, {}, preloaded, str(tmp_path)) == reasons
+    assert cold_start_reasons({}, {}, (), str(tmp_path)) == ()
+
+
+def test_a_hash_seed_makes_a_cold_worker(forked: Runner) -> None:
+    source, env = "import os; print(os.getppid(), hash('a'))", environment(PYTHONHASHSEED="7")
+    warm = forked.spawn(source)
+    cold = [forked.spawn(source, env=env) for _ in range(2)]
+    assert [job.wait().returncode for job in [warm, *cold]] == [0, 0, 0]
+    assert warm.handle.cold_reasons == ()
+    assert all(job.handle.cold_reasons == ("PYTHONHASHSEED differs",) for job in cold)
+    assert {job.out.split()[0] for job in [warm, *cold]} == {str(forked.server.pid)}
+    assert cold[0].out == cold[1].out != warm.out
+
+
+def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Path) -> None:
+    source = "import sys; sys.path.insert(0, path0); import colorsys, json; print(colorsys.__file__, json.__file__)"
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    result, job = forked(source, path0=str(folder))
+    assert job.handle.cold_reasons == () and str(folder) not in job.out
+    for name in ("colorsys.py", "json.py"):
+        (folder / name).touch()
+    result, job = forked(source, path0=str(folder))
+    assert result.returncode == 0, job.err
+    assert job.out.split() == [str(folder / "colorsys.py"), str(folder / "json.py")]
+    paths = [folder / "colorsys.py", folder / "json.py"]
+    assert job.handle.cold_reasons == tuple(f"{path} hides a preloaded module" for path in paths)
+
+
+# --------------------------------------------------------------------------------------------------- start failures
+
+
+def test_a_worker_that_does_not_start_is_tried_twice_and_says_why(run: Runner, tmp_path: Path) -> None:
+    result, job = run(target="worker_targets:nothing")
+    assert (result.returncode, result.started) == (1, False)
+    assert "has no attribute 'nothing'" in result.start_error
+    assert job.err == ""
+
+
+def test_a_working_directory_that_is_not_there(forked: Runner, tmp_path: Path) -> None:
+    result, _ = forked(cwd=str(tmp_path / "gone"))
+    assert not result.started and f"{tmp_path / 'gone'}" in result.start_error
+
+
+def test_spawn_says_that_the_working_directory_is_not_there(tmp_path: Path) -> None:
+    with WorkerServer(PRELOAD, method="spawn") as server, pytest.raises(errors.WorkerStartError, match="gone"):
+        Runner(server, tmp_path).spawn(cwd=str(tmp_path / "gone"))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_one_failed_start_is_made_good(tmp_path: Path, method: Any, times: int) -> None:
+    failures = tmp_path / "failures"
+    env = environment(FAILURES=str(failures), TIMES="0")
+    with WorkerServer(["worker_targets:preload_that_fails"], env, method=method) as server:
+        if method == "fork":
+            server.wait_ready(60)
+            failures.unlink()
+        env |= {"TIMES": str(times), "PYTHONHASHSEED": "0"}  # cold: the worker preloads by itself
+        result, job = Runner(server, tmp_path)("print('ran')", env=env)
+    assert failures.read_text() == 2 * "called\n"
+    assert result.started == (times == 1) and job.out == ("ran\n" if times == 1 else "")
+    assert ("no battery" in result.start_error) == (times == 2)
+
+
+def test_a_server_that_cannot_preload(tmp_path: Path) -> None:
+    failures = tmp_path / "failures"
+    env = environment(FAILURES=str(failures), TIMES="100")
+    with WorkerServer(["worker_targets:preload_that_fails"], env, method="fork") as server:
+        with pytest.raises(errors.WorkerStartError, match="ended with code 1(.|\n)*no battery"):
+            server.wait_ready(60)
+        assert failures.read_text() == "called\n"
+        with pytest.raises(errors.WorkerStartError, match="no battery"):
+            Runner(server, tmp_path).spawn()
+        assert failures.read_text() == 3 * "called\n"
+
+
+def test_not_ready_in_time(tmp_path: Path) -> None:
+    with WorkerServer(["time:sleep", "worker_targets:preload"], environment(), method="fork") as server:
+        pass  # closed before it was started
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    hold = tmp_path / "hold.py"
+    hold.write_text(f"def preload(): open({str(fifo)!r}).read()")
+    env = environment(PYTHONPATH=os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]]))
+    with WorkerServer(["hold:preload"], env, method="fork") as server:
+        server.start()
+        with pytest.raises(errors.WorkerStartError, match="was not ready after 0.01 seconds"):
+            server.wait_ready(0.01)
+        pid = server.pid
+        assert pid is not None and alive(pid)
+    assert not alive(pid)  # close() ends a server that is still preloading
+
+
+def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
+    for method in ("fork", "spawn"):
+        with WorkerServer(PRELOAD, python=str(tmp_path / "python"), method=method) as server:
+            with pytest.raises(errors.WorkerStartError, match="No such file"):
+                Runner(server, tmp_path).spawn()
+
+
+def test_arguments_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(errors.UsageError, match="'forkserver'"):
+        WorkerServer(PRELOAD, method="forkserver")  # type: ignore[arg-type]
+    for preload in ("worker_targets:preload", ["worker_targets"]):
+        with pytest.raises(errors.UsageError, match="preload"):
+            WorkerServer(preload)
+    assert WorkerServer(PRELOAD).method == "fork"
+    monkeypatch.delattr(os, "fork")
+    assert WorkerServer(PRELOAD).method == "spawn"
+    with pytest.raises(errors.UnsupportedEnvironmentError, match='method="spawn"'):
+        WorkerServer(PRELOAD, method="fork")
+
+
+def test_a_payload_that_json_cannot_carry(forked: Runner) -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        forked.spawn(value={1, 2})
+    assert forked("code = 2")[0].returncode == 2
+
+
+# ------------------------------------------------------------------------------------------------- nothing is left
+
+
+DAEMONS = {
+    "child": "subprocess.Popen(['sleep', '1000'])",
+    "session": "subprocess.Popen(['sleep', '1000'], start_new_session=True)",
+    "without environment": "subprocess.Popen(['sleep', '1000'], env={})",
+    "ignores SIGTERM": "subprocess.Popen(['sh', '-c', 'trap \"\" TERM; echo $$; while :; do sleep 1; done'])",
+    "fork": "fork(lambda: None)",
+    "daemon": "fork(os.setsid)",
+    "hidden": "subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True)",
+}
+
+
+@pytest.mark.parametrize("how", DAEMONS)
+def test_what_a_worker_leaves_is_ended_and_named(request: pytest.FixtureRequest, run: Runner, how: str) -> None:
+    if how == "hidden" and run.server.method == "spawn":
+        pytest.skip("only the server, which adopts orphans, can see a process that hides its origin this well")
+    source = f"""
+        import os, signal, subprocess
+        def fork(first):
+            class Process: pid = os.fork()
+            if Process.pid == 0:
+                first()
+                signal.pause()
+            return Process
+        process = {DAEMONS[how]}
+        print(process.pid, flush=True)
+        os._exit(0)
+    """
+    result, job = run(source)
+    pid = int(job.lines[0])
+    assert result.returncode == 0
+    assert [left.split()[0] for left in result.leftovers if left.startswith(f"{pid} ")] == [str(pid)]
+    assert not alive(pid)
+
+
+def test_what_ends_by_itself_is_no_leftover(run: Runner) -> None:
+    result, job = run("import subprocess, os; subprocess.Popen(['sleep', '0.1']); os._exit(0)")
+    assert result.leftovers == ()
+
+
+def test_a_job_does_not_end_what_belongs_to_another(forked: Runner) -> None:
+    reading, writing = os.pipe()
+    other = forked.spawn(
+        """
+        import subprocess, sys
+        child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+        print(child.pid, flush=True)
+        sys.stdin.read()
+        """,
+        stdin=reading,
+    )
+    os.close(reading)
+    pid = int(until(lambda: other.lines)[0])
+    result, _ = forked("import subprocess, os; subprocess.Popen(['sleep', '1000']); os._exit(0)")
+    assert len(result.leftovers) == 1
+    assert alive(pid) and not other.handle.done()
+    os.close(writing)
+    assert [left.split()[0] for left in other.wait().leftovers] == [str(pid)]
+
+
+CALLER = """
+import os, sys, time
+from tf1sessions.pools.server import *
+server = WorkerServer(["worker_targets:preload"], method=sys.argv[1])
+source = '''
+import subprocess, os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+print("worker", os.getpid(), "child", child.pid, flush=True)
+signal.pause()
+'''
+handles = []
+for env in (os.environ, os.environ | {"PYTHONHASHSEED": "0"}):
+    spec = WorkerSpec("a", "worker_targets:execute", {"source": source}, env, "/", None, 1, 2)
+    handles.append(server.spawn(spec))
+if sys.argv[2] == "with a copy" and os.fork() == 0:
+    time.sleep(1000)
+print("server", server.pid, flush=True)
+handles[0].wait()
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("how", ["alone", "with a copy"])
+def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) -> None:
+    """Also where a fork of the caller keeps a copy of all of its descriptors."""
+    output = tmp_path / "out"
+    pids: dict[str, list[int]] = {"child": []}
+    with open(output, "wb") as out:
+        words = [sys.executable, "-c", CALLER, method, how]
+        caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
+    try:
+        until(lambda: len(output.read_text().splitlines()) == 3)
+        words = output.read_text().split()
+        for kind, pid in zip(words[::2], words[1::2], strict=True):
+            pids.setdefault(kind, []).append(int(pid) if pid != "None" else 0)
+        expected = pids["worker"] + (pids["server"] + pids["child"] if method == "fork" else [])
+        assert len(expected) == (5 if method == "fork" else 2) and all(map(alive, expected))
+        os.kill(caller.pid, signal.SIGKILL)
+        until(lambda: not any(map(alive, expected)))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(caller.pid, signal.SIGKILL)
+        caller.wait()
+        for pid in pids["child"] if method == "spawn" else []:  # in a session of its own, it is beyond the worker
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_killed_server_takes_its_workers_along_and_the_next_spawn_starts_another(own: Runner) -> None:
+    jobs = [
+        own.spawn(
+            """
+            import subprocess, os, signal
+            child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+            print(os.getpid(), child.pid, flush=True)
+            signal.pause()
+            """
+        )
+        for _ in range(2)
+    ]
+    pids = [int(word) for job in jobs for word in until(lambda job=job: job.lines)[0].split()]
+    first = own.server.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    for job in jobs:
+        with pytest.raises(errors.WorkerDiedError, match=f"'{job.handle.name}'.*killed by SIGKILL") as caught:
+            job.handle.wait(60)
+        assert caught.value.signal_name == "SIGKILL"
+        assert job.handle.done()
+        job.handle.kill()  # nothing happens
+    until(lambda: not any(map(alive, pids)))
+    assert own("code = 5")[0].returncode == 5
+    assert own.server.pid != first
+
+
+def test_a_server_that_is_told_to_end_ends_its_workers(own: Runner) -> None:
+    job = own.spawn("import signal; print('x', flush=True); signal.pause()")
+    until(lambda: job.lines)
+    assert own.server.pid is not None
+    os.kill(own.server.pid, signal.SIGTERM)
+    assert job.wait().signal_name == "SIGTERM"
+    assert own("code = 5")[0].returncode == 5
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_close_ends_everything_and_may_be_called_again(tmp_path: Path, method: Any) -> None:
+    server = WorkerServer(PRELOAD, environment(), method=method)
+    runner = Runner(server, tmp_path)
+    polite = runner.spawn("import signal; print('x', flush=True); signal.pause()")
+    stubborn = runner.spawn(
+        """
+        import signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print('x', flush=True)
+        while True: time.sleep(1)
+        """
+    )
+    until(lambda: polite.lines and stubborn.lines)
+    pids = [polite.handle.pid, stubborn.handle.pid, server.pid or 0]
+    threads = [threading.Thread(target=server.close) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    server.close()
+    assert not any(map(alive, pids))
+    assert (polite.wait().signal_name, stubborn.wait().signal_name) == ("SIGTERM", "SIGKILL")
+    with pytest.raises(errors.ClosedError):
+        runner.spawn()
+
+
+def test_fifty_workers_leave_no_descriptor_process_or_thread(forked: Runner) -> None:
+    def state() -> tuple[int, int, int]:
+        ours, theirs = (len(os.listdir(f"/proc/{pid}/fd")) for pid in ("self", forked.server.pid))
+        return ours, theirs, threading.active_count()
+
+    forked("pass")
+    before = state()
+    cold = environment(PYTHONHASHSEED="0")
+    for number in range(50):
+        env, target = cold if number % 10 == 0 else None, "execute" if number % 20 else "nothing"
+        result, _ = forked("pass", env=env, target=f"worker_targets:{target}")
+        assert result.started == (target == "execute")
+    assert state() == before
+
+
+def test_workers_from_many_threads(run: Runner) -> None:
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for code in range(4):
+                result, job = run("print(number)", number=number, code=code + number)
+                assert (result.returncode, job.out) == (code + number, f"{number}\n")
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failed == [] and not any(thread.is_alive() for thread in threads)
+
+
+def test_a_request_of_many_megabytes(forked: Runner) -> None:
+    result, job = forked("print(len(text))", text="x" * 5_000_000)
+    assert result.returncode == 0 and job.out == "5000000\n"
+
+
+# ---------------------------------------------------------------------------------------------------- TensorFlow
+
+
+@pytest.mark.slow
+def test_two_warm_workers_run_tensorflow_at_once_with_random_numbers_of_their_own(tmp_path: Path) -> None:
+    source = """
+        import random, sys, numpy, tensorflow.compat.v1 as tf
+        with tf.Graph().as_default(), tf.Session() as session:
+            drawn = session.run(tf.random.uniform([2]))
+        print(*drawn, random.random(), numpy.random.rand(), numpy.random.default_rng().random())
+        print("ready", flush=True)
+        sys.stdin.read()
+    """
+    env = environment(TF_CPP_MIN_LOG_LEVEL="2")
+    reading, writing = os.pipe()
+    with WorkerServer(["worker_targets:preload_tensorflow"], env) as server:
+        server.wait_ready(110)
+        jobs = [Runner(server, tmp_path).spawn(source, env=env, stdin=reading) for _ in range(2)]
+        until(lambda: all(job.lines[-1:] == ["ready"] for job in jobs))  # both are still running
+        for end in (reading, writing):
+            os.close(end)
+        results = [job.wait() for job in jobs]
+    assert [(result.returncode, result.leftovers) for result in results] == [(0, ()), (0, ())]
+    assert all(job.handle.cold_reasons == () for job in jobs)
+    numbers = [number for job in jobs for number in job.lines[0].split()]
+    assert len(set(numbers)) == len(numbers) == 10
