@@ -94,8 +94,8 @@ def _named_only(original: Callable[..., Any]) -> Callable[..., Any]:
     """1.15 refuses labels and logits by position: their order had changed with TensorFlow 1.0."""
 
     @functools.wraps(original)
-    def call(_sentinel: Any = None, **kwargs: Any) -> Any:
-        if _sentinel is not None:
+    def call(*args: Any, _sentinel: Any = None, **kwargs: Any) -> Any:
+        if args or _sentinel is not None:
             raise ValueError(
                 f"Only call `{original.__name__}` with named arguments (labels=..., logits=..., ...): TensorFlow 1 "
                 "refuses them by position."

@@ -28,6 +28,7 @@ __all__ = ["VERSION", "build", "find_module", "is_face"]
 VERSION = "1.15.5"  # what old programs compare; the genuine last release of TensorFlow 1
 _KERAS_VERSION = "2.2.4-tf"  # what tf.keras.__version__ was in it
 _KERAS = "tf_keras.api._v1.keras"
+_REPLACED = ("tensorflow.keras.", "tensorflow.python.keras.", "tensorflow.python.layers.")
 _OWN = {
     "tensorflow.examples": None,
     "tensorflow.examples.tutorials": None,
@@ -85,7 +86,7 @@ def build(real: Any) -> ModuleType:
     face.version.VERSION = VERSION
     real.compat.v1 = face
     sys.modules["tensorflow.compat.v1"] = face
-    _forget_tree_keras()
+    _forget_replaced()
     for name, module in _modules(face):
         _explain_missing(module, name)
     arguments.apply(face)
@@ -112,17 +113,17 @@ def _keras() -> Any:
     return keras
 
 
-def _forget_tree_keras() -> None:
-    """Let the old copies of Keras inside TensorFlow be found by our hooks; TensorFlow itself keeps those it has."""
+def _forget_replaced() -> None:
+    """Let our hooks find what has other addresses now: most of all the old copies of Keras inside TensorFlow.
+
+    The parts of TensorFlow that use them keep them.
+    """
     for name in list(sys.modules):
-        if (name + ".").startswith(("tensorflow.python.keras.", "tensorflow.python.layers.")):
+        if (name + ".").startswith(_REPLACED) or moved.modules(name):
             del sys.modules[name]
-    python = sys.modules["tensorflow.python"]
-    for name in ("keras", "layers"):
-        vars(python).pop(name, None)
-    for name in list(sys.modules):  # imported by TensorFlow itself, of its version 2
-        if name == "tensorflow.keras" or name.startswith("tensorflow.keras."):
-            del sys.modules[name]
+            parent, _, child = name.rpartition(".")
+            if parent in sys.modules:
+                vars(sys.modules[parent]).pop(child, None)
 
 
 def _modules(face: ModuleType) -> list[tuple[str, ModuleType]]:
