@@ -1,17 +1,15 @@
-"""The fixture ``plain``: runs jobs without TensorFlow, in this process or through the command, and finds strays."""
+"""What the fixture ``plain`` gives a test: jobs without TensorFlow, in this process or through the command."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
-import signal
 import subprocess
 import sys
 import textwrap
 import time
-import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,21 +96,3 @@ class Plain:
 
     def strays(self) -> dict[int, str]:
         return marked(self.mark)
-
-
-@pytest.fixture
-def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plain]:
-    mark = uuid.uuid4().hex
-    monkeypatch.setenv(MARK, mark)
-    paths = [str(HERE), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
-    monkeypatch.chdir(tmp_path)
-    made = Plain(tmp_path, mark)
-    yield made
-    try:
-        wait_until(lambda: not made.strays(), "the end of every process of the test", 15.0)
-    except AssertionError:
-        strays = made.strays()
-        for pid in strays:
-            os.kill(pid, signal.SIGKILL)
-        pytest.fail(f"left behind: {strays}", pytrace=False)

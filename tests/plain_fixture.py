@@ -1,0 +1,30 @@
+"""The fixture ``plain``, and the check that no process of the test outlives it. For ``pytest_plugins``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from plain_jobs import HERE, MARK, Plain, wait_until
+
+
+@pytest.fixture
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plain]:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, mark)
+    paths = [str(HERE), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.chdir(tmp_path)
+    made = Plain(tmp_path, mark)
+    yield made
+    try:
+        wait_until(lambda: not made.strays(), "the end of every process of the test", 15.0)
+    except AssertionError:
+        strays = made.strays()
+        for pid in strays:
+            os.kill(pid, signal.SIGKILL)
+        pytest.fail(f"left behind: {strays}", pytrace=False)
