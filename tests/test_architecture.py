@@ -41,6 +41,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 IMPORTS_TENSORFLOW = {
     "tf1sessions.runtime",
     "tf1sessions.scripts.limits",
+    "tf1sessions.scripts.members",
     "tf1sessions.scripts.namespace",
     "tf1sessions.scripts.old_graphs",
     "tf1sessions.scripts.program",
