@@ -12,6 +12,7 @@ import atexit
 import builtins
 import importlib.machinery
 import io
+import itertools
 import linecache
 import logging
 import multiprocessing.process
@@ -221,6 +222,6 @@ def _outside(traceback: TracebackType | None) -> TracebackType | None:
         if not traceback.tb_frame.f_code.co_filename.startswith(_OURS):
             kept.append(traceback)
         traceback = traceback.tb_next
-    for one, following in zip(kept, [*kept[1:], None], strict=True):
-        one.tb_next = following
+    for one, following in itertools.pairwise([*kept, None]):
+        one.tb_next = following  # type: ignore[union-attr]
     return kept[0] if kept else None
