@@ -72,6 +72,7 @@ class _Private:
         self.pywrap_session = self._module("tensorflow.python.client.pywrap_tf_session")
         self.ops = self._module("tensorflow.python.framework.ops")
         self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
+        self.numpy_compat = self._module("tensorflow.python.util.numpy_compat")
         base = getattr(self.session, "BaseSession", None)
         self.callable_api: bool = all(
             (

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -50,6 +50,7 @@ CAPACITY = 256
 _Tensor: Any = tf.Tensor
 _Operation: Any = tf.Operation
 _OpError: Any = tf.errors.OpError
+_RaggedTensorValue: Any = tf.ragged.RaggedTensorValue
 _ndarray = np.ndarray
 
 
@@ -71,6 +72,10 @@ def _is_leaf(kind: type) -> bool:
     return known
 
 
+# Keys of dicts that are equal only when nobody can tell them apart, as 1 and True can be.
+_NAME_TYPES = {str, int}
+
+
 def _key(item: Any) -> Any:
     kind = type(item)
     if _is_leaf(kind):
@@ -79,7 +84,7 @@ def _key(item: Any) -> Any:
         return (kind, *[_key(each) for each in item])
     if kind is str:
         return item
-    if kind is dict:
+    if kind is dict and {*map(type, item)} <= _NAME_TYPES:
         return (dict, *item, *[_key(each) for each in item.values()])
     if isinstance(item, tuple) and hasattr(kind, "_fields") and not hasattr(kind, "__attrs_attrs__"):
         return (kind, *[_key(each) for each in item])
@@ -98,18 +103,38 @@ def _leaves(item: Any) -> list[Any]:
 # -- the fed values ---------------------------------------------------------------------------------------------------
 
 
+# Where TensorFlow meets NumPy 2 it converts in two steps, which lets integers that are too large wrap around.
+_TWO_STEPS = private.numpy_compat is not None and int(np.__version__.partition(".")[0]) >= 2
+
+
 def _asarray(value: Any, dtype: Any) -> Any:
+    if _TWO_STEPS and np.issubdtype(dtype, np.number):
+        return np.asarray(value).astype(dtype, copy=False)
     return np.asarray(value, dtype=dtype)
+
+
+def _whole_numbers(dtype: Any) -> tuple[int, int]:
+    """The Python ints that ``run`` surely takes for a dtype: it refuses those that the dtype would change."""
+    if dtype.kind == "b":
+        return 0, 1
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return int(limits.min), int(limits.max)
+    if dtype.kind in "fc":
+        largest = 2 ** int(np.finfo(dtype).nmant)
+        return -largest, largest
+    return 1, 0  # none
 
 
 class _Feed:
     """One tensor that is fed: its dtype and static shape, and what ``run`` would do to a value for it."""
 
-    __slots__ = ("accepted", "dims", "dtype", "shape", "tensor")
+    __slots__ = ("accepted", "dims", "dtype", "shape", "tensor", "whole_numbers")
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
         self.dtype = np.dtype(tensor.dtype.as_numpy_dtype)
+        self.whole_numbers = _whole_numbers(self.dtype)
         self.shape: Any = None
         self.dims: tuple[int | None, ...] | None = None
         # The shape that was accepted last under `shape`: the next value usually has it too.
@@ -139,19 +164,10 @@ class _Feed:
     def convert(self, value: Any) -> Any:
         """The array that ``run`` would make of a value that is not one of the right dtype, or None: ask ``run``."""
         kind = type(value)
-        if kind is float or kind is bool:
-            pass
-        elif kind is int:
-            # run() refuses an int that the dtype cannot hold.
-            if self.dtype.hasobject or self.dtype.kind not in "iufc":
+        if kind is int or kind is bool:
+            if not self.whole_numbers[0] <= value <= self.whole_numbers[1]:
                 return None
-            if self.dtype.kind in "iu":
-                limits = np.iinfo(self.dtype)
-                if not limits.min <= value <= limits.max:
-                    return None
-            elif int(float(value)) != value:
-                return None
-        elif not (kind is _ndarray or kind is list or kind is tuple or issubclass(kind, np.generic)):
+        elif not (kind is float or kind is _ndarray or kind is list or kind is tuple or issubclass(kind, np.generic)):
             return None
         try:
             return _asarray(value, self.dtype)
@@ -211,10 +227,33 @@ def _raise(error: Exception) -> None:
 # -- one shape of request: the plan -----------------------------------------------------------------------------------
 
 
+class _Forbidden:
+    """What a graph has marked as not feedable or not fetchable, as far as it concerns one request."""
+
+    __slots__ = ("_feeds", "_fetches", "_graph", "known", "unfeedable", "unfetchable")
+
+    def __init__(self, graph: Any, feeds: Sequence[Any], fetches: Sequence[Any]) -> None:
+        self._graph = graph
+        self._feeds = feeds
+        self._fetches = fetches
+        unfeedable = getattr(graph, "_unfeedable_tensors", ())
+        self.unfeedable = getattr(unfeedable, "_storage", unfeedable)
+        self.unfetchable = getattr(graph, "_unfetchable_ops", ())
+        self.known = -1
+
+    def look(self) -> bool:
+        """Whether the request is still allowed; remembers how many marks there were, so that few calls look."""
+        known = len(self.unfeedable) + len(self.unfetchable)
+        if not all(map(self._graph.is_feedable, self._feeds)) or not all(map(self._graph.is_fetchable, self._fetches)):
+            return False
+        self.known = known
+        return True
+
+
 class Plan:
     """How one shape of request becomes a call of a :class:`Request`, and its results the caller's structure."""
 
-    __slots__ = ("_assemble", "_feeds", "_order", "_refs", "recent", "request")
+    __slots__ = ("_assemble", "_feeds", "_forbidden", "_order", "_refs", "recent", "request")
 
     def __init__(
         self,
@@ -222,17 +261,22 @@ class Plan:
         feeds: Sequence[_Feed],
         order: Sequence[int] | None,
         assemble: Callable[[list[Any]], Any],
+        forbidden: _Forbidden,
         refs: Any,
     ) -> None:
         self.request = request
         self._feeds = tuple(feeds)
         self._order = order
         self._assemble = assemble
+        self._forbidden = forbidden
         self._refs = refs
         self.recent = True
 
     def accept(self, values: Iterable[Any]) -> list[Any] | None:
         """The arrays to feed, in the request's order; None when TensorFlow's own checks must decide."""
+        forbidden = self._forbidden
+        if len(forbidden.unfeedable) + len(forbidden.unfetchable) != forbidden.known and not forbidden.look():
+            return None
         accepted: list[Any] = []
         for feed, value in zip(self._feeds, values):  # noqa: B905 - the caller's key fixed the length
             if type(value) is not _ndarray or value.dtype != feed.dtype:
@@ -258,9 +302,18 @@ class Plan:
         return self._assemble(results)
 
 
+def _freeze(mapper: Any) -> None:
+    """Makes a fetch mapper independent of the caller's dicts, whose keys it would read again for each result."""
+    if hasattr(mapper, "_keys"):
+        mapper._keys = tuple(mapper._keys)
+    for each in getattr(mapper, "_mappers", ()):
+        _freeze(each)
+
+
 def _assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any]:
     """Makes the function that turns a request's results (in ``names``' order) into the structure of the fetches."""
     mapper = handler._fetch_mapper
+    _freeze(mapper)
     position = {name: index for index, name in enumerate(names)}
     unique = mapper.unique_fetches()
     sources = [None if isinstance(fetch, _Operation) else position[fetch.name] for fetch in unique]
@@ -343,7 +396,10 @@ class SessionCalls:
             return None
         if not fetched and not targets:
             return None
-        if not all(graph.is_feedable(tensor) for tensor in tensors):
+        if any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors):
+            return None
+        forbidden = _Forbidden(graph, tensors, [*fetched, *targets])
+        if not forbidden.look():
             return None
         order = sorted(range(len(tensors)), key=lambda index: str(tensors[index].name))
         fetched, targets = sorted(fetched, key=_name), sorted(targets, key=_name)
@@ -353,6 +409,7 @@ class SessionCalls:
             [_Feed(tensor) for tensor in tensors],
             None if order == list(range(len(order))) else order,
             _assembler(handler, [tensor.name for tensor in fetched]),
+            forbidden,
             refs,
         )
         if key is not None:
@@ -419,11 +476,15 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
 
     Thread-safety: safe to call from any number of threads at once.
     """
-    if options is not None or run_metadata is not None:
-        if options is not None and options.ByteSize():
-            return _original_run(session, fetches, feed_dict, options, run_metadata)
-        if run_metadata is not None:
+    if options or run_metadata:
+        if (options and (type(options) is not tf.RunOptions or options.ByteSize())) or (
+            run_metadata and type(run_metadata) is not tf.RunMetadata
+        ):
+            return _own(_original_run(session, fetches, feed_dict, options, run_metadata), feed_dict)
+        result = run(session, fetches, feed_dict)
+        if run_metadata:
             run_metadata.Clear()  # what run() leaves in it when no option asks for anything
+        return result
     if runtime._forked_after_session:
         raise _forked()
     calls = session.__dict__.get("_tf1sessions_calls") or calls_of(session)
@@ -437,7 +498,7 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     if plan is not None:
         if not session._closed:
-            values = plan.accept(feed_dict.values()) if feed_dict else ()
+            values = plan.accept(feed_dict.values() if feed_dict else ())
             if values is not None:
                 return plan.call(session, values)
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
@@ -458,23 +519,40 @@ def _forked() -> ForkedProcessError:
 
 def _own(result: Any, feed_dict: Any) -> Any:
     """Copies what the slow way returned of the fed arrays themselves (a tensor both fed and fetched)."""
-    fed: list[Any] = []
-    for value in (feed_dict or {}).values():  # a composite's value is a tuple of arrays
-        fed += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, _ndarray)]
+    fed = [array for feed, value in feed_dict.items() for array in _arrays(value, feed)] if feed_dict else []
     return _own_parts(result, fed) if fed else result
 
 
+def _arrays(value: Any, feed: Any) -> list[Any]:
+    """The arrays among what is fed for one key; a key that is a composite or a tuple has several values."""
+    if isinstance(value, _ndarray):
+        return [value]
+    if isinstance(value, _RaggedTensorValue):
+        return [*_arrays(value.values, feed), value.row_splits]
+    if isinstance(value, (tuple, list)) and not isinstance(feed, (_Tensor, tf.Variable, str)):
+        parts = feed if isinstance(feed, tuple) and len(feed) == len(value) else [feed] * len(value)
+        return [array for part, each in zip(parts, value, strict=True) for array in _arrays(each, part)]
+    return []
+
+
 def _own_parts(item: Any, fed: list[Any]) -> Any:
+    """``item`` with copies of what shares memory with ``fed``; its containers were made by TensorFlow just now."""
     if isinstance(item, _ndarray):
         return item.copy() if any(np.may_share_memory(item, other) for other in fed) else item
     if isinstance(item, tuple):
         parts = [_own_parts(each, fed) for each in item]
-        return type(item)(*parts) if hasattr(item, "_fields") else tuple(parts)
+        if all(part is each for part, each in zip(parts, item, strict=True)):
+            return item
+        return tuple(parts) if type(item) is tuple else type(item)(*parts)
     if isinstance(item, list):
         item[:] = [_own_parts(each, fed) for each in item]
-    elif isinstance(item, dict):
+    elif isinstance(item, MutableMapping):
         for key, each in item.items():
             item[key] = _own_parts(each, fed)
+    elif isinstance(item, _RaggedTensorValue):
+        return _RaggedTensorValue(_own_parts(item.values, fed), _own_parts(item.row_splits, fed))
+    elif hasattr(type(item), "__attrs_attrs__"):
+        return type(item)(*[_own_parts(getattr(item, part.name), fed) for part in type(item).__attrs_attrs__])
     return item
 
 
@@ -550,7 +628,6 @@ class Session(tf.Session):  # type: ignore[misc]
         self._tf1sessions_calls = calls
 
     if private.callable_api:
-
         run = run  # the function above, as a method: one frame less in each call
         make_callable = make_callable
         _do_run = do_run
@@ -593,13 +670,13 @@ class CompiledCall:
             raise RuntimeError("Attempted to use a closed Session.")
         plan = None
         if private.callable_api:
+            single = [feed for feed in self._feeds if isinstance(feed, (_Tensor, tf.Variable, _Operation, str))]
             try:
-                for feed in self._feeds:
+                for feed in single:
                     session.graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
             except (KeyError, TypeError, ValueError) as error:
-                if not isinstance(feed, (tf.SparseTensor, tf.IndexedSlices)):
-                    raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from error
-            else:
+                raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from error
+            if len(single) == len(self._feeds):  # composites and tuples of tensors are left to run()
                 refs = (_leaves(self._fetches), self._feeds)
                 plan = calls_of(session).plan(session, None, self._fetches, self._feeds, refs)
         self._accept = None if plan is None else plan.accept
@@ -620,7 +697,8 @@ class CompiledCall:
             if accepted is not None:
                 result = self._call(session, accepted)  # type: ignore[misc]
                 return self._pick(result) if self._picks else result
-        result = session.run(self._fetches, dict(zip(self._feeds, values, strict=True)))
+        with session.graph.as_default():  # in a TF2 program a tensor of it can be a dict's key here only
+            result = session.run(self._fetches, dict(zip(self._feeds, values, strict=True)))
         return self._pick(result) if self._picks else result
 
     def _pick(self, result: Any) -> Any:

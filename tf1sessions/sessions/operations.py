@@ -4,7 +4,7 @@
 off it what the call may do::
 
     fetches, targets, feeds ─▶ prune ─▶ operations ─▶ judge ─▶ Judgement
-                                                               unsafe_in_caller  why it may not run in the caller's thread
+                                                               unsafe_in_caller  why not in the caller's thread
                                                                may_block         what it may wait for, for ever
                                                                fresh             fetches whose buffer nobody else holds
 
@@ -40,8 +40,8 @@ _PLAIN = _words(
 _MATH = _words(
     """
     Abs Acos Acosh Add AddV2 AddN AccumulateNV2 Angle Asin Asinh Atan Atan2 Atanh BesselI0e BesselI1e Betainc Ceil
-    Complex ComplexAbs Conj Cos Cosh Cross Cumprod Cumsum Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv
-    FloorMod Greater GreaterEqual Igamma Igammac Imag Inv InvGrad Invert IsFinite IsInf IsNan Less LessEqual Lgamma Log
+    Complex ComplexAbs Conj Cos Cosh Cross Cumprod Cumsum Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor
+    FloorDiv FloorMod Greater GreaterEqual Igamma Igammac Imag Inv InvGrad Invert IsFinite IsInf IsNan Less LessEqual Lgamma Log
     Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NotEqual Polygamma Pow Real RealDiv
     Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Select SelectV2 Sigmoid SigmoidGrad Sign Sin Sinh Softplus
     SoftplusGrad Softsign SoftsignGrad Sqrt SqrtGrad Square SquaredDifference Sub Tan Tanh TanhGrad TruncateDiv
@@ -70,8 +70,8 @@ _NN = _words(
     """
     AvgPool AvgPoolGrad BiasAdd BiasAddGrad BiasAddV1 Conv2D Conv2DBackpropFilter Conv2DBackpropInput
     DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Elu EluGrad
-    FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad LeakyRelu
-    LeakyReluGrad LogSoftmax MaxPool MaxPoolGrad MaxPoolGradV2 MaxPoolV2 MaxPoolWithArgmax Relu Relu6 Relu6Grad ReluGrad
+    FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
+    LeakyRelu LeakyReluGrad LogSoftmax MaxPool MaxPoolGrad MaxPoolGradV2 MaxPoolV2 MaxPoolWithArgmax Relu Relu6 Relu6Grad ReluGrad
     Selu SeluGrad Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits LSTMBlockCell
     LSTMBlockCellGrad GRUBlockCell GRUBlockCellGrad CTCLoss CTCGreedyDecoder
     ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad RGBToHSV HSVToRGB
