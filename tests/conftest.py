@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import PACKAGE, PythonRun, child_processes, leftovers
+from support import PACKAGE, PythonRun, leftovers, mark_this_session, our_processes
 
 import tf1sessions
 
@@ -31,7 +31,8 @@ SETTLE_SECS = 10.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets the processes that tests start find the package too when it is used from a checkout."""
+    """Marks this session, and lets the processes that it starts find the package in a checkout, too."""
+    mark_this_session()
     installed = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}
     if PACKAGE.parent not in installed:
         paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -65,8 +66,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test module that leaves a child process or a non-daemon thread behind, naming it."""
-    processes, threads = child_processes(), threading.enumerate()
+    """Fails a test module that leaves a process, an orphan too, or a non-daemon thread behind, naming it."""
+    processes, threads = our_processes(), threading.enumerate()
     yield
     deadline = time.monotonic() + SETTLE_SECS
     while (left := leftovers(processes, threads)) and time.monotonic() < deadline:

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import traceback
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,20 +29,38 @@ class PythonRun:
     seconds: float
 
 
-def child_processes() -> dict[int, str]:
-    """Returns the command line of each child of this process, zombies included; empty where there is no /proc."""
-    children = {}
+# In the environment of all that this test session starts, so that orphans are known, too; see mark_this_session.
+_MARK = "TF1SESSIONS_TEST_SESSION"
+
+
+def mark_this_session() -> None:
+    """Marks what this process starts from now on."""
+    os.environ[_MARK] = uuid.uuid4().hex
+
+
+def our_processes() -> dict[int, str]:
+    """Returns the command line of each process that comes from this one; empty where there is no /proc.
+
+    These are its children, zombies included, and whatever has inherited the mark of this session, wherever it is now.
+    """
+    mark = f"{_MARK}={os.environ.get(_MARK)}".encode()
+    found = {}
     for folder in Path("/proc").glob("[0-9]*"):
+        pid = int(folder.name)
         try:
             stat = (folder / "stat").read_text()
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
         except (FileNotFoundError, ProcessLookupError):  # it ended while we looked
             continue
+        try:
+            environment = (folder / "environ").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError, PermissionError):  # a zombie, or somebody else's
+            environment = []
         name, _, rest = stat.partition(" (")[2].rpartition(") ")
         state, parent = rest.split()[:2]
-        if int(parent) == os.getpid():
-            children[int(folder.name)] = command or f"[{name}] in state {state}"
-    return children
+        if pid != os.getpid() and (int(parent) == os.getpid() or mark in environment):
+            found[pid] = command or f"[{name}] in state {state}"
+    return found
 
 
 # The standard library keeps this helper for as long as the process lives; pytest-timeout watches the current test.
@@ -52,7 +71,7 @@ def leftovers(processes: Mapping[int, str], threads: Sequence[threading.Thread])
     """Names what is alive now and is neither in ``processes`` nor in ``threads``."""
     found = [
         f"process {pid}: {command[:200]}"
-        for pid, command in child_processes().items()
+        for pid, command in our_processes().items()
         if pid not in processes and not any(name in command for name in NOT_OURS)
     ]
     frames = sys._current_frames()

@@ -408,6 +408,15 @@ def test_help_loads_neither_tensorflow_nor_numpy(args: list[str], tmp_path: Path
     assert tops & {*TENSORFLOW, "numpy", "rich", "multiprocessing", "asyncio"} == set()
 
 
+def test_entry_point_is_there() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    script, _, target = settings["options.entry_points"]["console_scripts"].strip().partition(" = ")
+    module, _, function = target.partition(":")
+    assert script == NAME
+    assert callable(getattr(importlib.import_module(module), function))
+
+
 def test_version_of_the_metadata() -> None:
     metadata = importlib.import_module("importlib.metadata")
     try:

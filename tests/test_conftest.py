@@ -5,17 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
-from support import PythonRun, child_processes, leftovers
+from support import PythonRun, leftovers, our_processes
 
 
 def test_a_process_and_a_thread_that_stay_are_named() -> None:
     go = threading.Event()
     thread = threading.Thread(target=go.wait, name="stays-behind")
     daemon = threading.Thread(target=go.wait, name="may-stay", daemon=True)
-    before, threads = child_processes(), threading.enumerate()
+    before, threads = our_processes(), threading.enumerate()
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         thread.start()
@@ -24,7 +25,7 @@ def test_a_process_and_a_thread_that_stay_are_named() -> None:
         assert len(left) == 2, left
         assert left[0].startswith(f"process {process.pid}: ") and "input()" in left[0]
         assert left[1].startswith("thread 'stays-behind' at ")
-        assert leftovers(child_processes(), threading.enumerate()) == []
+        assert leftovers(our_processes(), threading.enumerate()) == []
     finally:
         go.set()
         thread.join()
@@ -34,7 +35,7 @@ def test_a_process_and_a_thread_that_stay_are_named() -> None:
 
 
 def test_a_child_that_nobody_waited_for_is_named() -> None:
-    before = child_processes()
+    before = our_processes()
     process = subprocess.Popen([sys.executable, "-c", "print()"], stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.read()  # until it closed its end; it is a zombie now, or about to be
@@ -42,6 +43,25 @@ def test_a_child_that_nobody_waited_for_is_named() -> None:
     process.stdout.close()
     process.wait()
     assert leftovers(before, threading.enumerate()) == []
+
+
+def test_an_orphan_is_named() -> None:
+    before, threads = our_processes(), threading.enumerate()
+    code = """if True:
+        import subprocess, sys
+        waits = [sys.executable, "-c", "input()"]
+        print(subprocess.Popen(waits, stdout=subprocess.DEVNULL, start_new_session=True).pid)
+        """
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdin is not None and parent.stdout is not None
+        orphan = int(parent.stdout.read())
+        assert parent.wait() == 0
+        assert [text.partition(":")[0] for text in leftovers(before, threads)] == [f"process {orphan}"]
+        parent.stdin.write(b"\n")
+    deadline = time.monotonic() + 30
+    while (left := leftovers(before, threads)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert left == []
 
 
 def test_run_python_hands_results_back(run_python: Callable[..., PythonRun], monkeypatch: pytest.MonkeyPatch) -> None:
