@@ -46,18 +46,18 @@ def walk(module, prefix, seen, lines):
             if name in NOT_PUBLIC or id(value) in seen:
                 continue
             seen.add(id(value))
-            lines.append("{}\tmodule\t".format(full))
+            lines.append(f"{full}\tmodule\t")
             walk(value, full + ".", seen, lines)
         elif inspect.isclass(value):
-            lines.append("{}\tclass\t{}".format(full, arguments(value.__init__)))
+            lines.append(f"{full}\tclass\t{arguments(value.__init__)}")
             if id(value) not in seen and not hasattr(value, "DESCRIPTOR"):  # fields of protos: instances have them
                 seen.add(id(value))
                 members = ",".join(member for member in dir(value) if not member.startswith("_"))
-                lines.append("{}\tmembers\t{}".format(full, members))
+                lines.append(f"{full}\tmembers\t{members}")
         elif callable(value):
-            lines.append("{}\tfunction\t{}".format(full, arguments(value)))
+            lines.append(f"{full}\tfunction\t{arguments(value)}")
         else:
-            lines.append("{}\tvalue\t".format(full))
+            lines.append(f"{full}\tvalue\t")
 
 
 def main(out):

@@ -28,7 +28,7 @@ ARGUMENTS_LOST = {
     ("tf.keras.utils.deserialize_keras_object", "printable_module_name"),
 }
 
-FACE = '''
+FACE = """
 import gzip, inspect, sys
 import tf1sessions.scripts
 tf1sessions.scripts.install()
@@ -95,8 +95,10 @@ from keras.engine.topology import Layer as from_topology
 report(same={
     "tf.compat.v1": v1 is tf, "attribute": tf.compat.v1 is tf, "flags": flags is tf.flags is tf.app.flags,
     "keras": keras is tf.keras, "tf.keras": tensorflow.keras is tf.keras, "nn": nn is tf.nn,
-    "ops.Tensor": ops.Tensor is tf.Tensor, "stack": array_ops.stack is tf.stack, "while": control_flow_ops.while_loop is tf.while_loop,
-    "cell": rnn_cell.GRUCell is rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell, "ref": variables.RefVariable is not None,
+    "ops.Tensor": ops.Tensor is tf.Tensor, "stack": array_ops.stack is tf.stack,
+    "while": control_flow_ops.while_loop is tf.while_loop,
+    "cell": rnn_cell.GRUCell is rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell,
+    "ref": variables.RefVariable is not None,
     "dropout cell": rnn_cell_impl.DropoutWrapper is tf.nn.rnn_cell.DropoutWrapper,
     "layers": core.Dense is tf.layers.Dense, "backend": inner_backend.set_session is tf.keras.backend.set_session,
     "keras.layers": imported("from tensorflow.keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
@@ -135,7 +137,7 @@ report(
     ref=type(tf.Variable(1.0)).__name__, eager=tf.executing_eagerly(),
 )
 report(loss=losses(_sentinel=None, labels=tf.zeros([2, 3]), logits=tf.zeros([2, 3])).shape.as_list())
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +211,7 @@ def test_old_arguments_by_position_and_by_name(face):
     assert face["sentinel"][0] == "ValueError" and "named arguments" in face["sentinel"][1]
 
 
-WRONG_WAY = '''
+WRONG_WAY = """
 import sys, types
 kind = sys.argv[1]
 if kind == "keras":
@@ -225,7 +227,7 @@ try:
 except Exception as error:
     report(kind=type(error).__name__, text=str(error))
 report(untouched=before == dict(os.environ), hooked=[type(f).__name__ for f in sys.meta_path])
-'''
+"""
 
 
 @pytest.mark.parametrize("kind", ["tensorflow", "keras"])

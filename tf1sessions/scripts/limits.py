@@ -1,8 +1,8 @@
 """The threads and the memory of a job: what every session that its script makes is given.
 
 Data flow: :func:`apply` keeps the job's :class:`Limits` and wraps ``BaseSession.__init__``, through which the
-sessions of ``tf.Session``, ``MonitoredTrainingSession`` and Keras all go. What the script left open is filled in; a memory
-fraction above the job's share is lowered to it, with one warning.
+sessions of ``tf.Session``, ``MonitoredTrainingSession`` and Keras all go. What the script left open is filled in; a
+memory fraction above the job's share is lowered to it, with one warning.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``tensorflow.examples.tutorials.mnist.input_data``: MNIST in batches, from files that are already there.
 
-The four files of MNIST, and of every data set in its format (Fashion-MNIST, KMNIST), are read plain or gzipped,
-from the folder given or from one below it. Nothing is downloaded. Batches and shuffling are 1.15.5's, to the number: a data set
-reads NumPy's global random state, which making one seeds.
+The four files of MNIST, and of every data set in its format (Fashion-MNIST, KMNIST), are read plain or gzipped, from
+the folder given or from one below it. Nothing is downloaded. Batches and shuffling are 1.15.5's, to the number: a
+data set reads NumPy's global random state, which making one seeds.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class DataSet:
             assert images.shape[0] == labels.shape[0], f"images.shape: {images.shape} labels.shape: {labels.shape}"
             if reshape:
                 assert images.shape[3] == 1
-                images = images.reshape(images.shape[0], -1)
+                images = images.reshape(images.shape[0], images.shape[1] * images.shape[2])
             if dtype == tf.float32:
                 images = np.multiply(images.astype(np.float32), np.float32(1.0 / 255.0))
         self._images, self._labels = images, labels

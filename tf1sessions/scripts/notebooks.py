@@ -1,9 +1,9 @@
 """Notebooks as programs: cells, magics and shell lines, without IPython.
 
 Data flow: :func:`read` turns a ``.ipynb`` file into its code cells; :func:`translate` turns a cell into Python, where
-magics and shell lines become calls of ``get_ipython()``, an object of :class:`Shell`; :func:`run` executes the cells in
-order in one namespace and shows the value of a cell's last expression, as a notebook does. A cell is compiled under the name
-``notebook.ipynb, cell 3``, so that tracebacks name it and show its lines.
+magics and shell lines become calls of ``get_ipython()``, an object of :class:`Shell`; :func:`run` executes the cells
+in order in one namespace and shows the value of a cell's last expression, as a notebook does. A cell is compiled
+under the name ``notebook.ipynb, cell 3``, so that tracebacks name it and show its lines.
 """
 
 from __future__ import annotations

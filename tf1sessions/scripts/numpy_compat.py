@@ -265,7 +265,10 @@ def apply() -> None:
 
 def _itemset(self: Any, *args: Any) -> None:
     *index, value = args
-    self[tuple(index[0]) if index and isinstance(index[0], tuple) else tuple(index)] = value
+    if len(index) == 1 and not isinstance(index[0], tuple):
+        self.flat[index[0]] = value
+    else:
+        self[index[0] if len(index) == 1 else tuple(index)] = value
 
 
 def _tostring(self: Any, order: Any = "C") -> bytes:

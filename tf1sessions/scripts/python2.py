@@ -28,7 +28,8 @@ _CONSTRUCTS = [
     (r"<>", "the operator <>"),
     (r"(?<!\w)[uU][rR]['\"]", "a ur'' string"),
     (r"`[^`]*`", "backquotes for repr()"),
-    (r"^\s*(def\s+\w+\s*|.*\blambda\s*)\(.*\([^()]*\).*\)\s*:", "a tuple among the parameters"),
+    (r"^\s*def\s+\w+\s*\(.*\(\s*\w+\s*,[^()]*\).*\)\s*:", "a tuple among the parameters"),
+    (r"\blambda\s*([^:()]*,\s*)?\(\s*\w+\s*,[^()]*\)[^:()]*:", "a tuple among the parameters"),
 ]
 _MESSAGES = [
     (r"Missing parentheses in call to 'print'", "the print statement"),
@@ -104,6 +105,8 @@ def hint(error: BaseException) -> str | None:
     """A line to print below the traceback of ``error`` where its cause is a name of Python 2."""
     if isinstance(error, NameError):
         name, table, kind = getattr(error, "name", None), _NAMES, "the function or type"
+    elif isinstance(error, TypeError) and 'Did you mean "print(' in str(error):
+        return f"This looks like Python 2: `print >>file, text` is print(text, file=file) in Python 3. {_NEXT_STEP}"
     elif isinstance(error, ModuleNotFoundError):
         name, table, kind = error.name, _MODULES, "the module"
     elif isinstance(error, AttributeError):
