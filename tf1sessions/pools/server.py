@@ -132,6 +132,7 @@ class WorkerHandle:
 
         Raises:
             WorkerDiedError: The server itself was killed, and its workers with it.
+            WorkerStartError: It had not started at first, and no process could be made to try again.
         """
         if not self._ended.wait(timeout):
             return None
@@ -304,7 +305,7 @@ class _ForkLink:
         self._closing = False
         self._ready = threading.Event()  # set when the server has preloaded, or has ended
         # Protects sending, the number of the last job, and that no handle is added once the server has ended. The
-        # reader must not wait for it while the server lives: a sender may be waiting for the server, and that for the
+        # reader must not take it while the server lives: who holds it may be waiting for the server, and that for the
         # reader.
         self._lock = threading.Lock()
         self._last_number = 0
@@ -326,26 +327,25 @@ class _ForkLink:
 
     def spawn(self, spec: WorkerSpec) -> WorkerHandle:
         self.wait_ready(_START_SECS)
-        with _standard_fds(spec) as fds, self._lock:
-            if self.ended:
-                raise self._start_error()
+        with self._lock:
             self._last_number = number = self._last_number + 1
-            request = _request(spec, self._mark(number), self._preload) | {"do": "spawn", "job": number}
-            handle = self._handles[number] = WorkerHandle(spec.name, number, self)
-            try:
-                worker.send(self._control, request, fds)
-            except OSError as error:
-                raise self._start_error() from error
-            except BaseException:
-                del self._handles[number]
-                raise
+        handle = WorkerHandle(spec.name, number, self)
+        request = _request(spec, self._mark(number), self._preload) | {"do": "spawn", "job": number}
         try:
-            handle._accepted.wait()  # the server answers at once, or its end does
-        except BaseException:  # an interrupt: nobody will have the handle
+            with _standard_fds(spec) as fds, self._lock:
+                if alive := not self.ended:
+                    self._handles[number] = handle
+                    with contextlib.suppress(OSError):  # the server has ended, which its reader tells
+                        worker.send(self._control, request, fds)
+            if alive:
+                handle._accepted.wait()  # the server answers at once, or its end does
+        except BaseException:  # an interrupt, or what JSON cannot carry: nobody will have the handle
             self.kill(number)
             raise
+        if not alive or (self.ended and not handle.pid):
+            raise self._start_error()
         if handle._error is not None and not handle.pid:
-            raise self._start_error() if self.ended else handle._error
+            raise handle._error
         return handle
 
     def signal(self, number: int, signum: int) -> None:
@@ -459,11 +459,12 @@ class _SpawnLink:
                 job = _Spawned(self, handle, spec, [os.dup(fd) for fd in fds])
             try:
                 job.start()
-            except BaseException as error:
+            except OSError as error:
                 job.close()
-                if isinstance(error, OSError):
-                    text = f"The worker {spec.name!r} does not start: {error}"
-                    raise WorkerStartError(text, where=f"{self._python} in {spec.cwd}") from error
+                text = f"The worker {spec.name!r} does not start: {error}"
+                raise WorkerStartError(text, where=f"{self._python} in {spec.cwd}") from error
+            except BaseException:
+                job.close()
                 raise
             self._running[number] = job
             job.thread.start()
@@ -504,7 +505,8 @@ class _Spawned:
         self._mark = f"{link._token}-{handle._number:08d}"
         self._request = Path(link._folder, f"{handle._number}.request")
         self._report = Path(link._folder, f"{handle._number}.report")
-        self.stopped = False
+        self.stopped = False  # it was told to end: a failed start is not tried again
+        self.over = False  # its process id may be another's by now
         self.process: subprocess.Popen[bytes]
         self.thread = threading.Thread(target=self._watch, name=f"tf1sessions-worker-{handle._number}", daemon=True)
 
@@ -528,6 +530,8 @@ class _Spawned:
 
     def signal(self, signum: int) -> None:
         """Call this with the link's lock held, which keeps the process from being replaced by a second attempt."""
+        if self.over:
+            return
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended
                 os.killpg(self.process.pid, signum)
@@ -536,6 +540,8 @@ class _Spawned:
 
     def kill(self) -> None:
         """Call this with the link's lock held, too."""
+        if self.over:
+            return
         if hasattr(os, "killpg"):  # Popen.kill() would reap the process, which is the waiting thread's to do
             worker.signal_processes(self.processes(), signal.SIGKILL)
             self.signal(signal.SIGKILL)
@@ -553,22 +559,32 @@ class _Spawned:
             path.unlink(missing_ok=True)
 
     def _watch(self) -> None:
-        returncode, peak_mb = _wait_for(self.process)
-        if not self._told().startswith("+"):
-            with self._link._lock:
-                again = not self.stopped and not self._link._closed
-                if again:
-                    self.start()
-            if again:
-                returncode, peak_mb = _wait_for(self.process)
-        seconds = time.monotonic() - self._started_at
-        told = self._told()
-        leftovers = worker.end_processes(self.processes)
+        result, error = None, None
+        try:
+            result = self._wait()
+        except OSError as failure:
+            error = WorkerStartError(f"The worker {self._spec.name!r} did not start, and could not again: {failure}")
         with self._link._lock:
             del self._link._running[self._handle._number]
         self.close()
+        self._handle._end(result, error)
+
+    def _wait(self) -> WorkerResult:
+        returncode, peak_mb = _wait_for(self.process)
+        with self._link._lock:
+            again = not (self._told().startswith("+") or self.stopped or self._link._closed)
+            if again:
+                self.start()
+            self.over = not again
+        if again:
+            returncode, peak_mb = _wait_for(self.process)
+            with self._link._lock:
+                self.over = True
+        seconds = time.monotonic() - self._started_at
+        leftovers = worker.end_processes(self.processes)
+        told = self._told()
         started = told.startswith("+")
-        self._handle._end(_result(returncode, seconds, peak_mb, started, leftovers, "" if started else told[1:]))
+        return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else told[1:])
 
     def _told(self) -> str:
         return self._report.read_text(errors="replace") if self._report.exists() else ""

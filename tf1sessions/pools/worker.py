@@ -95,9 +95,11 @@ _COLD_NAMES = frozenset({
 _SETTLE_SECS = 0.25  # what a job left may still end by itself, as multiprocessing's resource tracker does; arbitrary
 TERM_SECS = 1.0  # between SIGTERM and SIGKILL; arbitrary
 _GIVE_UP_SECS = 10.0  # after SIGKILL: a process in an uninterruptible system call is left alone; arbitrary
+_EXEC_SECS = 0.1  # a process that executes a program has no environment for some milliseconds; arbitrary
 _WATCH_SECS = 1.0  # how often a spawned worker looks whether its parent lives; arbitrary
 _POLL_SECS = 0.05  # how often the processes of an ending job are looked up
 
+_PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
 
@@ -160,7 +162,7 @@ def job_processes(mark: str, leader: int | None = None, parent: int | None = Non
         for pid, (ppid, group, session) in table.items()
         if (leader is not None and leader in (pid, group, session))
         or (parent is not None and ppid == parent)
-        or wanted in b"\0" + _read(f"/proc/{pid}/environ")
+        or wanted in b"\0" + _environment(pid)
     }
     while descendants := {pid for pid, (ppid, _, _) in table.items() if ppid in found} - found:
         found |= descendants
@@ -168,19 +170,30 @@ def job_processes(mark: str, leader: int | None = None, parent: int | None = Non
 
 
 def _process_table() -> dict[int, tuple[int, int, int]]:
-    """Parent, process group and session of every living process; a zombie has ended."""
+    """Parent, process group and session of every living process; without zombies, and the kernel's own."""
     table = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdecimal():
             fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
-            if fields and fields[0] not in b"ZX":
+            if fields and fields[0] not in b"ZX" and not int(fields[6]) & _PF_KTHREAD:
                 table[int(name)] = (int(fields[1]), int(fields[2]), int(fields[3]))
     return table
 
 
+def _environment(pid: int) -> bytes:
+    """The environment that a process began with; empty when it is not ours to look into."""
+    deadline = time.monotonic() + _EXEC_SECS
+    while True:
+        environment = _read(f"/proc/{pid}/environ")
+        if environment or time.monotonic() > deadline or not os.access(f"/proc/{pid}/environ", os.R_OK):
+            return environment
+        if _read(f"/proc/{pid}/cmdline"):
+            return _read(f"/proc/{pid}/environ")
+        time.sleep(0.001)  # in the midst of exec() both are empty
+
+
 def _command(pid: int) -> str:
-    words = _read(f"/proc/{pid}/cmdline") or _read(f"/proc/{pid}/comm")
-    text = words.replace(b"\0", b" ").decode(errors="replace").strip()
+    text = (_read(f"/proc/{pid}/cmdline") or _read(f"/proc/{pid}/comm")).replace(b"\0", b" ").decode(errors="replace")
     return " ".join(text.split())[:200]
 
 
@@ -265,19 +278,21 @@ def cold_start_reasons(
 
 def _hiding(modules: Collection[str], path0: str | None) -> dict[str, str]:
     """The files in ``path0`` that an import would find instead of these modules, by the module's name."""
-    hiding = {}
     try:
-        entries = sorted(os.scandir(path0), key=lambda entry: entry.name) if path0 else []
-    except OSError:
-        entries = []  # no such folder: nothing is found there
-    for entry in entries:
-        name, _, ending = entry.name.partition(".")
-        if entry.is_dir():
-            is_module = not ending and os.path.isfile(os.path.join(entry.path, "__init__.py"))
-        else:
-            is_module = ending in ("py", "pyc", "so") or ending.endswith(".so")
-        if is_module and name in modules:
-            hiding[name] = entry.path
+        files = sorted(os.listdir(path0)) if path0 else []
+    except (OSError, ValueError):  # no such folder: an import finds nothing there either
+        files = []
+    hiding = {}
+    for file in files:
+        name, _, ending = file.partition(".")
+        if name in modules:
+            path = os.path.join(path0 or "", file)
+            if os.path.isdir(path):
+                is_module = not ending and os.path.isfile(os.path.join(path, "__init__.py"))
+            else:
+                is_module = ending in ("py", "pyc", "so") or ending.endswith(".so")
+            if is_module:
+                hiding[name] = path
     return hiding
 
 
@@ -338,7 +353,9 @@ class _Server:
         while True:
             while self.to_fork:
                 job = self.to_fork.popleft()
-                if self._fork(job):
+                if job.ended and job.stopped:  # told to end after a failed start
+                    job.next_at = time.monotonic()
+                elif self._fork(job):
                     return job
             timeout = self._end_jobs()
             if self.closing and not self.jobs:
@@ -381,6 +398,10 @@ class _Server:
         match message["do"]:
             case "spawn" if self.closing:
                 _close_all(fds)
+            case "spawn" if len(fds) != 3:
+                _close_all(fds)
+                error = "its descriptors did not arrive; too many files are open in the worker server"
+                self._tell({"event": "refused", "job": message["job"], "error": error})
             case "spawn":
                 payload, env = message["payload"], message["env"]
                 cold = cold_start_reasons(self.environment, env, self.preloaded, payload.get("path0"))
@@ -396,6 +417,8 @@ class _Server:
                 self._close()
 
     def _signal(self, job: _Job, signum: int) -> None:
+        if job.ended:  # its process id may be another's by now
+            return
         for deliver in (os.killpg, os.kill):  # a worker that was just forked has no process group yet
             try:
                 return deliver(job.pid, signum)
@@ -440,7 +463,7 @@ class _Server:
     def _fork(self, job: _Job) -> bool:
         """Fork the worker; True in the child."""
         job.attempts += 1
-        job.told = b""
+        job.told, job.ended = b"", None
         job.forked_at = time.monotonic()
         pid = -1
         try:
@@ -516,12 +539,10 @@ class _Server:
     def _main_ended(self, job: _Job, returncode: int, peak_mb: float) -> None:
         while job.report >= 0:
             self._on_report(job, last=True)
-        if not job.started and job.attempts < 2 and not job.stopped:
-            job.pid = 0
-            self.to_fork.append(job)
-            return
         job.ended = returncode, time.monotonic() - job.forked_at, peak_mb
-        if job.next_at is None:
+        if not job.started and job.attempts < 2 and not job.stopped:
+            self.to_fork.append(job)
+        elif job.next_at is None:
             job.next_at = time.monotonic() + _SETTLE_SECS
 
     def _end_jobs(self) -> float | None:
@@ -530,6 +551,8 @@ class _Server:
             # With no other job, an orphan that hides its origin can only be this one's (or an earlier one's).
             adopted = os.getpid() if len(self.jobs) == 1 else None
             alive = job_processes(job.request["mark"], job.pid, adopted)
+            if not job.ended:
+                alive[job.pid] = ""
             now = time.monotonic()
             if job.ended and (not alive or now > job.given_up_at):
                 self._finish(job)
