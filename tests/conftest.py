@@ -7,22 +7,23 @@ checks share one such process and hand their findings back as JSON.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import textwrap
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import PACKAGE, PythonRun, leftovers, mark_this_session, our_processes
+from support import PACKAGE, Alive, PythonRun, leftovers, mark_this_session
 
 import tf1sessions
 
@@ -31,8 +32,14 @@ SETTLE_SECS = 10.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Marks this session, and lets the processes that it starts find the package in a checkout, too."""
+    """Gives this session a mark and a temporary folder, so that what it leaves behind can be told from other things.
+
+    In a checkout, the processes that it starts find the package, too.
+    """
     mark_this_session()
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # tmp_path stays where one looks for it
+    tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="t1-")
+    config.add_cleanup(functools.partial(shutil.rmtree, tempfile.tempdir, ignore_errors=True))
     installed = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}
     if PACKAGE.parent not in installed:
         paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -66,11 +73,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test module that leaves a process, an orphan too, or a non-daemon thread behind, naming it."""
-    processes, threads = our_processes(), threading.enumerate()
+    """Fails a test module that leaves a process, a non-daemon thread or a temporary folder behind, naming it."""
+    before = Alive.now()
     yield
     deadline = time.monotonic() + SETTLE_SECS
-    while (left := leftovers(processes, threads)) and time.monotonic() < deadline:
+    while (left := leftovers(before)) and time.monotonic() < deadline:
         time.sleep(0.02)
     if left:
         pytest.fail(f"{request.node.name} left behind:\n  " + "\n  ".join(left), pytrace=False)

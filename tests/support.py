@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+import tempfile
 import threading
 import traceback
 import uuid
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,20 +63,39 @@ def our_processes() -> dict[int, str]:
     return found
 
 
+def our_folders() -> set[str]:
+    """Returns what lies in the temporary folder of this session under the package's name."""
+    return {str(path) for path in Path(tempfile.gettempdir()).glob("tf1sessions*")}
+
+
 # The standard library keeps this helper for as long as the process lives; pytest-timeout watches the current test.
 NOT_OURS = ("multiprocessing.resource_tracker", "pytest_timeout ")
 
 
-def leftovers(processes: Mapping[int, str], threads: Sequence[threading.Thread]) -> list[str]:
-    """Names what is alive now and is neither in ``processes`` nor in ``threads``."""
+@dataclasses.dataclass(frozen=True)
+class Alive:
+    """What there is at one moment: processes that come from this one, threads that would keep it alive, folders."""
+
+    processes: dict[int, str]
+    threads: list[threading.Thread]
+    folders: set[str]
+
+    @staticmethod
+    def now() -> Alive:
+        return Alive(our_processes(), threading.enumerate(), our_folders())
+
+
+def leftovers(before: Alive) -> list[str]:
+    """Names what is there now and was not there ``before``."""
     found = [
         f"process {pid}: {command[:200]}"
         for pid, command in our_processes().items()
-        if pid not in processes and not any(name in command for name in NOT_OURS)
+        if pid not in before.processes and not any(name in command for name in NOT_OURS)
     ]
+    found += [f"path {path}" for path in sorted(our_folders() - before.folders)]
     frames = sys._current_frames()
     for thread in threading.enumerate():
-        if thread.daemon or thread in threads or thread.name.startswith(NOT_OURS):
+        if thread.daemon or thread in before.threads or thread.name.startswith(NOT_OURS):
             continue
         frame = frames.get(thread.ident or 0)
         where = traceback.extract_stack(frame)[-1] if frame else None

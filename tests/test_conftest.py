@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 
 import pytest
-from support import PythonRun, leftovers, our_processes
+from support import Alive, PythonRun, leftovers
 
 
 def test_a_process_and_a_thread_that_stay_are_named() -> None:
     go = threading.Event()
     thread = threading.Thread(target=go.wait, name="stays-behind")
     daemon = threading.Thread(target=go.wait, name="may-stay", daemon=True)
-    before, threads = our_processes(), threading.enumerate()
+    before = Alive.now()
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         thread.start()
         daemon.start()
-        left = leftovers(before, threads)
+        left = leftovers(before)
         assert len(left) == 2, left
         assert left[0].startswith(f"process {process.pid}: ") and "input()" in left[0]
         assert left[1].startswith("thread 'stays-behind' at ")
-        assert leftovers(our_processes(), threading.enumerate()) == []
+        assert leftovers(Alive.now()) == []
     finally:
         go.set()
         thread.join()
         daemon.join()
         process.communicate(b"\n")
-    assert leftovers(before, threads) == []
+    assert leftovers(before) == []
 
 
 def test_a_child_that_nobody_waited_for_is_named() -> None:
-    before = our_processes()
+    before = Alive.now()
     process = subprocess.Popen([sys.executable, "-c", "print()"], stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.read()  # until it closed its end; it is a zombie now, or about to be
-    assert [text for text in leftovers(before, threading.enumerate()) if str(process.pid) in text]
+    assert [text for text in leftovers(before) if str(process.pid) in text]
     process.stdout.close()
     process.wait()
-    assert leftovers(before, threading.enumerate()) == []
+    assert leftovers(before) == []
+
+
+def test_a_temporary_folder_that_stays_is_named() -> None:
+    before = Alive.now()
+    with tempfile.TemporaryDirectory(prefix="tf1sessions-"), tempfile.TemporaryDirectory(prefix="other-"):
+        during = leftovers(before)
+    assert [re.sub(r"-\w+$", "", text) for text in during] == [f"path {tempfile.gettempdir()}/tf1sessions"]
+    assert leftovers(before) == []
 
 
 def test_an_orphan_is_named() -> None:
-    before, threads = our_processes(), threading.enumerate()
+    before = Alive.now()
     code = """if True:
         import subprocess, sys
         waits = [sys.executable, "-c", "input()"]
@@ -56,10 +66,10 @@ def test_an_orphan_is_named() -> None:
         assert parent.stdin is not None and parent.stdout is not None
         orphan = int(parent.stdout.read())
         assert parent.wait() == 0
-        assert [text.partition(":")[0] for text in leftovers(before, threads)] == [f"process {orphan}"]
+        assert [text.partition(":")[0] for text in leftovers(before)] == [f"process {orphan}"]
         parent.stdin.write(b"\n")
     deadline = time.monotonic() + 30
-    while (left := leftovers(before, threads)) and time.monotonic() < deadline:
+    while (left := leftovers(before)) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert left == []
 
