@@ -9,13 +9,17 @@ import functools
 import os
 import runpy
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
 PRELOAD_FAILS = "TF1SESSIONS_TEST_PRELOAD_FAILS"
+PRELOAD_WAITS = "TF1SESSIONS_TEST_PRELOAD_WAITS"
 
 
 def preload() -> None:
+    while not os.path.exists(os.environ.get(PRELOAD_WAITS, "/")):
+        time.sleep(0.02)
     if PRELOAD_FAILS in os.environ:
         raise RuntimeError("no TensorFlow here")
 

@@ -1,0 +1,79 @@
+"""The command itself: help, version, wrong calls, and that these load nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from conftest import PythonRun
+
+import tf1sessions
+
+
+def call(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "tf1sessions", *args], capture_output=True, text=True, timeout=60)
+
+
+def test_help_names_each_command_and_shows_an_example() -> None:
+    done = call("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "tf1sessions run train_a.py train_b.py -j 2" in done.stdout
+    assert "  run  " in done.stdout
+
+
+def test_help_of_run_names_each_option() -> None:
+    done = call("run", "-h")
+    assert (done.returncode, done.stderr) == (0, "")
+    for option in (
+        "-m", "-j", "--out", "--resume", "--time-limit", "--retries", "--keep-going", "--fail-fast", "--grace",
+        "--threads", "--memory-fraction", "--memory-limit-mb", "--gpus", "--visible-devices", "--fast-kernels",
+        "--dry-run", "--json",
+    ):  # fmt: skip
+        assert option in done.stdout
+    assert "SCRIPT... [-- ARGS]" in done.stdout
+
+
+def test_version() -> None:
+    done = call("--version")
+    assert (done.returncode, done.stdout) == (0, f"tf1sessions, version {tf1sessions.__version__}\n")
+
+
+@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(run_python: Callable[..., PythonRun], args: list[str]) -> None:
+    done = run_python(
+        f"""
+        import sys
+        from tf1sessions.cli.main import main
+        before = set(sys.modules)
+        sys.argv[1:] = {args!r}
+        try:
+            main()
+        except SystemExit as error:
+            report(code=error.code, loaded=sorted(name.partition(".")[0] for name in sys.modules))
+        """
+    )
+    assert done.results["code"] in (0, None)
+    heavy = {"tensorflow", "tf_keras", "keras", "numpy", "rich", "subprocess", "asyncio", "tomllib", "tomli"}
+    assert heavy & set(done.results["loaded"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["nonsense"], ["No such command 'nonsense'"]),
+        (["train.py", "--x"], ["tf1sessions run train.py"]),
+        (["--nonsense"], ["--nonsense"]),
+    ],
+)
+def test_wrong_call(args: list[str], words: list[str]) -> None:
+    done = call(*args)
+    assert (done.returncode, done.stdout) == (2, "")
+    for word in words:
+        assert word in done.stderr
+
+
+def test_without_a_command_the_help_is_shown() -> None:
+    done = call()
+    assert "Commands:" in done.stdout + done.stderr

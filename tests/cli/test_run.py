@@ -1,0 +1,362 @@
+"""``tf1sessions run`` as a user calls it, in a process of its own, with jobs that need no TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from plain_jobs import HERE, Plain, wait_until
+
+pytest_plugins = ("plain_fixture",)
+
+WAITS = """
+import sys, time
+print("begun", flush=True)
+time.sleep(1000)
+"""
+
+
+# --------------------------------------------------------------------------------------------------- one script
+
+
+def test_single_script_streams_and_gives_its_own_exit_code(plain: Plain) -> None:
+    plain.script(
+        "one.py",
+        """
+        import sys
+        print("out", sys.argv[1:], sys.stdin.read())
+        print("err", file=sys.stderr)
+        sys.stdout.buffer.write(b"\\xff\\x00")
+        sys.exit(5)
+        """,
+    )
+    done = plain.cli("run", "--out", "run", "one.py", "--", "--x", "-j", "--", "y z", input=b"typed")
+    assert done.returncode == 5
+    assert done.stdout == b"out ['--x', '-j', '--', 'y z'] typed\n\xff\x00"
+    assert done.stderr.startswith(b"err\n")
+    assert b"one failed after" in done.stderr and b"exit code 5" in done.stderr and b"run/01-one.log" in done.stderr
+    assert sorted(plain.log()) == sorted(b"err\nout ['--x', '-j', '--', 'y z'] typed\n\xff\x00")
+
+
+@pytest.mark.parametrize(
+    ("code", "returncode", "stdout", "stderr"),
+    [
+        ("", 0, b"", b""),
+        ("import sys; sys.exit('text é')", 1, b"", "text é".encode()),
+        ("import os; print('x', flush=True); os._exit(7)", 7, b"x\n", b""),
+        ("import os; os.kill(os.getpid(), 9)", 137, b"", b"killed by SIGKILL"),
+        ("import os; os.abort()", 134, b"", b"killed by SIGABRT"),
+        ("print('x'", 1, b"", b"SyntaxError"),
+        ("import nonsense_module", 1, b"", b"ModuleNotFoundError"),
+    ],
+)
+def test_end_of_a_single_script(plain: Plain, code: str, returncode: int, stdout: bytes, stderr: bytes) -> None:
+    plain.script("one.py", code)
+    done = plain.cli("run", "one.py")
+    assert (done.returncode, done.stdout) == (returncode, stdout)
+    assert stderr in done.stderr
+    assert b"one" in done.stderr.splitlines()[-1]
+
+
+def test_single_script_with_closed_streams(plain: Plain) -> None:
+    plain.script("one.py", "import sys; print(repr(sys.stdin.read()))")
+    command = [sys.executable, str(HERE / "plain_program.py"), "run", "one.py"]
+    done = subprocess.run(["sh", "-c", '"$@" <&-', "sh", *command], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, b"''\n")
+
+
+def test_reader_that_leaves_ends_the_script_as_under_python(plain: Plain) -> None:
+    plain.script("yes.py", "while True: print('y' * 100)")
+    command = [sys.executable, str(HERE / "plain_program.py"), "run", "--out", "run", "yes.py"]
+    done = subprocess.run(["sh", "-c", '"$@" | head -1', "sh", *command], capture_output=True, timeout=60)
+    assert done.stdout == b"y" * 100 + b"\n"
+    assert b"BrokenPipeError" in done.stderr
+    assert plain.states() == ["failed"]
+
+
+def test_module(plain: Plain) -> None:
+    plain.script("pack/__init__.py")
+    plain.script("pack/mod.py", "import sys; print(__name__, __package__, sys.argv[1:])")
+    done = plain.cli("run", "-m", "pack.mod", "--", "--x")
+    assert (done.returncode, done.stdout) == (0, b"__main__ pack ['--x']\n")
+
+
+# ------------------------------------------------------------------------------------------------------- several
+
+
+def test_several_scripts(plain: Plain) -> None:
+    plain.script("good.py", "import sys; print('hello', sys.argv[1])")
+    plain.script("bad.py", "def f():\n    raise ValueError('broken')\nprint('before')\nf()")
+    plain.script("kill.py", "import os; os.kill(os.getpid(), 9)")
+    done = plain.cli("run", "--out", "run", "good.py", "bad.py", "kill.py", "good.py", "-j", "2", "--", "you")
+    assert (done.returncode, done.stderr) == (1, b"")
+    text = done.stdout.decode()
+    assert "\x1b" not in text
+    assert text.startswith("4 jobs, 2 at a time; logs in run\n")
+    for words in ("[1/4] good started", "[1/4] good done after", "[2/4] bad failed", "ValueError: broken"):
+        assert words in text
+    assert "[3/4] kill killed by SIGKILL" in text
+    assert "2 of 4 jobs done, 1 failed, 1 killed" in text
+    assert "  | ValueError: broken" in text and "  | Traceback" in text
+    assert "tf1sessions run --resume run" in text
+    assert plain.log(0) == plain.log(3) == b"hello you\n"
+    assert {record["log"] for record in plain.records()} == {"01-good.log", "02-bad.log", "03-kill.log", "04-good.log"}
+    for record in plain.records():
+        assert set(record) >= {"script", "args", "state", "exit_code", "seconds", "peak_memory_mb", "log"}
+        assert record["args"] == ["you"]
+
+
+def test_all_good_is_exit_code_zero(plain: Plain) -> None:
+    plain.script("a.py")
+    done = plain.cli("run", "a.py", "a.py")
+    assert done.returncode == 0
+    assert b"2 of 2 jobs done, in" in done.stdout
+    assert b"resume" not in done.stdout
+    (run,) = (plain.folder / "runs").iterdir()
+    assert sorted(path.name for path in run.iterdir()) == [".lock", "01-a.log", "02-a.log", "jobs.json"]
+
+
+def test_reader_that_leaves_does_not_end_the_jobs(plain: Plain) -> None:
+    plain.script("a.py", "print(1)")
+    command = [sys.executable, str(HERE / "plain_program.py"), "run", "--out", "run", *["a.py"] * 8, "-j", "1"]
+    done = subprocess.run(["sh", "-c", '"$@" | head -1', "sh", *command], capture_output=True, timeout=60)
+    assert done.stdout == b"8 jobs, 1 at a time; logs in run\n"
+    assert done.stderr == b""
+    assert plain.states() == ["done"] * 8
+
+
+def test_json_is_alone_on_stdout(plain: Plain) -> None:
+    plain.script("a.py", "print('noise')")
+    plain.script("b.py", "import sys; sys.exit(3)")
+    done = plain.cli("run", "--json", "--out", "run", "a.py", "b.py")
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["exit_code"], summary["folder"]) == (1, 1, "run")
+    assert summary["counts"] == {"done": 1, "failed": 1}
+    assert summary["jobs"] == plain.records()
+    assert b"a done" in done.stderr
+    single = plain.cli("run", "--json", "a.py")
+    assert json.loads(single.stdout)["jobs"][0]["state"] == "done"
+
+
+def test_job_file(plain: Plain) -> None:
+    plain.script("train.py", "import os, sys; print(sys.argv[1:], os.environ['SEED'])")
+    plain.script(
+        "search.toml",
+        """
+        [[job]]
+        script = "train.py"
+        env = {SEED = "{repeat}"}
+        repeat = 2
+        [job.grid]
+        rate = [0.1, 0.01]
+        """,
+    )
+    dry = plain.cli("run", "search.toml", "--threads", "2", "--dry-run", "--", "--last")
+    assert dry.returncode == 0
+    assert b"SEED=1 python train.py --rate=0.01 --last" in dry.stdout
+    assert b"threads = 2" in dry.stdout and b"4 jobs to run" in dry.stdout
+    assert json.loads(plain.cli("run", "search.toml", "--dry-run", "--json").stdout)[3]["args"] == ["--rate=0.01"]
+    assert not (plain.folder / "runs").exists()
+    done = plain.cli("run", "search.toml", "--out", "run", "-j", "3")
+    assert done.returncode == 0
+    assert [plain.log(index).decode() for index in range(4)] == [
+        "['--rate=0.1'] 0\n",
+        "['--rate=0.1'] 1\n",
+        "['--rate=0.01'] 0\n",
+        "['--rate=0.01'] 1\n",
+    ]
+
+
+def test_fail_fast_and_retries(plain: Plain) -> None:
+    plain.script("bad.py", "import sys; print('try'); sys.exit(9)")
+    plain.script("good.py")
+    done = plain.cli("run", "--fail-fast", "--retries", "1", "-j", "1", "--out", "run", "bad.py", "good.py")
+    assert done.returncode == 1
+    assert plain.states() == ["failed", "skipped"]
+    assert plain.log().count(b"try\n") == 2
+    assert b"1 skipped" in done.stdout
+
+
+def test_time_limit(plain: Plain) -> None:
+    plain.script("long.py", WAITS)
+    plain.script("good.py")
+    done = plain.cli("run", "--time-limit", "0.5", "--out", "run", "long.py", "good.py", "-j", "2")
+    assert (done.returncode, plain.states()) == (1, ["timeout", "done"])
+    assert b"ran longer than 0.5 s" in done.stdout
+    assert plain.cli("run", "--time-limit", "0.5", "long.py").returncode == 124
+
+
+def test_preload_that_fails_is_one_clear_error(plain: Plain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF1SESSIONS_TEST_PRELOAD_FAILS", "1")
+    plain.script("a.py")
+    done = plain.cli("run", "a.py", "a.py")
+    assert done.returncode == 1
+    assert b"Error:" in done.stderr and b"no TensorFlow here" in done.stderr
+    assert b"tf1sessions/cli" not in done.stderr
+
+
+# ---------------------------------------------------------------------------------------------------- wrong calls
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([], "Nothing to run"),
+        (["none.py"], "cannot run 'none.py': No such file"),
+        (["good.py", "none.py"], "cannot run 'none.py'"),
+        (["folder"], "cannot run 'folder': it is a folder"),
+        (["good.py", "--epochs", "3"], "No such option '--epochs'|Arguments for the scripts themselves come after --"),
+        (["-j", "0", "good.py"], "-j|0"),
+        (["-j", "-1", "good.py"], "-j|-1"),
+        (["-j", "x", "good.py"], "-j|'x'"),
+        (["--memory-fraction", "0", "good.py"], "--memory-fraction|0.0 is not a number above 0 and at most 1"),
+        (["--memory-fraction", "nan", "good.py"], "--memory-fraction|nan"),
+        (["--memory-fraction", "1.5", "good.py"], "--memory-fraction|1.5"),
+        (["--memory-limit-mb", "0", "good.py"], "--memory-limit-mb|0"),
+        (["--time-limit", "0", "good.py"], "--time-limit|0.0"),
+        (["--time-limit", "inf", "good.py"], "--time-limit|inf"),
+        (["--retries", "-1", "good.py"], "--retries|-1"),
+        (["--threads", "0", "good.py"], "--threads|0"),
+        (["--grace", "nan", "good.py"], "--grace|nan"),
+        (["-m", "mod", "good.py"], "both -m mod and good.py"),
+        (["--resume", "nowhere"], "no run to resume in 'nowhere'"),
+        (["--resume", "x", "--out", "y"], "--out y with --resume x"),
+        (["--out", "good.py", "good.py"], "run folder 'good.py'"),
+        (["wrong.toml"], "wrong.toml|job 1: script|3"),
+    ],
+)
+def test_wrong_call_is_exit_code_two_before_anything_starts(plain: Plain, args: list[str], words: str) -> None:
+    plain.script("good.py", "open('ran', 'w')")
+    plain.script("wrong.toml", "[[job]]\nscript = 3")
+    (plain.folder / "folder").mkdir()
+    before = sorted(os.listdir(plain.folder))
+    done = plain.cli("run", *args)
+    assert (done.returncode, done.stdout) == (2, b"")
+    for word in words.split("|"):
+        assert word in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+    assert sorted(os.listdir(plain.folder)) == before
+
+
+def test_folder_that_cannot_be_written(plain: Plain) -> None:
+    plain.script("a.py")
+    done = plain.cli("run", "--out", "/proc/run", "a.py")
+    assert done.returncode == 2
+    assert b"run folder '/proc/run'" in done.stderr
+
+
+# ----------------------------------------------------------------------------------------- interruption and resume
+
+
+def begun(plain: Plain, count: int, run: str = "run") -> None:
+    """Waits until so many logs have the first line of WAITS."""
+
+    def logs() -> int:
+        return sum(b"begun" in path.read_bytes() for path in Path(plain.folder, run).glob("*.log"))
+
+    wait_until(lambda: logs() >= count, f"{count} jobs to begin")
+
+
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_interrupt_and_resume(plain: Plain, signum: int, code: int) -> None:
+    plain.script("good.py", "open('ran', 'a').write('x')")
+    plain.script("long.py", f"import os\nif os.path.exists('quick'): raise SystemExit\n{WAITS}")
+    args = ["good.py", "long.py", "long.py", "good.py"]
+    with plain.start("run", "--out", "run", "-j", "2", *args) as process:
+        begun(plain, 2)
+        process.send_signal(signum)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (code, b"")
+    assert plain.states() == ["done", "cancelled", "cancelled", "pending"]
+    text = stdout.decode()
+    assert "ending 2 jobs" in text
+    assert "interrupted: 1 of 4 jobs done, 2 cancelled, 1 not started" in text
+    assert "To continue: tf1sessions run --resume run" in text
+    (plain.folder / "quick").touch()
+    refused = plain.cli("run", "--resume", "run", *args, "good.py")
+    assert (refused.returncode, b"has 4 jobs, and 5 are given" in refused.stderr) == (2, True)
+    resumed = plain.cli("run", "--resume", "run")
+    assert resumed.returncode == 0
+    assert b"3 jobs, 1 done before" in resumed.stdout
+    assert (plain.folder / "ran").read_text() == "xx"
+    assert plain.log(1).startswith(b"begun\n")  # what the first attempt wrote stays
+
+
+def test_second_interrupt_kills_a_job_that_does_not_listen(plain: Plain) -> None:
+    plain.script("deaf.py", f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{WAITS}")
+    with plain.start("run", "--out", "run", "--grace", "1000", "deaf.py", "deaf.py", "-j", "2") as process:
+        begun(plain, 2)
+        process.send_signal(signal.SIGINT)
+        line = b""
+        while b"Ctrl-C: ending" not in line:
+            line = process.stdout.readline()  # type: ignore[union-attr]
+            assert line
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=60)
+    assert (process.returncode, plain.states()) == (130, ["cancelled", "cancelled"])
+    assert b"killing 2 jobs" in stdout
+    assert plain.records()[0]["signal"] == "SIGKILL"
+
+
+def test_interrupt_of_a_single_script_is_its_own(plain: Plain) -> None:
+    plain.script(
+        "one.py",
+        """
+        import time
+        try:
+            print("begun", flush=True)
+            time.sleep(1000)
+        except KeyboardInterrupt:
+            print("saved", flush=True)
+            raise
+        """,
+    )
+    with plain.start("run", "--out", "run", "one.py") as process:
+        begun(plain, 1)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, b"begun\nsaved\n")
+    assert b"KeyboardInterrupt" in stderr
+    assert plain.states() == ["cancelled"]
+
+
+def test_ignored_signals_stay_ignored(plain: Plain) -> None:
+    plain.script("one.py", "import sys; print('begun', flush=True); sys.stdin.read()")
+    command = [sys.executable, str(HERE / "plain_program.py"), "run", "--out", "run", "one.py"]
+    code = f"import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv({command[0]!r}, {command!r})"
+    with plain.start(program=["-c", code], stdin=subprocess.PIPE) as process:
+        begun(plain, 1)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+    assert (process.returncode, plain.states()) == (0, ["done"])
+
+
+def test_kill_dash_nine_leaves_a_true_record_and_no_process(plain: Plain) -> None:
+    plain.script("good.py", "open('ran', 'a').write('x')")
+    plain.script("long.py", f"import os\nif os.path.exists('quick'): raise SystemExit\n{WAITS}")
+    with plain.start("run", "--out", "run", "-j", "1", "good.py", "long.py", "good.py") as process:
+        begun(plain, 1)
+        process.kill()
+        process.communicate(timeout=60)
+    wait_until(lambda: not plain.strays(), "server and jobs to end with the command")
+    assert plain.states() == ["done", "running", "pending"]
+    (plain.folder / "quick").touch()
+    done = plain.cli("run", "--resume", "run", "good.py", "long.py", "good.py")
+    assert (done.returncode, plain.states()) == (0, ["done"] * 3)
+    assert (plain.folder / "ran").read_text() == "xx"
+
+
+def test_two_runs_in_one_folder_are_refused(plain: Plain) -> None:
+    plain.script("long.py", WAITS)
+    with plain.start("run", "--out", "run", "long.py", "long.py") as process:
+        begun(plain, 1)
+        second = plain.cli("run", "--resume", "run")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert second.returncode == 2
+    assert b"another run uses the folder 'run' now" in second.stderr
