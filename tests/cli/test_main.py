@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from conftest import PythonRun
+from support import PythonRun
 
 import tf1sessions
 

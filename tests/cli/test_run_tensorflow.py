@@ -1,0 +1,140 @@
+"""``tf1sessions run`` with TensorFlow 1 programs: what only the real thing shows. Few runs of many jobs each."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from plain_jobs import Plain, wait_until
+from support import ROOT
+
+pytest_plugins = ("plain_fixture",)
+REAL = ["-m", "tf1sessions", "run"]
+
+GRAPH = """
+import os, sys
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.get_variable("w", [2, 1], initializer=tf.ones_initializer())
+y = tf.matmul(x, w)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print("result", float(sess.run(y, {x: [[1, 2]]})[0, 0]), sys.argv[1:], os.environ.get("CUDA_VISIBLE_DEVICES"))
+"""
+
+
+def test_kinds_of_jobs_side_by_side(plain: Plain) -> None:
+    plain.script("good.py", GRAPH)
+    plain.script("pack/__init__.py")
+    plain.script("pack/mod.py", GRAPH)
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": GRAPH}]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 2}
+    plain.script("book.ipynb", json.dumps(notebook))
+    plain.script("old.py", "import tensorflow as tf\nprint 'python two'\n")
+    plain.script("bad.py", "import tensorflow as tf\n\ndef f():\n    tf.placeholder(tf.float32, 3, 4, 5)\nf()\n")
+    plain.script(
+        "saves.py",
+        GRAPH
+        + """
+import time
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    tf.train.Saver().save(sess, "checkpoints/model")
+    open("saved-" + sys.argv[1], "w").close()
+    while not (os.path.exists("saved-1") and os.path.exists("saved-2")):
+        time.sleep(0.02)
+""",
+    )
+    plain.script(
+        "jobs.toml",
+        """
+        [defaults]
+        settings = {visible_devices = "-1", time_limit = 90}
+        [[job]]
+        script = "good.py"
+        [[job]]
+        module = "pack.mod"
+        args = ["--x"]
+        [[job]]
+        script = "book.ipynb"
+        [[job]]
+        script = "old.py"
+        [[job]]
+        script = "bad.py"
+        [[job]]
+        script = "good.py"
+        env = {PYTHONHASHSEED = "7"}
+        [[job]]
+        script = "saves.py"
+        args = [1]
+        [[job]]
+        script = "saves.py"
+        args = [2]
+        """,
+    )
+    done = plain.cli("jobs.toml", "--out", "run", "-j", "2", program=REAL)
+    text = done.stdout.decode()
+    assert (done.returncode, plain.states()) == (1, ["done"] * 3 + ["failed"] * 2 + ["done"] * 3), text
+    for index, args in ((0, []), (1, ["--x"]), (2, []), (5, [])):
+        assert f"result 3.0 {args!r} -1" in plain.log(index).decode()
+    assert "starts cold, which takes seconds longer: PYTHONHASHSEED differs" in text
+    assert [bool(record["cold_reasons"]) for record in plain.records()] == [False] * 5 + [True] + [False] * 2
+    tracebacks = text[text.index("bad failed after", text.index("old failed after", text.index("   job"))) :]
+    assert re.search(r'  \|   File ".*bad\.py", line 5, in <module>', tracebacks)
+    assert "TypeError" in tracebacks
+    assert "tf1sessions/scripts" not in tracebacks and "runpy" not in tracebacks
+    assert "Python 2" in text and "old.py" in text
+    warnings = [warning for record in plain.records()[6:] for warning in record["warnings"]]
+    assert any("checkpoints" in warning for warning in warnings)
+    assert "warning: " in text
+    assert not (plain.folder / "run/.claims").exists()
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
+def test_training_that_is_ended(plain: Plain, signum: int) -> None:
+    plain.script(
+        "train.py",
+        """
+        import tensorflow as tf
+        step = tf.train.get_or_create_global_step()
+        queue = tf.train.string_input_producer(["a", "b"])
+        with tf.train.MonitoredTrainingSession(checkpoint_dir=None) as sess:
+            print("begun", flush=True)
+            while not sess.should_stop():
+                sess.run(step)
+        """,
+    )
+    with plain.start("--out", "run", "train.py", "train.py", "-j", "2", program=REAL) as process:
+
+        def begun() -> bool:
+            return sum(b"begun" in path.read_bytes() for path in Path(plain.folder, "run").glob("*.log")) == 2
+
+        wait_until(begun, "both to train")
+        process.send_signal(signum)
+        stdout, _ = process.communicate(timeout=60)
+    if signum == signal.SIGINT:
+        assert process.returncode == 130
+        assert plain.states() == ["cancelled"] * 2
+        assert all("killed" not in record["reason"] for record in plain.records())
+    else:
+        wait_until(lambda: not plain.strays(), "server and jobs to end with the command")
+        assert plain.states() == ["running"] * 2
+
+
+def test_single_script_looks_as_under_python(plain: Plain) -> None:
+    plain.script("one.py", GRAPH + "print(repr(sys.stdin.read()), __name__, __file__)\nsys.exit(3)\n")
+    done = plain.cli("one.py", "--", "--x", program=REAL, input=b"typed")
+    assert done.returncode == 3
+    lines = done.stdout.decode().splitlines()
+    assert re.fullmatch(r"result 3\.0 \['--x'\] \S+", lines[0])
+    assert lines[1:] == [f"'typed' __main__ {plain.folder}/one.py"]
+
+
+def test_readme_command(plain: Plain) -> None:
+    scripts = ["digits_cnn.py", "char_rnn.py", "csv_queue_regression.py"]
+    done = plain.cli(*(str(ROOT / "examples" / script) for script in scripts), "-j", "2", "--out", "run", program=REAL)
+    assert (done.returncode, plain.states()) == (0, ["done"] * 3), done.stdout
+    assert b"3 of 3 jobs done" in done.stdout
