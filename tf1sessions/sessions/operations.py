@@ -32,50 +32,49 @@ def _words(text: str) -> frozenset[str]:
 
 _PLAIN = _words(
     """
-    Const Placeholder PlaceholderV2 PlaceholderWithDefault NoOp Identity IdentityN StopGradient PreventGradient Snapshot
-    ControlTrigger EnsureShape Shape ShapeN Size Rank Reshape ExpandDims Squeeze Fill ZerosLike OnesLike Range LinSpace
-    BroadcastTo BroadcastArgs BroadcastGradientArgs InvertPermutation Bitcast Cast GuaranteeConst
+    Const Placeholder PlaceholderV2 PlaceholderWithDefault NoOp Identity IdentityN StopGradient PreventGradient
+    Snapshot ControlTrigger EnsureShape Shape ShapeN Size Rank Reshape ExpandDims Squeeze Fill ZerosLike OnesLike
+    Range LinSpace BroadcastTo BroadcastArgs BroadcastGradientArgs InvertPermutation Bitcast Cast GuaranteeConst
     """
 )
 _MATH = _words(
     """
     Abs Acos Acosh Add AddV2 AddN AccumulateNV2 Angle Asin Asinh Atan Atan2 Atanh BesselI0e BesselI1e Betainc Ceil
     Complex ComplexAbs Conj Cos Cosh Cross Cumprod Cumsum Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor
-    FloorDiv FloorMod Greater GreaterEqual Igamma Igammac Imag Inv InvGrad Invert IsFinite IsInf IsNan Less LessEqual Lgamma Log
-    Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NotEqual Polygamma Pow Real RealDiv
-    Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Select SelectV2 Sigmoid SigmoidGrad Sign Sin Sinh Softplus
-    SoftplusGrad Softsign SoftsignGrad Sqrt SqrtGrad Square SquaredDifference Sub Tan Tanh TanhGrad TruncateDiv
-    TruncateMod Xdivy Xlog1py Xlogy Zeta ApproximateEqual BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift Bucketize
-    ClipByValue CheckNumerics HistogramFixedWidth Bincount
-    All Any ArgMax ArgMin EuclideanNorm L2Loss Max Mean Min Prod Sum NthElement TopK TopKV2 InTopK InTopKV2
-    SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd
-    UnsortedSegmentSum
-    MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 Einsum Cholesky CholeskyGrad MatrixDeterminant LogMatrixDeterminant
-    MatrixInverse MatrixSolve MatrixTriangularSolve MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2
-    MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 Diag DiagPart Qr Svd
-    SelfAdjointEigV2
+    FloorDiv FloorMod Greater GreaterEqual Igamma Igammac Imag Inv InvGrad Invert IsFinite IsInf IsNan Less
+    LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NotEqual
+    Polygamma Pow Real RealDiv Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Select SelectV2 Sigmoid
+    SigmoidGrad Sign Sin Sinh Softplus SoftplusGrad Softsign SoftsignGrad Sqrt SqrtGrad Square SquaredDifference Sub
+    Tan Tanh TanhGrad TruncateDiv TruncateMod Xdivy Xlog1py Xlogy Zeta ApproximateEqual BitwiseAnd BitwiseOr
+    BitwiseXor LeftShift RightShift Bucketize ClipByValue CheckNumerics HistogramFixedWidth Bincount All Any ArgMax
+    ArgMin EuclideanNorm L2Loss Max Mean Min Prod Sum NthElement TopK TopKV2 InTopK InTopKV2 SegmentMax SegmentMean
+    SegmentMin SegmentProd SegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum
+    MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 Einsum Cholesky CholeskyGrad MatrixDeterminant
+    LogMatrixDeterminant MatrixInverse MatrixSolve MatrixTriangularSolve MatrixBandPart MatrixDiag MatrixDiagPart
+    MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 Diag
+    DiagPart Qr Svd SelfAdjointEigV2
     """
 )
 _ARRAY = _words(
     """
     BatchToSpace BatchToSpaceND Concat ConcatOffset ConcatV2 DepthToSpace DynamicPartition DynamicStitch
-    ExtractImagePatches Gather GatherNd GatherV2 ListDiff MirrorPad MirrorPadGrad OneHot Pack Pad PadV2 ParallelConcat
-    Reverse ReverseSequence ReverseV2 Roll ScatterNd Slice SpaceToBatch SpaceToBatchND SpaceToDepth Split SplitV
-    StridedSlice StridedSliceGrad TensorScatterUpdate TensorScatterAdd TensorScatterSub Tile TileGrad Transpose Unique
-    UniqueV2 UniqueWithCounts UniqueWithCountsV2 Unpack UnravelIndex Where SparseToDense SparseTensorDenseMatMul
-    SparseReorder SparseReshape SparseMatMul
+    ExtractImagePatches Gather GatherNd GatherV2 ListDiff MirrorPad MirrorPadGrad OneHot Pack Pad PadV2
+    ParallelConcat Reverse ReverseSequence ReverseV2 Roll ScatterNd Slice SpaceToBatch SpaceToBatchND SpaceToDepth
+    Split SplitV StridedSlice StridedSliceGrad TensorScatterUpdate TensorScatterAdd TensorScatterSub Tile TileGrad
+    Transpose Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2 Unpack UnravelIndex Where SparseToDense
+    SparseTensorDenseMatMul SparseReorder SparseReshape SparseMatMul
     """
 )
 _NN = _words(
     """
     AvgPool AvgPoolGrad BiasAdd BiasAddGrad BiasAddV1 Conv2D Conv2DBackpropFilter Conv2DBackpropInput
     DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Elu EluGrad
-    FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
-    LeakyRelu LeakyReluGrad LogSoftmax MaxPool MaxPoolGrad MaxPoolGradV2 MaxPoolV2 MaxPoolWithArgmax Relu Relu6 Relu6Grad ReluGrad
-    Selu SeluGrad Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits LSTMBlockCell
-    LSTMBlockCellGrad GRUBlockCell GRUBlockCellGrad CTCLoss CTCGreedyDecoder
-    ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad RGBToHSV HSVToRGB
-    FixedUnigramCandidateSampler UniformCandidateSampler LogUniformCandidateSampler ComputeAccidentalHits
+    FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3
+    LRN LRNGrad LeakyRelu LeakyReluGrad LogSoftmax MaxPool MaxPoolGrad MaxPoolGradV2 MaxPoolV2 MaxPoolWithArgmax
+    Relu Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax SoftmaxCrossEntropyWithLogits
+    SparseSoftmaxCrossEntropyWithLogits LSTMBlockCell LSTMBlockCellGrad GRUBlockCell GRUBlockCellGrad CTCLoss
+    CTCGreedyDecoder ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad RGBToHSV
+    HSVToRGB FixedUnigramCandidateSampler UniformCandidateSampler LogUniformCandidateSampler ComputeAccidentalHits
     """
 )
 _RANDOM = _words(
@@ -84,11 +83,11 @@ _RANDOM = _words(
 )
 _STATE = _words(
     """
-    Variable VariableV2 VarHandleOp ReadVariableOp VarIsInitializedOp IsVariableInitialized VariableShape RefIdentity
-    Assign AssignAdd AssignSub AssignVariableOp AssignAddVariableOp AssignSubVariableOp CountUpTo ResourceCountUpTo
-    ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterSub ScatterUpdate ScatterNdAdd ScatterNdSub
-    ScatterNdUpdate ResourceGather ResourceGatherNd ResourceScatterAdd ResourceScatterSub ResourceScatterUpdate
-    ResourceScatterNdAdd ResourceScatterNdUpdate
+    Variable VariableV2 VarHandleOp ReadVariableOp VarIsInitializedOp IsVariableInitialized VariableShape
+    RefIdentity Assign AssignAdd AssignSub AssignVariableOp AssignAddVariableOp AssignSubVariableOp CountUpTo
+    ResourceCountUpTo ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterSub ScatterUpdate ScatterNdAdd
+    ScatterNdSub ScatterNdUpdate ResourceGather ResourceGatherNd ResourceScatterAdd ResourceScatterSub
+    ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdUpdate
     """
 ) | frozenset(
     prefix + rule
@@ -120,13 +119,32 @@ BLOCKING = _words(
     """
 )
 
-# Each run writes a new buffer for the output of these, when at least one input cannot be known before the run.
-_PRODUCERS = _words(
-    "BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D Conv3D DepthwiseConv2dNative MatMul RandomStandardNormal "
-    "RandomUniform TruncatedNormal"
-)
+# Each run writes a new buffer for the output of these, unless the optimizer knows their value before it.
+_PRODUCERS = _words("BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D Conv3D DepthwiseConv2dNative MatMul")
 # These write a new buffer, or take over their input's when nobody else holds it.
 _ELEMENTWISE = _words("BiasAdd Elu Exp LeakyRelu LogSoftmax Relu Relu6 Selu Sigmoid Softmax Softplus Tanh")
+# Values that only the run knows ...
+_DRAWN = _RANDOM - {"StatelessRandomNormal", "StatelessRandomUniform"}
+_VARIABLES = _words("Variable VariableV2 VarHandleOp")
+_ROOTS = _DRAWN | _VARIABLES | {"Placeholder", "PlaceholderV2", "ReadVariableOp"}
+# ... and what the value of the first input shows through, so that no optimizer can make a constant of it. A product
+# with a constant is not among them (of zeros, it is folded), nor a sum or a difference (x - x is).
+_TRANSPARENT = _ELEMENTWISE | _words(
+    "AvgPool Cast ExpandDims Identity MaxPool ReadVariableOp Reshape Squeeze StopGradient Transpose"
+)
+
+# Operations outside CALLER_SAFE that keep no buffer of a fed array beyond the run.
+_KEEPS_NOTHING = (CALLER_SAFE - {"AssignVariableOp"}) | _words(
+    """
+    Assert Enter Exit LoopCond Merge NextIteration Print PrintV2 RefEnter RefExit RefMerge RefNextIteration RefSwitch
+    Switch SaveV2 StackPopV2 StackPushV2 StackV2 TensorArrayGatherV3 TensorArrayGradV3 TensorArrayReadV3
+    TensorArrayScatterV3 TensorArraySizeV3 TensorArrayV3 TensorArrayWriteV3 LookupTableFind LookupTableFindV2
+    """
+)
+
+
+#: How far up two tensors are compared. Arbitrary: beyond it their results are copied, which is right as well.
+_DEPTH = 8
 
 
 @dataclass(frozen=True)
@@ -137,7 +155,7 @@ class Judgement:
         unsafe_in_caller: Why the request must not run in the caller's thread, or None when it may.
         may_block: ``(name, type)`` of each operation that may wait for another thread.
         fresh: For each fetch, in order: True when its buffer is written anew by each run and held by nobody else.
-        keeps_feeds: True when a variable could keep the buffer of a fed array.
+        keeps_feeds: True when a variable, a queue or Python code could keep the buffer of a fed array.
     """
 
     unsafe_in_caller: str | None
@@ -192,19 +210,12 @@ def judge(
     may_block = tuple(
         sorted((operation.name, operation.type) for operation in operations if operation.type in BLOCKING)
     )
-    fed = {id(tensor) for tensor in feeds}
-    constant = _constants(operations, fed)
-    fetched = {id(tensor) for tensor in fetches}
-    running = {id(operation) for operation in operations}
+    fresh = _Fresh(operations, fetches, feeds) if types <= CALLER_SAFE else None
     return Judgement(
         unsafe_in_caller=unsafe,
         may_block=may_block,
-        fresh=tuple(
-            not any(id(consumer) in running for consumer in tensor.consumers())
-            and _is_fresh(tensor, fed, fetched, constant)
-            for tensor in fetches
-        ),
-        keeps_feeds="AssignVariableOp" in types and bool(feeds),
+        fresh=tuple(fresh is not None and fresh.is_fresh(tensor) for tensor in fetches),
+        keeps_feeds=bool(feeds) and not types <= _KEEPS_NOTHING,
     )
 
 
@@ -212,52 +223,79 @@ def _name(operation: Any) -> str:
     return str(operation.name)
 
 
-def _constants(operations: Sequence[Any], fed: set[int]) -> set[int]:
-    """The operations that grappler could replace by a constant: those without any input known only in the run."""
-    varying = {"VariableV2", "Variable", "VarHandleOp", "ReadVariableOp"} | _RANDOM
-    known = {id(operation) for operation in operations}
-    constant: dict[int, bool] = {}
-
-    def decide(start: Any) -> bool:
-        stack = [start]
-        while stack:
-            operation = stack[-1]
-            if id(operation) in constant:
-                stack.pop()
-                continue
-            if (
-                operation.type in varying
-                or operation.type not in CALLER_SAFE
-                or operation.type.startswith("Placeholder")
-            ):
-                constant[id(operation)] = False
-                stack.pop()
-                continue
-            inputs = [tensor for tensor in operation.inputs]
-            pending = [t.op for t in inputs if id(t) not in fed and id(t.op) in known and id(t.op) not in constant]
-            if pending:
-                stack.extend(pending)
-                continue
-            constant[id(operation)] = all(id(t) not in fed and constant.get(id(t.op), True) for t in inputs)
-            stack.pop()
-        return constant[id(start)]
-
-    return {id(operation) for operation in operations if decide(operation)}
+def _resource(operation: Any) -> str:
+    """What a root stands for: its variable, which two operations may share, or itself."""
+    shared = operation.get_attr("shared_name") if operation.type in _VARIABLES else b""
+    return str(shared.decode(errors="replace") or operation.name)
 
 
-def _is_fresh(tensor: Any, fed: set[int], fetched: set[int], constant: set[int]) -> bool:
-    while True:
-        if id(tensor) in fed:
+class _Fresh:
+    """Which results of a request are written anew by each run and held by nobody else.
+
+    Three things could give somebody else the buffer, and each is looked for: another operation reads the same tensor;
+    an optimizer replaces the tensor by a constant; an optimizer merges the operation with a twin of it (the runtime
+    does so with two equal products, which then give two results in one buffer).
+    """
+
+    def __init__(self, operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]) -> None:
+        self._running = {id(operation) for operation in operations}
+        self._fed = {id(tensor) for tensor in feeds}
+        self._fetched = {id(tensor) for tensor in fetches}
+        self._by_type: dict[str, list[Any]] = {}
+        for operation in operations:
+            self._by_type.setdefault(operation.type, []).append(operation)
+
+    def is_fresh(self, tensor: Any) -> bool:
+        if id(tensor) in self._fed or any(id(consumer) in self._running for consumer in tensor.consumers()):
             return False
-        operation = tensor.op
-        if operation.type in _PRODUCERS:
-            # A product with a constant may be folded into a constant (of zeros), which belongs to the graph.
-            return not any(id(source.op) in constant and id(source) not in fed for source in operation.inputs) or (
-                operation.type in _RANDOM
-            )
-        if operation.type not in _ELEMENTWISE:
+        while True:
+            operation = tensor.op
+            if operation.type in _DRAWN and operation.type != "RandomShuffle":  # which may give its input back
+                return True  # stateful: never folded, never merged
+            if operation.type in _PRODUCERS:
+                return all(map(self._varies, operation.inputs)) and not self._has_twin(operation)
+            if operation.type not in _ELEMENTWISE or self._has_twin(operation):
+                return False
+            tensor = operation.inputs[0]
+            if id(tensor) in self._fed or id(tensor) in self._fetched or len(tensor.consumers()) != 1:
+                return False
+
+    def _varies(self, start: Any) -> bool:
+        """Whether no optimizer can know the value of this tensor."""
+        todo, seen = [start], {id(start)}
+        while todo:
+            tensor = todo.pop()
+            kind = tensor.op.type
+            if id(tensor) in self._fed or kind in _ROOTS:
+                continue
+            if kind in _PRODUCERS:
+                needed = list(tensor.op.inputs)
+            elif kind in _TRANSPARENT:
+                needed = [tensor.op.inputs[0]]
+            else:
+                return False
+            todo += [each for each in needed if id(each) not in seen]
+            seen.update(map(id, needed))
+        return True
+
+    def _has_twin(self, operation: Any) -> bool:
+        return any(
+            other is not operation and not self._differ(operation.outputs[0], other.outputs[0], _DEPTH)
+            for other in self._by_type[operation.type]
+        )
+
+    def _differ(self, one: Any, other: Any, depth: int) -> bool:
+        """Whether two tensors surely have different values: they come, the same way, from different roots."""
+        if one is other or depth == 0:
             return False
-        source = operation.inputs[0]
-        if id(source) in fetched or len(source.consumers()) != 1:
+        if one.shape.is_fully_defined() and other.shape.is_fully_defined() and one.shape != other.shape:
+            return True
+        if self._is_root(one) and self._is_root(other):
+            return id(one) in self._fed or id(other) in self._fed or _resource(one.op) != _resource(other.op)
+        if id(one) in self._fed or id(other) in self._fed or one.op.type != other.op.type:
             return False
-        tensor = source
+        pairs = zip(one.op.inputs, other.op.inputs, strict=False)
+        return any(self._differ(first, second, depth - 1) for first, second in pairs)
+
+    def _is_root(self, tensor: Any) -> bool:
+        return id(tensor) in self._fed or (tensor.op.type in _ROOTS and tensor.op.type != "ReadVariableOp")
