@@ -40,6 +40,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 # environment and its share of the machine are in place.
 IMPORTS_TENSORFLOW = {
     "tf1sessions.runtime",
+    "tf1sessions.scripts.frames",
     "tf1sessions.scripts.limits",
     "tf1sessions.scripts.members",
     "tf1sessions.scripts.namespace",
@@ -236,7 +237,8 @@ def test_third_party_imports_are_declared() -> None:
         if line.strip()
     }
     used = {name.partition(".")[0] for module in MODULES for name in imported(module)}
-    assert used - sys.stdlib_module_names - {NAME} - TENSORFLOW - declared == OPTIONAL
+    library = sys.stdlib_module_names | {"tomllib"}  # new in 3.11
+    assert used - library - {NAME} - TENSORFLOW - declared == OPTIONAL
 
 
 def test_optional_packages_are_imported_inside_functions() -> None:

@@ -29,6 +29,7 @@ below, and there are no circles::
       python2.py         recognises Python 2
       notebooks.py       notebooks as programs
       program.py         in the job's process from here on: runs the program
+      frames.py          leaves our own frames out of tracebacks
       limits.py          threads and memory of a job
       claims.py          two jobs that write to one folder
       children.py        processes that the program starts itself
