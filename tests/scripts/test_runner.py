@@ -536,6 +536,7 @@ def test_resume_knows_the_jobs_itself(folder: Path) -> None:
     summary, _ = play(server, None, resume="run", out=None, job=JobSettings(retries=1))
     assert [(spec.payload["argv"], spec.env["A"]) for spec in server.specs] == [(["--x"], "1")] * 2
     assert summary.ok
+    assert summary.records[0].settings == {"retries": 1}
 
 
 def test_resume_of_a_finished_run_starts_nothing(folder: Path) -> None:
@@ -720,6 +721,14 @@ def test_preload_that_fails(plain: Plain, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(WorkerStartError, match="no TensorFlow here"):
         plain.run(Job(script="a.py"), out="run")
     assert plain.states() == ["pending"]
+
+
+def test_server_that_is_killed_is_one_jobs_failure(plain: Plain) -> None:
+    plain.script("kills.py", "import os, signal, time; os.kill(os.getppid(), signal.SIGKILL); time.sleep(1000)")
+    plain.script("good.py")
+    summary, _ = plain.run(Job(script="kills.py"), Job(script="good.py"), parallel=1, out="run")
+    assert summary.records[0].state in ("failed", "killed")
+    assert summary.records[1].state == "done"
 
 
 def test_cold_start_is_said(plain: Plain) -> None:

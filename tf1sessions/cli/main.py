@@ -55,6 +55,8 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:  # before or after a run, which handles it
+            raise click.exceptions.Exit(130) from None
         except UsageError as error:
             raise _WrongCall(str(error)) from error
         except (Tf1SessionsError, OSError) as error:

@@ -20,6 +20,7 @@ What runs where::
                                                   limits.py        threads and memory of a job
                                                   claims.py        two jobs that write to one folder
                                                   children.py      the script's own multiprocessing
+                                                  frames.py        leaves our frames out of tracebacks
                                                   python2.py       recognises Python 2
                                                   notebooks.py     cells and magics
 

@@ -187,7 +187,7 @@ class RunFolder:
         return folder
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], jobs: Sequence[Job] | None) -> RunFolder:
+    def resume(cls, path: str | os.PathLike[str], jobs: Sequence[Job] | None = None) -> RunFolder:
         """The folder of an earlier run; what was not done in it is pending again.
 
         Args:

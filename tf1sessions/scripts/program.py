@@ -12,7 +12,6 @@ import atexit
 import builtins
 import importlib.machinery
 import io
-import itertools
 import linecache
 import logging
 import multiprocessing.process
@@ -22,16 +21,14 @@ import signal
 import sys
 import tokenize
 from collections.abc import Mapping
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
-from . import importer, notebooks, python2
+from . import frames, importer, notebooks, python2
 
 __all__ = ["execute", "preload"]
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_OURS = (_PACKAGE, "<frozen runpy>", "<frozen importlib", runpy.__file__)
 _log = logging.getLogger("tf1sessions")
 
 
@@ -93,6 +90,7 @@ def _set_up(settings: Mapping[str, Any], job: str) -> None:
     def apply(face: ModuleType) -> None:
         from . import limits
 
+        frames.hide_from_operations()
         limits.apply(limits.Limits.of(settings), face)
         if settings.get("claims_dir"):
             from . import claims
@@ -196,32 +194,12 @@ def _exit_code(code: Any) -> int:
 
 def _report(error: BaseException) -> None:
     """Print what Python would print for ``error``, without our frames."""
-    if isinstance(error, (PythonTwoError, ScriptUsageError)) and not _outside(error.__traceback__):
+    if isinstance(error, (PythonTwoError, ScriptUsageError)) and not frames.outside(error.__traceback__):
         print(error, file=sys.stderr)  # found before any line of the program ran
         return
-    seen: set[int] = set()
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        one.__traceback__ = _outside(one.__traceback__)
-        waiting += [one.__cause__, one.__context__]
+    frames.strip(error)
     sys.stdout.flush()
     sys.excepthook(type(error), error, error.__traceback__)
     text = None if isinstance(error, Tf1SessionsError) else python2.hint(error)
     if text:
         print(text, file=sys.stderr)
-
-
-def _outside(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of this package and of what it runs a program with."""
-    kept: list[TracebackType] = []
-    while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_OURS):
-            kept.append(traceback)
-        traceback = traceback.tb_next
-    for one, following in itertools.pairwise([*kept, None]):
-        one.tb_next = following  # type: ignore[union-attr]
-    return kept[0] if kept else None

@@ -39,7 +39,7 @@ from tf1sessions.scripts.events import (
     RunSummary,
     ServerReady,
 )
-from tf1sessions.scripts.folder import JobRecord, RunFolder
+from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
 from tf1sessions.scripts.jobs import Job, JobSettings, check_job
 from tf1sessions.scripts.logs import our_messages
 from tf1sessions.scripts.machine import default_parallel, usable_cores
@@ -137,7 +137,7 @@ def run_jobs(
     May be called from any thread, by several at once when their folders differ.
 
     Args:
-        jobs: What to run. None, with ``settings.resume``: the jobs of that run.
+        jobs: What to run. None or empty, with ``settings.resume``: the jobs of that run.
         settings: How.
         listener: Called with each event, in the calling thread.
 
@@ -222,9 +222,9 @@ class Run:
     ) -> None:
         self._settings = settings or RunSettings()
         self._tell: Callable[[Event], None] = listener or (lambda event: None)
-        if jobs is None and self._settings.resume is None:
+        if not jobs and self._settings.resume is None:
             raise ConfigError("there are no jobs", next_step="Give jobs, or the run to resume.")
-        self._jobs = None if jobs is None else [_with_settings(job, self._settings.job) for job in jobs]
+        self._jobs = [_with_settings(job, self._settings.job) for job in jobs or ()]
         # SimpleQueue.put is reentrant: a signal handler may call it while this thread is inside get().
         self._inbox: queue.SimpleQueue[_Ready | _Broken | _Spawned | _Ended | _Interrupted] = queue.SimpleQueue()
         self._waiting: deque[int] = deque()
@@ -247,9 +247,6 @@ class Run:
         settings = self._settings
         with self._open_folder() as folder:
             self._folder = folder
-            self._jobs = [
-                _with_settings(record.job(), settings.job) for record in folder.records
-            ]  # of an earlier run, or the same that were given
             self._waiting.extend(index for index, record in enumerate(folder.records) if record.state == "pending")
             todo = [self._jobs[index] for index in self._waiting]
             self._parallel = min(settings.parallel or default_parallel(len(todo)), max(1, len(todo)))
@@ -277,7 +274,6 @@ class Run:
     def _open_folder(self) -> RunFolder:
         settings = self._settings
         if settings.resume is None:
-            assert self._jobs is not None
             for job in self._jobs:
                 check_job(job)
             return RunFolder.create(settings.out, self._jobs)
@@ -286,11 +282,13 @@ class Run:
                 f"a run is resumed in its own folder {settings.resume!r}, not in {settings.out!r}",
                 next_step="Give resume or out, not both.",
             )
+        if not self._jobs:
+            self._jobs = [_with_settings(record.job(), settings.job) for record in read_records(settings.resume)]
         folder = RunFolder.resume(settings.resume, self._jobs)
         try:
-            for record in folder.records:
+            for job, record in zip(self._jobs, folder.records, strict=True):
                 if record.state == "pending":
-                    check_job(record.job())
+                    check_job(job)
         except BaseException:
             folder.close()
             raise
@@ -331,7 +329,7 @@ class Run:
         for active in list(self._active):
             if active.ending is None:
                 if active.deadline is not None and active.deadline <= now:
-                    limit = self._job(active.index).settings.time_limit
+                    limit = self._jobs[active.index].settings.time_limit
                     self._end(active, "timeout", f"ran longer than {limit:g} s", signal.SIGTERM)
             elif active.ending.at <= now:
                 if not active.ending.killed:
@@ -341,12 +339,8 @@ class Run:
 
     # One job ---------------------------------------------------------------------------------------------------------
 
-    def _job(self, index: int) -> Job:
-        assert self._jobs is not None
-        return self._jobs[index]
-
     def _launch(self, index: int) -> None:
-        job, settings = self._job(index), self._settings
+        job, settings = self._jobs[index], self._settings
         attempt = self._folder.records[index].attempts + 1
         path = self._folder.log_path(index)
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
@@ -450,7 +444,7 @@ class Run:
                 self._tell(Note(lost, index))
         os.close(active.log)
         changes = _outcome(active, result) | {"warnings": our_messages(self._folder.log_path(index), active.log_start)}
-        job = self._job(index)
+        job = self._jobs[index]
         retried = (
             changes["state"] in ("failed", "killed", "timeout")
             and self._folder.records[index].attempts <= (job.settings.retries or 0)
