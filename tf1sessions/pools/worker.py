@@ -262,7 +262,7 @@ def cold_start_reasons(
         A reason each, such as ``"PYTHONHASHSEED differs"``; none when a fork will do.
 
     Example:
-        >>> cold_start_reasons({"HOME": "/a"}, {"HOME": "/b", "PYTHONHASHSEED": "0"}, (), None)
+        >>> cold_start_reasons({"RATE": "0.1"}, {"RATE": "0.2", "PYTHONHASHSEED": "0"}, (), None)
         ('PYTHONHASHSEED differs',)
     """
     names = sorted(
