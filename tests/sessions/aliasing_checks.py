@@ -152,7 +152,7 @@ def check_a_fed_array_that_changes_later() -> None:
             uninitialised = tf.Variable(x, use_resource=False)
             queue = tf.FIFOQueue(4, [tf.float32], [[side, side]])
             seen: list[Any] = []
-            python = tf.py_func(lambda array: seen.append(array) or np.float32(0), [x], tf.float32)
+            python = tf.py_func(lambda array, seen=seen: seen.append(array) or np.float32(0), [x], tf.float32)
             session.run([ref.initializer, resource.initializer])
             for keep, look in (
                 (ref.assign(x), ref),
@@ -273,7 +273,7 @@ _UNARY = (
     lambda t: t * 1.0,
     lambda t: t + 0.0,
     lambda t: t * 0.0,
-    lambda t: -(-t),
+    lambda t: tf.negative(tf.negative(t)),
     lambda t: tf.nn.relu6(t),
     lambda t: tf.concat([t], 0),
     lambda t: tf.tile(t, [1, 1]),

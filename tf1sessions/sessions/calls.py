@@ -346,7 +346,8 @@ class SessionCalls:
         self.requests: dict[Any, Request] = {}
         self._capacity = capacity
         self._lock = Lock()
-        self._only_device: bool | None = None
+        self._refused: str | None = None
+        self._looked = False
         runtime.note_session_started()
 
     def request(self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]) -> Request:
@@ -368,9 +369,10 @@ class SessionCalls:
     def _compile(
         self, session: Any, names: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
     ) -> Request:
-        if self._only_device is None:
-            self._only_device = not session.sess_str and len(session.list_devices()) == 1
-        judgement = judge(prune(fetches, targets, feeds), fetches, feeds, only_device=self._only_device)
+        if not self._looked:
+            self._refused = _refused(session)
+            self._looked = True
+        judgement = judge(prune(fetches, targets, feeds), fetches, feeds, refused=self._refused)
         in_caller = self.execution == "caller" or (self.execution == "auto" and judgement.unsafe_in_caller is None)
         if in_caller and judgement.unsafe_in_caller is not None:
             raise ExecutionModeError(
@@ -443,6 +445,17 @@ def _name(element: Any) -> str:
     return str(element.name)
 
 
+def _refused(session: Any) -> str | None:
+    """Why no request of this session may run in the caller's thread, whatever its operations are."""
+    if session.sess_str:
+        return f"the session runs on the server {session.sess_str.decode(errors='replace')}"
+    if len(session.list_devices()) != 1:
+        return "the session has more than one device"
+    if session._config.graph_options.optimizer_options.global_jit_level > 0:
+        return "the session compiles its graphs with XLA"
+    return None
+
+
 def calls_of(session: Any) -> SessionCalls:
     """The compiled calls of any session; made at the first use."""
     found = session.__dict__.get("_tf1sessions_calls")
@@ -476,6 +489,8 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
 
     Thread-safety: safe to call from any number of threads at once.
     """
+    if runtime._forked_after_session:
+        raise _forked()
     if options or run_metadata:
         if (options and (type(options) is not tf.RunOptions or options.ByteSize())) or (
             run_metadata and type(run_metadata) is not tf.RunMetadata
@@ -485,8 +500,6 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
         if run_metadata:
             run_metadata.Clear()  # what run() leaves in it when no option asks for anything
         return result
-    if runtime._forked_after_session:
-        raise _forked()
     calls = session.__dict__.get("_tf1sessions_calls") or calls_of(session)
     try:
         # A feed is known by its id (a plan holds its tensors, so no other object has it), a name by its value.
@@ -613,6 +626,8 @@ class Session(tf.Session):  # type: ignore[misc]
         ...     print(session.run(2. * x, {x: [1., 2.]}))
         [2. 4.]
     """
+
+    _session: Any = None  # what TensorFlow's __del__ reads when __init__ has raised
 
     def __init__(
         self, target: str = "", graph: Any = None, config: Any = None, *, execution: str | None = None

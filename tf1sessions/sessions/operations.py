@@ -89,13 +89,16 @@ _STATE = _words(
     ScatterNdSub ScatterNdUpdate ResourceGather ResourceGatherNd ResourceScatterAdd ResourceScatterSub
     ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdUpdate
     """
-) | frozenset(
-    prefix + rule
-    for prefix in ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
-    for rule in (
-        "Adadelta Adagrad AdagradDA AdagradV2 Adam AdaMax AddSign CenteredRMSProp Ftrl FtrlV2 GradientDescent "
-        "KerasMomentum Momentum PowerSign ProximalAdagrad ProximalGradientDescent RMSProp"
-    ).split()
+)
+_SPARSE_RULES = _words(
+    "Adadelta Adagrad AdagradDA AdagradV2 CenteredRMSProp Ftrl FtrlV2 Momentum ProximalAdagrad "
+    "ProximalGradientDescent RMSProp"
+)
+_RULES = _SPARSE_RULES | _words("Adam AdaMax AddSign GradientDescent PowerSign")
+_OPTIMIZERS = frozenset(
+    [prefix + rule for prefix in ("Apply", "ResourceApply") for rule in _RULES]
+    + [prefix + rule for prefix in ("SparseApply", "ResourceSparseApply") for rule in _SPARSE_RULES]
+    + ["ResourceApplyKerasMomentum", "ResourceSparseApplyKerasMomentum"]
 )
 _STRING = _words(
     "AsString DecodeRaw RegexReplace ReduceJoin StringJoin StringLength StringSplit StringSplitV2 StringStrip "
@@ -105,7 +108,7 @@ _STRING = _words(
 
 #: Operations whose kernels return when they are done: they wait for nothing, call no Python and start no other
 #: executor. Only a graph made of these alone may run in the caller's thread.
-CALLER_SAFE = _PLAIN | _MATH | _ARRAY | _NN | _RANDOM | _STATE | _STRING
+CALLER_SAFE = _PLAIN | _MATH | _ARRAY | _NN | _RANDOM | _STATE | _OPTIMIZERS | _STRING
 
 #: Operations that may wait for another thread, for ever. The watchdog names them.
 BLOCKING = _words(
@@ -177,14 +180,15 @@ def prune(fetches: Iterable[Any], targets: Iterable[Any], feeds: Iterable[Any]) 
         needed = [tensor.op for tensor in operation.inputs if id(tensor) not in fed]
         needed += operation.control_inputs
         for other in needed:
-            if id(other) not in seen and not (id(other) in fed_operations and other.type.startswith("Placeholder")):
+            # The runtime drops the control edges of a fed placeholder, and of no other kind of operation.
+            if id(other) not in seen and not (id(other) in fed_operations and other.type == "Placeholder"):
                 seen.add(id(other))
                 todo.append(other)
     return found
 
 
 def judge(
-    operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any], *, only_device: bool = True
+    operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any], *, refused: str | None = None
 ) -> Judgement:
     """Says what a request made of these operations may do.
 
@@ -192,12 +196,12 @@ def judge(
         operations: What :func:`prune` returned.
         fetches: The tensors fetched.
         feeds: The tensors fed.
-        only_device: Whether the session has no other device than one CPU.
+        refused: Why the session runs nothing in the caller's thread, if so.
     """
     types = {operation.type for operation in operations}
-    unsafe = None
-    if not only_device:
-        unsafe = "the session has more than one device"
+    unsafe = refused
+    if unsafe is not None:
+        pass
     elif len(operations) > MAX_CALLER_OPERATIONS:
         unsafe = f"it has {len(operations)} operations, more than {MAX_CALLER_OPERATIONS}"
     elif not types <= CALLER_SAFE:

@@ -54,7 +54,8 @@ class _Call:
 class Watchdog:
     """Watches the calls of all sessions of the process. Safe to use from any thread.
 
-    ``_calls`` is changed by single set operations, which are atomic; ``_lock`` guards the sessions and the thread.
+    ``_calls`` is changed by single set operations, which are atomic; ``_lock`` guards the sessions and the thread. It is
+    re-entrant, and nothing waits while holding it: the garbage collector may close a session inside any statement.
     """
 
     def __init__(self, stall_secs: float = STALL_SECS, look_secs: float = _LOOK_SECS) -> None:
@@ -62,7 +63,7 @@ class Watchdog:
         self._look_secs = look_secs
         self._calls: set[_Call] = set()
         self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         if hasattr(os, "register_at_fork"):
@@ -71,7 +72,7 @@ class Watchdog:
     def _after_fork(self) -> None:
         self._calls = set()
         self._sessions = weakref.WeakSet()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._wake = threading.Event()
         self._thread = None
 
@@ -84,26 +85,26 @@ class Watchdog:
     def _watch(self, session: Any) -> None:
         with self._lock:
             self._sessions.add(session)
-            if self._thread is None:
-                self._wake.clear()
-                self._thread = threading.Thread(target=self._look, name="tf1sessions-watchdog", daemon=True)
-                self._thread.start()
+            if self._thread is not None:
+                return
+            wake = self._wake = threading.Event()  # the last thread may not have seen yet that its own was set
+            thread = threading.Thread(target=self._look, args=(wake,), name="tf1sessions-watchdog", daemon=True)
+            self._thread = thread
+        thread.start()
 
     def forget(self, session: Any) -> None:
-        """Stops watching a session; the thread ends with the last one."""
+        """Stops watching a session; the thread ends soon after the last one."""
         with self._lock:
             self._sessions.discard(session)
-            thread = None if len(self._sessions) else self._thread
-            if thread is not None:
+            if not len(self._sessions):
                 self._thread = None
                 self._wake.set()
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
 
-    def _look(self) -> None:
-        wake = self._wake
+    def _look(self, wake: threading.Event) -> None:
         while not wake.wait(self._look_secs):
             with self._lock:
+                if wake is not self._wake:
+                    return
                 if not len(self._sessions):  # closed by the garbage collector
                     self._thread = None
                     return

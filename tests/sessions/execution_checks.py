@@ -1,0 +1,668 @@
+"""Where a request runs, what is compiled, and what many threads may do. Run by test_execution.py in one process."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import logging
+import os
+import signal
+import threading
+import time
+import traceback
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow
+
+import tf1sessions
+from tf1sessions import errors, runtime
+from tf1sessions.sessions import calls, operations, watchdog
+
+tf1sessions.enable_v1_behavior()
+tf = tf1sessions.tf1
+
+DEADLINE_SECS = 60.0
+
+
+@contextlib.contextmanager
+def new_session(**settings: Any) -> Iterator[Any]:
+    with tf.Graph().as_default(), tf1sessions.Session(**settings) as session:
+        yield session
+
+
+def raises(kind: type[BaseException], call: Callable[..., Any], *args: Any) -> BaseException:
+    try:
+        result = call(*args)
+    except kind as error:
+        return error
+    raise AssertionError(f"{kind.__name__} was not raised; got {result!r}")
+
+
+def in_threads(count: int, work: Callable[[int], Any], deadline: float = DEADLINE_SECS) -> list[Any]:
+    """Runs ``work(number)`` in ``count`` threads that start together; returns results, with exceptions among them."""
+    barrier = threading.Barrier(count)
+    results: list[Any] = [None] * count
+
+    def run(number: int) -> None:
+        try:
+            barrier.wait(deadline)
+            results[number] = work(number)
+        except BaseException as error:
+            results[number] = error
+
+    threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + deadline
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
+    return results
+
+
+def wait_for(condition: Callable[[], Any], what: str) -> None:
+    until = time.monotonic() + DEADLINE_SECS
+    while not condition():
+        assert time.monotonic() < until, f"waited in vain: {what}"
+        time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[list[Any]]:
+    """Notes what the runtime compiles."""
+    made: list[Any] = []
+    base = runtime.private.session.BaseSession
+    original = base._make_callable_from_options
+
+    def make(self: Any, options: Any) -> Any:
+        made.append((tuple(options.feed), tuple(options.fetch), tuple(options.target)))
+        return original(self, options)
+
+    base._make_callable_from_options = make
+    try:
+        yield made
+    finally:
+        base._make_callable_from_options = original
+
+
+def last_request(session: Any) -> Any:
+    return list(session._tf1sessions_calls.requests.values())[-1]
+
+
+# ------------------------------------------------------------------------------------------------- where it runs
+
+
+def check_the_allow_list_names_operations_that_start_nothing() -> None:
+    definitions = tensorflow.core.framework.op_def_pb2 if hasattr(tensorflow, "core") else None
+    if definitions is None:
+        from tensorflow.core.framework import op_def_pb2 as definitions
+    every = definitions.OpList()
+    pywrap = runtime.private.pywrap_session
+    every.ParseFromString(pywrap.TF_GetBuffer(pywrap.TF_GetAllOpList()))
+    registered = {definition.name: definition for definition in every.op}
+    assert not sorted(operations.CALLER_SAFE - set(registered)), "not operations of this TensorFlow"
+    assert not sorted(operations.BLOCKING - set(registered)), "not operations of this TensorFlow"
+    assert not operations.CALLER_SAFE & operations.BLOCKING
+    for name in sorted(operations.CALLER_SAFE):
+        definition = registered[name]
+        assert not any("func" in attribute.type for attribute in definition.attr), f"{name} runs a function"
+        for word in ("Queue", "Barrier", "Iterator", "Dataset", "Recv", "Send", "Collective", "Stage", "PyFunc", "Py"):
+            assert word not in name, f"{name} may wait"
+        assert not any(argument.type_attr == "dataset" for argument in definition.input_arg)
+
+
+def check_auto_uses_the_callers_thread_for_plain_graphs_only() -> None:
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [])
+        variable = tf.Variable(1.0, use_resource=False)
+        train = tf.train.AdamOptimizer().minimize(tf.square(variable * x))
+        session.run(tf.global_variables_initializer())
+        queue = tf.FIFOQueue(3, tf.float32, [[]])
+        table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1.0]), 0.0)
+        item = tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors(1.0).repeat()).get_next()
+        session.run(table.initializer)
+
+        @tensorflow.function
+        def function(value: Any) -> Any:
+            return value * 2.0
+
+        for fetch, in_caller in (
+            (x * 2.0, True),
+            (train, True),
+            (variable, True),
+            (tf.random_uniform([2]), True),
+            (tf.nn.softmax(tf.layers.dense(tf.reshape(x, [1, 1]), 2)), True),
+            (queue.enqueue(x), False),
+            (queue.dequeue() * x, False),
+            (queue.size(), False),
+            (table.lookup(tf.constant(["a"])), False),
+            (item + x, False),
+            (tf.py_func(lambda value: value, [x], tf.float32), False),
+            (tf.while_loop(lambda i: i < 3.0, lambda i: i + x, [0.0]), False),
+            (tf.cond(x > 0.0, lambda: x, lambda: x * 2.0), False),
+            (function(x), False),
+            (tf.read_file("/dev/null"), False),
+            (tf.Print(x, [x]), False),
+        ):
+            session.run(tf.global_variables_initializer())
+            session.run(fetch, {x: 1.0})
+            assert last_request(session).in_caller is in_caller, fetch
+            compiled = tf1sessions.CompiledCall(session, [x], fetch, None)
+            assert compiled.in_caller is in_caller
+
+
+def check_a_feed_cuts_off_what_is_not_safe() -> None:
+    with new_session() as session:
+        queue = tf.FIFOQueue(3, tf.float32, [[]])
+        item = queue.dequeue()
+        out = item * 2.0
+        assert session.run(out, {item: 3.0}) == 6.0
+        assert last_request(session).in_caller
+        with tf.control_dependencies([item]):
+            late = tf.constant(1.0)
+        session.run(queue.enqueue(5.0))
+        assert session.run(late, {item: 3.0}) == 1.0  # a control edge still runs the dequeue
+        assert not last_request(session).in_caller
+        assert session.run(queue.size()) == 0
+
+
+def check_prune_sees_what_the_runtime_runs() -> None:
+    """Each case has a queue operation that does or does not run; the queue's size tells which."""
+    with new_session() as session:
+        queue = tf.FIFOQueue(9, tf.float32, [[]])
+        x = tf.placeholder(tf.float32, [], name="x")
+        taken = queue.dequeue()
+        default = tf.placeholder_with_default(taken, [])
+        with tf.control_dependencies([default]):
+            after_default = tf.identity(x)
+        with tf.control_dependencies([taken]):
+            guarded = tf.identity(x)
+        split = tf.split(tf.stack([x, x]), 2)
+        with tf.control_dependencies([x]):
+            after_fed = tf.constant(2.0)
+        for fetches, feeds in (
+            (after_default, {x: 1.0, default: 2.0}),
+            (default * 2.0, {default: 2.0}),
+            (default * 2.0, {}),
+            (guarded * 2.0, {guarded: 1.0}),
+            (guarded * 2.0, {x: 1.0}),
+            (guarded.op, {guarded: 1.0, x: 1.0}),
+            (split[0] + split[1], {split[0]: [1.0], x: 1.0}),
+            ([after_fed, x], {x: 1.0}),
+            (taken.op, {taken: 1.0}),
+        ):
+            session.run(queue.enqueue_many([[1.0]]))
+            before = session.run(queue.size())
+            found = operations.prune(_tensors(fetches), _operations(fetches), list(feeds))
+            session.run(fetches, feeds)
+            ran = session.run(queue.size()) < before
+            assert ran == any(operation.type.startswith("QueueDequeue") for operation in found), (fetches, feeds)
+
+
+def _tensors(fetches: Any) -> list[Any]:
+    return [item for item in (fetches if isinstance(fetches, list) else [fetches]) if isinstance(item, tf.Tensor)]
+
+
+def _operations(fetches: Any) -> list[Any]:
+    return [item for item in (fetches if isinstance(fetches, list) else [fetches]) if isinstance(item, tf.Operation)]
+
+
+def check_caller_refuses_by_name() -> None:
+    with new_session(execution="caller") as session:
+        x = tf.placeholder(tf.float32, [])
+        count = tf.Variable(0, use_resource=False)
+        session.run(count.initializer)
+        with tf.control_dependencies([count.assign_add(1)]):
+            python = tf.py_func(lambda value: value, [x], tf.float32, name="my_python")
+        for _ in range(2):
+            error = raises(errors.ExecutionModeError, session.run, python, {x: 1.0})
+            assert "'my_python'" in str(error) and "PyFunc" in str(error), error
+        error = raises(errors.ExecutionModeError, tf1sessions.CompiledCall, session, [x], [python], None)
+        assert "'my_python'" in str(error), error
+        assert session.run(count) == 0  # refused before anything ran
+        assert session.run(x * 2.0, {x: 2.0}) == 4.0 and last_request(session).in_caller
+    with new_session(execution="pool") as session:
+        x = tf.placeholder(tf.float32, [])
+        assert session.run(x * 2.0, {x: 2.0}) == 4.0 and not last_request(session).in_caller
+    raises(errors.ConfigError, lambda: tf1sessions.Session(graph=tf.Graph(), execution="fast"))
+
+
+def check_what_a_session_rules_out() -> None:
+    xla = tf.ConfigProto()
+    xla.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1
+    for config, in_caller, reason in (
+        (tf.ConfigProto(), True, ""),
+        (tf.ConfigProto(device_count={"CPU": 2}), False, "more than one device"),
+        (xla, False, "XLA"),
+    ):
+        with new_session(config=config) as session:
+            x = tf.placeholder(tf.float32, [])
+            session.run(x * 2.0, {x: 1.0})
+            assert last_request(session).in_caller is in_caller
+            assert reason in (last_request(session).judgement.unsafe_in_caller or "")
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [])
+        y = x
+        for _ in range(operations.MAX_CALLER_OPERATIONS + 1):
+            y = tf.tanh(y)
+        session.run(y, {x: 1.0})
+        assert not last_request(session).in_caller
+
+
+def check_a_python_function_may_run_the_session() -> None:
+    one = tf.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)
+    with new_session(config=one) as session:
+        x = tf.placeholder(tf.float32, [])
+        inner = x * 3.0
+        outer = tf.py_func(lambda value: session.run(inner, {x: value}), [x], tf.float32)
+        for _ in range(3):
+            assert in_threads(1, lambda _: session.run(outer, {x: 2.0})) == [6.0]
+
+
+def check_long_loops() -> None:
+    with new_session() as session:
+        queue = tf.FIFOQueue(9, tf.int32, [[]])
+
+        def body(i: Any) -> Any:
+            with tf.control_dependencies([queue.enqueue(i), queue.dequeue()]):
+                return i + 1
+
+        plain = tf.while_loop(lambda i: i < 50_000, lambda i: i + 1, [0])
+        queued = tf.while_loop(lambda i: i < 1_000, body, [0])
+        for _ in range(2):
+            assert session.run(plain) == 50_000
+            assert session.run(queued) == 1_000
+        raises(errors.ExecutionModeError, _in_caller, plain)
+        raises(errors.ExecutionModeError, _in_caller, queued)
+
+
+def _in_caller(fetch: Any) -> Any:
+    with tf1sessions.Session(graph=fetch.graph, execution="caller") as session:
+        return session.run(fetch)
+
+
+# --------------------------------------------------------------------------------------------- what is compiled
+
+
+def check_one_compilation_for_one_request() -> None:
+    with new_session() as session, counted() as made:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        y = tf.placeholder(tf.float32, [None], name="y")
+        total = tf.add(x, y, name="total")
+        product = tf.multiply(x, y, name="product")
+        for feeds in (
+            {x: [1.0], y: [2.0]},
+            {y: [2.0], x: [1.0]},
+            {"x:0": [1.0], "y:0": [2.0]},
+            {(x, y): (np.ones(1), np.ones(1))},
+        ):
+            for fetches in (
+                [total, product],
+                [product, total],
+                (total, product, total),
+                {"a": total, "b": [product]},
+                ["total:0", product],
+                [total, [product, {"k": total}]],
+            ):
+                for _ in range(2):
+                    session.run(fetches, feeds)
+        tf1sessions.CompiledCall(session, [x, y], [total, product], None)([1.0], [2.0])
+        tf1sessions.CompiledCall(session, [y, x], (product, total), None)([2.0], [1.0])
+        session.run([total, product], {x: [1.0], y: [2.0]}, tf.RunOptions(), tf.RunMetadata())
+        assert made == [(("x:0", "y:0"), ("product:0", "total:0"), ())], made
+        raises(ValueError, session.run, [total, product], {x: 1.0, y: 2.0})
+        raises(tf.errors.InvalidArgumentError, session.run, [total, product], {x: [1.0, 2.0], y: [1.0, 2.0, 3.0]})
+        assert len(made) == 1
+        session.run([total, product, total.op], {x: [1.0], y: [2.0]})
+        assert len(made) == 2
+        tf1sessions.CompiledCall(session, [x, y], None, total.op)([1.0], [2.0])
+        session.run(total.op, {x: [1.0], y: [2.0]})
+        session.run([total.op], {x: [1.0], y: [2.0]})
+        assert len(made) == 3
+        session.make_callable(total.op)
+        tf.multiply(total, 2.0)
+        session.run(total.op, {x: [1.0], y: [2.0]})
+        assert len(made) == 3, "a graph that grew was compiled again"
+
+
+def check_the_second_call_is_the_fast_one() -> None:
+    """Without this, the conformance table would prove nothing about the fast way."""
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        y = x * 2.0
+        slow: list[int] = []
+        original = session._run
+        session._run = lambda *args: slow.append(1) or original(*args)
+        for value in ([1.0], (1.0, 2.0), np.float64(3.0), np.array([1.0]), np.ones(3, np.float32), True, 3, [[1.0]][0]):
+            with contextlib.suppress(ValueError):
+                session.run({"y": [y, y.op]}, {x: value})
+        assert len(slow) == 1 + 3, slow  # the first, and the three of a shape that is refused
+
+
+def check_compile_with_targets() -> None:
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [], name="x")
+        variable = tf.Variable(0.0, use_resource=False)
+        session.run(variable.initializer)
+        add = variable.assign_add(x).op
+        for targets in (add, [add], (add, tf.no_op())):
+            session.run(variable.initializer)
+            assert tf1sessions.CompiledCall(session, x, x * 2.0, targets)(3.0) == 6.0
+            assert tf1sessions.CompiledCall(session, [x], {"a": [x + 1.0]}, targets)(3.0) == {"a": [4.0]}
+            assert tf1sessions.CompiledCall(session, "x:0", None, targets)(3.0) is None
+            assert session.run(variable) == 9.0
+        call = tf1sessions.CompiledCall(session, [x], x * 2.0, None)
+        assert "takes 1 value" in str(raises(TypeError, call))
+        assert "takes 1 value" in str(raises(TypeError, call, 1.0, 2.0))
+        raises(TypeError, tf1sessions.CompiledCall, session, [x], None, None)
+        for feed in (add, "nope:0"):
+            assert "Cannot interpret feed_dict key" in str(
+                raises(TypeError, tf1sessions.CompiledCall, session, [feed], x, None)
+            )
+        assert tf1sessions.CompiledCall(session, None, variable, None)() == 9.0
+        with tf.Graph().as_default():
+            other = tf.placeholder(tf.float32)
+        raises(TypeError, tf1sessions.CompiledCall, session, [other], x * 2.0, None)
+        raises(ValueError, tf1sessions.CompiledCall, session, [x], other, None)
+        session.close()
+        assert "closed" in str(raises(RuntimeError, call, 1.0))
+        assert "closed" in str(raises(RuntimeError, tf1sessions.CompiledCall, session, [x], x, None))
+
+
+# ------------------------------------------------------------------------------------------------- many threads
+
+
+def check_first_use_by_many_threads() -> None:
+    for _ in range(5):
+        with new_session() as session, counted() as made:
+            x = tf.placeholder(tf.float32, [], name="x")
+            fetches = [x * float(number) for number in range(3)]
+            results = in_threads(9, lambda number, s=session, f=fetches, p=x: s.run(f[number % 3], {p: 2.0}))
+            assert results == [2.0 * (number % 3) for number in range(9)], results
+            assert len(made) == 3, made
+
+
+def check_the_cache_is_bounded_and_frees() -> None:
+    with new_session() as session:
+        session._tf1sessions_calls = calls.SessionCalls(session, capacity=4)
+        x = tf.placeholder(tf.float32, [], name="x")
+        fetches = [x + float(number) for number in range(12)]
+        seen: list[Any] = []
+
+        def work(number: int) -> None:
+            for step in range(60):
+                index = (number * 7 + step * 5) % 12
+                assert session.run(fetches[index], {x: 1.0}) == 1.0 + index
+                cache = session._tf1sessions_calls
+                assert len(cache.requests) <= 4 and len(cache.plans) <= 4
+                if number == 0:
+                    seen.extend(weakref.ref(request) for request in list(cache.requests.values()))
+
+        assert in_threads(6, work) == [None] * 6
+        alive = {id(ref()) for ref in seen if ref() is not None}
+        assert alive == {id(request) for request in session._tf1sessions_calls.requests.values()} & alive
+        assert len(alive) <= 4 < len({id(ref) for ref in seen if ref() is None}), "evicted requests were not freed"
+        assert all(plan.request in cache_values(session) for plan in session._tf1sessions_calls.plans.values())
+
+
+def cache_values(session: Any) -> list[Any]:
+    return list(session._tf1sessions_calls.requests.values())
+
+
+def check_freed_requests_are_released_in_the_runtime() -> None:
+    released: list[int] = []
+    pywrap = runtime.private.pywrap_session
+
+    class Pywrap:
+        def TF_SessionReleaseCallable(self, session: Any, handle: int) -> None:
+            released.append(handle)
+            pywrap.TF_SessionReleaseCallable(session, handle)
+
+    with new_session() as session:
+        session._tf1sessions_calls = calls.SessionCalls(session, capacity=2)
+        tensors = [tf.constant(float(number)) for number in range(6)]
+        runtime.private.pywrap_session = Pywrap()
+        try:
+            for tensor in tensors:
+                session.run(tensor)
+            assert len(released) == 4, released
+        finally:
+            runtime.private.pywrap_session = pywrap
+
+
+def check_a_session_without_close_is_collected() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, [])
+            session = tf1sessions.Session()
+            assert session.run(x * 2.0, {x: 1.0}) == 2.0
+            queue = tf.FIFOQueue(1, tf.float32)
+            session.run(queue.enqueue(1.0))  # watched
+            call = tf1sessions.CompiledCall(session, [x], x * 2.0, None)
+            assert call(1.0) == 2.0
+            request = weakref.ref(last_request(session))
+            dead = weakref.ref(session)
+            del call, session
+        assert dead() is None, "a cycle keeps the session"
+        assert request() is None
+    finally:
+        gc.enable()
+
+
+def check_close_while_others_run_or_wait() -> None:
+    for _ in range(5):
+        with tf.Graph().as_default():
+            session = tf1sessions.Session()
+            x = tf.placeholder(tf.float32, [])
+            queue = tf.FIFOQueue(1, tf.float32, [[]])
+            item = queue.dequeue()
+            loop = tf.while_loop(lambda i: i < 10_000_000.0, lambda i: i + x, [0.0])
+            plain = x * 2.0
+            compiled = tf1sessions.CompiledCall(session, [x], plain, None)
+            started = threading.Semaphore(0)
+
+            def work(number: int, run: Any = session.run, started: Any = started, compiled: Any = compiled) -> Any:
+                started.release()
+                if number == 0:
+                    return run(item)
+                if number == 1:
+                    return run(loop, {x: 1.0})
+                while True:
+                    if number % 2:
+                        compiled(1.0)
+                    else:
+                        run(plain, {x: 1.0})
+
+            def close(started: Any = started, session: Any = session) -> None:
+                for _ in range(6):
+                    assert started.acquire(timeout=DEADLINE_SECS)
+                wait_for(lambda: len(watchdog.watchdog._calls) >= 1, "the dequeue has started")
+                session.close()
+                session.close()
+
+            closer = threading.Thread(target=close, daemon=True)
+            closer.start()
+            results = in_threads(6, work)
+            closer.join(DEADLINE_SECS)
+            assert not closer.is_alive()
+            for result in results:
+                assert isinstance(result, (tf.errors.CancelledError, RuntimeError)), result
+                assert isinstance(result, tf.errors.OpError) or "closed Session" in str(result), result
+            assert isinstance(results[0], tf.errors.CancelledError), results[0]
+
+
+def check_a_forked_child_is_told() -> None:
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [])
+        y = x * 2.0
+        session.run(y, {x: 1.0})
+        compiled = tf1sessions.CompiledCall(session, [x], y, None)
+        for use in (
+            lambda: session.run(y, {x: 1.0}),
+            lambda: session.run(y * 1.0, {x: 1.0}),
+            lambda: compiled(1.0),
+            lambda: compiled([1.0]),
+            lambda: tf1sessions.Session(),
+            lambda: tf1sessions.GraphSession(),
+            lambda: session.run(y, {x: 1.0}, tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), tf.RunMetadata()),
+        ):
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    use()
+                except errors.ForkedProcessError as error:
+                    code = 0 if "spawn" in str(error) else 2
+                except BaseException:
+                    traceback.print_exc()
+                finally:
+                    os._exit(code)
+            until = time.monotonic() + 20
+            while not (done := os.waitpid(child, os.WNOHANG))[0]:
+                if time.monotonic() > until:
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+                    raise AssertionError(f"the child hangs in {use.__code__.co_firstlineno}")
+                time.sleep(0.005)
+            assert os.waitstatus_to_exitcode(done[1]) == 0, use.__code__.co_firstlineno
+        assert session.run(y, {x: 1.0}) == 2.0  # the parent goes on
+
+
+def check_errors_leave_everything_usable() -> None:
+    with new_session() as session:
+        x = tf.placeholder(tf.int32, [])
+        quotient = tf.floordiv(10, x)
+
+        def work(number: int) -> Any:
+            found = []
+            for value in (2, 0, 5) * 10:
+                try:
+                    found.append(int(session.run(quotient, {x: value})))
+                except tf.errors.InvalidArgumentError as error:
+                    assert error.op is quotient.op and "Detected at node" in str(error)
+                    found.append(-1)
+            return found
+
+        for result in in_threads(4, work):
+            assert result == [5, -1, 2] * 10, result
+
+
+# ------------------------------------------------------------------------------------------------------ watchdog
+
+
+class _Records(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def watched(stall_secs: float) -> Iterator[tuple[Any, list[str]]]:
+    original = calls.watchdog
+    calls.watchdog = watchdog.Watchdog(stall_secs, look_secs=0.01)
+    handler = _Records()
+    logging.getLogger("tf1sessions").addHandler(handler)
+    try:
+        yield calls.watchdog, handler.texts
+    finally:
+        logging.getLogger("tf1sessions").removeHandler(handler)
+        calls.watchdog = original
+
+
+def check_a_stall_is_named_once() -> None:
+    with watched(0.05) as (dog, texts), tf.Graph().as_default():
+        session = tf1sessions.Session()
+        queue = tf.FIFOQueue(1, tf.float32, [[]], name="nobody_fills_it")
+        item = queue.dequeue()
+        other = tf.FIFOQueue(1, tf.float32, [[]], name="another").dequeue()
+        looks: list[int] = []
+        results: list[Any] = []
+        thread = threading.Thread(target=lambda: results.append(session.run(item)), name="the reader", daemon=True)
+        thread.start()
+        wait_for(lambda: texts, "the stall is reported")
+        original, dog._calls = dog._calls, _Counting(dog._calls, looks)
+        wait_for(lambda: len(looks) > 5, "the watchdog looks again")
+        dog._calls = original
+        assert len(texts) == 1, texts
+        line = work_line(check_a_stall_is_named_once, "session.run(item)")
+        for word in ("'the reader'", f"{__file__}:{line}", "nobody_fills_it", "QueueDequeue"):
+            assert word in texts[0], (word, texts[0])
+        assert "another" not in texts[0]
+        session.run(queue.enqueue(4.0))
+        thread.join(DEADLINE_SECS)
+        assert results == [4.0]
+        second = threading.Thread(target=lambda: raises(tf.errors.CancelledError, session.run, other), daemon=True)
+        second.start()
+        wait_for(lambda: len(texts) == 2, "another stall is reported as well")
+        assert "another" in texts[1]
+        watcher = dog._thread
+        assert watcher is not None and watcher.is_alive()
+        session.close()
+        second.join(DEADLINE_SECS)
+        wait_for(lambda: not watcher.is_alive(), "the watchdog ends with the last session")
+
+
+class _Counting(set):  # type: ignore[type-arg]
+    """Notes each time that the watchdog looks through the calls."""
+
+    def __init__(self, items: Any, looks: list[int]) -> None:
+        super().__init__(items)
+        self.looks = looks
+
+    def __iter__(self) -> Any:
+        self.looks.append(1)
+        return super().__iter__()
+
+
+def work_line(function: Callable[..., Any], text: str) -> int:
+    import inspect
+
+    lines, first = inspect.getsourcelines(function)
+    return first + next(number for number, line in enumerate(lines) if text in line)
+
+
+def check_the_watchdog_ends_with_collected_sessions() -> None:
+    with watched(60.0) as (dog, texts), tf.Graph().as_default():
+        queue = tf.FIFOQueue(1, tf.float32, [[]])
+        session, second = tf1sessions.Session(), tf1sessions.Session()
+        session.run(queue.enqueue(1.0))
+        second.run(queue.enqueue(1.0))
+        watcher = dog._thread
+        second.close()
+        assert watcher is dog._thread and watcher.is_alive()
+        del session
+        wait_for(lambda: not watcher.is_alive(), "the watchdog ends when the last session is collected")
+        third = tf1sessions.Session()
+        third.run(queue.enqueue(1.0))
+        assert dog._thread is not watcher and dog._thread.is_alive()  # and begins again
+        third.close()
+        assert not texts
+
+
+def check_sessions_closed_by_the_collector_do_not_block_the_watchdog() -> None:
+    """A session in a cycle is closed wherever the collector happens to run, inside the watchdog's own lock, too."""
+    with watched(60.0) as (dog, _), tf.Graph().as_default():
+        queue = tf.FIFOQueue(1000, tf.float32, [[]])
+        enqueue = queue.enqueue(1.0)
+        other = tf1sessions.Session()
+
+        def work(_: int) -> None:
+            session = tf1sessions.Session(graph=enqueue.graph)
+            session.run(enqueue)
+            session.cycle = session
+            with dog._lock:
+                del session
+                gc.collect()
+            other.run(enqueue)
+
+        done = in_threads(1, work)
+        assert done == [None], done
+        other.close()
