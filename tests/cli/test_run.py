@@ -143,6 +143,17 @@ def test_json_is_alone_on_stdout(plain: Plain) -> None:
     assert json.loads(single.stdout)["jobs"][0]["state"] == "done"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_names_that_the_terminal_cannot_show(plain: Plain, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    names = [os.fsdecode(b"\xff.py"), "名前.py"]
+    for name in names:
+        plain.script(name, "import sys; sys.exit(3)")
+    done = plain.cli("run", "--out", "run", *names)
+    assert (done.returncode, done.stderr, plain.states()) == (1, b"", ["failed", "failed"])
+    assert b"udcff failed after" in done.stdout
+
+
 def test_job_file(plain: Plain) -> None:
     plain.script("train.py", "import os, sys; print(sys.argv[1:], os.environ['SEED'])")
     plain.script(

@@ -124,6 +124,7 @@ def test_live_table_and_summary(
     assert shown.end() == 1
     assert "\x1b[2J" not in shown.raw  # what a log says does not reach the terminal as a command
     assert shown.raw.count("\x1b[?25l") == shown.raw.count("\x1b[?25h") == 1  # the cursor is back
+    assert shown.raw.partition("\x1b[?25h")[2].lstrip("\r").startswith("\x1b[1A\x1b[2K")  # the table is wiped
     summary = shown.text[shown.text.rindex("   job") :]
     assert re.search(r"1 +long +done +\d+\.\d s +\d+ MB", summary)
     assert "  | ValueError: broken" in summary

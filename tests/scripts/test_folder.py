@@ -78,6 +78,13 @@ def test_list_is_whole_when_writing_it_fails(monkeypatch: pytest.MonkeyPatch) ->
         assert read_records("run")[0].state == "done"
 
 
+def test_reader_sees_the_old_list_or_the_new_one() -> None:
+    with RunFolder.create("run", JOBS) as folder, open("run/jobs.json") as reader:
+        folder.update(0, state="done")
+        assert [entry["state"] for entry in json.load(reader)] == ["pending"] * 3
+        assert sorted(os.listdir("run")) == [".claims", ".lock", "jobs.json"]
+
+
 def test_folder_that_holds_a_run_is_not_used_again() -> None:
     RunFolder.create("run", JOBS).close()
     with pytest.raises(ScriptUsageError, match="'run' holds a run already.*--resume run"):

@@ -448,7 +448,6 @@ class Run:
         retried = (
             changes["state"] in ("failed", "killed", "timeout")
             and self._folder.records[index].attempts <= (job.settings.retries or 0)
-            and not self._interrupts
         )
         record = self._folder.update(index, **changes | ({"state": "pending"} if retried else {}))
         self._tell(JobEnded(index, replace(record, state=changes["state"]), retried))
