@@ -327,6 +327,17 @@ def test_a_reader_of_the_output_sees_its_end(run: Runner, tmp_path: Path) -> Non
     assert handle.wait(60) is not None
 
 
+def test_the_server_keeps_no_copy_of_the_streams_of_a_job_that_runs(forked: Runner) -> None:
+    job = forked.spawn("import sys; print('x', flush=True); sys.stdin.read()", stdin=(ends := os.pipe())[0])
+    until(lambda: job.lines)
+    held = {os.path.realpath(path) for path in Path(f"/proc/{forked.server.pid}/fd").iterdir()}
+    for end in ends:
+        os.close(end)
+    assert job.wait().returncode == 0
+    assert str(job.folder / "out") not in held and str(job.folder / "err") not in held
+    assert str(job.folder) == os.path.realpath(job.folder)
+
+
 def test_a_terminal_is_written_by_lines(run: Runner) -> None:
     ours, theirs = pty.openpty()
     source = "import sys; print(sys.stdin.isatty(), sys.stdout.isatty(), sys.stdout.line_buffering); sys.stdin.read(1)"
@@ -481,7 +492,13 @@ def test_a_hash_seed_makes_a_cold_worker(forked: Runner) -> None:
 
 
 def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Path) -> None:
-    source = "import sys; sys.path.insert(0, path0); import colorsys, json; print(colorsys.__file__, json.__file__)"
+    source = """
+        import sys
+        assert path0 not in sys.path
+        sys.path.insert(0, path0)
+        import colorsys, json
+        print(colorsys.__file__, json.__file__)
+    """
     folder = tmp_path / "scripts"
     folder.mkdir()
     result, job = forked(source, path0=str(folder))
@@ -641,8 +658,17 @@ def test_a_job_does_not_end_what_belongs_to_another(forked: Runner) -> None:
     )
     os.close(reading)
     pid = int(until(lambda: other.lines)[0])
-    result, _ = forked("import subprocess, os; subprocess.Popen(['sleep', '1000']); os._exit(0)")
-    assert len(result.leftovers) == 1
+    result, job = forked(
+        """
+        import os, signal
+        if (pid := os.fork()) == 0:
+            os.setsid()
+            signal.pause()
+        print(pid, flush=True)
+        os._exit(0)
+        """
+    )
+    assert [left.split()[0] for left in result.leftovers] == job.lines
     assert alive(pid) and not other.handle.done()
     os.close(writing)
     assert [left.split()[0] for left in other.wait().leftovers] == [str(pid)]
@@ -655,8 +681,9 @@ server = WorkerServer(["worker_targets:preload"], method=sys.argv[1])
 source = '''
 import subprocess, os, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+member = subprocess.Popen(["sleep", "1000"])
 child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
-print("worker", os.getpid(), "child", child.pid, flush=True)
+print("worker", os.getpid(), "member", member.pid, "child", child.pid, flush=True)
 signal.pause()
 '''
 handles = []
@@ -684,8 +711,8 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
         words = output.read_text().split()
         for kind, pid in zip(words[::2], words[1::2], strict=True):
             pids.setdefault(kind, []).append(int(pid) if pid != "None" else 0)
-        expected = pids["worker"] + (pids["server"] + pids["child"] if method == "fork" else [])
-        assert len(expected) == (5 if method == "fork" else 2) and all(map(alive, expected))
+        expected = pids["worker"] + pids["member"] + (pids["server"] + pids["child"] if method == "fork" else [])
+        assert len(expected) == (7 if method == "fork" else 4) and all(map(alive, expected))
         os.kill(caller.pid, signal.SIGKILL)
         until(lambda: not any(map(alive, expected)))
     finally:
@@ -693,6 +720,25 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
             os.killpg(caller.pid, signal.SIGKILL)
         caller.wait()
         for pid in pids["child"] if method == "spawn" else []:  # in a session of its own, it is beyond the worker
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_workers_end_when_the_caller_and_the_server_are_killed(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    with open(output, "wb") as out:
+        words = [sys.executable, "-c", CALLER, "fork", "alone"]
+        caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
+    until(lambda: len(output.read_text().splitlines()) == 3)
+    words = output.read_text().split()
+    pids = [(kind, int(pid)) for kind, pid in zip(words[::2], words[1::2], strict=True)]
+    caller.send_signal(signal.SIGSTOP)
+    for kind in ("server", "caller"):
+        for pid in [pid for of, pid in [*pids, ("caller", caller.pid)] if of == kind]:
+            os.kill(pid, signal.SIGKILL)
+    caller.wait()
+    until(lambda: not any(alive(pid) for kind, pid in pids if kind == "worker"))
+    for kind, pid in pids:  # nobody is left who could end what the workers had started
+        if kind in ("member", "child"):
             os.kill(pid, signal.SIGKILL)
 
 
@@ -721,6 +767,17 @@ def test_a_killed_server_takes_its_workers_along_and_the_next_spawn_starts_anoth
     until(lambda: not any(map(alive, pids)))
     assert own("code = 5")[0].returncode == 5
     assert own.server.pid != first
+
+
+def test_a_spawn_that_meets_a_server_that_has_just_ended(own: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    own("pass")
+    link = own.server._link
+    assert link is not None and own.server.pid is not None
+    os.kill(own.server.pid, signal.SIGKILL)
+    until(lambda: link.ended)
+    monkeypatch.setattr(link, "wait_ready", lambda timeout: None)  # as if it had died after that
+    with pytest.raises(errors.WorkerStartError, match="killed by SIGKILL"):
+        link.spawn(WorkerSpec("late", "worker_targets:execute", {}, {}, HERE, None, 1, 2))
 
 
 def test_spawns_while_the_server_is_killed_again_and_again(own: Runner) -> None:
@@ -790,19 +847,19 @@ def test_close_ends_everything_and_may_be_called_again(tmp_path: Path, method: A
         runner.spawn()
 
 
-def test_fifty_workers_leave_no_descriptor_process_or_thread(forked: Runner) -> None:
+def test_fifty_workers_leave_no_descriptor_process_or_thread(run: Runner) -> None:
     def state() -> tuple[int, int, int]:
-        ours, theirs = (len(os.listdir(f"/proc/{pid}/fd")) for pid in ("self", forked.server.pid))
+        ours, theirs = (len(os.listdir(f"/proc/{pid or 'self'}/fd")) for pid in (None, run.server.pid))
         return ours, theirs, threading.active_count()
 
-    forked("pass")
+    run("pass")
     before = state()
     cold = environment(PYTHONHASHSEED="0")
     for number in range(50):
         env, target = cold if number % 10 == 0 else None, "execute" if number % 20 else "nothing"
-        result, _ = forked("pass", env=env, target=f"worker_targets:{target}")
+        result, _ = run("pass", env=env, target=f"worker_targets:{target}")
         assert result.started == (target == "execute")
-    assert state() == before
+    until(lambda: state() == before)
 
 
 def test_workers_from_many_threads(run: Runner) -> None:

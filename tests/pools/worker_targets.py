@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import colorsys  # a module that nothing else needs: a job's folder may have one of this name  # noqa: F401
 import os
+import tempfile
 import textwrap
 from pathlib import Path
 from typing import Any
 
 
 def preload() -> None:
-    """As small as it gets."""
+    """Little, but with something that a fork must forget."""
+    tempfile.gettempdir()
 
 
 def preload_tensorflow() -> None:

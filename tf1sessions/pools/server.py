@@ -175,12 +175,11 @@ class WorkerServer:
         method: ``"fork"`` (Linux) or ``"spawn"``; None takes the first where it is available.
 
     Example:
-        >>> import os
         >>> with WorkerServer(preload=()) as server:
-        ...     spec = WorkerSpec("stop", "sys:exit", {}, dict(os.environ), os.getcwd(), None, 1, 2)
+        ...     spec = WorkerSpec("count", "builtins:len", {"a": 1, "b": 2}, os.environ, "/", None, 1, 2)
         ...     result = server.spawn(spec).wait(60)
-        >>> result.started
-        True
+        >>> result.returncode
+        2
     """
 
     def __init__(
@@ -438,7 +437,6 @@ class _SpawnLink:
         self._preload = preload
         self._python = python
         self._token = secrets.token_hex(8)
-        self._folder = tempfile.mkdtemp(prefix="tf1sessions-")  # how a worker gets its request, and reports its start
         # Protects what stands below it, and that no worker is started once it is closed.
         self._lock = threading.Lock()
         self._closed = False
@@ -494,7 +492,6 @@ class _SpawnLink:
             self.kill(number)
         for job in jobs.values():
             job.thread.join()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class _Spawned:
@@ -503,15 +500,16 @@ class _Spawned:
     def __init__(self, link: _SpawnLink, handle: WorkerHandle, spec: WorkerSpec, fds: list[int]) -> None:
         self._link, self._handle, self._spec, self._fds = link, handle, spec, fds
         self._mark = f"{link._token}-{handle._number:08d}"
-        self._request = Path(link._folder, f"{handle._number}.request")
-        self._report = Path(link._folder, f"{handle._number}.report")
+        self._folder = Path(tempfile.mkdtemp(prefix="tf1sessions-"))
+        self._request, self._report = self._folder / "request", self._folder / "report"
         self.stopped = False  # it was told to end: a failed start is not tried again
         self.over = False  # its process id may be another's by now
         self.process: subprocess.Popen[bytes]
         self.thread = threading.Thread(target=self._watch, name=f"tf1sessions-worker-{handle._number}", daemon=True)
 
     def start(self) -> None:
-        request = _request(self._spec, self._mark, self._link._preload) | {"parent": os.getpid()}
+        request = _request(self._spec, self._mark, self._link._preload)
+        request |= {"parent": os.getpid(), "folder": str(self._folder)}
         self._request.write_text(json.dumps(request))
         self._report.unlink(missing_ok=True)
         self._started_at = time.monotonic()
@@ -555,8 +553,7 @@ class _Spawned:
         for fd in self._fds:
             os.close(fd)
         self._fds = []
-        for path in (self._request, self._report):
-            path.unlink(missing_ok=True)
+        shutil.rmtree(self._folder)
 
     def _watch(self) -> None:
         result, error = None, None

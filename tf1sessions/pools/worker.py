@@ -28,6 +28,7 @@ import io
 import json
 import os
 import selectors
+import shutil
 import signal
 import socket
 import struct
@@ -676,7 +677,7 @@ def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str])
 def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     """Preload in a fresh interpreter as it would be under ``python SCRIPT``: what the job's folder hides is hidden."""
     if request.get("parent"):
-        _end_with(request["parent"])
+        _end_with(request["parent"], request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     path0 = request["payload"].get("path0")
     hidden = _hiding(_preloaded(at_start), path0)
@@ -691,12 +692,13 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
         sys.path.remove(path0)
 
 
-def _end_with(parent: int) -> None:
-    """Watch the process that started this one, and end with it, where process ids tell."""
+def _end_with(parent: int, folder: str) -> None:
+    """Watch the process that started this one, and end with it, where process ids tell; remove the folder then."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(_WATCH_SECS)
+        shutil.rmtree(folder, ignore_errors=True)
         if hasattr(os, "killpg"):
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
