@@ -1,4 +1,4 @@
-"""Methods that classes of 1.15 had and today's have not, and what Keras' ``save`` did.
+"""Methods that classes of 1.15 had and today's have not, and what Keras' ``save`` and progress bar did.
 
 Data flow: :func:`apply` adds each method of the table to the class that has to have it, so that all classes below it
 have it too.
@@ -68,6 +68,7 @@ def apply(face: ModuleType) -> None:
         if not hasattr(owner, name):
             setattr(owner, name, method)
     _save_as_hdf5()
+    _show_metrics_only()
 
 
 def _save_as_hdf5() -> None:
@@ -79,3 +80,16 @@ def _save_as_hdf5() -> None:
         return original(filepath, save_format) if save_format else "h5"
 
     saving.get_save_format = get_save_format
+
+
+def _show_metrics_only() -> None:
+    """With ``steps_per_epoch`` the progress bar shows metrics, and not the number and the size of the batch as well."""
+    logger: Any = importlib.import_module("tf_keras.src.callbacks").ProgbarLogger
+    original = logger._batch_update_progbar
+
+    def update(self: Any, batch: int, logs: Any = None) -> None:
+        if self.use_steps and logs:
+            logs = {name: value for name, value in logs.items() if name not in ("batch", "size", "num_steps")}
+        original(self, batch, logs)
+
+    logger._batch_update_progbar = update

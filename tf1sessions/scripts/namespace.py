@@ -15,13 +15,15 @@ import functools
 import importlib
 import importlib.util
 import logging
+import re
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from . import arguments, members, missing, moved, old_graphs
+from . import arguments, contrib_modules, members, missing, moved, old_graphs
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -36,7 +38,18 @@ _OWN = {
     "tensorflow.examples.tutorials.mnist.input_data": "mnist_data",
     "tensorflow.examples.tutorials.mnist.mnist": "mnist_model",
 }
-_HIDDEN = frozenset({"contrib", "estimator", "mixed_precision"})  # not in 1.15, or not available
+_HIDDEN = frozenset({"estimator", "mixed_precision"})  # not in 1.15, or not available
+
+
+_ADVICE = (
+    "`tf.layers.",
+    "`tf.nn.rnn_cell.",
+    "`layer.",
+    "`Layer.",
+    "`Model.",
+    "The `lr` argument is deprecated",
+    "You are saving your model as an HDF5 file",
+)
 
 
 class Face(ModuleType):
@@ -46,6 +59,8 @@ class Face(ModuleType):
         module = sys.modules.get(f"tensorflow.{name}")
         if module is not None and name not in _HIDDEN:
             return module  # tf.python, tf.core
+        if name == "contrib":
+            return importlib.import_module("tensorflow.contrib")
         if name.startswith("__"):
             raise AttributeError(f"module 'tensorflow' has no attribute {name!r}")
         raise missing.symbol_error(f"tf.{name}")
@@ -64,6 +79,7 @@ def build(real: Any) -> ModuleType:
     """
     v1: Any = importlib.import_module("tensorflow.compat.v1")
     _quietly(v1.disable_v2_behavior)
+    _leave_out_advice()
     keras = _keras()
     face = Face("tensorflow", real.__doc__)
     for name in dir(v1):
@@ -105,6 +121,12 @@ def _quietly(call: Callable[[], None]) -> None:
         call()
     finally:
         logger.setLevel(level)
+
+
+def _leave_out_advice() -> None:
+    """No warnings that a TF1 program should be a TF2 one. TensorFlow 1 gave such advice too, but not as warnings."""
+    for start in _ADVICE:
+        warnings.filterwarnings("ignore", re.escape(start), UserWarning)
 
 
 def _keras() -> Any:
@@ -172,6 +194,8 @@ def find_module(fullname: str) -> Callable[[], ModuleType] | None:
     for prefix in ("tensorflow.compat.v1.keras", "tensorflow.python.keras", "tensorflow.keras"):
         if fullname == prefix or fullname.startswith(prefix + "."):
             return _find_keras(fullname[len(prefix) + 1 :], inner=prefix == "tensorflow.python.keras")
+    if (fullname + ".").startswith("tensorflow.contrib."):
+        return contrib_modules.find(fullname)
     targets = moved.modules(fullname)
     if targets:
         return functools.partial(_merged, fullname, targets)

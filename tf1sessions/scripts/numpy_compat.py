@@ -2,7 +2,7 @@
 
 :func:`apply` adds to the imported ``numpy``, for the whole process, each name of the table that it lacks. What the
 installed NumPy has under a name is left alone: ``np.bool`` is a scalar type in NumPy 2 and a library may rely on it.
-The rules of promotion (NEP 50: ``np.uint8(200) + 300`` raises) have no switch.
+NumPy 1.x's rules of promotion (``np.uint8(200) + 300`` is 500) are there where there is a switch: up to NumPy 2.1.
 """
 
 from __future__ import annotations
@@ -256,6 +256,8 @@ def apply() -> None:
                 _add_method(owner, name, method)
     for name in ("array", "asarray", "asanyarray"):
         _allow_ragged(name)
+    if hasattr(np, "_set_promotion_state"):
+        np._set_promotion_state("legacy")
     if int(np.__version__.partition(".")[0]) >= 2:
         np.set_printoptions(legacy="1.25")  # this thread
         with contextlib.suppress(ModuleNotFoundError):  # NumPy 2.0 and 2.1 have one setting for all threads
