@@ -118,9 +118,9 @@ class _Namespace(types.ModuleType):
                     where="TensorFlow {}.{}".format(*tensorflow_version()),
                     next_step="Scripts run by `tf1sessions run` get a wider TensorFlow 1 namespace than the library.",
                 ) from error
-        if not name.startswith("__"):
-            self.__dict__[name] = value
-        return value
+        if name.startswith("__"):
+            return value
+        return self.__dict__.setdefault(name, value)  # the first thread's, for all
 
     def __dir__(self) -> list[str]:
         return sorted({*dir(self.__dict__["_behind"]), *self.__dict__["_replaced"]})
