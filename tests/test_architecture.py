@@ -25,8 +25,9 @@ BELOW: dict[str, tuple[str, ...]] = {
     "runtime": ("errors",),
     "sessions": ("errors", "runtime"),
     "pipelines": ("errors", "runtime", "sessions"),
+    "contrib": ("errors", "runtime", "sessions"),
     "pools": ("errors", "runtime", "sessions", "pipelines"),
-    "scripts": ("errors", "runtime", "sessions", "pipelines", "pools"),
+    "scripts": ("errors", "runtime", "sessions", "contrib", "pipelines", "pools"),
     "porting": ("errors", "runtime", "sessions"),
     "porting.source": ("errors",),
     "testing": ("errors", "runtime", "sessions", "pipelines", "pools"),
@@ -321,6 +322,7 @@ def test_exports_are_exact_and_sorted() -> None:
         "SessionConfig",
         "ThreadSessionPool",
         "__version__",
+        "contrib",
         "enable_v1_behavior",
         "errors",
         "scripts",
@@ -361,7 +363,7 @@ def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., Pyt
             report(unknown_import=str(error))
         report(after_unknown=sorted({name.partition(".")[0] for name in sys.modules}))
 
-        tf1sessions.scripts, tf1sessions.errors
+        tf1sessions.scripts, tf1sessions.errors, tf1sessions.contrib
         report(after_modules=sorted({name.partition(".")[0] for name in sys.modules}))
 
         # Eight threads that all ask first get the same objects.

@@ -12,6 +12,10 @@ below, and there are no circles::
       calls.py           compiled calls, and the Session whose run() uses them
       graphs.py          a graph that one thread builds and that can be sealed
       session.py         GraphSession: one thread builds it, any thread runs it
+    contrib/           tf.contrib: a module here for each module there
+      addresses.py       inner addresses of 1.15's modules, for imports in scripts
+      framework/         contrib.framework
+        arg_scope.py       arguments that functions get from a scope
     pools/             many sessions at once
       base.py            jobs, names, limits and statistics of every pool
       threads.py         ThreadSessionPool: many sessions in one process, a thread each
@@ -34,6 +38,7 @@ below, and there are no circles::
       claims.py          two jobs that write to one folder
       children.py        processes that the program starts itself
       importer.py        which module an import gives
+      contrib_modules.py  tensorflow.contrib and its inner addresses
       namespace.py       what `import tensorflow as tf` gives
       missing.py         what TF1 had and is gone, and what replaces it
       moved.py           old addresses inside TensorFlow
@@ -66,7 +71,7 @@ from typing import TYPE_CHECKING, Any
 from tf1sessions import errors
 
 if TYPE_CHECKING:
-    from tf1sessions import scripts
+    from tf1sessions import contrib, scripts
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
     from tf1sessions.sessions.calls import CompiledCall, Session
@@ -82,6 +87,7 @@ __all__ = [
     "SessionConfig",
     "ThreadSessionPool",
     "__version__",
+    "contrib",
     "enable_v1_behavior",
     "errors",
     "scripts",
@@ -95,6 +101,7 @@ _HOMES: dict[str, str | None] = {
     "Session": "tf1sessions.sessions.calls",
     "SessionConfig": "tf1sessions.sessions.config",
     "ThreadSessionPool": "tf1sessions.pools.threads",
+    "contrib": None,
     "enable_v1_behavior": "tf1sessions.runtime",
     "scripts": None,
     "tf1": "tf1sessions.runtime",

@@ -107,24 +107,44 @@ report(same={
     "core": from_core is tf.keras.layers.Dense, "topology": from_topology is tf.keras.layers.Layer,
     "version 2 stays": v2.__name__ != "tensorflow" and not hasattr(v2, "placeholder"),
 })
-def contrib_slim():
-    import tensorflow.contrib.slim as slim
+def contrib_ffmpeg():
+    import tensorflow.contrib.ffmpeg as ffmpeg
 
-def contrib_rnn():
-    from tensorflow.contrib import rnn
+def contrib_tfprof():
+    from tensorflow.contrib import tfprof
+
+def contrib_name():
+    from tensorflow.contrib.framework import no_such_name
+
+import tensorflow.contrib.framework as tcf
+from tensorflow.contrib import framework
+from tensorflow.contrib.framework import add_arg_scope, arg_scope
+from tensorflow.contrib.framework.python.ops import add_arg_scope as below
+from tensorflow.contrib.framework.python.ops.arg_scope import arg_scope as inner
+import tf1sessions
+report(same_contrib={
+    "attribute": tcf is framework is tf.contrib.framework, "compat": v1.contrib is tf.contrib,
+    "names": arg_scope is inner is tcf.arg_scope is tf1sessions.contrib.framework.arg_scope,
+    "folder": below is add_arg_scope,
+    "star": imported("from tensorflow.contrib.framework import *")["arg_scope"] is arg_scope,
+    "dir": "arg_scope" in dir(tf.contrib.framework) and "framework" in dir(tf.contrib),
+})
 
 import importlib.util
 report(
     versions=[tf.__version__, tf.VERSION, tf.version.VERSION, tf.keras.__version__], version_2=v2.__version__,
-    contrib=[hasattr(tf, "contrib"), hasattr(tf, "estimator"), importlib.util.find_spec("tensorflow.contrib") is None,
+    contrib=[hasattr(tf, "contrib"), hasattr(tf.contrib, "ffmpeg"),
+             importlib.util.find_spec("tensorflow.contrib.ffmpeg") is None,
              importlib.util.find_spec("tensorflow.keras") is not None],
-    missing_symbol=error(lambda: tf.contrib.layers.xavier_initializer()),
+    missing_symbol=error(lambda: tf.contrib.ffmpeg.decode_audio()),
+    missing_contrib_name=error(lambda: tf.contrib.framework.no_such_name),
     missing_below=error(lambda: tf.keras.utils.multi_gpu_model),
     missing_unknown=error(lambda: tf.nn.no_such_thing),
-    missing_module=error(contrib_slim),
-    missing_from=error(contrib_rnn),
+    missing_module=error(contrib_ffmpeg),
+    missing_from=error(contrib_tfprof),
+    missing_contrib_import=error(contrib_name),
     missing_inner=error(lambda: control_flow_ops.no_such_thing),
-    tried=imported("try:\\n    import tensorflow.contrib\\nexcept ImportError:\\n    found = False")["found"],
+    tried=imported("try:\\n    import tensorflow.contrib.ffmpeg\\nexcept ImportError:\\n    found = False")["found"],
 )
 
 losses = tf.nn.softmax_cross_entropy_with_logits
@@ -167,6 +187,7 @@ def test_every_method_of_1_15_is_there(face):
 
 def test_every_import_gives_the_same_objects(face):
     assert [what for what, same in face["same"].items() if not same] == []
+    assert [what for what, same in face["same_contrib"].items() if not same] == []
 
 
 def test_versions_are_those_of_1_15(face):
@@ -179,29 +200,33 @@ def test_version_1_behaviour(face):
 
 
 def test_feature_tests_of_old_programs_say_no(face):
-    assert face["contrib"] == [False, False, True, True]
+    assert face["contrib"] == [True, False, True, True]
     assert face["tried"] is False
 
 
 def test_missing_symbol_names_itself_its_line_and_its_replacement(face):
     kind, text, old_kind = face["missing_symbol"]
     assert (kind, old_kind) == (MissingSymbolError.__name__, True)
-    assert text.startswith("tf.contrib.layers.xavier_initializer is not available") and "code.py:" in text
-    assert "Use tf.glorot_uniform_initializer()." in text
+    assert text.startswith("tf.contrib.ffmpeg.decode_audio is not available") and "code.py:" in text
+    assert "Use tf.audio.decode_wav" in text
+    kind, text, old_kind = face["missing_contrib_name"]
+    assert (kind, old_kind) == (MissingSymbolError.__name__, True)
+    assert text.startswith("tf.contrib.framework.no_such_name is not available") and "code.py:" in text
     assert "tf.distribute.MirroredStrategy" in face["missing_below"][1]
     assert "code.py:" in face["missing_unknown"][1] and "no known replacement" in face["missing_unknown"][1]
     assert "tensorflow.python.ops.control_flow_ops.no_such_thing" in face["missing_inner"][1]
 
 
 def test_missing_module_names_itself_its_line_and_its_replacement(face):
-    for name in ("missing_module", "missing_from"):
+    for name in ("missing_module", "missing_from", "missing_contrib_import"):
         kind, text, old_kind = face[name]
         assert (kind, old_kind) == (MissingModuleError.__name__, True), text
         assert "code.py:" in text
-    assert face["missing_module"][1].startswith("tensorflow.contrib.slim is not available")
-    assert "Use tf.layers" in face["missing_module"][1]
-    assert face["missing_from"][1].startswith("tensorflow.contrib.rnn is not available")
-    assert "tf.nn.rnn_cell" in face["missing_from"][1]
+    assert face["missing_module"][1].startswith("tensorflow.contrib.ffmpeg is not available")
+    assert "Use tf.audio.decode_wav" in face["missing_module"][1]
+    assert face["missing_from"][1].startswith("tensorflow.contrib.tfprof is not available")
+    assert "tf.profiler" in face["missing_from"][1]
+    assert face["missing_contrib_import"][1].startswith("tensorflow.contrib.framework.no_such_name is not available")
 
 
 def test_old_arguments_by_position_and_by_name(face):

@@ -113,9 +113,9 @@ SCRIPTS = {
     """,
     "missing": """
         import tensorflow as tf
-        w = tf.get_variable("w", [2], initializer=tf.contrib.layers.xavier_initializer())
+        w = tf.Variable(tf.contrib.ffmpeg.decode_audio(b""))
     """,
-    "missing_module": "from tensorflow.contrib import slim\n",
+    "missing_module": "from tensorflow.contrib import ffmpeg\n",
     "app_run": """
         import tensorflow as tf
         flags = tf.app.flags
@@ -376,11 +376,11 @@ def test_tensorflow_error_names_the_operation_and_the_scripts_line(ran):
 
 def test_missing_names_are_reported_with_line_and_replacement(ran):
     code, _, err = ran("missing")
-    assert code == 1 and "missing.py:3" in err and "tf.glorot_uniform_initializer" in err
+    assert code == 1 and "missing.py:3" in err and "tf.audio.decode_wav" in err
     last = [line for line in err.splitlines() if line.startswith("  File")][-1]
     assert "missing.py" in last
     code, _, err = ran("missing_module")
-    assert code == 1 and "tensorflow.contrib.slim is not available" in err and "missing_module.py:1" in err
+    assert code == 1 and "tensorflow.contrib.ffmpeg is not available" in err and "missing_module.py:1" in err
 
 
 def test_app_run_and_flags(ran):

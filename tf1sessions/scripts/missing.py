@@ -23,8 +23,8 @@ _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PASSED_THROUGH = os.path.join("tensorflow", "python", "util", "module_wrapper.py")  # reads attributes for others
 
 REPLACEMENTS = {
-    "tf.contrib": "tf.contrib left TensorFlow with version 2.0; most of it has a counterpart in tf.layers, tf.nn, "
-    "tf.train or tf.data",
+    "tf.contrib": "tf.contrib left TensorFlow with version 2.0, and this part of it is not rebuilt here; look for a "
+    "counterpart in tf.layers, tf.nn, tf.train or tf.data",
     "tf.contrib.layers.xavier_initializer": "Use tf.glorot_uniform_initializer()",
     "tf.contrib.layers.xavier_initializer_conv2d": "Use tf.glorot_uniform_initializer()",
     "tf.contrib.layers.variance_scaling_initializer": "Use tf.variance_scaling_initializer(scale=2.0)",
@@ -68,6 +68,8 @@ REPLACEMENTS = {
     "tf.contrib.lookup": "Use tf.lookup",
     "tf.contrib.summary": "Use tf.summary (and tf.compat.v2.summary for eager code)",
     "tf.contrib.estimator": "tf.estimator left TensorFlow with version 2.16",
+    "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
+    "tf.contrib.tfprof": "Use tf.profiler",
     "tf.contrib.metrics": "Use tf.metrics",
     "tf.contrib.losses": "Use tf.losses",
     "tf.contrib.opt": "Use the optimizers of tf.train",

@@ -1,0 +1,82 @@
+"""``tensorflow.contrib`` of a TF1 program: modules whose names come from ``tf1sessions.contrib``.
+
+Data flow: the import hooks ask :func:`find` for an address; ``tensorflow.contrib.layers`` and all of the inner
+addresses that 1.15 had below it are modules of that name, which look a name up in our file of the address's last name,
+if there is one, and then in ``tf1sessions.contrib.layers``. What is in neither is an error that names the program's
+line and the replacement.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from .. import contrib
+from ..contrib import addresses
+from . import missing
+
+__all__ = ["find"]
+
+_PREFIX = "tensorflow.contrib"
+
+
+class _Contrib(ModuleType):
+    """A module named ``name`` with the names of ``sources``; of two that have one name, the first's."""
+
+    def __init__(self, name: str, sources: list[ModuleType]) -> None:
+        super().__init__(name, sources[0].__doc__)
+        self.__path__: list[str] = []
+        self.__dict__["_sources"] = sources
+        if hasattr(sources[0], "__all__"):
+            self.__all__ = sources[0].__all__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        for source in self.__dict__["_sources"]:
+            if hasattr(source, name):
+                value = getattr(source, name)
+                break
+        else:
+            raise missing.symbol_error(f"tf{self.__name__[len('tensorflow') :]}.{name}")
+        if isinstance(value, ModuleType) and find(f"{self.__name__}.{name}"):
+            value = importlib.import_module(f"{self.__name__}.{name}")
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__dict__, *(name for source in self.__dict__["_sources"] for name in dir(source))})
+
+
+def find(fullname: str) -> Callable[[], ModuleType] | None:
+    """How to get the module ``fullname``, which is ``tensorflow.contrib`` or below it; None if we have no such one."""
+    address = fullname[len(_PREFIX) + 1 :]
+    if not address:
+        return functools.partial(_Contrib, fullname, [contrib])
+    top, _, inner = address.partition(".")
+    if top not in contrib.__all__:
+        return None
+    names = [f"{contrib.__name__}.{top}"]
+    if _exists(f"{contrib.__name__}.{address}"):
+        names = [f"{contrib.__name__}.{address}"]
+    elif not addresses.is_inner(top, inner):
+        return None
+    else:
+        own = f"{contrib.__name__}.{top}.{inner.rpartition('.')[2]}"
+        names = [own, *names] if _exists(own) else names
+    return functools.partial(_module, fullname, names)
+
+
+def _module(fullname: str, names: list[str]) -> ModuleType:
+    return _Contrib(fullname, [importlib.import_module(name) for name in names])
+
+
+def _exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is no package
+        return False
