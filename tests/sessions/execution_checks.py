@@ -454,46 +454,48 @@ def check_a_session_without_close_is_collected() -> None:
         gc.enable()
 
 
+def _close_in_the_middle() -> list[Any]:
+    """Six threads, one in a dequeue, one in a long loop, the others in short calls; then the session is closed."""
+    session = tf1sessions.Session()
+    x = tf.placeholder(tf.float32, [])
+    item = tf.FIFOQueue(1, tf.float32, [[]]).dequeue()
+    loop = tf.while_loop(lambda i: i < 10_000_000.0, lambda i: i + x, [0.0])
+    plain = x * 2.0
+    compiled = tf1sessions.CompiledCall(session, [x], plain, None)
+    started = threading.Semaphore(0)
+
+    def work(number: int) -> Any:
+        started.release()
+        if number == 0:
+            return session.run(item)
+        if number == 1:
+            return session.run(loop, {x: 1.0})
+        while True:
+            compiled(1.0) if number % 2 else session.run(plain, {x: 1.0})
+
+    def close() -> None:
+        for _ in range(6):
+            assert started.acquire(timeout=DEADLINE_SECS)
+        wait_for(lambda: watchdog.watchdog._calls, "the dequeue has started")
+        session.close()
+        session.close()
+
+    closer = threading.Thread(target=close, daemon=True)
+    closer.start()
+    results = in_threads(6, work)
+    closer.join(DEADLINE_SECS)
+    assert not closer.is_alive()
+    return results
+
+
 def check_close_while_others_run_or_wait() -> None:
     for _ in range(5):
         with tf.Graph().as_default():
-            session = tf1sessions.Session()
-            x = tf.placeholder(tf.float32, [])
-            queue = tf.FIFOQueue(1, tf.float32, [[]])
-            item = queue.dequeue()
-            loop = tf.while_loop(lambda i: i < 10_000_000.0, lambda i: i + x, [0.0])
-            plain = x * 2.0
-            compiled = tf1sessions.CompiledCall(session, [x], plain, None)
-            started = threading.Semaphore(0)
-
-            def work(number: int, run: Any = session.run, started: Any = started, compiled: Any = compiled) -> Any:
-                started.release()
-                if number == 0:
-                    return run(item)
-                if number == 1:
-                    return run(loop, {x: 1.0})
-                while True:
-                    if number % 2:
-                        compiled(1.0)
-                    else:
-                        run(plain, {x: 1.0})
-
-            def close(started: Any = started, session: Any = session) -> None:
-                for _ in range(6):
-                    assert started.acquire(timeout=DEADLINE_SECS)
-                wait_for(lambda: len(watchdog.watchdog._calls) >= 1, "the dequeue has started")
-                session.close()
-                session.close()
-
-            closer = threading.Thread(target=close, daemon=True)
-            closer.start()
-            results = in_threads(6, work)
-            closer.join(DEADLINE_SECS)
-            assert not closer.is_alive()
-            for result in results:
-                assert isinstance(result, (tf.errors.CancelledError, RuntimeError)), result
-                assert isinstance(result, tf.errors.OpError) or "closed Session" in str(result), result
-            assert isinstance(results[0], tf.errors.CancelledError), results[0]
+            results = _close_in_the_middle()
+        for result in results:
+            assert isinstance(result, (tf.errors.CancelledError, RuntimeError)), result
+            assert isinstance(result, tf.errors.OpError) or "closed Session" in str(result), result
+        assert isinstance(results[0], tf.errors.CancelledError), results[0]
 
 
 def check_a_forked_child_is_told() -> None:

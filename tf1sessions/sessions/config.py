@@ -107,6 +107,10 @@ class SessionConfig:
             )
         if self.visible_devices is not None:
             self._check_devices()
+        try:
+            tf.ConfigProto().ParseFromString(self.rest)
+        except Exception as error:  # protobuf's own DecodeError, or a TypeError
+            raise _wrong("rest", self.rest, "the bytes of a ConfigProto") from error
 
     def _check_devices(self) -> None:
         devices = self.visible_devices
@@ -160,10 +164,12 @@ class SessionConfig:
     def from_proto(cls, proto: Any, *, execution: str = "auto", seed: int | None = None) -> SessionConfig:
         """Reads a ``tf.compat.v1.ConfigProto``; ``to_proto()`` of the result equals it.
 
-        A fraction of 0.0 is what a proto has when none was set. One above 1 gives ``unified_memory=True``.
+        A fraction of 0.0 is what a proto has when none was set. One above 1 gives ``unified_memory=True``. What is
+        outside the range of its field here (a fraction below 0, a device listed twice) is kept in ``rest``, for
+        TensorFlow to judge. The one thing not kept is that an empty sub-message was there.
 
         Raises:
-            ConfigError: ``proto`` is not a ConfigProto, or has a value that no session could use.
+            ConfigError: ``proto`` is not a ConfigProto.
         """
         if not isinstance(proto, tf.ConfigProto):
             raise ConfigError(
@@ -174,13 +180,13 @@ class SessionConfig:
         rest = tf.ConfigProto()
         rest.CopyFrom(proto)
         gpu, values = rest.gpu_options, dict[str, Any]()
-        if gpu.per_process_gpu_memory_fraction:
+        if 0 < gpu.per_process_gpu_memory_fraction < math.inf:
             values["memory_fraction"] = gpu.per_process_gpu_memory_fraction
             values["unified_memory"] = gpu.per_process_gpu_memory_fraction > 1
             gpu.ClearField("per_process_gpu_memory_fraction")
         virtual = gpu.experimental.virtual_devices
         if len(virtual) == 1 and "memory_fraction" not in values and len(virtual[0].ListFields()) == 1:
-            if len(virtual[0].memory_limit_mb) == 1:
+            if len(virtual[0].memory_limit_mb) == 1 and 0 < virtual[0].memory_limit_mb[0] < math.inf:
                 values["memory_limit_mb"] = virtual[0].memory_limit_mb[0]
                 gpu.experimental.ClearField("virtual_devices")
         if gpu.allow_growth:
@@ -188,7 +194,9 @@ class SessionConfig:
             gpu.ClearField("allow_growth")
         numbers = gpu.visible_device_list.split(",")
         # Only what to_proto() would write again to the letter; anything else stays in `rest`.
-        if all(number.isdigit() and str(int(number)) == number for number in numbers):
+        if all(number.isdecimal() and str(int(number)) == number for number in numbers) and (
+            len(set(numbers)) == len(numbers)
+        ):
             values["visible_devices"] = tuple(map(int, numbers))
             gpu.ClearField("visible_device_list")
         for name, theirs in (

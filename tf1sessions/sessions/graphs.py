@@ -189,10 +189,13 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
         self.ownership.check("add or import operations")
         return super()._mutation_lock()
 
-    def name_scope(self, name: Any) -> Any:
+    @contextlib.contextmanager
+    def name_scope(self, name: Any) -> Iterator[Any]:
         # The stack of scopes is the graph's, not the thread's; an import opens one before it touches the C graph.
+        # The check is in __enter__, because tf.variable_scope hides what is raised before it.
         self.ownership.check(f"open the name scope {name!r}")
-        return super().name_scope(name)
+        with super().name_scope(name) as scope:
+            yield scope
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> Any:
         if mark_as_used:

@@ -54,8 +54,8 @@ class _Call:
 class Watchdog:
     """Watches the calls of all sessions of the process. Safe to use from any thread.
 
-    ``_calls`` is changed by single set operations, which are atomic; ``_lock`` guards the sessions and the thread. It is
-    re-entrant, and nothing waits while holding it: the garbage collector may close a session inside any statement.
+    ``_calls`` is changed by single set operations, which are atomic; ``_lock`` guards the sessions and the thread. It
+    is re-entrant, and nothing waits while holding it: the garbage collector may close a session inside any statement.
     """
 
     def __init__(self, stall_secs: float = STALL_SECS, look_secs: float = _LOOK_SECS) -> None:
