@@ -1,0 +1,103 @@
+"""migration_notes/: every block of Python runs and prints what it says, job files are read, tables are not stale."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pages import NOTES, RUN_BLOCKS, blocks, links, option_names, outputs_that_differ, table
+from support import PythonRun
+
+from tf1sessions.errors import JobFileError
+from tf1sessions.scripts.folder import STATES, JobRecord
+from tf1sessions.scripts.jobfile import read_job_file
+from tf1sessions.scripts.jobs import JobSettings
+from tf1sessions.scripts.missing import replacement
+
+RUNNING, DIFFERENT, SESSIONS = (
+    NOTES / f"{name}.md" for name in ("1-run-it-unmodified", "2-what-is-different", "3-sessions-in-your-own-program")
+)
+
+
+def test_index_names_every_page_in_order() -> None:
+    assert links(NOTES / "README.md") == sorted(page.name for page in NOTES.glob("[0-9]*.md"))
+
+
+# Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process.
+@pytest.mark.slow
+@pytest.mark.parametrize("pages", [(RUNNING, DIFFERENT), (SESSIONS,)], ids=["scripts", "library"])
+def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
+    code = [block for page in pages for block in blocks(page, "python")]
+    assert {Path(block.page).name for block in code} == {page.name for page in pages}
+    done = run_python(RUN_BLOCKS, json.dumps([[block.page, block.line, block.text] for block in code]), deadline=150)
+    assert outputs_that_differ(code, done.results) == []
+
+
+def test_no_other_page_has_python() -> None:
+    assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {RUNNING, DIFFERENT, SESSIONS}
+
+
+def test_job_files(tmp_path: Path) -> None:
+    files = [block for page in sorted(NOTES.glob("*.md")) for block in blocks(page, "toml")]
+    counts = []
+    for number, block in enumerate(files):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(block.text, "utf-8")
+        counts.append(len(read_job_file(path)))
+    assert counts == [4, 2]
+    (tmp_path / "wrong.toml").write_text(files[0].text.replace("repeat = 2", "repeats = 2"), "utf-8")
+    with pytest.raises(JobFileError, match="repeats"):
+        read_job_file(tmp_path / "wrong.toml")
+
+
+def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[..., PythonRun]) -> None:
+    (tmp_path / "search.toml").write_text(blocks(RUNNING, "toml")[0].text, "utf-8")
+    (tmp_path / "train.py").touch()
+    shown = run_python(
+        """
+        import sys
+        from tf1sessions.cli.main import main
+
+        sys.argv = ["tf1sessions", "run", "search.toml", "--dry-run"]
+        main()
+        """,
+        cwd=tmp_path,
+    ).stdout
+    assert "jobs to run" in shown
+    assert shown in [block.text for block in blocks(RUNNING, "text")]
+
+
+def test_table_of_options_is_complete() -> None:
+    told = {name for row in table(RUNNING, "Option") for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])}
+    assert told == option_names()
+
+
+def test_states_keys_and_settings_are_the_real_ones() -> None:
+    told = [name for row in table(RUNNING, "State") for name in re.findall(r"`(\w+)`", row[0])]
+    assert told == list(STATES)
+
+    text = " ".join(RUNNING.read_text("utf-8").split())
+    (example,) = (json.loads(block.text) for block in blocks(RUNNING, "json"))
+    more = re.search(r"There are more keys: (.*?)\. The file", text)
+    assert more
+    told = [*example[0], *re.findall(r"`(\w+)`", more[1])]
+    assert sorted(told) == sorted(field.name for field in dataclasses.fields(JobRecord))
+
+    settings = re.search(r"- `settings` may have (.*?)\.", text)
+    assert settings
+    told = re.findall(r"`(\w+)`", settings[1])
+    assert sorted(told) == sorted(field.name for field in dataclasses.fields(JobSettings))
+
+
+def test_replacements_are_what_the_errors_say() -> None:
+    rows = table(DIFFERENT, "Missing")
+    assert len(rows) > 5
+    wrong = []
+    for missing, use in rows:
+        said = replacement(missing.strip("`")) or ""
+        wrong += [f"{missing}: {name} is not in {said!r}" for name in re.findall(r"`([^`]+)`", use) if name not in said]
+    assert wrong == []
