@@ -118,7 +118,7 @@ class _AfterImport(importlib.abc.Loader):
 
 
 class _BuiltModule(importlib.abc.Loader):
-    """Leaves the module that ``build()`` returns in ``sys.modules``, as it is: with its own name and spec."""
+    """Leaves the module that ``build()`` returns in ``sys.modules``, with its own name and, if it has one, spec."""
 
     def __init__(self, build: Callable[[], ModuleType]) -> None:
         self._build = build
@@ -127,7 +127,10 @@ class _BuiltModule(importlib.abc.Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = self._build()
+        built = self._build()
+        if built.__spec__ is None:  # made by us
+            built.__spec__ = module.__spec__
+        sys.modules[module.__name__] = built
 
 
 def _spec(name: str, build: Callable[[], ModuleType]) -> importlib.machinery.ModuleSpec:

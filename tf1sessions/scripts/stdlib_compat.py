@@ -84,11 +84,23 @@ def _unescape(self: Any, s: str) -> str:
     return html.unescape(s)
 
 
+_TEST_METHODS = {
+    "assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual", "assert_": "assertTrue",
+    "assertAlmostEquals": "assertAlmostEqual", "assertNotAlmostEquals": "assertNotAlmostEqual",
+    "assertRegexpMatches": "assertRegex", "assertNotRegexpMatches": "assertNotRegex",
+    "assertRaisesRegexp": "assertRaisesRegex", "failUnlessEqual": "assertEqual", "failIfEqual": "assertNotEqual",
+    "failUnless": "assertTrue", "failIf": "assertFalse", "failUnlessRaises": "assertRaises",
+    "failUnlessAlmostEqual": "assertAlmostEqual", "failIfAlmostEqual": "assertNotAlmostEqual",
+}  # fmt: skip
+
+
 def _additions() -> list[tuple[Any, str, Any]]:
     """(owner, name, value) of each attribute that may have to be added."""
     from html import parser
+    from unittest import TestCase
 
     return [
+        *((TestCase, name, getattr(TestCase, value)) for name, value in _TEST_METHODS.items()),
         *((collections, name, getattr(collections.abc, name)) for name in _ABSTRACT),
         (time, "clock", time.process_time),
         (fractions, "gcd", math.gcd),
