@@ -150,9 +150,9 @@ def test_full_disk_is_said_and_the_stream_goes_on() -> None:
 
 def test_reader_that_takes_nothing_does_not_hang_the_end(log: int) -> None:
     out, to_out = os.pipe()
+    os.write(to_out, b"y" * 50_000)  # the pipe behind is nearly full, and nobody reads it
     tee = Tee(to_out, to_out, log)
     os.write(tee.stdout, b"x" * 60_000)
-    os.write(to_out, b"y" * 50_000)  # the pipe behind is nearly full, and nobody reads it
     assert tee.finish(0.2) == "the last of the output was not taken by the terminal"
     reader = Reader(out)  # lets the thread go on to its end
     tee._thread.join(30)
