@@ -85,15 +85,17 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def check_command(words: Sequence[str]) -> None:
-    """Reads a command's options as the command line does, and runs nothing.
+    """Reads a command's options as the command line does, and runs nothing; ``--help`` counts as an option.
 
     Raises:
         click.UsageError: There is no such command or option, or a value is wrong.
     """
+    if words == ["--help"]:
+        return
     group = click.Context(cli)
     name, command, rest = cli.resolve_command(group, list(words))
     assert command is not None
-    command.make_context(name, rest, parent=group)
+    command.make_context(name, [word for word in rest if word != "--help"], parent=group)
 
 
 def option_names() -> set[str]:
