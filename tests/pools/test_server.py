@@ -491,6 +491,13 @@ def test_a_hash_seed_makes_a_cold_worker(forked: Runner) -> None:
     assert cold[0].out == cold[1].out != warm.out
 
 
+def test_an_environment_without_a_locale_is_no_reason(tmp_path: Path) -> None:
+    env = {name: environment()[name] for name in ("PATH", "PYTHONPATH")}
+    with WorkerServer(PRELOAD, env, method="fork") as server:
+        result, job = Runner(server, tmp_path)("pass", env=env)
+    assert result.returncode == 0 and job.handle.cold_reasons == ()
+
+
 def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Path) -> None:
     source = """
         import sys
@@ -613,14 +620,20 @@ DAEMONS = {
     "ignores SIGTERM": "subprocess.Popen(['sh', '-c', 'trap \"\" TERM; echo $$; while :; do sleep 1; done'])",
     "fork": "fork(lambda: None)",
     "daemon": "fork(os.setsid)",
-    "hidden": "subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True)",
 }
 
 
 @pytest.mark.parametrize("how", DAEMONS)
-def test_what_a_worker_leaves_is_ended_and_named(request: pytest.FixtureRequest, run: Runner, how: str) -> None:
-    if how == "hidden" and run.server.method == "spawn":
-        pytest.skip("only the server, which adopts orphans, can see a process that hides its origin this well")
+def test_what_a_worker_leaves_is_ended_and_named(run: Runner, how: str) -> None:
+    check_that_it_is_ended_and_named(run, DAEMONS[how])
+
+
+def test_an_orphan_that_hides_its_origin_is_ended_and_named(forked: Runner) -> None:
+    """Only the server sees it, which adopts orphans."""
+    check_that_it_is_ended_and_named(forked, "subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True)")
+
+
+def check_that_it_is_ended_and_named(run: Runner, daemon: str) -> None:
     source = f"""
         import os, signal, subprocess
         def fork(first):
@@ -629,7 +642,7 @@ def test_what_a_worker_leaves_is_ended_and_named(request: pytest.FixtureRequest,
                 first()
                 signal.pause()
             return Process
-        process = {DAEMONS[how]}
+        process = {daemon}
         print(process.pid, flush=True)
         os._exit(0)
     """
@@ -643,6 +656,21 @@ def test_what_a_worker_leaves_is_ended_and_named(request: pytest.FixtureRequest,
 def test_what_ends_by_itself_is_no_leftover(run: Runner) -> None:
     result, job = run("import subprocess, os; subprocess.Popen(['sleep', '0.1']); os._exit(0)")
     assert result.leftovers == ()
+
+
+def test_what_the_preload_started_stays(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    (tmp_path / "helping.py").write_text(
+        "import subprocess\n"
+        "def preload():\n"
+        f"    open({str(pid_file)!r}, 'w').write(str(subprocess.Popen(['sleep', '1000']).pid))\n"
+    )
+    env = environment(PYTHONPATH=os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]]))
+    with WorkerServer(["helping:preload"], env, method="fork") as server:
+        result, _ = Runner(server, tmp_path)("pass", env=env)
+        pid = int(pid_file.read_text())
+        assert result.leftovers == () and alive(pid)
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_a_job_does_not_end_what_belongs_to_another(forked: Runner) -> None:

@@ -331,7 +331,9 @@ class _Job:
 
 class _Server:
     def __init__(self, control: socket.socket, at_start: Collection[str]) -> None:
-        self.environment = dict(os.environ)
+        # As it was given: an interpreter in the C locale adds LC_CTYPE to os.environ.
+        given = os.fsdecode(_read("/proc/self/environ")).split("\0")
+        self.environment = {name: value for name, _, value in (item.partition("=") for item in given if item)}
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.getenv.restype = ctypes.c_void_p
         # The kernel shows a process's first environment block in /proc/<pid>/environ. A fork writes its mark into it.
@@ -339,6 +341,7 @@ class _Server:
         self.control = control
         self.at_start = at_start
         self.preloaded: set[str] = set()
+        self.helpers: set[int] = set()  # processes that the preload started
         self.jobs: dict[int, _Job] = {}
         self.to_fork: deque[_Job] = deque()
         self.closing = False
@@ -381,6 +384,7 @@ class _Server:
             except OSError:  # an old kernel; or it has gone already, and the control socket says so
                 self.caller = -1
         self.preloaded = _preloaded(self.at_start)
+        self.helpers = set(job_processes(self.environment[MARK], parent=os.getpid()))
         sys.stdout.flush()
         sys.stderr.flush()
         gc.collect()
@@ -551,7 +555,8 @@ class _Server:
         for job in [job for job in self.jobs.values() if job.next_at is not None and job.pid]:
             # With no other job, an orphan that hides its origin can only be this one's (or an earlier one's).
             adopted = os.getpid() if len(self.jobs) == 1 else None
-            alive = job_processes(job.request["mark"], job.pid, adopted)
+            found = job_processes(job.request["mark"], job.pid, adopted)
+            alive = {pid: command for pid, command in found.items() if pid not in self.helpers}
             if not job.ended:
                 alive[job.pid] = ""
             now = time.monotonic()
@@ -630,7 +635,6 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
                 raise
             return 1
         report.write(b"+")
-    del report
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
     return int(function(request["payload"]) or 0)
