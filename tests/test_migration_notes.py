@@ -99,5 +99,7 @@ def test_replacements_are_what_the_errors_say() -> None:
     wrong = []
     for missing, use in rows:
         said = replacement(missing.strip("`")) or ""
-        wrong += [f"{missing}: {name} is not in {said!r}" for name in re.findall(r"`([^`]+)`", use) if name not in said]
+        for name in re.findall(r"`([^`]+)`", use):
+            if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said):
+                wrong.append(f"{missing}: {name} is not in {said!r}")
     assert wrong == []

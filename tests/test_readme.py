@@ -31,7 +31,7 @@ from support import ROOT, PythonRun
 from tf1sessions import errors
 
 SHELL = [block.text.strip() for block in blocks(README, "sh")]
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
 
 
 def parts(command: str) -> list[list[str]]:
