@@ -15,7 +15,10 @@ below, and there are no circles::
     contrib/           tf.contrib: a module here for each module there
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
       framework/         contrib.framework
-        arg_scope.py       arguments that functions get from a scope
+        arg_scope.py         arguments that functions get from a scope
+        checkpoint_utils.py  checkpoints, read
+        tensor_util.py       checks of tensors
+        variables.py         variables and their collections
     pools/             many sessions at once
       base.py            jobs, names, limits and statistics of every pool
       threads.py         ThreadSessionPool: many sessions in one process, a thread each

@@ -1,11 +1,100 @@
-"""``tf.contrib.framework``: arg_scope, collections of variables, checkpoints."""
+"""``tf.contrib.framework``: arg_scope, variables and their collections, checkpoints, checks of tensors."""
 
+from typing import Any
+
+from ...runtime import tf1 as _tf
 from .arg_scope import add_arg_scope, arg_scope, arg_scoped_arguments, current_arg_scope, has_arg_scope
+from .checkpoint_utils import init_from_checkpoint, list_variables, load_checkpoint, load_variable
+from .tensor_util import (
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_scalar_int,
+    convert_to_tensor_or_sparse_tensor,
+    is_tensor,
+    reduce_sum_n,
+    remove_squeezable_dimensions,
+    with_same_shape,
+    with_shape,
+)
+from .variables import (
+    add_model_variable,
+    assert_global_step,
+    assert_or_get_global_step,
+    assign_from_checkpoint,
+    assign_from_checkpoint_fn,
+    assign_from_values,
+    assign_from_values_fn,
+    create_global_step,
+    filter_variables,
+    get_global_step,
+    get_local_variables,
+    get_model_variables,
+    get_or_create_global_step,
+    get_trainable_variables,
+    get_unique_variable,
+    get_variable_full_name,
+    get_variables,
+    get_variables_by_name,
+    get_variables_by_suffix,
+    get_variables_to_restore,
+    global_variable,
+    local_variable,
+    model_variable,
+    variable,
+    zero_initializer,
+)
+
+TensorSpec: Any = _tf.TensorSpec
+argsort: Any = _tf.argsort
+nest: Any = _tf.nest
+sort: Any = _tf.sort
 
 __all__ = [
+    "TensorSpec",
     "add_arg_scope",
+    "add_model_variable",
     "arg_scope",
     "arg_scoped_arguments",
+    "argsort",
+    "assert_global_step",
+    "assert_or_get_global_step",
+    "assert_same_float_dtype",
+    "assert_scalar",
+    "assert_scalar_int",
+    "assign_from_checkpoint",
+    "assign_from_checkpoint_fn",
+    "assign_from_values",
+    "assign_from_values_fn",
+    "convert_to_tensor_or_sparse_tensor",
+    "create_global_step",
     "current_arg_scope",
+    "filter_variables",
+    "get_global_step",
+    "get_local_variables",
+    "get_model_variables",
+    "get_or_create_global_step",
+    "get_trainable_variables",
+    "get_unique_variable",
+    "get_variable_full_name",
+    "get_variables",
+    "get_variables_by_name",
+    "get_variables_by_suffix",
+    "get_variables_to_restore",
+    "global_variable",
     "has_arg_scope",
+    "init_from_checkpoint",
+    "is_tensor",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
+    "local_variable",
+    "model_variable",
+    "nest",
+    "reduce_sum_n",
+    "remove_squeezable_dimensions",
+    "sort",
+    "variable",
+    "with_same_shape",
+    "with_shape",
+    "zero_initializer",
 ]
