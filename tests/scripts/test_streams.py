@@ -64,7 +64,7 @@ def test_two_streams_stay_two_and_the_log_has_both(log: int) -> None:
     tee = Tee(to_out, to_err, log)
     readers = Reader(out), Reader(err)
     assert run(tee, "import os; os.write(1, b'out\\n'); os.write(2, b'err\\n'); os.write(1, b'\\xff\\0')") == 0
-    assert tee.finish(30) is None
+    assert tee.finish() is None
     os.close(to_out)
     os.close(to_err)
     assert [reader.result() for reader in readers] == [b"out\n\xff\0", b"err\n"]
@@ -77,7 +77,7 @@ def test_one_stream_for_both_keeps_their_order(log: int) -> None:
     assert tee.stdout == tee.stderr
     reader = Reader(out)
     run(tee, "import os\nfor i in range(200): os.write(1 + i % 2, b'%d\\n' % i)")
-    assert tee.finish(30) is None
+    assert tee.finish() is None
     os.close(to_out)
     expected = b"".join(b"%d\n" % i for i in range(200))
     assert reader.result() == expected
@@ -89,7 +89,7 @@ def test_thirty_megabytes_arrive_whole(log: int) -> None:
     tee = Tee(to_out, to_out, log)
     reader = Reader(out)
     run(tee, "import sys\nfor i in range(30): sys.stdout.buffer.write(bytes([i]) * 1_000_000)")
-    assert tee.finish(30) is None
+    assert tee.finish() is None
     os.close(to_out)
     expected = b"".join(bytes([i]) * 1_000_000 for i in range(30))
     assert reader.result() == expected
@@ -106,7 +106,7 @@ def test_terminal_stays_a_terminal_of_its_size(log: int) -> None:
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 44, 88, 0, 0))
     tee.resize()
     assert run(tee, code) == 0
-    assert tee.finish(30) is None
+    assert tee.finish() is None
     os.close(inner)
     assert reader.result() == b"True True 77 33\r\nTrue True 88 44\r\n"
     assert read_all(log) == b"True True 77 33\nTrue True 88 44\n"
@@ -117,7 +117,7 @@ def test_terminal_beside_a_pipe(log: int) -> None:
     tee = Tee(inner, to_err, log)
     readers = Reader(outer), Reader(err)
     run(tee, "import sys; print(sys.stdout.isatty()); print(sys.stderr.isatty(), file=sys.stderr)")
-    assert tee.finish(30) is None
+    assert tee.finish() is None
     os.close(inner)
     os.close(to_err)
     assert [reader.result() for reader in readers] == [b"True\r\n", b"False\n"]
@@ -130,7 +130,7 @@ def test_reader_that_goes_away_breaks_the_jobs_pipe(log: int) -> None:
     reader = Reader(err)
     code = "while True: print('y' * 1000)"
     assert run(tee, code) == 1
-    assert tee.finish(30) is None
+    assert tee.finish() is None
     os.close(to_out)
     os.close(to_err)
     assert b"BrokenPipeError" in reader.result()
@@ -142,18 +142,23 @@ def test_full_disk_is_said_and_the_stream_goes_on() -> None:
     tee = Tee(to_out, to_out, full)
     reader = Reader(out)
     run(tee, "print('a' * 100_000)")
-    assert tee.finish(30) == "the log is not complete: No space left on device"
+    assert tee.finish() == "the log is not complete: No space left on device"
     os.close(to_out)
     os.close(full)
     assert reader.result() == b"a" * 100_000 + b"\n"
 
 
-def test_reader_that_takes_nothing_does_not_hang_the_end(log: int) -> None:
+def test_reader_that_takes_nothing_can_be_given_up(log: int) -> None:
     out, to_out = os.pipe()
-    os.write(to_out, b"y" * 50_000)  # the pipe behind is nearly full, and nobody reads it
     tee = Tee(to_out, to_out, log)
+    os.write(to_out, b"y" * 50_000)  # the pipe behind is nearly full, and nobody reads it
     os.write(tee.stdout, b"x" * 60_000)
-    assert tee.finish(0.2) == "the last of the output was not taken by the terminal"
+    said: list[str | None] = []
+    finisher = threading.Thread(target=lambda: said.append(tee.finish()))
+    finisher.start()
+    tee.give_up()
+    finisher.join(30)
+    assert said == ["the last of the output was not taken by the terminal"]
     reader = Reader(out)  # lets the thread go on to its end
     tee._thread.join(30)
     os.close(to_out)
@@ -167,7 +172,7 @@ def test_stream_that_somebody_made_non_blocking(log: int) -> None:
     os.write(tee.stdout, b"x" * 60_000)
     os.write(tee.stdout, b"y" * 60_000)
     reader = Reader(out)
-    assert tee.finish(30) is None
+    assert tee.finish() is None
     os.close(to_out)
     assert reader.result() == b"x" * 60_000 + b"y" * 60_000
 
@@ -178,7 +183,7 @@ def test_no_descriptor_and_no_thread_is_left(log: int) -> None:
     for _ in range(3):
         tee = Tee(to_out, log, log)
         run(tee, "print(1)")
-        assert tee.finish(30) is None
+        assert tee.finish() is None
     assert sorted(os.listdir("/proc/self/fd")) == before
     assert threading.active_count() == threads
     os.close(out)

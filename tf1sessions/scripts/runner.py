@@ -173,11 +173,19 @@ class _Spawned:
 class _Ended:
     active: _Active
     result: WorkerResult | BaseException
+    lost: str | None = None
 
 
 @dataclass(frozen=True)
 class _Interrupted:
     signum: int
+
+
+@dataclass(frozen=True)
+class _Resized: ...
+
+
+_Message = _Ready | _Broken | _Spawned | _Ended | _Interrupted | _Resized
 
 
 @dataclass(eq=False)
@@ -190,6 +198,7 @@ class _Active:
     tee: Tee | None
     started: float
     deadline: float | None
+    watcher: threading.Thread | None = None
     handle: Handle | None = None
     ending: _Ending | None = None
 
@@ -226,7 +235,7 @@ class Run:
             raise ConfigError("there are no jobs", next_step="Give jobs, or the run to resume.")
         self._jobs = [_with_settings(job, self._settings.job) for job in jobs or ()]
         # SimpleQueue.put is reentrant: a signal handler may call it while this thread is inside get().
-        self._inbox: queue.SimpleQueue[_Ready | _Broken | _Spawned | _Ended | _Interrupted] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
         self._waiting: deque[int] = deque()
         self._active: list[_Active] = []
         self._interrupts: list[int] = []
@@ -236,10 +245,8 @@ class Run:
         self._inbox.put(_Interrupted(signum))
 
     def resize(self) -> None:
-        """Tells a single job's terminal that the caller's has another size now."""
-        for active in self._active:
-            if active.tee is not None:
-                active.tee.resize()
+        """Tells a single job's terminal that the caller's has another size now. For any thread or signal handler."""
+        self._inbox.put(_Resized())
 
     def run(self) -> RunSummary:
         """Runs the jobs; see :func:`run_jobs`."""
@@ -314,9 +321,13 @@ class Run:
             elif isinstance(message, _Spawned):
                 self._on_spawned(message.active, message.handle)
             elif isinstance(message, _Ended):
-                self._on_ended(message.active, message.result)
-            else:
+                self._on_ended(message.active, message.result, message.lost)
+            elif isinstance(message, _Interrupted):
                 self._on_interrupt(message.signum)
+            else:
+                for active in self._active:
+                    if active.tee is not None:
+                        active.tee.resize()
 
     def _until_next_step(self) -> float | None:
         """Seconds until the loop has to act by itself; None: only a message can change anything."""
@@ -367,7 +378,10 @@ class Run:
             stdout=stdout,
             stderr=stderr,
         )
-        threading.Thread(target=self._watch, args=(active, spec), name=f"tf1sessions {job.name}", daemon=True).start()
+        active.watcher = threading.Thread(
+            target=self._watch, args=(active, spec), name=f"tf1sessions {job.name}", daemon=True
+        )
+        active.watcher.start()
 
     def _payload(self, job: Job) -> dict[str, Any]:
         wanted = job.settings
@@ -419,6 +433,8 @@ class Run:
         active.ending.at = time.monotonic() + _KILL_SECS
         if active.handle is not None:
             active.handle.kill()
+        if active.tee is not None:
+            active.tee.give_up()
 
     def _on_spawned(self, active: _Active, handle: Handle) -> None:
         if active not in self._active:  # given up long ago
@@ -433,16 +449,13 @@ class Run:
             else:
                 handle.signal(active.ending.signum)
 
-    def _on_ended(self, active: _Active, result: WorkerResult | BaseException) -> None:
+    def _on_ended(self, active: _Active, result: WorkerResult | BaseException, lost: str | None = None) -> None:
         if active not in self._active:
             return
         self._active.remove(active)
         index = active.index
-        if active.tee is not None:
-            lost = active.tee.finish(self._settings.grace_secs if active.ending else None)
-            if lost:
-                self._tell(Note(lost, index))
-        os.close(active.log)
+        if lost:
+            self._tell(Note(lost, index))
         changes = _outcome(active, result) | {"warnings": our_messages(self._folder.log_path(index), active.log_start)}
         job = self._jobs[index]
         retried = (
@@ -479,9 +492,10 @@ class Run:
     def _abandon(self) -> None:
         """Records jobs that an exception in the loop left running; the server has ended their processes by now."""
         for active in self._active:
+            if active.watcher is not None:
+                active.watcher.join(self._settings.grace_secs)
             if active.tee is not None:
-                active.tee.finish(self._settings.grace_secs)
-            os.close(active.log)
+                active.tee.give_up()
             self._folder.update(active.index, state="cancelled", reason="the run ended early")
         self._active.clear()
 
@@ -497,14 +511,17 @@ class Run:
             self._inbox.put(_Ready(time.monotonic() - began))
 
     def _watch(self, active: _Active, spec: WorkerSpec) -> None:
+        result: WorkerResult | BaseException | None
         try:
             handle = self._server.spawn(spec)
             self._inbox.put(_Spawned(active, handle))
             result = handle.wait()
             assert result is not None, "wait() without a timeout gives a result"
-            self._inbox.put(_Ended(active, result))
         except BaseException as error:  # handed to the loop, which records it
-            self._inbox.put(_Ended(active, error))
+            result = error
+        lost = active.tee.finish() if active.tee is not None else None
+        os.close(active.log)
+        self._inbox.put(_Ended(active, result, lost))
 
 
 def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str, Any]:

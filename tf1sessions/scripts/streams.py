@@ -36,8 +36,8 @@ class _Channel:
 class Tee:
     """Copies a job's stdout and stderr to the caller's, and both to the log.
 
-    Make it, give :attr:`stdout` and :attr:`stderr` to the job, and call :meth:`finish` when the job is over, in one
-    thread. :meth:`resize` may be called there too, also by a signal handler in the middle of the others.
+    Make it, give :attr:`stdout` and :attr:`stderr` to the job, and call :meth:`finish` once, when the job is over. The
+    methods may be called by different threads.
 
     Args:
         stdout: The caller's stream for what the job writes to its stdout.
@@ -53,36 +53,44 @@ class Tee:
         self.stdout, self.stderr = out.inner, err.inner
         self._channels = [out] if err is out else [out, err]
         self._over, self._say_over = os.pipe()
+        self._ended = threading.Event()
+        self._copied = False
+        self._lock = threading.Lock()  # held while descriptors of the job's side are used or closed
         self._thread = threading.Thread(target=self._pump, name="tf1sessions output", daemon=True)
         self.resize()
         self._thread.start()
 
     def resize(self) -> None:
         """Gives the job's terminals the size that the caller's have now."""
-        for channel in self._channels:
-            if channel.terminal and channel.inner >= 0:
-                size = fcntl.ioctl(channel.target, termios.TIOCGWINSZ, bytes(8))
-                fcntl.ioctl(channel.inner, termios.TIOCSWINSZ, size)
+        with self._lock:
+            for channel in self._channels:
+                if channel.terminal and channel.inner >= 0:
+                    size = fcntl.ioctl(channel.target, termios.TIOCGWINSZ, bytes(8))
+                    fcntl.ioctl(channel.inner, termios.TIOCSWINSZ, size)
 
-    def finish(self, timeout: float | None = None) -> str | None:
+    def finish(self) -> str | None:
         """Copies what the job left in its streams and ends the thread; the job must be over.
 
-        Args:
-            timeout: Seconds to wait for a caller's stream that takes nothing (a stopped pager).
+        Waits for the reader of the caller's streams (a stopped pager) until :meth:`give_up`.
 
         Returns:
             What was lost, or None.
         """
-        for channel in self._channels:
-            inner, channel.inner = channel.inner, -1
-            os.close(inner)
+        with self._lock:
+            for channel in self._channels:
+                inner, channel.inner = channel.inner, -1
+                os.close(inner)
         os.close(self._say_over)
-        self._thread.join(timeout)
-        if self._thread.is_alive():
+        self._ended.wait()
+        if not self._copied:
             return "the last of the output was not taken by the terminal"
         if self._log_error is not None:
             return f"the log is not complete: {self._log_error.strerror}"
         return None
+
+    def give_up(self) -> None:
+        """Lets :meth:`finish` return though the caller's stream takes nothing."""
+        self._ended.set()
 
     def _pump(self) -> None:
         """The thread: copies until the job is over and nothing is left in its streams."""
@@ -104,6 +112,8 @@ class Tee:
                         pass
                     os.close(key.fd)
         os.close(self._over)
+        self._copied = True
+        self._ended.set()
 
     def _copy(self, channel: _Channel) -> bool | None:
         """Copies what there is now. None: nothing is there now; False: nothing more can come, or go."""
