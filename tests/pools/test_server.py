@@ -581,7 +581,19 @@ def test_not_ready_in_time(tmp_path: Path) -> None:
             server.wait_ready(0.01)
         pid = server.pid
         assert pid is not None and alive(pid)
+        caught: list[BaseException] = []
+
+        def spawn() -> None:
+            try:
+                Runner(server, tmp_path).spawn()
+            except BaseException as error:
+                caught.append(error)
+
+        thread = threading.Thread(target=spawn)
+        thread.start()
     assert not alive(pid)  # close() ends a server that is still preloading
+    thread.join(60)
+    assert [type(error) for error in caught] == [errors.ClosedError]
 
 
 def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
