@@ -131,6 +131,18 @@ def test_live_table_and_summary(
     assert "2 of 4 jobs done, 1 failed, 1 killed" in summary
 
 
+def test_terminal_that_cannot_draw(
+    plain: Plain, terminal: Callable[..., Terminal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain.script("quick.py")
+    shown = terminal("run", "quick.py", "quick.py")
+    assert shown.end() == 0
+    assert "\x1b" not in shown.raw
+    assert "[1/2] quick done after" in shown.text and "2 of 2 jobs done" in shown.text
+
+
 def test_more_jobs_than_lines(plain: Plain, terminal: Callable[..., Terminal]) -> None:
     plain.script("quick.py")
     plain.script("long.py", WAITS)

@@ -619,7 +619,15 @@ def test_real_processes(plain: Plain) -> None:
     plain.script("quit.py", "import os; os._exit(3)")
     plain.script("kill.py", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     plain.script("segv.py", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
-    names = ["ok", "empty", "sp ace é", "error", "text", "code", "quit", "kill", "segv", "ok"]
+    plain.script(
+        "late.py",
+        """
+        import threading, time
+        threading.Thread(target=lambda: (time.sleep(0.3), print("late"))).start()
+        print("main ends")
+        """,
+    )
+    names = ["ok", "empty", "sp ace é", "error", "text", "code", "quit", "kill", "segv", "ok", "late"]
     summary, _ = plain.run(*(Job(script=f"{name}.py", args=("x y",)) for name in names), parallel=3, out="run")
     got = [(record.name, record.state, record.exit_code, record.signal) for record in summary.records]
     assert got == [
@@ -633,13 +641,15 @@ def test_real_processes(plain: Plain) -> None:
         ("kill", "killed", -9, "SIGKILL"),
         ("segv", "killed", -11, "SIGSEGV"),
         ("ok", "done", 0, None),
+        ("late", "done", 0, None),
     ]
     assert plain.log(0) == plain.log(9) == b"fine\n"
     assert plain.log(2).decode() == f"['x y'] {plain.folder}/sp ace é.py\n"
     assert b"ValueError: broken" in plain.log(3)
     assert plain.log(4) == b"a text\n"
+    assert plain.log(10) == b"main ends\nlate\n"
     assert all(record.peak_memory_mb and record.peak_memory_mb > 1 for record in summary.records)
-    assert len({record.log for record in summary.records}) == 10
+    assert len({record.log for record in summary.records}) == 11
 
 
 def test_environment_folder_and_stdin_are_each_jobs_own(plain: Plain) -> None:

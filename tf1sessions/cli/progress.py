@@ -77,7 +77,7 @@ class Printer:
             self.line(f"tf1sessions: {cold_start(event.record)}")
         elif isinstance(event, Note):
             self.line(f"tf1sessions: {event.text}")
-        elif isinstance(event, Interrupted) and event.count == 1 and event.signum != signal.SIGINT:
+        elif isinstance(event, Interrupted) and (event.count > 1 or event.signum != signal.SIGINT):
             self.line(f"tf1sessions: {interruption(event)}")
         elif isinstance(event, JobEnded):
             record = event.record
@@ -145,7 +145,7 @@ class Printer:
                 self.line("tf1sessions: interrupted before the job started")
             return
         self.line("")
-        for line in summary_table(summary.records, colours=self.stream.isatty()):
+        for line in summary_table(summary.records, colours=self.stream.isatty() and not os.environ.get("NO_COLOR")):
             self.line(line)
         for record in summary.records:
             if record.state in ("failed", "killed", "timeout"):

@@ -106,7 +106,10 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="Use oneDNN's kernels: often faster, but the last bits are not TensorFlow 1's.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout, and nothing else there.")
+@click.option(
+    "--json", "as_json", is_flag=True,
+    help="Print only the summary on stdout, as JSON; what jobs write is in their logs.",
+)
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -213,7 +216,7 @@ def _printer(as_json: bool, single: bool) -> Printer:
 
     if as_json:
         return JsonPrinter()
-    if single or not sys.stdout.isatty():
+    if single or not sys.stdout.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
         return Printer()
     from tf1sessions.cli.live import LivePrinter
 
