@@ -9,7 +9,7 @@ import traceback
 
 import pytest
 
-from tf1sessions.errors import ScriptUsageError
+from tf1sessions.errors import PythonTwoError, ScriptUsageError
 from tf1sessions.scripts import notebooks
 
 
@@ -134,6 +134,11 @@ def test_a_cell_that_may_raise_does_not_end_the_notebook():
     names: dict = {}
     notebooks.run(cells, "a.ipynb", names, print)
     assert names["x"] == 1
+
+
+def test_python_2_in_a_cell():
+    with pytest.raises(PythonTwoError, match="cell 2, line 3, is Python 2: the print statement"):
+        run("x = 1", "%matplotlib inline\nx = 2\nprint x")
 
 
 def test_syntax_error_in_a_cell():

@@ -114,3 +114,12 @@ def test_a_name_of_python_2_gets_a_hint(code, told):
 )
 def test_other_errors_get_no_hint(code):
     assert python2.hint(raised(code)) is None
+
+
+def test_an_imported_module_of_python_2_gets_a_hint(tmp_path, monkeypatch):
+    (tmp_path / "old_helper.py").write_text("x = 1\nprint x\n")
+    (tmp_path / "broken_helper.py").write_text("x = (\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = python2.hint(raised("import old_helper"))
+    assert text is not None and "old_helper.py, line 2, is Python 2: the print statement" in text
+    assert python2.hint(raised("import broken_helper")) is None

@@ -107,6 +107,20 @@ REPLACEMENTS = {
     "tf.tpu.experimental": "TPU embeddings are configured with tf.tpu.experimental.embedding in TensorFlow 2",
     "tf.python.keras.wrappers": "Use the package scikeras",
 }
+_BEFORE_1_0 = {
+    "mul": "multiply", "sub": "subtract", "neg": "negative", "pack": "stack", "unpack": "unstack", "inv": "reciprocal",
+    "select": "where", "batch_matmul": "matmul", "batch_cholesky": "cholesky", "batch_matrix_inverse": "matrix_inverse",
+    "batch_matrix_transpose": "matrix_transpose", "batch_matrix_diag": "matrix_diag", "batch_fft": "fft",
+    "complex_abs": "abs", "listdiff": "setdiff1d", "scalar_summary": "summary.scalar",
+    "histogram_summary": "summary.histogram", "image_summary": "summary.image", "audio_summary": "summary.audio",
+    "merge_summary": "summary.merge", "merge_all_summaries": "summary.merge_all",
+    "train.SummaryWriter": "summary.FileWriter", "nn.rnn": "nn.static_rnn",
+    "nn.bidirectional_rnn": "nn.static_bidirectional_rnn", "nn.state_saving_rnn": "nn.static_state_saving_rnn",
+    "nn.seq2seq": "contrib.legacy_seq2seq", "initialize_variables": "variables_initializer",
+    "image.random_crop": "random_crop", "batch_svd": "svd",
+    "batch_self_adjoint_eig": "self_adjoint_eig",
+}  # fmt: skip
+REPLACEMENTS.update({f"tf.{old}": f"It left with TensorFlow 1.0: use tf.{new}" for old, new in _BEFORE_1_0.items()})
 _TPU_DEBUG_OPS = re.compile(r"tf\.raw_ops\.(Load|Retrieve)TPUEmbedding\w+GradAccumDebug")
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ScriptUsageError
+from . import python2
 
 __all__ = ["Cell", "Shell", "read", "run", "translate"]
 
@@ -273,7 +274,7 @@ def run(cells: list[Cell], name: str, namespace: dict[str, Any], warn: Callable[
         try:
             source = translate(cell.source)
             linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-            tree = ast.parse(source, filename)
+            tree = _parse(source, filename)
             last = tree.body.pop() if tree.body and _shows(tree.body[-1], source) else None
             exec(compile(tree, filename, "exec", dont_inherit=True), namespace)
             if isinstance(last, ast.Expr):
@@ -281,6 +282,16 @@ def run(cells: list[Cell], name: str, namespace: dict[str, Any], warn: Callable[
         except Exception:
             if not cell.may_raise:
                 raise
+
+
+def _parse(source: str, filename: str) -> ast.Module:
+    try:
+        return ast.parse(source, filename)
+    except SyntaxError as error:
+        two = python2.explain_syntax(source, error)
+        if two is None:
+            raise
+        raise two from None
 
 
 def _shows(statement: ast.stmt, source: str) -> bool:

@@ -12,7 +12,6 @@ import atexit
 import builtins
 import importlib.machinery
 import io
-import linecache
 import logging
 import multiprocessing.process
 import os
@@ -142,16 +141,7 @@ def _decode(source: bytes) -> str:
 
 
 def _run_module(main: ModuleType, path: str, display: str) -> None:
-    try:
-        runpy._run_module_as_main(path)  # type: ignore[attr-defined]
-    except SyntaxError as error:
-        if isinstance(error, PythonTwoError) or not error.filename:
-            raise
-        source = "".join(linecache.getlines(error.filename))
-        two = python2.explain_syntax(source, error) if source else None
-        if two is None:
-            raise
-        raise two from None
+    runpy._run_module_as_main(path)  # type: ignore[attr-defined]
 
 
 def _run_notebook(main: ModuleType, path: str, display: str) -> None:

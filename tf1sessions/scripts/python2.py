@@ -1,11 +1,12 @@
 """Recognises Python 2, by what Python 3 says about it.
 
-Two pure functions: :func:`explain_syntax` for source that does not compile, :func:`hint` for a program that compiled
-and then stumbled over a name that only Python 2 has.
+:func:`explain_syntax` is for source that does not compile, :func:`hint` for a program that compiled and then stumbled
+over a name that only Python 2 has, or over a module of its own that is Python 2.
 """
 
 from __future__ import annotations
 
+import linecache
 import re
 
 from ..errors import PythonTwoError
@@ -102,7 +103,10 @@ def _code(line: str) -> str:
 
 
 def hint(error: BaseException) -> str | None:
-    """A line to print below the traceback of ``error`` where its cause is a name of Python 2."""
+    """What to print below the traceback of ``error`` where its cause is Python 2: a name, or a module's syntax."""
+    if isinstance(error, SyntaxError):  # of a module that the program imports
+        two = explain_syntax("".join(linecache.getlines(error.filename or "")), error)
+        return None if two is None else str(two)
     if isinstance(error, NameError):
         name, table, kind = getattr(error, "name", None), _NAMES, "the function or type"
     elif isinstance(error, TypeError) and 'Did you mean "print(' in str(error):
