@@ -16,6 +16,7 @@ from typing import Any
 __all__ = ["hide_from_operations", "outside", "strip"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_FILES = frozenset(["<string>", *(str(path) for path in _PACKAGE.rglob("*.py"))])  # <string>: what starts a worker
 _OURS = (f"{_PACKAGE}{os.sep}", "<frozen runpy>", "<frozen importlib", runpy.__file__)
 
 
@@ -46,10 +47,9 @@ def strip(error: BaseException) -> None:
 def hide_from_operations() -> None:
     """Leave our files out of the tracebacks that TensorFlow keeps of each operation made by this thread."""
     stack: Any = importlib.import_module("tensorflow.python.util.tf_stack")
-    files = frozenset(["<string>", *(str(path) for path in _PACKAGE.rglob("*.py"))])
 
     class Filter(stack.StackTraceFilter):  # type: ignore[misc]
         def get_filtered_filenames(self) -> frozenset[str]:
-            return files
+            return _FILES
 
     Filter().__enter__()  # for good: TensorFlow keeps a stack of filters for each thread

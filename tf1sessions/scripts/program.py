@@ -32,9 +32,12 @@ _log = logging.getLogger("tf1sessions")
 
 
 def preload() -> None:
-    """Import TensorFlow with its TF1 face. Makes no session and runs no operation."""
+    """Import TensorFlow with its TF1 face, and what :func:`execute` needs. Makes no session and runs no operation."""
     importer.install()
     import tensorflow  # noqa: F401
+
+    from ..sessions import calls  # noqa: F401
+    from . import claims, limits  # noqa: F401
 
 
 def execute(payload: Mapping[str, Any]) -> int:
