@@ -455,3 +455,21 @@ def test_install_in_a_program_started_by_something_else(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert done.stdout == "1.15.5 Placeholder\n", done.stderr
+
+
+LATE = """
+import os
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import tensorflow as real
+three = (real.constant(1) + 2).numpy()
+import tf1sessions.scripts
+tf1sessions.scripts.install()
+tf1sessions.scripts.install()
+import tensorflow as tf
+with tf.Session() as session:
+    report(late=[int(three), real.__version__[0], tf.VERSION, real.executing_eagerly(), int(session.run(tf.constant(4)))])
+"""
+
+
+def test_install_after_an_import_of_tensorflow_with_keras_2(run_python):
+    assert run_python(LATE).results["late"] == [3, "2", "1.15.5", False, 4]

@@ -187,8 +187,8 @@ def install() -> None:
     Sets ``TF_USE_LEGACY_KERAS`` and, unless it is set already, ``TF_ENABLE_ONEDNN_OPTS=0`` (the same bits as TF1).
 
     Raises:
-        UnsupportedEnvironmentError: TensorFlow was imported before, with Keras 3, or has already run an operation;
-            or the package tf_keras is missing.
+        UnsupportedEnvironmentError: TensorFlow was imported before, with Keras 3; or Keras 3 was; or the package
+            tf_keras is missing.
     """
     global _finder
     with _lock:

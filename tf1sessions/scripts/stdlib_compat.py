@@ -194,7 +194,10 @@ def _whole_numbers(original: Callable[..., Any]) -> Any:
 
     @functools.wraps(original)
     def number(*args: Any, **kwargs: Any) -> Any:
-        return original(*(int(a) if isinstance(a, float) and a.is_integer() else a for a in args), **kwargs)
+        try:
+            return original(*args, **kwargs)
+        except TypeError:
+            return original(*(int(a) if isinstance(a, float) and a.is_integer() else a for a in args), **kwargs)
 
     return number
 
