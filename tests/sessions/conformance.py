@@ -1016,7 +1016,97 @@ def public_make_callable(tf: Any) -> Any:
             session.make_callable(constant.op)(),
         )
 
-    return [run, Step(constant), run]
+    made: list[Any] = []
+
+    def keep(session: Any) -> Any:
+        made[:] = [session.make_callable([constant]), session.make_callable(y, [x])]
+        return made[0]()
+
+    def after_close(session: Any) -> Any:
+        session.close()
+        return made[1]([1.0, 2.0])
+
+    def wrong(session: Any) -> Any:
+        return session.make_callable("nope:0")
+
+    def wrong_feeds(session: Any) -> Any:
+        return session.make_callable(y, x)
+
+    def with_options(session: Any) -> Any:
+        metadata = tf.RunMetadata()
+        call = session.make_callable(constant, accept_options=True)
+        result = call(options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+        return result, len(metadata.step_stats.dev_stats) > 0
+
+    return [run, Step(constant), run, wrong, wrong_feeds, with_options, keep, after_close]
+
+
+@run_only
+def errors_inside_a_python_function(tf: Any) -> Any:
+    """A Python function that runs the session, and fails in it."""
+    x = tf.placeholder(tf.int32, [], name="x")
+    inner = tf.floordiv(10, x, name="inner")
+
+    def run(session: Any) -> Any:
+        outer = tf.py_func(lambda value: session.run(inner, {x: value}), [x], tf.int32, name="outer")
+        good = session.run(outer, {x: 5})
+        try:
+            session.run(outer, {x: 0})
+        except tf.errors.OpError as error:
+            return good, type(error).__name__, error.op is outer.op
+        return "no error"
+
+    return run
+
+
+@run_only
+def monitored_sessions(tf: Any) -> Any:
+    """These make sessions of TensorFlow's own class, and pass an empty RunOptions and RunMetadata in each step."""
+    x = tf.placeholder(tf.float32, [2], name="x")
+    variable = tf.Variable([1.0, 2.0])
+    step = tf.train.get_or_create_global_step()
+    loss = tf.reduce_sum(x * variable)
+    before = [tf.identity(loss), tf.identity(step), tf.identity(variable)]
+    with tf.control_dependencies(before):  # else each run would read either before or after the step
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, step)
+
+    class Seen(tf.train.SessionRunHook):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.values: list[Any] = []
+
+        def before_run(self, context: Any) -> Any:
+            return tf.train.SessionRunArgs({"loss": before[0], "both": before[1:]})
+
+        def after_run(self, context: Any, values: Any) -> None:
+            self.values.append(values.results)
+
+    def run(session: Any) -> Any:
+        seen = Seen()
+        hooks = [seen, tf.train.StopAtStepHook(3), tf.train.NanTensorHook(before[0])]
+        with tf.train.MonitoredTrainingSession(hooks=hooks) as monitored:
+            results = []
+            while not monitored.should_stop():
+                results.append(monitored.run([train, before[0]], {x: [1.0, 2.0]}))
+        return results, seen.values
+
+    return run
+
+
+@run_only
+def supervisor(tf: Any) -> Any:
+    variable = tf.Variable([1.0, 2.0])
+    add = variable.assign_add([1.0, 1.0])
+    init = tf.global_variables_initializer()
+
+    def run(session: Any) -> Any:
+        with tf.Graph().as_default() as graph:
+            tf.import_graph_def(session.graph.as_graph_def(), name="")
+            managed = tf.train.Supervisor(graph=graph, logdir=None, init_op=graph.get_operation_by_name(init.name))
+            with managed.managed_session() as own:
+                name = "Variable:0"
+                return own.run([add.name, name]), own.run(name), managed.should_stop()
+
+    return run
 
 
 @run_only

@@ -433,6 +433,30 @@ def check_freed_requests_are_released_in_the_runtime() -> None:
             runtime.private.pywrap_session = pywrap
 
 
+def check_the_collector_may_run_the_session_during_a_compilation() -> None:
+    """As ``TensorHandle.__del__`` does: TensorFlow deletes a handle's tensor by a run of the session."""
+    original = calls.judge
+    with new_session() as session:
+        session._tf1sessions_calls = calls.SessionCalls(session, capacity=2)
+        tensors = [tf.constant(float(number)) for number in range(5)]
+        inner = [tf.constant(float(number)) for number in range(5)]
+        left = [0, 1, 2, 3, 4]
+        nested: dict[int, Any] = {}
+
+        def collecting(*args: Any, **settings: Any) -> Any:
+            if left:
+                number = left.pop()
+                nested[number] = session.run(inner[number])
+            return original(*args, **settings)
+
+        calls.judge = collecting
+        try:
+            assert in_threads(1, lambda _: session.run(tensors), deadline=20) == [[0.0, 1.0, 2.0, 3.0, 4.0]]
+        finally:
+            calls.judge = original
+        assert nested == {number: float(number) for number in range(5)}, nested
+
+
 def check_a_session_without_close_is_collected() -> None:
     gc.collect()
     gc.disable()

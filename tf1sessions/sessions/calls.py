@@ -16,6 +16,7 @@ nothing is ever run twice to get an error text. What TensorFlow's ``run`` alone 
 something, ``partial_run``) is left to it.
 
 Locks: ``SessionCalls._lock`` guards compilation and insertion into the two caches; look-ups take no lock (a dict read).
+It is re-entrant, because a TensorHandle that the garbage collector finds during a compilation runs the session.
 A plan or request that is evicted while another thread uses it stays alive through that thread's reference.
 
 The measured differences between the callable API and ``run`` that this module makes good: results that alias
@@ -28,7 +29,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -345,7 +346,7 @@ class SessionCalls:
         self.plans: dict[Any, Plan] = {}
         self.requests: dict[Any, Request] = {}
         self._capacity = capacity
-        self._lock = Lock()
+        self._lock = RLock()
         self._refused: str | None = None
         self._looked = False
         runtime.note_session_started()
@@ -423,14 +424,16 @@ class SessionCalls:
         """Keeps ``value``; with the lock held. Evicts the oldest entry not used since it was last passed."""
         while len(cache) >= self._capacity:
             for old in list(cache):
-                entry = cache[old]
+                entry = cache.get(old)
+                if entry is None:
+                    continue
                 if entry.recent:
                     entry.recent = False
                 else:
-                    del cache[old]
+                    cache.pop(old, None)
                     if cache is self.requests:
                         for stale in [name for name, plan in self.plans.items() if plan.request is entry]:
-                            del self.plans[stale]
+                            self.plans.pop(stale, None)
                     break
         cache[key] = value
 
