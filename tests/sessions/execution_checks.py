@@ -522,6 +522,47 @@ def check_close_while_others_run_or_wait() -> None:
         assert isinstance(results[0], tf.errors.CancelledError), results[0]
 
 
+def check_a_result_is_not_lost_to_a_close() -> None:
+    """The session is closed after a first run has ended and before its plan is made."""
+    session = tf1sessions.Session(graph=tf.Graph())
+    with session.graph.as_default():
+        y = tf.constant(3.0)
+    original = session._run
+
+    def run(*args: Any) -> Any:
+        result = original(*args)
+        session.close()
+        return result
+
+    session._run = run
+    assert session.run(y) == 3.0
+
+
+def check_many_threads_train_in_their_own_threads() -> None:
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [None, 4])
+        ref = tf.get_variable("ref", [4, 2], use_resource=False)
+        resource = tf.get_variable("resource", [2], use_resource=True)
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, ref) + resource))
+        count = tf.Variable(0, use_resource=True)
+        train = [
+            tf.train.AdamOptimizer(1e-3, use_locking=True).minimize(loss),
+            tf.train.MomentumOptimizer(1e-3, 0.9, use_locking=True).minimize(loss),
+            tf.train.AdagradOptimizer(1e-3).minimize(tf.reduce_sum(tf.gather(ref, [0, 1]))),
+            count.assign_add(1).op,
+        ]
+        session.run(tf.global_variables_initializer())
+        value = np.ones((8, 4), np.float32)
+
+        def work(number: int) -> Any:
+            for _ in range(50):
+                session.run([train[number % 4], loss], {x: value})
+            return last_request(session).in_caller
+
+        assert in_threads(8, work) == [True] * 8
+        assert session.run(count) == 100
+
+
 def check_a_forked_child_is_told() -> None:
     with new_session() as session:
         x = tf.placeholder(tf.float32, [])

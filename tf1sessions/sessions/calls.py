@@ -353,11 +353,7 @@ class SessionCalls:
 
     def request(self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]) -> Request:
         """The compiled request for tensors sorted by name; compiles it when it is new."""
-        key = (
-            tuple([tensor.name for tensor in feeds]),
-            tuple([tensor.name for tensor in fetches]),
-            tuple([operation.name for operation in targets]),
-        )
+        key = _request_key(feeds, fetches, targets)
         found = self.requests.get(key)
         if found is None:
             with self._lock:
@@ -389,7 +385,10 @@ class SessionCalls:
         return Request(session, handle, judgement, in_caller)
 
     def plan(self, session: Any, key: Any, fetches: Any, feeds: Iterable[Any], refs: Any) -> Plan | None:
-        """Makes and keeps the plan of a request that the slow way has accepted. None when it has to go that way."""
+        """Makes the plan of a request that the slow way has accepted. None when it has to go that way each time.
+
+        With a ``key`` the request has just run and the plan is kept; without one it is compiled if it has to be.
+        """
         graph = session.graph
         handler = private.session._FetchHandler(graph, fetches, {})
         tensors = [graph.as_graph_element(feed, allow_tensor=True, allow_operation=False) for feed in feeds]
@@ -406,7 +405,13 @@ class SessionCalls:
             return None
         order = sorted(range(len(tensors)), key=lambda index: str(tensors[index].name))
         fetched, targets = sorted(fetched, key=_name), sorted(targets, key=_name)
-        request = self.request(session, [tensors[index] for index in order], fetched, targets)
+        fed_in_order = [tensors[index] for index in order]
+        request_key = _request_key(fed_in_order, fetched, targets)
+        request = self.requests.get(request_key)
+        if request is None:
+            if key is not None:
+                return None  # closed meanwhile, or the slow way had a reason not to compile it
+            request = self.request(session, fed_in_order, fetched, targets)
         plan = Plan(
             request,
             [_Feed(tensor) for tensor in tensors],
@@ -417,7 +422,8 @@ class SessionCalls:
         )
         if key is not None:
             with self._lock:
-                self._insert(self.plans, key, plan)
+                if self.requests.get(request_key) is request:  # else it was evicted just now, or close() came
+                    self._insert(self.plans, key, plan)
         return plan
 
     def _insert(self, cache: dict[Any, Any], key: Any, value: Any) -> None:
@@ -446,6 +452,10 @@ class SessionCalls:
 
 def _name(element: Any) -> str:
     return str(element.name)
+
+
+def _request_key(feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
+    return tuple([tuple([str(item.name) for item in part]) for part in (feeds, fetches, targets)])
 
 
 def _refused(session: Any) -> str | None:
