@@ -37,6 +37,7 @@ below, and there are no circles::
       notebooks.py       notebooks as programs
       program.py         in the job's process from here on: runs the program
       frames.py          leaves our own frames out of tracebacks
+      settings.py        a job's settings, for it and the processes that it starts
       limits.py          threads and memory of a job
       claims.py          two jobs that write to one folder
       children.py        processes that the program starts itself

@@ -34,6 +34,7 @@ def start(name, spec):
         sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", 1, closefd=False)
         os.chdir(folder)
         sys.path[:] = [entry for entry in sys.path if entry]
+        os.environ["TF1SESSIONS_JOB"] = name
         sys.exit(program.execute(spec["payload"]))
     os.close(reader)
     os.write(writer, spec.get("stdin", "").encode())
@@ -141,9 +142,12 @@ SCRIPTS = {
         def work(job):
             graph = tf.Graph()
             with graph.as_default(), tf.Session() as session:
-                return job.number * int(session.run(tf.constant(2))), tf.__version__, hasattr(tf, "placeholder")
+                tf.summary.FileWriter("written by processes").close()
+                threads = session._config.intra_op_parallelism_threads
+                return job.number * int(session.run(tf.constant(2))), tf.__version__, threads
         if __name__ == "__main__":
             assert pickle.loads(pickle.dumps(Job(3))).number == 3
+            tf.summary.FileWriter("written by processes").close()
             for method in sys.argv[1:]:
                 with multiprocessing.get_context(method).Pool(1) as pool:
                     print(method, pool.map(work, [Job(1), Job(2)]))
@@ -267,7 +271,9 @@ def ran(
     specs["what_it_sees"] = {"payload": _payload(folder, "what_it_sees", argv=["-a", "b c"]), "stdin": "some input"}
     specs["app_run"]["payload"]["argv"] = ["--steps=8", "rest"]
     specs["flags_without_run"]["payload"]["argv"] = ["--name=b"]
-    specs["processes"] = {"payload": _payload(folder, "processes", argv=["fork", "spawn", "forkserver"])}
+    of_children = {"claims_dir": str(folder / "claims"), "intra_op_threads": 3}
+    methods = ["fork", "spawn", "forkserver"]
+    specs["processes"] = {"payload": _payload(folder, "processes", argv=methods, settings=of_children)}
     limits = {"memory_fraction": 0.5, "intra_op_threads": 1, "inter_op_threads": 2}
     specs["sessions"]["payload"]["settings"] = limits
     claims = {"claims_dir": str(folder / "claims")}
@@ -402,8 +408,9 @@ def test_notebook_names_the_cell_that_failed(ran):
 
 def test_processes_of_the_scripts_own_see_tensorflow_1(ran):
     code, out, err = ran("processes")
-    one = "[(2, '1.15.5', True), (4, '1.15.5', True)]"
+    one = "[(2, '1.15.5', 3), (4, '1.15.5', 3)]"
     assert (code, out) == (0, f"fork {one}\nspawn {one}\nforkserver {one}\n"), err
+    assert "tf1sessions:" not in err  # processes of one job may write to one folder
     assert ran("no_guard")[:2] == (0, "main runs as __main__\n[2, 3]\n")
 
 
@@ -467,9 +474,12 @@ tf1sessions.scripts.install()
 tf1sessions.scripts.install()
 import tensorflow as tf
 with tf.Session() as session:
-    report(late=[int(three), real.__version__[0], tf.VERSION, real.executing_eagerly(), int(session.run(tf.constant(4)))])
+    four = int(session.run(tf.constant(4)))
+report(late=[int(three), real.__version__[0], tf.VERSION, real.executing_eagerly(), four, tf.Session.run.__module__])
 """
 
 
 def test_install_after_an_import_of_tensorflow_with_keras_2(run_python):
-    assert run_python(LATE).results["late"] == [3, "2", "1.15.5", False, 4]
+    assert run_python(LATE).results["late"] == [
+        3, "2", "1.15.5", False, 4, "tf1sessions.sessions.calls",
+    ]  # fmt: skip

@@ -17,6 +17,7 @@ What runs where::
                                                   numpy_compat.py  NumPy 1.16's names and printing
                                                   stdlib_compat.py what left Python's library since 3.6
                                                   scipy_misc.py    scipy.misc's image functions
+                                                  settings.py      what a job was given, for it and its children
                                                   limits.py        threads and memory of a job
                                                   claims.py        two jobs that write to one folder
                                                   children.py      the script's own multiprocessing

@@ -2,30 +2,37 @@
 
 A forked child has everything already. A spawned one, and one of multiprocessing's fork server, is a fresh interpreter
 that first unpickles its "preparation data": :func:`install` adds an object to it whose unpickling installs the TF1
-face there, before the script's main module is imported again.
+face there, with the job's settings, before the script's main module is imported again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from multiprocessing import spawn
 from typing import Any
 
-__all__ = ["install"]
+__all__ = ["hand_on", "install"]
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _CODE = """import sys
 if {root!r} not in sys.path:
     sys.path.append({root!r})
-import tf1sessions.scripts
-tf1sessions.scripts.install()
 """
+_INSTALL = "import tf1sessions.scripts; tf1sessions.scripts.install()"
+_code = _INSTALL  # what a child runs; set once, before the program starts any
 
 
 class _InstallInChild:
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, dict[str, Any]]]:
-        return exec, (_CODE.format(root=_ROOT), {})
+        return exec, (_CODE.format(root=_ROOT) + _code, {})
+
+
+def hand_on(settings: Mapping[str, Any], job: str) -> None:
+    """Let the children have a job's settings too; see settings.py. Call it before the program starts any."""
+    global _code
+    given = {name: value for name, value in settings.items() if value is not None and name != "line_buffered"}
+    _code = f"from tf1sessions.scripts import settings; settings.apply({given!r}, {job!r})"
 
 
 def install() -> None:

@@ -29,11 +29,13 @@ class Claims:
     Args:
         folder: Where the jobs of a run keep their claims; made if it is missing.
         job: This job's name, for the warning.
+        mark: What the processes of this job, and of no other, have in common; one of them may write where another does.
     """
 
-    def __init__(self, folder: str, job: str) -> None:
+    def __init__(self, folder: str, job: str, mark: str) -> None:
         self.folder = folder
         self.job = job
+        self.mark = mark
         self._pid = os.getpid()
         self._held: dict[str, IO[str] | None] = {}
         self._lock = threading.Lock()  # protects _held
@@ -53,9 +55,10 @@ class Claims:
                 self._held[path] = None
                 with file:
                     file.seek(0)
-                    return file.read().strip() or "another job"
+                    mark, _, holder = file.read().strip().partition("\n")
+                return None if mark == self.mark else holder or "another job"
             file.truncate(0)
-            file.write(f"{self.job} (process {self._pid})\n")
+            file.write(f"{self.mark}\n{self.job} (process {self._pid})\n")
             file.flush()
             self._held[path] = file
             return None

@@ -28,7 +28,7 @@ from types import ModuleType
 from .. import errors
 from . import children, missing, stdlib_compat
 
-__all__ = ["after_import", "install", "installed"]
+__all__ = ["after_import", "install", "install_fast_path", "installed"]
 
 _ENVIRONMENT = {"TF_USE_LEGACY_KERAS": "1"}
 _DEFAULTS = {"TF_ENABLE_ONEDNN_OPTS": "0"}
@@ -179,12 +179,15 @@ def installed() -> bool:
     return _finder is not None
 
 
-def install() -> None:
+def install(*, fast_path: bool = True) -> None:
     """Give this process the TF1 face: from now on ``import tensorflow as tf`` is TensorFlow 1.
 
     Call it first thing, before anything imports TensorFlow. A second call does nothing. It is safe from any thread.
 
     Sets ``TF_USE_LEGACY_KERAS`` and, unless it is set already, ``TF_ENABLE_ONEDNN_OPTS=0`` (the same bits as TF1).
+
+    Args:
+        fast_path: Whether sessions run compiled calls, which give the same results sooner.
 
     Raises:
         UnsupportedEnvironmentError: TensorFlow was imported before, with Keras 3; or Keras 3 was; or the package
@@ -226,3 +229,12 @@ def install() -> None:
             _after_tensorflow(real)
         _finder = Finder()
         sys.meta_path.insert(0, _finder)
+        if fast_path:
+            after_import(lambda face: install_fast_path())
+
+
+def install_fast_path() -> None:
+    """Put compiled calls under every session of this process. TensorFlow must be imported. Idempotent."""
+    from ..sessions import calls
+
+    calls.install_fast_path()

@@ -24,7 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
-from . import frames, importer, notebooks, python2
+from . import frames, importer, notebooks, python2, settings
 
 __all__ = ["execute", "preload"]
 
@@ -33,11 +33,10 @@ _log = logging.getLogger("tf1sessions")
 
 def preload() -> None:
     """Import TensorFlow with its TF1 face, and what :func:`execute` needs. Makes no session and runs no operation."""
-    importer.install()
+    importer.install(fast_path=False)
     import tensorflow  # noqa: F401
 
     from ..sessions import calls  # noqa: F401
-    from . import claims, limits  # noqa: F401
 
 
 def execute(payload: Mapping[str, Any]) -> int:
@@ -50,14 +49,13 @@ def execute(payload: Mapping[str, Any]) -> int:
             ``fast_path``, ``claims_dir``, ``line_buffered`` (each line of stdout is written at once, though it is a
             log, so that it can be followed); None or missing is "not set".
     """
-    importer.install()
     kind, path = payload["kind"], payload["path"]
     display = payload.get("display") or path
-    settings = payload.get("settings") or {}
-    if settings.get("line_buffered"):
+    wanted = payload.get("settings") or {}
+    if wanted.get("line_buffered"):
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     _log_to_stderr()
-    _set_up(settings, display)
+    settings.apply(wanted, display)
     main = _fresh_main()
     sys.argv = [path if kind == "module" else display, *payload.get("argv", ())]
     sys.path[:] = [payload["path0"], *(entry for entry in sys.path if entry != "")]
@@ -84,30 +82,6 @@ def _log_to_stderr() -> None:
         handler.setFormatter(logging.Formatter("tf1sessions: %(message)s"))
         _log.addHandler(handler)
         _log.propagate = False
-
-
-def _set_up(settings: Mapping[str, Any], job: str) -> None:
-    """Apply a job's settings: now if TensorFlow is there, else when the program imports it."""
-
-    def apply(face: ModuleType) -> None:
-        from . import limits
-
-        frames.hide_from_operations()
-        limits.apply(limits.Limits.of(settings), face)
-        if settings.get("claims_dir"):
-            from . import claims
-
-            claims.apply(claims.Claims(settings["claims_dir"], job), face)
-        if settings.get("fast_path", True):
-            _install_fast_path()
-
-    importer.after_import(apply)
-
-
-def _install_fast_path() -> None:
-    from ..sessions import calls
-
-    calls.install_fast_path()
 
 
 def _fresh_main() -> ModuleType:

@@ -1,0 +1,38 @@
+"""A job's settings, put in place in its process and in those that it starts.
+
+Data flow: :func:`apply` hands the settings on to child processes (children.py) and applies them as soon as TensorFlow
+is imported: threads and memory (limits.py), claims of folders (claims.py), compiled calls under every session.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from . import children, claims, frames, importer, limits
+
+__all__ = ["apply"]
+
+
+def apply(settings: Mapping[str, Any], job: str) -> None:
+    """Apply a job's settings to every session of this process, and of its children, from now on. Once a process.
+
+    Args:
+        settings: As in the payload of :func:`tf1sessions.scripts.program.execute`.
+        job: The job's name, for warnings.
+    """
+    importer.install(fast_path=False)
+    children.hand_on(settings, job)
+
+    def to_sessions(face: ModuleType) -> None:
+        frames.hide_from_operations()
+        limits.apply(limits.Limits.of(settings), face)
+        if settings.get("claims_dir"):
+            mark = os.environ.get("TF1SESSIONS_JOB") or str(os.getpid())  # the server gives each job its own
+            claims.apply(claims.Claims(settings["claims_dir"], job, mark), face)
+        if settings.get("fast_path", True):
+            importer.install_fast_path()
+
+    importer.after_import(to_sessions)
