@@ -1,0 +1,42 @@
+"""HParams against the answers of genuine TensorFlow 1.15.5."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import hparam_cases  # this folder is on the path; pytest puts it there
+import pytest
+
+from tf1sessions.contrib.training.hparam import HParams, parse_values
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "contrib" / "hparam.json.gz"
+ANSWERS = json.loads(gzip.decompress(GOLDEN.read_bytes()))
+# whose texts are Python's own, and change with it
+PYTHONS = ("AttributeError", "JSONDecodeError", "TypeError")
+
+
+def _same(answer: object) -> object:
+    """What must be equal of an answer: NumPy 2 shows a scalar's type, and Python's own error texts change."""
+    if isinstance(answer, list) and answer[0] in PYTHONS:
+        return answer[0]
+    text = json.dumps(answer)
+    return re.sub(r"np\.\w+?_?\((\w+\.?\w*)\)", r"\1", text).replace("np.False_", "False").replace("np.True_", "True")
+
+
+def test_answers_are_those_of_1_15() -> None:
+    assert sorted(ANSWERS) == sorted(set(hparam_cases.EXPRESSIONS))
+    different = {}
+    for expression, golden in ANSWERS.items():
+        ours = hparam_cases.answer(expression, HParams, parse_values)
+        if _same(ours) != _same(golden):
+            different[expression] = (ours, golden)
+    assert different == {}
+    assert sum(isinstance(answer, list) for answer in ANSWERS.values()) > 100  # the errors are among them
+
+
+def test_hparam_def_is_refused() -> None:
+    with pytest.raises(TypeError, match="parse_json"):
+        HParams(object())  # type: ignore[arg-type]
