@@ -19,6 +19,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
 
 import tf1sessions as t1  # noqa: E402
+from tf1sessions.sessions import operations  # noqa: E402
 
 tf = t1.tf1
 
@@ -86,6 +87,48 @@ def train(graph):
         return x, [step, loss], tf.global_variables_initializer()
 
 
+def layers(count, width):
+    """A training step of ``count`` dense layers: its graph, request, initializer and number of operations."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [None, width])
+        hidden = x
+        for index in range(count):
+            hidden = tf.nn.relu(tf.matmul(hidden, tf.get_variable(f"w{index}", [width, width], use_resource=False)))
+        loss = tf.reduce_mean(tf.square(hidden))
+        step = tf.train.AdamOptimizer(1e-4).minimize(loss)
+        return graph, x, [step, loss], tf.global_variables_initializer(), len(operations.prune([loss], [step], [x]))
+
+
+def where_it_runs(seconds):
+    """The figures behind operations.MAX_CALLER_OPERATIONS: the calling thread against the pool, by size of graph."""
+    print(f"\n{'training step of dense layers, microseconds':<58}{'pool':>12}{'caller':>12}{'ratio':>10}")
+    limit, operations.MAX_CALLER_OPERATIONS = operations.MAX_CALLER_OPERATIONS, 10**9
+    try:
+        for count, width, batch in [
+            (1, 32, 8),
+            (2, 32, 8),
+            (4, 32, 8),
+            (6, 32, 8),
+            (10, 32, 8),
+            (2, 256, 64),
+            (6, 256, 64),
+        ]:
+            graph, x, request, init, size = layers(count, width)
+            values = np.ones((batch, width), np.float32)
+            found = {"pool": [], "caller": []}
+            for _ in range(3):
+                for execution, costs in found.items():
+                    with t1.Session(graph=graph, execution=execution) as session:
+                        session.run(init)
+                        costs.append(cost(lambda s=session: s.run(request, {x: values}), seconds / 2))  # noqa: B023
+            row(
+                f"{count} of {width}x{width}, batch {batch}, {size} operations", *map(statistics.median, found.values())
+            )
+    finally:
+        operations.MAX_CALLER_OPERATIONS = limit
+
+
 def row(what, base, ours):
     print(f"{what:<58}{base:>12.1f}{ours:>12.1f}{base / ours:>9.1f}x")
 
@@ -129,8 +172,14 @@ def main():
         for each in (raw, gs):
             each.run(init)
         for what, fetch in (("4 MB result of a matmul", fresh), ("4 MB result, owner unknown: copied", other)):
-            row(what + ", run()", cost(lambda f=fetch: raw.run(f, {x: batch}), seconds), cost(lambda f=fetch: gs.run(f, {x: batch}), seconds))
+            row(
+                what + ", run()",
+                cost(lambda f=fetch: raw.run(f, {x: batch}), seconds),
+                cost(lambda f=fetch: gs.run(f, {x: batch}), seconds),
+            )
         raw.close()
+
+    where_it_runs(seconds)
 
     print(f"\n{'eight threads, a session each, calls a second':<58}{'Session.run':>12}{'ours':>12}{'ratio':>10}")
     graphs = [tf.Graph() for _ in range(8)]
@@ -144,7 +193,9 @@ def main():
             for session, (x, y) in zip(sessions, ends, strict=True)
         ]
         rates[what] = calls_a_second(calls, seconds * 2)
-    print(f"{'run() on tiny graphs':<58}{rates['raw']:>12.0f}{rates['ours']:>12.0f}{rates['ours'] / rates['raw']:>9.1f}x")
+    print(
+        f"{'run() on tiny graphs':<58}{rates['raw']:>12.0f}{rates['ours']:>12.0f}{rates['ours'] / rates['raw']:>9.1f}x"
+    )
     for session in raws + ours:
         session.close()
 
