@@ -146,7 +146,7 @@ def main():
         server.wait_ready(300)
         if not options.only:
             warm, cold = warm_start(server, folder), cold_start(folder)
-            print(f"start of a job: warm {warm:.3f} s, a new interpreter with TensorFlow {cold:.2f} s: {cold / warm:.0f}x")
+            print(f"start of a job: warm {warm:.3f} s, new interpreter and TensorFlow {cold:.2f} s: {cold / warm:.0f}x")
             apart, together = two_at_once(server, folder)
             print(f"two CPU-bound scripts: one by one {apart:.1f} s, -j 2 {together:.1f} s: {apart / together:.2f}x")
         print(f"\n{'example, seconds':<26}{'here':>8}", end="")
@@ -158,7 +158,8 @@ def main():
             print(f"{script.stem:<26}{ours:8.2f}", end="", flush=True)
             if options.oracle:
                 theirs, imported = oracle_seconds(options.oracle, folder, script)
-                print(f"{theirs:9.2f}{theirs / ours:7.2f}{theirs - imported:16.2f}{(theirs - imported) / ours:7.2f}", end="")
+                without = theirs - imported
+                print(f"{theirs:9.2f}{theirs / ours:7.2f}{without:16.2f}{without / ours:7.2f}", end="")
             print()
 
 
