@@ -1358,7 +1358,24 @@ def resources_and_variants(tf: Any) -> Any:
         Step(tf.global_variables_initializer(), times=1),
         Step(variable.handle.op),
         Step([variable.handle.op, variable]),
+        Step(tf.raw_ops.EmptyTensorList(element_shape=tf.constant(-1), max_num_elements=3, element_dtype=tf.float32)),
     ]
+
+
+@run_only
+def resource_handles_fetched_and_fed(tf: Any) -> Any:
+    variable = tf.Variable([1.0, 2.0], use_resource=True, name="v")
+    init = tf.global_variables_initializer()
+    place = tf.placeholder(tf.resource, [], name="place")
+    value = tf.raw_ops.ReadVariableOp(resource=place, dtype=tf.float32)
+
+    def run(session: Any) -> Any:
+        session.run(init)
+        handle = session.run(variable.handle)
+        again = session.run([variable.handle, variable])[1]
+        return type(handle).__name__, again, session.run(value, {place: handle})
+
+    return [run, Step(value, {place: 1}), Step(value, {place: "text"}), Step(value, {place: None})]
 
 
 @case
