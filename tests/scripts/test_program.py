@@ -172,6 +172,10 @@ SCRIPTS = {
         print(config.gpu_options.per_process_gpu_memory_fraction)
         with tf.train.MonitoredTrainingSession() as session:
             print(session._tf_sess()._config.intra_op_parallelism_threads)
+        config = tf.ConfigProto(allow_soft_placement=True)
+        server = tf.train.Server({"local": ["localhost:0"]}, start=False, config=config)
+        used = server.server_def.default_session_config
+        print(used.intra_op_parallelism_threads, used.allow_soft_placement)
         print(type(tf.Session.run).__name__, tf.Session.run.__module__)
     """,
     "writes": """
@@ -288,7 +292,7 @@ def ran(
     }
     specs["no_file"] = {"payload": _payload(folder, "no_such_file")}
     (folder / "specs").write_text(json.dumps(specs))
-    results = run_python(RUN_ALL, str(folder), str(folder / "specs")).results
+    results = run_python(RUN_ALL, str(folder), str(folder / "specs"), deadline=170).results
 
     def result(name: str) -> tuple[int, str, str]:
         out, err = ((folder / f"{name}.{kind}").read_text(errors="replace") for kind in ("out", "err"))
@@ -419,7 +423,8 @@ def test_sessions_get_the_jobs_share(ran):
     assert code == 0
     lines = out.splitlines()
     assert lines[:3] == ["1 2 0.5 1", "1 5 0.5 1", "0.9"] and lines[3] == "1"
-    assert lines[4].endswith("tf1sessions.sessions.calls")
+    assert lines[4] == "1 True"
+    assert lines[5].endswith("tf1sessions.sessions.calls")
     warning = [line for line in err.splitlines() if line.startswith("tf1sessions:")]
     assert len(warning) == 1 and "0.9 is lowered to 0.5" in warning[0]
 
@@ -427,7 +432,7 @@ def test_sessions_get_the_jobs_share(ran):
 def test_without_limits_and_fast_path_tensorflow_is_as_it_is(ran):
     code, out, _ = ran("no_fast_path")
     assert code == 0 and out.splitlines()[0] == "0 0 0.0 1"
-    assert out.splitlines()[4].endswith("tensorflow.python.client.session")
+    assert out.splitlines()[5].endswith("tensorflow.python.client.session")
 
 
 def test_two_running_jobs_that_write_to_one_folder_are_warned_once_each_folder(ran):

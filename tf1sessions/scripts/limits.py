@@ -72,6 +72,7 @@ def apply(limits: Limits, face: Any) -> None:
         return
     session = importlib.import_module("tensorflow.python.client.session").BaseSession
     session.__init__ = _limited(session.__init__, limits, face, 3)
+    face.train.Server.__init__ = _limited(face.train.Server.__init__, limits, face, 5)
     face.enable_eager_execution = _limited(face.enable_eager_execution, limits, face, 0)
 
 
