@@ -19,6 +19,17 @@ below, and there are no circles::
         checkpoint_utils.py  checkpoints, read
         tensor_util.py       checks of tensors
         variables.py         variables and their collections
+      layers/            contrib.layers
+        convolutions.py      conv2d and its kin
+        dense.py             fully_connected
+        embedding_ops.py     looking up embeddings
+        encoders.py          embed_sequence, bow_encoder
+        initializers.py      xavier_initializer and its kin
+        layers.py            dropout, flatten, stack and other small ones
+        normalization.py     batch_norm and its kin
+        pooling.py           max_pool2d and its kin
+        regularizers.py      l2_regularizer and its kin
+        utils.py             what all layers share
     pools/             many sessions at once
       base.py            jobs, names, limits and statistics of every pool
       threads.py         ThreadSessionPool: many sessions in one process, a thread each

@@ -1,0 +1,75 @@
+"""Compares what a case of ``tf.contrib`` does with what was recorded of it on TensorFlow 1.15.5.
+
+Runs in a process of its own, ``python compare.py MODULE [v1]``, and prints differences as JSON: in a plain graph of a
+TensorFlow 2 program, or with "v1" after ``tf1sessions.scripts.install()``, as a script has it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+#: Relative to the greatest value: exp, rsqrt and the fused batch norm differ by up to 1e-5 between 1.15.5 and today.
+TOLERANCE = 2e-5
+HALF = 2e-3
+
+
+def differences(old: dict[str, Any], new: dict[str, Any], names: bool) -> list[str]:
+    """What differs, as lines; ``names`` is whether the names of operations count, too."""
+    found = []
+    if "error" in old or "error" in new:
+        return [] if old == new else [f"error: {old.get('error')}, now {new.get('error')}"]
+    for key in ("variables", "dtypes", "shapes", *(["names"] if names else [])):
+        if old[key] != new[key]:
+            found.append(f"{key}: {old[key]}, now {new[key]}")
+    for key in sorted({*old["collections"], *new["collections"]}):
+        before, now = (side["collections"].get(key, []) for side in (old, new))
+        if before != now and (names or len(before) != len(now) or "variables" in key):
+            found.append(f"collection {key}: {before}, now {now}")
+    for part in ("outputs", "after"):
+        for key in old.get(part, {}):
+            before, now = np.array(old[part][key]), np.array(new.get(part, {}).get(key, []))
+            tolerance = HALF if "float16" in old["dtypes"].values() else TOLERANCE
+            if before.shape != now.shape:
+                found.append(f"{part} {key}: {before.size} values, now {now.size}")
+            elif before.dtype.kind not in "fiu":
+                if before.tolist() != now.tolist():
+                    found.append(f"{part} {key}: {before.tolist()}, now {now.tolist()}")
+            elif before.size and not np.allclose(
+                before, now, rtol=0, atol=tolerance * max(1.0, np.abs(before[np.isfinite(before)]).max(initial=0.0)), equal_nan=True
+            ):
+                found.append(f"{part} {key}: differs by {np.abs(before - now).max():.3g}")
+    return found
+
+
+def main(module: str, v1: bool) -> dict[str, list[str]]:
+    sys.path.insert(0, str(GOLDEN))
+    if v1:
+        import tf1sessions.scripts
+
+        tf1sessions.scripts.install()
+        import tensorflow as tf
+        from tensorflow import contrib
+    else:
+        from tf1sessions import contrib
+        from tf1sessions import tf1 as tf
+    record = importlib.import_module("contrib_record")
+    cases = importlib.import_module(f"contrib_{module}_cases").CASES
+    golden = record.load(GOLDEN / "contrib" / f"{module}.json.gz")
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    found = {name: ["it is in one of the two only"] for name in golden.keys() ^ cases.keys()}
+    for name in golden.keys() & cases.keys():
+        new = json.loads(json.dumps(record.record(tf, contrib, cases[name])))
+        if lines := differences(golden[name], new, v1):
+            found[name] = lines
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], "v1" in sys.argv[2:]), indent=1, sort_keys=True))

@@ -1,0 +1,254 @@
+"""Cases of ``tf.contrib.layers``: name -> function of (tf, contrib); see contrib_record.py. Runs on Python 3.7 too."""
+
+from contrib_record import feed
+
+CASES = {}
+
+
+def case(name, shape, layer, dtype="float32", **rest):
+    """A case of one layer on one input; its loss is the sum of the squared output."""
+
+    def build(tf, contrib):
+        x = tf.placeholder(dtype, shape, name="x")
+        y = layer(tf, contrib.layers, x)
+        size = [2 if n is None else n for n in shape]
+        found = {"outputs": {"y": y}, "loss": tf.reduce_sum(tf.square(tf.cast(y, tf.float32))), "feeds": {x: feed(size)}}
+        found.update(rest)
+        return found
+
+    assert name not in CASES
+    CASES[name] = build
+
+
+def wrong(name, shape, layer, dtype="float32"):
+    """A case whose layer raises when the graph is built."""
+    case("wrong " + name, shape, layer, dtype)
+
+
+FLAT, IMAGE, VOLUME = [3, 4], [2, 5, 6, 4], [2, 4, 5, 4, 2]
+
+case("fc", FLAT, lambda tf, L, x: L.fully_connected(x, 5))
+case("fc rank 3", [3, 2, 4], lambda tf, L, x: L.fully_connected(x, 5, activation_fn=None))
+case("fc unknown batch", [None, 4], lambda tf, L, x: L.fully_connected(x, 5))
+case("fc regularized", FLAT, lambda tf, L, x: L.fully_connected(
+    x, 5, weights_regularizer=L.l2_regularizer(0.1), biases_regularizer=L.l1_regularizer(0.1),
+    variables_collections=["vc"], outputs_collections=["oc"], scope="s/foo"))
+case("fc batch_norm", FLAT, lambda tf, L, x: L.fully_connected(
+    x, 5, normalizer_fn=L.batch_norm, normalizer_params={"scale": True, "decay": 0.9}, outputs_collections="oc"))
+case("fc dict of collections", FLAT, lambda tf, L, x: L.fully_connected(
+    x, 5, variables_collections={"weights": ["w"], "biases": ["b"]}, trainable=False))
+case("fc no biases", FLAT, lambda tf, L, x: L.fully_connected(x, 5, biases_initializer=None))
+case("fc double", FLAT, lambda tf, L, x: L.fully_connected(tf.cast(x, tf.float64), 5))
+case("fc twice", FLAT, lambda tf, L, x: L.fully_connected(L.fully_connected(x, 5), 6))
+case("fc reused", FLAT, lambda tf, L, x: L.fully_connected(
+    L.fully_connected(x, 4, scope="s", weights_regularizer=L.l2_regularizer(0.1), variables_collections=["vc"]),
+    4, scope="s", reuse=True, weights_regularizer=L.l2_regularizer(0.1), variables_collections=["vc"]))
+case("linear", FLAT, lambda tf, L, x: L.linear(x, 5))
+case("relu6", FLAT, lambda tf, L, x: L.relu6(x, 5))
+case("elu", FLAT, lambda tf, L, x: L.elu(x, 5))
+case("fc partitioned", FLAT, lambda tf, L, x: _partitioned(tf, L, x))
+
+
+def _scoped(tf, contrib):
+    L, x = contrib.layers, tf.constant(feed([3, 4]))
+    with contrib.framework.arg_scope([L.fully_connected], activation_fn=tf.nn.tanh, biases_initializer=None):
+        with contrib.framework.arg_scope(
+            [L.fully_connected, L.conv2d], weights_regularizer=L.l2_regularizer(0.5)
+        ) as scope:
+            x = L.fully_connected(x, 3)
+    with contrib.framework.arg_scope(scope):
+        y = L.fully_connected(x, 2, activation_fn=tf.nn.sigmoid)
+    return {"outputs": {"y": y}, "loss": tf.reduce_sum(y)}
+
+
+CASES["arg_scope"] = _scoped
+
+
+def _partitioned(tf, L, x):
+    with tf.variable_scope("p", partitioner=tf.fixed_size_partitioner(2)):
+        return L.fully_connected(x, 6)
+
+
+case("conv", IMAGE, lambda tf, L, x: L.conv2d(x, 3, 3, 2, "VALID", outputs_collections="oc"))
+case("conv window", IMAGE, lambda tf, L, x: L.conv2d(x, 3, [3, 2], [2, 1], weights_regularizer=L.l2_regularizer(0.1)))
+case("conv rate", IMAGE, lambda tf, L, x: L.conv2d(x, 3, 3, rate=2))
+case("conv no bias", IMAGE, lambda tf, L, x: L.conv2d(x, 3, 1, biases_initializer=None, activation_fn=None, scope="c"))
+case("conv batch_norm", IMAGE, lambda tf, L, x: L.conv2d(x, 3, 3, normalizer_fn=L.batch_norm))
+case("conv unknown size", [None, None, None, 2], lambda tf, L, x: L.conv2d(x, 3, 3, stride=2))
+case("conv reused", IMAGE, lambda tf, L, x: L.conv2d(L.conv2d(x, 4, 3, scope="s"), 4, 3, scope="s", reuse=True))
+case("convolution", [2, 5, 4], lambda tf, L, x: L.convolution(x, 3, 3))
+case("conv1d", [2, 5, 4], lambda tf, L, x: L.conv1d(x, 3, 3, rate=2))
+case("conv3d", VOLUME, lambda tf, L, x: L.conv3d(x, 3, [3, 2, 3], 2))
+case("conv2d_transpose", IMAGE, lambda tf, L, x: L.conv2d_transpose(x, 3, 3, 2))
+case("conv2d_transpose valid", [2, None, 6, 4], lambda tf, L, x: L.conv2d_transpose(
+    x, 3, [3, 5], [2, 3], "VALID", weights_regularizer=L.l2_regularizer(0.1)))
+case("conv3d_transpose", VOLUME, lambda tf, L, x: L.conv3d_transpose(x, 3, 3, 2))
+case("conv2d_in_plane", IMAGE, lambda tf, L, x: L.conv2d_in_plane(x, 3, weights_regularizer=L.l2_regularizer(0.1)))
+case("separable", IMAGE, lambda tf, L, x: L.separable_conv2d(
+    x, 3, 3, 2, 2, weights_regularizer=L.l2_regularizer(0.1), variables_collections={"weights": ["w"], "biases": ["b"]}))
+case("separable depthwise", IMAGE, lambda tf, L, x: L.separable_conv2d(
+    x, None, [3, 3], 2, rate=2, weights_regularizer=L.l2_regularizer(0.1), biases_regularizer=L.l2_regularizer(0.1)))
+case("separable batch_norm", IMAGE, lambda tf, L, x: L.separable_conv2d(x, None, 3, 1, normalizer_fn=L.batch_norm))
+
+case("bn", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, outputs_collections="oc"))
+case("bn scale", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, scale=True))
+case("bn flat", FLAT, lambda tf, L, x: L.batch_norm(x, decay=0.9, scale=True))
+case("bn flat unknown batch", [None, 4], lambda tf, L, x: L.batch_norm(x, decay=0.9))
+case("bn flat unfused", FLAT, lambda tf, L, x: L.batch_norm(x, scale=True, decay=0.9, fused=False))
+case("bn rank 3", [2, 3, 4], lambda tf, L, x: L.batch_norm(x, decay=0.9, scale=True))
+case("bn rank 5", VOLUME, lambda tf, L, x: L.batch_norm(x, decay=0.9))
+case("bn unfused", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, fused=False))
+case("bn unfused scope", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, fused=False, scope="b"))
+case("bn inference flat unfused", FLAT, lambda tf, L, x: L.batch_norm(x, is_training=False, fused=False, scope="b"))
+case("bn not trainable flat", FLAT, lambda tf, L, x: L.batch_norm(x, trainable=False, decay=0.9))
+case("bn no updates", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, updates_collections=None))
+case("bn no updates unfused", IMAGE, lambda tf, L, x: L.batch_norm(
+    x, decay=0.9, fused=False, scale=True, updates_collections=None))
+case("bn no updates flat", FLAT, lambda tf, L, x: L.batch_norm(x, decay=0.9, scale=True, updates_collections=None))
+case("bn other updates", IMAGE, lambda tf, L, x: L.batch_norm(x, scale=True, updates_collections=["foo", "bar"]))
+case("bn zero debias", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, zero_debias_moving_mean=True))
+case("bn zero debias unfused", IMAGE, lambda tf, L, x: L.batch_norm(
+    x, decay=0.9, fused=False, scale=True, zero_debias_moving_mean=True))
+case("bn weights", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, batch_weights=tf.constant([1.0, 3.0])))
+case("bn inference", IMAGE, lambda tf, L, x: L.batch_norm(x, is_training=False))
+case("bn inference flat", FLAT, lambda tf, L, x: L.batch_norm(x, is_training=False, scale=True))
+case("bn inference unfused", IMAGE, lambda tf, L, x: L.batch_norm(x, is_training=False, fused=False))
+case("bn inference no updates", IMAGE, lambda tf, L, x: L.batch_norm(x, is_training=False, updates_collections=None))
+for _fused in (None, False):
+    for _training in (True, False):
+        for _updates in ("update_ops", None):
+            case("bn tensor %s %s %s" % (_fused, _training, _updates), IMAGE, lambda tf, L, x, f=_fused, t=_training, u=_updates:
+                 L.batch_norm(x, decay=0.9, fused=f, is_training=tf.placeholder_with_default(t, []), updates_collections=u))
+case("bn tensor flat", FLAT, lambda tf, L, x: L.batch_norm(x, is_training=tf.placeholder_with_default(False, [])))
+case("bn not trainable", IMAGE, lambda tf, L, x: L.batch_norm(x, trainable=False))
+case("bn no center", IMAGE, lambda tf, L, x: L.batch_norm(x, center=False, epsilon=0.1))
+case("bn parameters", IMAGE, lambda tf, L, x: L.batch_norm(
+    x, scale=True, param_regularizers={"beta": L.l2_regularizer(0.1)},
+    param_initializers={"moving_mean": tf.ones_initializer(), "gamma": tf.zeros_initializer()},
+    variables_collections={"beta": ["bb"], "moving_mean": ["mm"]}, activation_fn=tf.nn.relu))
+case("bn channels first", IMAGE, lambda tf, L, x: L.batch_norm(x, fused=False, data_format="NCHW", scale=True))
+case("bn half", IMAGE, lambda tf, L, x: L.batch_norm(tf.cast(x, tf.float16), scale=True))
+case("bn reused", IMAGE, lambda tf, L, x: L.batch_norm(L.batch_norm(x, scope="b"), scope="b", reuse=True))
+
+case("layer_norm", [2, 3, 4], lambda tf, L, x: L.layer_norm(x, outputs_collections="oc", variables_collections=["vc"]))
+case("layer_norm last", [2, 3, 4], lambda tf, L, x: L.layer_norm(x, begin_norm_axis=-1, activation_fn=tf.nn.relu))
+case("layer_norm wide", [2, 3, 4], lambda tf, L, x: L.layer_norm(x, begin_params_axis=1, scope="ln"))
+case("layer_norm plain", [2, 3, 4], lambda tf, L, x: L.layer_norm(x, center=False, scale=False))
+case("layer_norm half", FLAT, lambda tf, L, x: L.layer_norm(tf.cast(x, tf.float16)))
+case("group_norm", IMAGE, lambda tf, L, x: L.group_norm(x, groups=2))
+case("group_norm first", IMAGE, lambda tf, L, x: L.group_norm(
+    x, groups=5, channels_axis=-3, reduction_axes=(-2, -1), activation_fn=tf.nn.relu, outputs_collections="oc"))
+case("group_norm near zero", [None, 5, 6, 4], lambda tf, L, x: L.group_norm(
+    x, groups=4, mean_close_to_zero=True, param_initializers={"gamma": tf.zeros_initializer()}))
+case("group_norm plain", IMAGE, lambda tf, L, x: L.group_norm(x, groups=1, center=False, scale=False))
+case("instance_norm", IMAGE, lambda tf, L, x: L.instance_norm(x, outputs_collections="oc"))
+case("instance_norm first", IMAGE, lambda tf, L, x: L.instance_norm(x, data_format="NCHW", epsilon=0.1))
+case("instance_norm plain", [2, 5, 4], lambda tf, L, x: L.instance_norm(x, center=False, scale=False))
+
+case("dropout off", FLAT, lambda tf, L, x: L.dropout(x, is_training=False, outputs_collections="oc"))
+case("dropout off tensor", FLAT, lambda tf, L, x: L.dropout(x, is_training=tf.placeholder_with_default(False, [])))
+case("dropout", FLAT, lambda tf, L, x: L.dropout(x, 0.8, seed=3, scope="d"))
+case("dropout noise", FLAT, lambda tf, L, x: L.dropout(x, tf.constant(0.5), noise_shape=[3, 1], seed=3))
+case("flatten", [2, 3, 4], lambda tf, L, x: L.flatten(x, outputs_collections="oc"))
+case("flatten unknown", [None, 3, None], lambda tf, L, x: L.flatten(x, scope="f"))
+case("flatten vector", [3], lambda tf, L, x: L.flatten(x))
+case("max_pool2d", IMAGE, lambda tf, L, x: L.max_pool2d(x, 2, outputs_collections="oc"))
+case("max_pool2d same", IMAGE, lambda tf, L, x: L.max_pool2d(x, [3, 2], [2, 1], "SAME", scope="p"))
+case("avg_pool2d", IMAGE, lambda tf, L, x: L.avg_pool2d(x, 3, 1))
+case("max_pool3d", VOLUME, lambda tf, L, x: L.max_pool3d(x, 2))
+case("avg_pool3d", VOLUME, lambda tf, L, x: L.avg_pool3d(x, [2, 3, 2]))
+case("bias_add", FLAT, lambda tf, L, x: L.bias_add(
+    x, tf.nn.relu, regularizer=L.l2_regularizer(0.1), variables_collections=["vc"], outputs_collections="oc"))
+case("unit_norm", FLAT, lambda tf, L, x: L.unit_norm(x, 1))
+case("spatial_softmax", IMAGE, lambda tf, L, x: L.spatial_softmax(x))
+case("spatial_softmax hot", [None, 5, None, 4], lambda tf, L, x: L.spatial_softmax(
+    x, 2.0, "q", ["vc"], trainable=False))
+case("spatial_softmax first", IMAGE, lambda tf, L, x: L.spatial_softmax(x, data_format="NCHW"))
+case("maxout", [2, 6], lambda tf, L, x: L.maxout(x, 3))
+case("maxout inner", [None, 6, 5], lambda tf, L, x: L.maxout(x, 2, axis=1))
+case("softmax", [2, 3, 4], lambda tf, L, x: L.softmax(x))
+case("stack", FLAT, lambda tf, L, x: L.stack(x, L.fully_connected, [3, 4]))
+case("stack scope", IMAGE, lambda tf, L, x: L.stack(x, L.conv2d, [(3, [3, 3]), (4, [1, 1])], scope="st", padding="VALID"))
+case("repeat", FLAT, lambda tf, L, x: L.repeat(x, 3, L.fully_connected, 4, scope="r"))
+case("repeat conv", IMAGE, lambda tf, L, x: L.repeat(x, 2, L.conv2d, 4, [3, 3]))
+
+case("one_hot_encoding", [3], lambda tf, L, x: L.one_hot_encoding(
+    tf.constant([1, 0, 4], tf.int32), 5, 2.0, 1.0, outputs_collections="oc") + 0 * tf.reduce_sum(x))
+case("embed_sequence", [1], lambda tf, L, x: x * L.embed_sequence(tf.constant([[1, 2], [2, 0]]), 5, 3))
+case("embed_sequence unique", [1], lambda tf, L, x: x * L.embed_sequence(
+    tf.constant([[1, 2], [2, 0]]), 5, 3, unique=True, scope="e", regularizer=L.l2_regularizer(0.1)))
+case("embed_sequence reused", [1], lambda tf, L, x: x * (
+    L.embed_sequence(tf.constant([[1]]), 5, 3, scope="e") + L.embed_sequence(tf.constant([[2]]), 5, 3, scope="e", reuse=True)))
+case("bow_encoder", [1], lambda tf, L, x: x * L.bow_encoder(tf.constant([[1, 2, 0], [0, 0, 0]]), 5, 3))
+case("bow_encoder dense", [1], lambda tf, L, x: x * L.bow_encoder(tf.constant([[1, 2, 0]]), 5, 3, sparse_lookup=False))
+
+for _name, _make in {
+    "l1": lambda L: L.l1_regularizer(0.1),
+    "l1 scope": lambda L: L.l1_regularizer(0.1, scope="foo"),
+    "l2": lambda L: L.l2_regularizer(0.1),
+    "l1_l2": lambda L: L.l1_l2_regularizer(0.1, 0.2),
+    "l1_l2 zero": lambda L: L.l1_l2_regularizer(0.0, 0.2),
+    "sum": lambda L: L.sum_regularizer([L.l1_regularizer(0.1), None, L.l2_regularizer(0.2)]),
+}.items():
+    case("regularizer " + _name, FLAT, lambda tf, L, x, make=_make: make(L)(x))
+
+
+def _apply(tf, L, x):
+    tf.add_to_collection("weights", x)
+    tf.add_to_collection("weights", tf.ones([3]))
+    return L.apply_regularization(L.l2_regularizer(0.5))
+
+
+case("apply_regularization", FLAT, _apply)
+
+for _name, _make in {
+    "xavier": lambda L: L.xavier_initializer(seed=3),
+    "xavier normal": lambda L: L.xavier_initializer(False, seed=3),
+    "xavier conv": lambda L: L.xavier_initializer_conv2d(seed=3),
+    "scaling": lambda L: L.variance_scaling_initializer(seed=1),
+    "scaling out": lambda L: L.variance_scaling_initializer(mode="FAN_OUT", seed=1, uniform=True),
+    "scaling average": lambda L: L.variance_scaling_initializer(factor=1.0, mode="FAN_AVG", seed=1),
+}.items():
+    for _shape in ([], [5], [3, 4], [2, 2, 3, 4]):
+        case("initializer %s %s" % (_name, _shape), [1], lambda tf, L, x, make=_make, shape=_shape: make(L)(shape))
+case("initializer in a variable", [1], lambda tf, L, x: x * tf.get_variable(
+    "w", [3, 4], initializer=L.xavier_initializer(seed=3)), as_initialized=True)
+case("initializer in parts", [1], lambda tf, L, x: x * tf.get_variable(
+    "w", [4, 3], initializer=L.xavier_initializer(seed=3), partitioner=tf.fixed_size_partitioner(2)), as_initialized=True)
+
+wrong("fc units", FLAT, lambda tf, L, x: L.fully_connected(x, 5.0))
+wrong("fc unknown", [3, None], lambda tf, L, x: L.fully_connected(x, 5))
+wrong("fc argument", FLAT, lambda tf, L, x: L.fully_connected(x, 5, activation=None))
+wrong("conv rank", [2, 5, 4], lambda tf, L, x: L.conv2d(x, 4, 3))
+wrong("conv format", IMAGE, lambda tf, L, x: L.conv2d(x, 4, 3, data_format="FOO"))
+wrong("conv rate and stride", IMAGE, lambda tf, L, x: L.conv2d(x, 4, 3, rate=2, stride=2))
+wrong("conv kernel", IMAGE, lambda tf, L, x: L.conv2d(x, 4, [3, 3, 3]))
+wrong("conv padding", IMAGE, lambda tf, L, x: L.conv2d(x, 4, 3, padding="FOO"))
+wrong("transpose format", IMAGE, lambda tf, L, x: L.conv2d_transpose(x, 4, 3, data_format="NDHWC"))
+wrong("bn format", IMAGE, lambda tf, L, x: L.batch_norm(x, data_format="X"))
+wrong("bn unknown", [5, None], lambda tf, L, x: L.batch_norm(x))
+case("bn weights fused", IMAGE, lambda tf, L, x: L.batch_norm(x, batch_weights=tf.ones([2]), fused=True))
+wrong("layer_norm unknown", [None, None], lambda tf, L, x: L.layer_norm(x))
+wrong("layer_norm axis", FLAT, lambda tf, L, x: L.layer_norm(x, begin_norm_axis=2))
+wrong("layer_norm parameters", FLAT, lambda tf, L, x: L.layer_norm(x, begin_params_axis=2))
+wrong("group_norm groups", IMAGE, lambda tf, L, x: L.group_norm(x, groups=3))
+wrong("group_norm many", IMAGE, lambda tf, L, x: L.group_norm(x))
+wrong("group_norm axes", IMAGE, lambda tf, L, x: L.group_norm(x, groups=2, reduction_axes=(1, 3)))
+wrong("instance_norm unknown", [2, 3, 3, None], lambda tf, L, x: L.instance_norm(x))
+wrong("pool format", IMAGE, lambda tf, L, x: L.max_pool2d(x, 2, data_format="A"))
+wrong("pool rank", FLAT, lambda tf, L, x: L.max_pool2d(x, 2))
+wrong("flatten scalar", [], lambda tf, L, x: L.flatten(x))
+wrong("embed sizes", FLAT, lambda tf, L, x: L.embed_sequence(tf.cast(x, tf.int32)))
+wrong("embed reuse", FLAT, lambda tf, L, x: L.embed_sequence(tf.cast(x, tf.int32), 5, 3, reuse=True))
+wrong("one_hot floats", [3], lambda tf, L, x: L.one_hot_encoding(x, 10))
+wrong("unit_norm", FLAT, lambda tf, L, x: L.unit_norm(x, 3))
+wrong("spatial_softmax", [2, 3, 3, None], lambda tf, L, x: L.spatial_softmax(x))
+wrong("maxout", [2, 5], lambda tf, L, x: L.maxout(x, 3))
+wrong("stack", FLAT, lambda tf, L, x: L.stack(x, L.fully_connected, 3))
+wrong("l2 whole", FLAT, lambda tf, L, x: L.l2_regularizer(1))
+wrong("l2 negative", FLAT, lambda tf, L, x: L.l2_regularizer(-1.0))
+wrong("l1 bool", FLAT, lambda tf, L, x: L.l1_regularizer(True))
+wrong("l1_l2 whole", FLAT, lambda tf, L, x: L.l1_l2_regularizer(1, 0.2))
+wrong("no weights", FLAT, lambda tf, L, x: L.apply_regularization(L.l2_regularizer(0.5)))
+wrong("mode", FLAT, lambda tf, L, x: L.variance_scaling_initializer(mode="FOO"))
+wrong("initializer type", FLAT, lambda tf, L, x: L.variance_scaling_initializer(dtype=tf.int32))

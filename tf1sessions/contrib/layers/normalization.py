@@ -1,0 +1,507 @@
+"""Normalization over the batch, over layers, over groups of channels and over single images.
+
+In the shapes, B is the batch, H and W height and width, and C the channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...runtime import tf1 as tf
+from ..framework.arg_scope import add_arg_scope
+from ..framework.variables import add_model_variable
+from .utils import channels_last, collect_named_outputs, finish, known, layer_scope, parameter, smart_cond
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
+
+
+def _initial(param_initializers: Any, name: str, default: Any) -> Any:
+    return (param_initializers or {}).get(name, default)
+
+
+@add_arg_scope
+def batch_norm(
+    inputs: Any,
+    decay: Any = 0.999,
+    center: bool = True,
+    scale: bool = False,
+    epsilon: float = 0.001,
+    activation_fn: Any = None,
+    param_initializers: Any = None,
+    param_regularizers: Any = None,
+    updates_collections: Any = tf.GraphKeys.UPDATE_OPS,
+    is_training: Any = True,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    batch_weights: Any = None,
+    fused: bool | None = None,
+    data_format: str = "NHWC",
+    zero_debias_moving_mean: bool = False,
+    scope: Any = None,
+    renorm: bool = False,
+    renorm_clipping: Any = None,
+    renorm_decay: Any = 0.99,
+    adjustment: Any = None,
+) -> Any:
+    """Batch normalization (https://arxiv.org/abs/1502.03167).
+
+    The variables are ``beta``, ``gamma``, ``moving_mean`` and ``moving_variance``, all [C].
+
+    Args:
+        inputs: [B, ..., C]; or [B, C, ...] with ``data_format`` "NCHW".
+        decay: How much of the moving averages stays at each step.
+        center: Whether ``beta`` is added.
+        scale: Whether the result is multiplied by ``gamma``.
+        epsilon: Added to the variance.
+        activation_fn: A function of the output, or None.
+        param_initializers: Initializers, by the names above.
+        param_regularizers: Regularizers of "beta" and "gamma".
+        updates_collections: Where the operations go that update the moving averages: the train step has to run them.
+            None makes the output wait for them instead.
+        is_training: Whether the statistics are those of the batch, and not the moving averages: a bool, or a tensor.
+        reuse: Whether the layer's variables are those that are there.
+        variables_collections: Collections of the variables: a list, or a dict with lists by the names above.
+        outputs_collections: Collections of the output.
+        trainable: Whether ``beta`` and ``gamma`` are trained.
+        batch_weights: [B], the weight of each example in the statistics; ``fused`` is then not used.
+        fused: Whether TensorFlow's one operation for it is used, of which the moving variance is the unbiased one.
+            Where it can be, unless given: for inputs with 2 or 4 dimensions.
+        data_format: "NHWC" or "NCHW".
+        zero_debias_moving_mean: Whether the start at zero is taken out of ``moving_mean``.
+        scope: The layer's variable scope.
+        renorm: Not available.
+        renorm_clipping: Not available.
+        renorm_decay: Not available.
+        adjustment: Not available.
+
+    Raises:
+        ValueError: The shape is not known well enough, or an argument is wrong.
+        NotImplementedError: ``renorm`` or ``adjustment`` is asked for.
+    """
+    if renorm or adjustment is not None:
+        raise NotImplementedError("batch_norm: renorm and adjustment are not available; leave them out.")
+    if param_regularizers is not None and not isinstance(param_regularizers, dict):
+        raise ValueError(f"batch_norm: param_regularizers must be a dict, and is {type(param_regularizers).__name__}.")
+    last = channels_last(data_format)
+    with layer_scope(scope, "BatchNorm", [inputs], reuse) as sc:
+        inputs = tf.convert_to_tensor(inputs)
+        shape = inputs.shape
+        if shape.rank is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        channels = shape.as_list()[-1 if last else 1] if shape.rank > 1 else None
+        if channels is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {shape}.")
+        dtype = inputs.dtype.base_dtype
+        if dtype in (tf.float16, tf.bfloat16):
+            dtype = tf.float32
+        one_op = fused is not False and batch_weights is None and shape.rank in (2, 4)
+        # 1.15 has two implementations, which differ in the order of the variables and in what they collect.
+        layer = (
+            updates_collections == tf.GraphKeys.UPDATE_OPS
+            and batch_weights is None
+            and not zero_debias_moving_mean
+            and not (one_op and shape.rank == 2)
+        )
+
+        def make(name: str, initializer: Any, trained: bool = False) -> Any:
+            return parameter(
+                name,
+                [channels],
+                dtype,
+                _initial(param_initializers, name, initializer),
+                variables_collections,
+                trained and trainable,
+                (param_regularizers or {}).get(name) if trained else None,
+            )
+
+        made = {}
+        for name in ("gamma", "beta") if layer else ("beta", "gamma"):
+            if {"gamma": scale, "beta": center}[name]:
+                made[name] = make(name, {"gamma": tf.ones_initializer(), "beta": tf.zeros_initializer()}[name], True)
+        moving_mean = make("moving_mean", tf.zeros_initializer())
+        moving_variance = make("moving_variance", tf.ones_initializer())
+        beta, gamma = made.get("beta"), made.get("gamma")
+
+        normalize = _fused if one_op else _unfused
+        output, mean, variance = normalize(
+            inputs, beta, gamma, moving_mean, moving_variance, epsilon, is_training, last, batch_weights
+        )
+        updates = []
+        if known(is_training) is not False and (trainable or not layer):
+            updates = [
+                _update(moving_mean, mean, decay, is_training, zero_debias_moving_mean, in_model=not one_op),
+                _update(moving_variance, variance, decay, is_training),
+            ]
+        if updates_collections is not None:
+            for update in updates:
+                tf.add_to_collections(updates_collections, update.op if layer else update)
+            updates = []
+        outputs = output(updates)
+        outputs.set_shape(shape)
+        return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+
+def _fused(
+    inputs: Any,
+    beta: Any,
+    gamma: Any,
+    moving_mean: Any,
+    moving_variance: Any,
+    epsilon: float,
+    is_training: Any,
+    last: bool,
+    batch_weights: Any,
+) -> tuple[Callable[[list[Any]], Any], Any, Any]:
+    """A function that gives the output after some updates; the mean and variance for the moving averages."""
+    flat = inputs.shape.rank == 2
+    images = inputs
+    if flat:
+        rows = tf.shape(inputs)[0]
+        channels = inputs.shape.as_list()[1]
+        images = tf.reshape(inputs, [rows, 1, 1, channels] if last else [rows, channels, 1, 1])
+    size = moving_mean.shape
+    offset = tf.zeros(size, moving_mean.dtype.base_dtype) if beta is None else beta
+    factor = tf.ones(size, moving_mean.dtype.base_dtype) if gamma is None else gamma
+    data_format = "NHWC" if last else "NCHW"
+
+    def training() -> Any:
+        return tf.nn.fused_batch_norm(images, factor, offset, epsilon=epsilon, data_format=data_format)
+
+    def inference() -> Any:
+        return tf.nn.fused_batch_norm(
+            images,
+            factor,
+            offset,
+            mean=tf.identity(moving_mean),
+            variance=tf.identity(moving_variance),
+            epsilon=epsilon,
+            is_training=False,
+            data_format=data_format,
+        )
+
+    outputs, mean, variance = smart_cond(is_training, training, inference)
+
+    def output(updates: list[Any]) -> Any:
+        after = outputs
+        if updates:
+            with tf.control_dependencies(updates):
+                after = tf.identity(outputs)
+        return tf.reshape(after, tf.shape(inputs)) if flat else after
+
+    return output, mean, variance
+
+
+def _unfused(
+    inputs: Any,
+    beta: Any,
+    gamma: Any,
+    moving_mean: Any,
+    moving_variance: Any,
+    epsilon: float,
+    is_training: Any,
+    last: bool,
+    batch_weights: Any,
+) -> tuple[Callable[[list[Any]], Any], Any, Any]:
+    rank = inputs.shape.rank
+    channel_axis = rank - 1 if last else 1
+    axes = [axis for axis in range(rank) if axis != channel_axis]
+    wide = [1] * rank
+    wide[channel_axis] = -1
+
+    def training() -> Any:
+        if batch_weights is None:
+            return tf.nn.moments(inputs, axes, name="moments")
+        weights = tf.reshape(tf.cast(batch_weights, inputs.dtype.base_dtype), [-1] + [1] * (rank - 1))
+        return tf.nn.weighted_moments(inputs, axes, weights, name="moments")
+
+    mean, variance = smart_cond(is_training, training, lambda: (tf.identity(moving_mean), tf.identity(moving_variance)))
+    dtype = moving_mean.dtype.base_dtype
+    mean, variance = tf.cast(mean, dtype), tf.cast(variance, dtype)
+
+    def output(updates: list[Any]) -> Any:
+        def along(vector: Any) -> Any:
+            if vector is None:
+                return None
+            vector = tf.cast(vector, inputs.dtype.base_dtype)
+            return vector if last else tf.reshape(vector, wide)
+
+        with tf.control_dependencies(updates):
+            moments = along(tf.identity(mean)), along(tf.identity(variance))
+        return tf.nn.batch_normalization(inputs, *moments, along(beta), along(gamma), epsilon)
+
+    return output, mean, variance
+
+
+def _update(
+    variable: Any, value: Any, decay: Any, is_training: Any, zero_debias: bool = False, in_model: bool = False
+) -> Any:
+    """Moves ``variable`` towards ``value``; not at all where ``is_training`` is false.
+
+    Args:
+        variable: The moving average.
+        value: The batch's.
+        decay: How much of ``variable`` stays.
+        is_training: A bool, or a tensor.
+        zero_debias: Whether the start at zero is taken out.
+        in_model: Whether what that needs is in MODEL_VARIABLES.
+    """
+    dtype = variable.dtype.base_dtype
+    training = known(is_training)
+    with tf.name_scope("AssignMovingAvg") as scope:
+        rate = tf.cast(1.0 - decay, dtype)
+        if training is None:
+            rate *= tf.cast(is_training, dtype)
+        if not zero_debias:
+            return tf.assign_sub(variable, (variable - value) * rate, name=scope)
+        with tf.variable_scope(variable.op.name):
+            zeros = tf.zeros_initializer()
+            biased = tf.get_variable("biased", variable.shape, dtype, zeros, trainable=False)
+            steps = tf.get_variable("local_step", [], dtype, zeros, trainable=False)
+        if in_model:
+            add_model_variable(biased)
+            add_model_variable(steps)
+        biased = tf.assign_sub(biased, (biased - value) * rate)
+        steps = tf.assign_add(steps, tf.ones([], dtype) if training else tf.cast(is_training, dtype))
+        unbiased = biased / (1.0 - tf.pow(tf.cast(decay, dtype), steps))
+        if training is None:
+            unbiased = tf.cond(is_training, lambda: unbiased, lambda: tf.identity(variable))
+        return tf.assign(variable, unbiased, name=scope)
+
+
+@add_arg_scope
+def layer_norm(
+    inputs: Any,
+    center: bool = True,
+    scale: bool = True,
+    activation_fn: Any = None,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    begin_norm_axis: int = 1,
+    begin_params_axis: int = -1,
+    scope: Any = None,
+) -> Any:
+    """Layer normalization (https://arxiv.org/abs/1607.06450): each example by its own mean and variance.
+
+    Args:
+        inputs: [B, ...].
+        center: Whether the variable ``beta`` is added.
+        scale: Whether the result is multiplied by the variable ``gamma``.
+        activation_fn: A function of the output, or None.
+        reuse: Whether the layer's variables are those that are there.
+        variables_collections: Collections of the variables: a list, or a dict with lists for "beta" and "gamma".
+        outputs_collections: Collections of the output.
+        trainable: Whether the variables are trained.
+        begin_norm_axis: The first dimension that is normalized; all after it are too.
+        begin_params_axis: The first dimension that the variables have.
+        scope: The layer's variable scope.
+
+    Raises:
+        ValueError: An axis is not below the rank, or the shape is not known well enough.
+    """
+    with layer_scope(scope, "LayerNorm", [inputs], reuse) as sc:
+        inputs = tf.convert_to_tensor(inputs)
+        rank = inputs.shape.rank
+        if rank is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        if begin_norm_axis < 0:
+            begin_norm_axis += rank
+        if begin_params_axis >= rank or begin_norm_axis >= rank:
+            raise ValueError(
+                f"begin_params_axis ({begin_params_axis}) and begin_norm_axis ({begin_norm_axis}) must be < "
+                f"rank(inputs) ({rank})"
+            )
+        params_shape = inputs.shape[begin_params_axis:]
+        if not params_shape.is_fully_defined():
+            raise ValueError(
+                f"Inputs {inputs.name}: shape(inputs)[{begin_params_axis}:] is not fully defined: {inputs.shape}"
+            )
+        dtype = inputs.dtype.base_dtype
+        beta = gamma = None
+        if center:
+            beta = parameter("beta", params_shape, dtype, tf.zeros_initializer(), variables_collections, trainable)
+        if scale:
+            gamma = parameter("gamma", params_shape, dtype, tf.ones_initializer(), variables_collections, trainable)
+        half = dtype == tf.float16
+        mean, variance = tf.nn.moments(
+            tf.cast(inputs, tf.float32) if half else inputs, list(range(begin_norm_axis, rank)), keep_dims=True
+        )
+        if half:
+            mean, variance = tf.cast(mean, dtype), tf.cast(variance, dtype)
+        outputs = tf.nn.batch_normalization(
+            inputs, mean, variance, offset=beta, scale=gamma, variance_epsilon=1e-3 if half else 1e-12
+        )
+        outputs.set_shape(inputs.shape)
+        return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+
+@add_arg_scope
+def instance_norm(
+    inputs: Any,
+    center: bool = True,
+    scale: bool = True,
+    epsilon: float = 1e-6,
+    activation_fn: Any = None,
+    param_initializers: Any = None,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    data_format: str = "NHWC",
+    scope: Any = None,
+) -> Any:
+    """Instance normalization (https://arxiv.org/abs/1607.08022): each channel of each example by itself.
+
+    Args:
+        inputs: [B, ..., C]; or [B, C, ...] with ``data_format`` "NCHW".
+        center: Whether the variable ``beta``, [C], is added.
+        scale: Whether the result is multiplied by the variable ``gamma``, [C].
+        epsilon: Added to the variance.
+        activation_fn: A function of the output, or None.
+        param_initializers: Initializers of "beta" and "gamma".
+        reuse: Whether the layer's variables are those that are there.
+        variables_collections: Collections of the variables: a list, or a dict with lists for "beta" and "gamma".
+        outputs_collections: Collections of the output.
+        trainable: Whether the variables are trained.
+        data_format: "NHWC" or "NCHW".
+        scope: The layer's variable scope.
+
+    Raises:
+        ValueError: The shape is not known well enough, or ``data_format`` is another.
+    """
+    inputs = tf.convert_to_tensor(inputs)
+    last = channels_last(data_format)
+    rank = inputs.shape.rank
+    if rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    with layer_scope(scope, "InstanceNorm", [inputs], reuse) as sc:
+        channel_axis = rank - 1 if last else 1
+        channels = inputs.shape.as_list()[channel_axis]
+        if channels is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {inputs.shape}.")
+        beta, gamma = _beta_and_gamma(
+            channels, inputs.dtype.base_dtype, center, scale, param_initializers, variables_collections, trainable
+        )
+        if not last:
+            wide = [1, channels] + [1] * (rank - 2)
+            beta, gamma = (None if vector is None else tf.reshape(vector, wide) for vector in (beta, gamma))
+        axes = [axis for axis in range(1, rank) if axis != channel_axis]
+        mean, variance = tf.nn.moments(inputs, axes, keep_dims=True)
+        outputs = tf.nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
+        outputs.set_shape(inputs.shape)
+        return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+
+def _beta_and_gamma(
+    channels: int,
+    dtype: Any,
+    center: bool,
+    scale: bool,
+    param_initializers: Any,
+    variables_collections: Any,
+    trainable: bool,
+) -> tuple[Any, Any]:
+    made = []
+    for name, wanted, initializer in (
+        ("beta", center, tf.zeros_initializer()),
+        ("gamma", scale, tf.ones_initializer()),
+    ):
+        initializer = _initial(param_initializers, name, initializer)
+        made.append(
+            parameter(name, [channels], dtype, initializer, variables_collections, trainable) if wanted else None
+        )
+    return made[0], made[1]
+
+
+@add_arg_scope
+def group_norm(
+    inputs: Any,
+    groups: int = 32,
+    channels_axis: int = -1,
+    reduction_axes: Sequence[int] = (-3, -2),
+    center: bool = True,
+    scale: bool = True,
+    epsilon: float = 1e-6,
+    activation_fn: Any = None,
+    param_initializers: Any = None,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+    mean_close_to_zero: bool = False,
+) -> Any:
+    """Group normalization (https://arxiv.org/abs/1803.08494): each group of channels of each example by itself.
+
+    Args:
+        inputs: A tensor of known rank, such as [B, H, W, C].
+        groups: How many groups; divides C.
+        channels_axis: The dimension C.
+        reduction_axes: The dimensions over which, with the channels of a group, mean and variance are taken.
+        center: Whether the variable ``beta``, [C], is added.
+        scale: Whether the result is multiplied by the variable ``gamma``, [C].
+        epsilon: Added to the variance.
+        activation_fn: A function of the output, or None.
+        param_initializers: Initializers of "beta" and "gamma".
+        reuse: Whether the layer's variables are those that are there.
+        variables_collections: Collections of the variables: a list, or a dict with lists for "beta" and "gamma".
+        outputs_collections: Collections of the output.
+        trainable: Whether the variables are trained.
+        scope: The layer's variable scope.
+        mean_close_to_zero: Whether the variance is computed without subtracting the mean first: faster, and exact
+            only if the mean is near 0.
+
+    Raises:
+        ValueError: The shape is not known well enough, the groups do not fit, or an axis is given twice.
+    """
+    inputs = tf.convert_to_tensor(inputs)
+    rank = inputs.shape.rank
+    if rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    if channels_axis > rank - 1:
+        raise ValueError(f"Axis is out of bounds: {channels_axis}.")
+    channel_axis = channels_axis % rank
+    axes = [axis % rank for axis in reduction_axes]
+    if any(axis > rank - 1 for axis in reduction_axes):
+        raise ValueError(f"Axis is out of bounds: {list(reduction_axes)}.")
+    if channel_axis in axes:
+        raise ValueError("reduction_axes must not contain channels_axis")
+    channels = inputs.shape.as_list()[channel_axis]
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {inputs.shape}.")
+    if groups > channels:
+        raise ValueError(f"Invalid groups {groups} for {channels} channels.")
+    if channels % groups:
+        raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
+    sizes = [tf.shape(inputs)[axis] if size is None else size for axis, size in enumerate(inputs.shape.as_list())]
+    grouped_shape = [*sizes[:channel_axis], groups, channels // groups, *sizes[channel_axis + 1 :]]
+    grouped = tf.reshape(inputs, grouped_shape)
+    with layer_scope(scope, "GroupNorm", [inputs], reuse) as sc:
+        beta, gamma = _beta_and_gamma(
+            channels, inputs.dtype.base_dtype, center, scale, param_initializers, variables_collections, trainable
+        )
+        wide = [1] * (rank + 1)
+        wide[channel_axis : channel_axis + 2] = [groups, channels // groups]
+        beta, gamma = (None if vector is None else tf.reshape(vector, wide) for vector in (beta, gamma))
+        moment_axes = sorted([axis + 1 if axis > channel_axis else axis for axis in axes] + [channel_axis + 1])
+        if mean_close_to_zero:
+            counts, sums, squares, _ = tf.nn.sufficient_statistics(grouped, moment_axes, keep_dims=True)
+            mean, variance = tf.nn.normalize_moments(counts, sums, squares, None)
+        else:
+            mean, variance = tf.nn.moments(grouped, moment_axes, keep_dims=True)
+        gain = tf.rsqrt(variance + epsilon)
+        offset = -mean * gain
+        if gamma is not None:
+            gain *= gamma
+            offset *= gamma
+        if beta is not None:
+            offset += beta
+        outputs = tf.reshape(grouped * gain + offset, tf.shape(inputs))
+        outputs.set_shape(inputs.shape)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collect_named_outputs(outputs_collections, sc.name, outputs)
