@@ -1,5 +1,50 @@
 """``tf.contrib.training``: HParams, training and evaluation loops, batches by bucket."""
 
-from .hparam import HParams, parse_values
+from typing import Any
 
-__all__ = ["HParams", "parse_values"]
+from ...runtime import tf1 as _tf
+from .bucket_ops import bucket, bucket_by_sequence_length
+from .device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
+from .evaluation import (
+    StopAfterNEvalsHook,
+    SummaryAtEndHook,
+    checkpoints_iterator,
+    evaluate_once,
+    evaluate_repeatedly,
+    get_or_create_eval_step,
+    wait_for_new_checkpoint,
+)
+from .hparam import HParams, parse_values
+from .training import (
+    add_gradients_summaries,
+    clip_gradient_norms,
+    clip_gradient_norms_fn,
+    create_train_op,
+    multiply_gradients,
+    train,
+)
+
+FinalOpsHook: Any = _tf.train.FinalOpsHook
+
+__all__ = [
+    "FinalOpsHook",
+    "GreedyLoadBalancingStrategy",
+    "HParams",
+    "StopAfterNEvalsHook",
+    "SummaryAtEndHook",
+    "add_gradients_summaries",
+    "bucket",
+    "bucket_by_sequence_length",
+    "byte_size_load_fn",
+    "checkpoints_iterator",
+    "clip_gradient_norms",
+    "clip_gradient_norms_fn",
+    "create_train_op",
+    "evaluate_once",
+    "evaluate_repeatedly",
+    "get_or_create_eval_step",
+    "multiply_gradients",
+    "parse_values",
+    "train",
+    "wait_for_new_checkpoint",
+]
