@@ -144,7 +144,7 @@ class DataSet:
             label = [1] + [0] * 9 if self.one_hot else 0
             return [_FAKE_IMAGE] * batch_size, [label] * batch_size
         start = self._index_in_epoch
-        if shuffle and start == 0 and self._epochs_completed == 0:
+        if shuffle and start == 0:  # the very first
             self._shuffle()
         end = start + batch_size
         if end <= self._num_examples:
