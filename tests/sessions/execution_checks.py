@@ -576,6 +576,9 @@ def check_a_forked_child_is_told() -> None:
             lambda: compiled([1.0]),
             lambda: tf1sessions.Session(),
             lambda: tf1sessions.GraphSession(),
+            lambda: session.make_callable(y.op)(),
+            lambda: session.make_callable(y, [x])(1.0),
+            lambda: session.partial_run(session.partial_run_setup([y], [x]), y, {x: 1.0}),
             lambda: session.run(y, {x: 1.0}, tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), tf.RunMetadata()),
         ):
             child = os.fork()

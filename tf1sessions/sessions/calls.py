@@ -182,7 +182,7 @@ class _Feed:
 class Request:
     """Feeds, fetches and targets, compiled for one session. Any thread may run it."""
 
-    __slots__ = ("__weakref__", "_copied", "_handle", "_session", "in_caller", "judgement", "recent")
+    __slots__ = ("__weakref__", "_copied", "_handle", "_plain", "_session", "in_caller", "judgement", "recent")
 
     def __init__(self, session: Any, handle: Any, judgement: Judgement, in_caller: bool) -> None:
         self._session = weakref.ref(session)
@@ -190,25 +190,31 @@ class Request:
         self.judgement = judgement
         self.in_caller = in_caller
         self._copied = tuple(index for index, fresh in enumerate(judgement.fresh) if not fresh)
+        self._plain = not judgement.keeps_feeds and not judgement.may_block
         self.recent = True
 
     def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
         """Runs it. ``values`` are arrays of the right dtypes; the results belong to the caller."""
         self.recent = True
-        judgement = self.judgement
-        if judgement.keeps_feeds:
-            values = [value.copy() for value in values]
-        if judgement.may_block:
-            with watchdog.call(session, judgement.may_block):
-                results = _run_callable(session._session, self._handle, values, None)
-        else:
+        if self._plain:
             results = _run_callable(session._session, self._handle, values, None)
+        else:
+            results = self._run_watched(session, values)
         for index in self._copied:
             result = results[index]
             # A string array has been made from the buffer, a scalar too; every other array may be a view of it.
             if type(result) is _ndarray and result.dtype.char != "O":
                 results[index] = result.copy()
         return results  # type: ignore[no-any-return]
+
+    def _run_watched(self, session: Any, values: Sequence[Any]) -> Any:
+        judgement = self.judgement
+        if judgement.keeps_feeds:
+            values = [value.copy() for value in values]
+        if not judgement.may_block:
+            return _run_callable(session._session, self._handle, values, None)
+        with watchdog.call(session, judgement.may_block):
+            return _run_callable(session._session, self._handle, values, None)
 
     def __del__(self) -> None:
         session = self._session()
@@ -261,7 +267,7 @@ class Plan:
         request: Request,
         feeds: Sequence[_Feed],
         order: Sequence[int] | None,
-        assemble: Callable[[list[Any]], Any],
+        assemble: Callable[[list[Any]], Any] | None,
         forbidden: _Forbidden,
         refs: Any,
     ) -> None:
@@ -273,34 +279,38 @@ class Plan:
         self._refs = refs
         self.recent = True
 
-    def accept(self, values: Iterable[Any]) -> list[Any] | None:
-        """The arrays to feed, in the request's order; None when TensorFlow's own checks must decide."""
+    def run(self, session: Any, values: Iterable[Any]) -> Any:
+        """The caller's results for the values fed; ``_ASK`` when TensorFlow's own checks must decide about them.
+
+        One function, because each call in it costs a twentieth of the whole.
+        """
         forbidden = self._forbidden
         if len(forbidden.unfeedable) + len(forbidden.unfetchable) != forbidden.known and not forbidden.look():
-            return None
+            return _ASK
         accepted: list[Any] = []
         for feed, value in zip(self._feeds, values):  # noqa: B905 - the caller's key fixed the length
             if type(value) is not _ndarray or value.dtype != feed.dtype:
                 value = feed.convert(value)
                 if value is None:
-                    return None
+                    return _ASK
             shape = value.shape
             if (shape != feed.accepted or feed.tensor.shape is not feed.shape) and not feed.accepts(shape):
-                return None
+                return _ASK
             accepted.append(value)
         if self._order is not None:
             accepted = [accepted[index] for index in self._order]
-        return accepted
-
-    def call(self, session: Any, values: Sequence[Any]) -> Any:
         self.recent = True
         try:
-            results = self.request.run(session, values)
+            results = self.request.run(session, accepted)
         except _OpError as error:
             # Gives it `op` and "Detected at node", as run() would; raises always.
             session._do_call(_raise, error)
             raise
-        return self._assemble(results)
+        return results[0] if self._assemble is None else self._assemble(results)
+
+
+#: What Plan.run returns instead of a result: nothing was run, the slow way must check the values.
+_ASK = object()
 
 
 def _freeze(mapper: Any) -> None:
@@ -311,8 +321,11 @@ def _freeze(mapper: Any) -> None:
         _freeze(each)
 
 
-def _assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any]:
-    """Makes the function that turns a request's results (in ``names``' order) into the structure of the fetches."""
+def _assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any] | None:
+    """Makes the function that turns a request's results (in ``names``' order) into the structure of the fetches.
+
+    None stands for the only result itself.
+    """
     mapper = handler._fetch_mapper
     _freeze(mapper)
     position = {name: index for index, name in enumerate(names)}
@@ -320,7 +333,7 @@ def _assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any]
     sources = [None if isinstance(fetch, _Operation) else position[fetch.name] for fetch in unique]
     if type(mapper).__name__ == "_ElementFetchMapper" and len(unique) == 1 and isinstance(unique[0], _Tensor):
         if mapper._contraction_fn([mapper]) is mapper:  # the identity: a plain tensor
-            return lambda results: results[0]
+            return None
     build = mapper.build_results
     return lambda results: build([None if source is None else results[source] for source in sources])
 
@@ -524,9 +537,9 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     if plan is not None:
         if not session._closed:
-            values = plan.accept(feed_dict.values() if feed_dict else ())
-            if values is not None:
-                return plan.call(session, values)
+            result = plan.run(session, feed_dict.values() if feed_dict else ())
+            if result is not _ASK:
+                return result
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     result = _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     feeds = list(feed_dict or ())
@@ -586,6 +599,8 @@ def do_run(
     session: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict: Any, options: Any, run_metadata: Any
 ) -> Any:
     """Takes the place of ``BaseSession._do_run``: the end of the slow way, which has checked everything."""
+    if runtime._forked_after_session:
+        raise _forked()
     if (
         handle is not None
         or options is not None
@@ -627,6 +642,9 @@ class Session(tf.Session):  # type: ignore[misc]
     Raises:
         ConfigError: For an unknown ``execution``.
         ExecutionModeError: From ``run``, with ``execution="caller"``.
+
+    A request that reads a variable and changes it, without a control dependency between the two, has no defined order:
+    TensorFlow 1.15 gives now the one, now the other. In the calling thread it is the same one each time.
 
     Thread-safety: ``run`` and ``close`` may be called from any thread. Adding operations to the graph may not; see
     :class:`~tf1sessions.GraphSession`.
@@ -682,7 +700,7 @@ class CompiledCall:
     Thread-safety: safe to call from any number of threads at once.
     """
 
-    __slots__ = ("_accept", "_call", "_feeds", "_fetches", "_only_targets", "_picks", "_session", "in_caller")
+    __slots__ = ("_feeds", "_fetches", "_only_targets", "_picks", "_run", "_session", "in_caller")
 
     def __init__(self, session: Any, feeds: Any, fetches: Any, targets: Any) -> None:
         self._session = session
@@ -707,8 +725,7 @@ class CompiledCall:
             if len(single) == len(self._feeds):  # composites and tuples of tensors are left to run()
                 refs = (_leaves(self._fetches), self._feeds)
                 plan = calls_of(session).plan(session, None, self._fetches, self._feeds, refs)
-        self._accept = None if plan is None else plan.accept
-        self._call = None if plan is None else plan.call
+        self._run = None if plan is None else plan.run
         self.in_caller = None if plan is None else plan.request.in_caller
 
     def __call__(self, *values: Any) -> Any:
@@ -718,12 +735,11 @@ class CompiledCall:
                 f"{[getattr(feed, 'name', feed) for feed in self._feeds]}, and got {len(values)}"
             )
         session = self._session
-        if self._accept is not None and not session._closed:
+        if self._run is not None and not session._closed:
             if runtime._forked_after_session:
                 raise _forked()
-            accepted = self._accept(values)
-            if accepted is not None:
-                result = self._call(session, accepted)  # type: ignore[misc]
+            result = self._run(session, values)
+            if result is not _ASK:
                 return self._pick(result) if self._picks else result
         with session.graph.as_default():  # in a TF2 program a tensor of it can be a dict's key here only
             result = session.run(self._fetches, dict(zip(self._feeds, values, strict=True)))
