@@ -127,7 +127,7 @@ def compare(golden_text: str, text: str, rtol: float, atol: float) -> list[str]:
         if want_words != got_words:
             found.append(f"line {n}: expected {want!r}, got {got!r}")
             continue
-        for a, b in zip(want_numbers, got_numbers):
+        for a, b in zip(want_numbers, got_numbers, strict=True):
             x, y = float(a), float(b)
             if _is_count(a) or _is_count(b):
                 if x != y:

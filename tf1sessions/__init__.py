@@ -27,9 +27,19 @@ below, and there are no circles::
         initializers.py      xavier_initializer and its kin
         layers.py            dropout, flatten, stack and other small ones
         normalization.py     batch_norm and its kin
+        optimizers.py        optimize_loss
         pooling.py           max_pool2d and its kin
         regularizers.py      l2_regularizer and its kin
+        summaries.py         summarize_tensor and its kin
         utils.py             what all layers share
+      losses.py          contrib.losses
+      util.py            contrib.util
+      training/          contrib.training
+        bucket_ops.py        batches of examples that are alike
+        device_setter.py     which parameter server gets a variable
+        evaluation.py        waiting for checkpoints, and evaluating them
+        hparam.py            HParams
+        training.py          create_train_op and train
     pools/             many sessions at once
       base.py            jobs, names, limits and statistics of every pool
       threads.py         ThreadSessionPool: many sessions in one process, a thread each
