@@ -42,7 +42,11 @@ def differences(old: dict[str, Any], new: dict[str, Any], names: bool) -> list[s
                 if before.tolist() != now.tolist():
                     found.append(f"{part} {key}: {before.tolist()}, now {now.tolist()}")
             elif before.size and not np.allclose(
-                before, now, rtol=0, atol=tolerance * max(1.0, np.abs(before[np.isfinite(before)]).max(initial=0.0)), equal_nan=True
+                before,
+                now,
+                rtol=0,
+                atol=tolerance * max(1.0, np.abs(before[np.isfinite(before)]).max(initial=0.0)),
+                equal_nan=True,
             ):
                 found.append(f"{part} {key}: differs by {np.abs(before - now).max():.3g}")
     return found

@@ -12,7 +12,11 @@ def case(name, shape, layer, dtype="float32", **rest):
         x = tf.placeholder(dtype, shape, name="x")
         y = layer(tf, contrib.layers, x)
         size = [2 if n is None else n for n in shape]
-        found = {"outputs": {"y": y}, "loss": tf.reduce_sum(tf.square(tf.cast(y, tf.float32))), "feeds": {x: feed(size)}}
+        found = {
+            "outputs": {"y": y},
+            "loss": tf.reduce_sum(tf.square(tf.cast(y, tf.float32))),
+            "feeds": {x: feed(size)},
+        }
         found.update(rest)
         return found
 
@@ -30,19 +34,48 @@ FLAT, IMAGE, VOLUME = [3, 4], [2, 5, 6, 4], [2, 4, 5, 4, 2]
 case("fc", FLAT, lambda tf, L, x: L.fully_connected(x, 5))
 case("fc rank 3", [3, 2, 4], lambda tf, L, x: L.fully_connected(x, 5, activation_fn=None))
 case("fc unknown batch", [None, 4], lambda tf, L, x: L.fully_connected(x, 5))
-case("fc regularized", FLAT, lambda tf, L, x: L.fully_connected(
-    x, 5, weights_regularizer=L.l2_regularizer(0.1), biases_regularizer=L.l1_regularizer(0.1),
-    variables_collections=["vc"], outputs_collections=["oc"], scope="s/foo"))
-case("fc batch_norm", FLAT, lambda tf, L, x: L.fully_connected(
-    x, 5, normalizer_fn=L.batch_norm, normalizer_params={"scale": True, "decay": 0.9}, outputs_collections="oc"))
-case("fc dict of collections", FLAT, lambda tf, L, x: L.fully_connected(
-    x, 5, variables_collections={"weights": ["w"], "biases": ["b"]}, trainable=False))
+case(
+    "fc regularized",
+    FLAT,
+    lambda tf, L, x: L.fully_connected(
+        x,
+        5,
+        weights_regularizer=L.l2_regularizer(0.1),
+        biases_regularizer=L.l1_regularizer(0.1),
+        variables_collections=["vc"],
+        outputs_collections=["oc"],
+        scope="s/foo",
+    ),
+)
+case(
+    "fc batch_norm",
+    FLAT,
+    lambda tf, L, x: L.fully_connected(
+        x, 5, normalizer_fn=L.batch_norm, normalizer_params={"scale": True, "decay": 0.9}, outputs_collections="oc"
+    ),
+)
+case(
+    "fc dict of collections",
+    FLAT,
+    lambda tf, L, x: L.fully_connected(
+        x, 5, variables_collections={"weights": ["w"], "biases": ["b"]}, trainable=False
+    ),
+)
 case("fc no biases", FLAT, lambda tf, L, x: L.fully_connected(x, 5, biases_initializer=None))
 case("fc double", FLAT, lambda tf, L, x: L.fully_connected(tf.cast(x, tf.float64), 5))
 case("fc twice", FLAT, lambda tf, L, x: L.fully_connected(L.fully_connected(x, 5), 6))
-case("fc reused", FLAT, lambda tf, L, x: L.fully_connected(
-    L.fully_connected(x, 4, scope="s", weights_regularizer=L.l2_regularizer(0.1), variables_collections=["vc"]),
-    4, scope="s", reuse=True, weights_regularizer=L.l2_regularizer(0.1), variables_collections=["vc"]))
+case(
+    "fc reused",
+    FLAT,
+    lambda tf, L, x: L.fully_connected(
+        L.fully_connected(x, 4, scope="s", weights_regularizer=L.l2_regularizer(0.1), variables_collections=["vc"]),
+        4,
+        scope="s",
+        reuse=True,
+        weights_regularizer=L.l2_regularizer(0.1),
+        variables_collections=["vc"],
+    ),
+)
 case("linear", FLAT, lambda tf, L, x: L.linear(x, 5))
 case("relu6", FLAT, lambda tf, L, x: L.relu6(x, 5))
 case("elu", FLAT, lambda tf, L, x: L.elu(x, 5))
@@ -80,14 +113,33 @@ case("convolution", [2, 5, 4], lambda tf, L, x: L.convolution(x, 3, 3))
 case("conv1d", [2, 5, 4], lambda tf, L, x: L.conv1d(x, 3, 3, rate=2))
 case("conv3d", VOLUME, lambda tf, L, x: L.conv3d(x, 3, [3, 2, 3], 2))
 case("conv2d_transpose", IMAGE, lambda tf, L, x: L.conv2d_transpose(x, 3, 3, 2))
-case("conv2d_transpose valid", [2, None, 6, 4], lambda tf, L, x: L.conv2d_transpose(
-    x, 3, [3, 5], [2, 3], "VALID", weights_regularizer=L.l2_regularizer(0.1)))
+case(
+    "conv2d_transpose valid",
+    [2, None, 6, 4],
+    lambda tf, L, x: L.conv2d_transpose(x, 3, [3, 5], [2, 3], "VALID", weights_regularizer=L.l2_regularizer(0.1)),
+)
 case("conv3d_transpose", VOLUME, lambda tf, L, x: L.conv3d_transpose(x, 3, 3, 2))
 case("conv2d_in_plane", IMAGE, lambda tf, L, x: L.conv2d_in_plane(x, 3, weights_regularizer=L.l2_regularizer(0.1)))
-case("separable", IMAGE, lambda tf, L, x: L.separable_conv2d(
-    x, 3, 3, 2, 2, weights_regularizer=L.l2_regularizer(0.1), variables_collections={"weights": ["w"], "biases": ["b"]}))
-case("separable depthwise", IMAGE, lambda tf, L, x: L.separable_conv2d(
-    x, None, [3, 3], 2, rate=2, weights_regularizer=L.l2_regularizer(0.1), biases_regularizer=L.l2_regularizer(0.1)))
+case(
+    "separable",
+    IMAGE,
+    lambda tf, L, x: L.separable_conv2d(
+        x,
+        3,
+        3,
+        2,
+        2,
+        weights_regularizer=L.l2_regularizer(0.1),
+        variables_collections={"weights": ["w"], "biases": ["b"]},
+    ),
+)
+case(
+    "separable depthwise",
+    IMAGE,
+    lambda tf, L, x: L.separable_conv2d(
+        x, None, [3, 3], 2, rate=2, weights_regularizer=L.l2_regularizer(0.1), biases_regularizer=L.l2_regularizer(0.1)
+    ),
+)
 case("separable batch_norm", IMAGE, lambda tf, L, x: L.separable_conv2d(x, None, 3, 1, normalizer_fn=L.batch_norm))
 
 case("bn", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, outputs_collections="oc"))
@@ -102,13 +154,19 @@ case("bn unfused scope", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, fuse
 case("bn inference flat unfused", FLAT, lambda tf, L, x: L.batch_norm(x, is_training=False, fused=False, scope="b"))
 case("bn not trainable flat", FLAT, lambda tf, L, x: L.batch_norm(x, trainable=False, decay=0.9))
 case("bn no updates", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, updates_collections=None))
-case("bn no updates unfused", IMAGE, lambda tf, L, x: L.batch_norm(
-    x, decay=0.9, fused=False, scale=True, updates_collections=None))
+case(
+    "bn no updates unfused",
+    IMAGE,
+    lambda tf, L, x: L.batch_norm(x, decay=0.9, fused=False, scale=True, updates_collections=None),
+)
 case("bn no updates flat", FLAT, lambda tf, L, x: L.batch_norm(x, decay=0.9, scale=True, updates_collections=None))
 case("bn other updates", IMAGE, lambda tf, L, x: L.batch_norm(x, scale=True, updates_collections=["foo", "bar"]))
 case("bn zero debias", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, zero_debias_moving_mean=True))
-case("bn zero debias unfused", IMAGE, lambda tf, L, x: L.batch_norm(
-    x, decay=0.9, fused=False, scale=True, zero_debias_moving_mean=True))
+case(
+    "bn zero debias unfused",
+    IMAGE,
+    lambda tf, L, x: L.batch_norm(x, decay=0.9, fused=False, scale=True, zero_debias_moving_mean=True),
+)
 case("bn weights", IMAGE, lambda tf, L, x: L.batch_norm(x, decay=0.9, batch_weights=tf.constant([1.0, 3.0])))
 case("bn inference", IMAGE, lambda tf, L, x: L.batch_norm(x, is_training=False))
 case("bn inference flat", FLAT, lambda tf, L, x: L.batch_norm(x, is_training=False, scale=True))
@@ -117,15 +175,28 @@ case("bn inference no updates", IMAGE, lambda tf, L, x: L.batch_norm(x, is_train
 for _fused in (None, False):
     for _training in (True, False):
         for _updates in ("update_ops", None):
-            case("bn tensor %s %s %s" % (_fused, _training, _updates), IMAGE, lambda tf, L, x, f=_fused, t=_training, u=_updates:
-                 L.batch_norm(x, decay=0.9, fused=f, is_training=tf.placeholder_with_default(t, []), updates_collections=u))
+            case(
+                "bn tensor %s %s %s" % (_fused, _training, _updates),
+                IMAGE,
+                lambda tf, L, x, f=_fused, t=_training, u=_updates: L.batch_norm(
+                    x, decay=0.9, fused=f, is_training=tf.placeholder_with_default(t, []), updates_collections=u
+                ),
+            )
 case("bn tensor flat", FLAT, lambda tf, L, x: L.batch_norm(x, is_training=tf.placeholder_with_default(False, [])))
 case("bn not trainable", IMAGE, lambda tf, L, x: L.batch_norm(x, trainable=False))
 case("bn no center", IMAGE, lambda tf, L, x: L.batch_norm(x, center=False, epsilon=0.1))
-case("bn parameters", IMAGE, lambda tf, L, x: L.batch_norm(
-    x, scale=True, param_regularizers={"beta": L.l2_regularizer(0.1)},
-    param_initializers={"moving_mean": tf.ones_initializer(), "gamma": tf.zeros_initializer()},
-    variables_collections={"beta": ["bb"], "moving_mean": ["mm"]}, activation_fn=tf.nn.relu))
+case(
+    "bn parameters",
+    IMAGE,
+    lambda tf, L, x: L.batch_norm(
+        x,
+        scale=True,
+        param_regularizers={"beta": L.l2_regularizer(0.1)},
+        param_initializers={"moving_mean": tf.ones_initializer(), "gamma": tf.zeros_initializer()},
+        variables_collections={"beta": ["bb"], "moving_mean": ["mm"]},
+        activation_fn=tf.nn.relu,
+    ),
+)
 case("bn channels first", IMAGE, lambda tf, L, x: L.batch_norm(x, fused=False, data_format="NCHW", scale=True))
 case("bn half", IMAGE, lambda tf, L, x: L.batch_norm(tf.cast(x, tf.float16), scale=True))
 case("bn reused", IMAGE, lambda tf, L, x: L.batch_norm(L.batch_norm(x, scope="b"), scope="b", reuse=True))
@@ -136,10 +207,20 @@ case("layer_norm wide", [2, 3, 4], lambda tf, L, x: L.layer_norm(x, begin_params
 case("layer_norm plain", [2, 3, 4], lambda tf, L, x: L.layer_norm(x, center=False, scale=False))
 case("layer_norm half", FLAT, lambda tf, L, x: L.layer_norm(tf.cast(x, tf.float16)))
 case("group_norm", IMAGE, lambda tf, L, x: L.group_norm(x, groups=2))
-case("group_norm first", IMAGE, lambda tf, L, x: L.group_norm(
-    x, groups=5, channels_axis=-3, reduction_axes=(-2, -1), activation_fn=tf.nn.relu, outputs_collections="oc"))
-case("group_norm near zero", [None, 5, 6, 4], lambda tf, L, x: L.group_norm(
-    x, groups=4, mean_close_to_zero=True, param_initializers={"gamma": tf.zeros_initializer()}))
+case(
+    "group_norm first",
+    IMAGE,
+    lambda tf, L, x: L.group_norm(
+        x, groups=5, channels_axis=-3, reduction_axes=(-2, -1), activation_fn=tf.nn.relu, outputs_collections="oc"
+    ),
+)
+case(
+    "group_norm near zero",
+    [None, 5, 6, 4],
+    lambda tf, L, x: L.group_norm(
+        x, groups=4, mean_close_to_zero=True, param_initializers={"gamma": tf.zeros_initializer()}
+    ),
+)
 case("group_norm plain", IMAGE, lambda tf, L, x: L.group_norm(x, groups=1, center=False, scale=False))
 case("instance_norm", IMAGE, lambda tf, L, x: L.instance_norm(x, outputs_collections="oc"))
 case("instance_norm first", IMAGE, lambda tf, L, x: L.instance_norm(x, data_format="NCHW", epsilon=0.1))
@@ -157,28 +238,59 @@ case("max_pool2d same", IMAGE, lambda tf, L, x: L.max_pool2d(x, [3, 2], [2, 1], 
 case("avg_pool2d", IMAGE, lambda tf, L, x: L.avg_pool2d(x, 3, 1))
 case("max_pool3d", VOLUME, lambda tf, L, x: L.max_pool3d(x, 2))
 case("avg_pool3d", VOLUME, lambda tf, L, x: L.avg_pool3d(x, [2, 3, 2]))
-case("bias_add", FLAT, lambda tf, L, x: L.bias_add(
-    x, tf.nn.relu, regularizer=L.l2_regularizer(0.1), variables_collections=["vc"], outputs_collections="oc"))
+case(
+    "bias_add",
+    FLAT,
+    lambda tf, L, x: L.bias_add(
+        x, tf.nn.relu, regularizer=L.l2_regularizer(0.1), variables_collections=["vc"], outputs_collections="oc"
+    ),
+)
 case("unit_norm", FLAT, lambda tf, L, x: L.unit_norm(x, 1))
 case("spatial_softmax", IMAGE, lambda tf, L, x: L.spatial_softmax(x))
-case("spatial_softmax hot", [None, 5, None, 4], lambda tf, L, x: L.spatial_softmax(
-    x, 2.0, "q", ["vc"], trainable=False))
+case(
+    "spatial_softmax hot", [None, 5, None, 4], lambda tf, L, x: L.spatial_softmax(x, 2.0, "q", ["vc"], trainable=False)
+)
 case("spatial_softmax first", IMAGE, lambda tf, L, x: L.spatial_softmax(x, data_format="NCHW"))
 case("maxout", [2, 6], lambda tf, L, x: L.maxout(x, 3))
 case("maxout inner", [None, 6, 5], lambda tf, L, x: L.maxout(x, 2, axis=1))
 case("softmax", [2, 3, 4], lambda tf, L, x: L.softmax(x))
 case("stack", FLAT, lambda tf, L, x: L.stack(x, L.fully_connected, [3, 4]))
-case("stack scope", IMAGE, lambda tf, L, x: L.stack(x, L.conv2d, [(3, [3, 3]), (4, [1, 1])], scope="st", padding="VALID"))
+case(
+    "stack scope", IMAGE, lambda tf, L, x: L.stack(x, L.conv2d, [(3, [3, 3]), (4, [1, 1])], scope="st", padding="VALID")
+)
 case("repeat", FLAT, lambda tf, L, x: L.repeat(x, 3, L.fully_connected, 4, scope="r"))
 case("repeat conv", IMAGE, lambda tf, L, x: L.repeat(x, 2, L.conv2d, 4, [3, 3]))
 
-case("one_hot_encoding", [3], lambda tf, L, x: L.one_hot_encoding(
-    tf.constant([1, 0, 4], tf.int32), 5, 2.0, 1.0, outputs_collections="oc") + 0 * tf.reduce_sum(x))
+case(
+    "one_hot_encoding",
+    [3],
+    lambda tf, L, x: (
+        L.one_hot_encoding(tf.constant([1, 0, 4], tf.int32), 5, 2.0, 1.0, outputs_collections="oc")
+        + 0 * tf.reduce_sum(x)
+    ),
+)
 case("embed_sequence", [1], lambda tf, L, x: x * L.embed_sequence(tf.constant([[1, 2], [2, 0]]), 5, 3))
-case("embed_sequence unique", [1], lambda tf, L, x: x * L.embed_sequence(
-    tf.constant([[1, 2], [2, 0]]), 5, 3, unique=True, scope="e", regularizer=L.l2_regularizer(0.1)))
-case("embed_sequence reused", [1], lambda tf, L, x: x * (
-    L.embed_sequence(tf.constant([[1]]), 5, 3, scope="e") + L.embed_sequence(tf.constant([[2]]), 5, 3, scope="e", reuse=True)))
+case(
+    "embed_sequence unique",
+    [1],
+    lambda tf, L, x: (
+        x
+        * L.embed_sequence(
+            tf.constant([[1, 2], [2, 0]]), 5, 3, unique=True, scope="e", regularizer=L.l2_regularizer(0.1)
+        )
+    ),
+)
+case(
+    "embed_sequence reused",
+    [1],
+    lambda tf, L, x: (
+        x
+        * (
+            L.embed_sequence(tf.constant([[1]]), 5, 3, scope="e")
+            + L.embed_sequence(tf.constant([[2]]), 5, 3, scope="e", reuse=True)
+        )
+    ),
+)
 case("bow_encoder", [1], lambda tf, L, x: x * L.bow_encoder(tf.constant([[1, 2, 0], [0, 0, 0]]), 5, 3))
 case("bow_encoder dense", [1], lambda tf, L, x: x * L.bow_encoder(tf.constant([[1, 2, 0]]), 5, 3, sparse_lookup=False))
 
@@ -211,10 +323,23 @@ for _name, _make in {
 }.items():
     for _shape in ([], [5], [3, 4], [2, 2, 3, 4]):
         case("initializer %s %s" % (_name, _shape), [1], lambda tf, L, x, make=_make, shape=_shape: make(L)(shape))
-case("initializer in a variable", [1], lambda tf, L, x: x * tf.get_variable(
-    "w", [3, 4], initializer=L.xavier_initializer(seed=3)), as_initialized=True)
-case("initializer in parts", [1], lambda tf, L, x: x * tf.get_variable(
-    "w", [4, 3], initializer=L.xavier_initializer(seed=3), partitioner=tf.fixed_size_partitioner(2)), as_initialized=True)
+case(
+    "initializer in a variable",
+    [1],
+    lambda tf, L, x: x * tf.get_variable("w", [3, 4], initializer=L.xavier_initializer(seed=3)),
+    as_initialized=True,
+)
+case(
+    "initializer in parts",
+    [1],
+    lambda tf, L, x: (
+        x
+        * tf.get_variable(
+            "w", [4, 3], initializer=L.xavier_initializer(seed=3), partitioner=tf.fixed_size_partitioner(2)
+        )
+    ),
+    as_initialized=True,
+)
 
 wrong("fc units", FLAT, lambda tf, L, x: L.fully_connected(x, 5.0))
 wrong("fc unknown", [3, None], lambda tf, L, x: L.fully_connected(x, 5))
@@ -252,3 +377,72 @@ wrong("l1_l2 whole", FLAT, lambda tf, L, x: L.l1_l2_regularizer(1, 0.2))
 wrong("no weights", FLAT, lambda tf, L, x: L.apply_regularization(L.l2_regularizer(0.5)))
 wrong("mode", FLAT, lambda tf, L, x: L.variance_scaling_initializer(mode="FOO"))
 wrong("initializer type", FLAT, lambda tf, L, x: L.variance_scaling_initializer(dtype=tf.int32))
+
+
+def optimize(case_name, **arguments):
+    def build(tf, contrib):
+        L = contrib.layers
+        x = tf.constant(feed([3, 4]))
+        y = L.fully_connected(x, 2, activation_fn=None)
+        step = tf.train.get_or_create_global_step()
+        chosen = {key: value(tf, L) if callable(value) else value for key, value in arguments.items()}
+        chosen.setdefault("optimizer", "SGD")
+        chosen.setdefault("learning_rate", 0.1)
+        train = L.optimize_loss(tf.reduce_sum(tf.square(y)), step, **chosen)
+        values = [variable.read_value() for variable in tf.trainable_variables()[:2]]
+        return {
+            "outputs": dict(zip(["w", "b"], values), step=step.read_value()),
+            "as_initialized": False,
+            "each_run": train,
+            "runs": 3,
+            "names": {"train": train},
+        }
+
+    CASES["optimize_loss " + case_name] = build
+
+
+for _name in ("Adagrad", "Adam", "Ftrl", "Momentum", "RMSProp", "SGD"):
+    optimize(_name, optimizer=_name)
+optimize("all summaries", summaries=lambda tf, L: L.OPTIMIZER_SUMMARIES, clip_gradients=1.0)
+optimize("multipliers", gradient_multipliers={"fully_connected/weights": 2.0, "fully_connected/biases:0": 0.5})
+optimize("class", optimizer=lambda tf, L: tf.train.AdagradOptimizer)
+optimize("instance", optimizer=lambda tf, L: tf.train.MomentumOptimizer(0.1, 0.9), learning_rate=None, name="train")
+optimize("function", optimizer=lambda tf, L: lambda rate: tf.train.GradientDescentOptimizer(rate * 2))
+optimize(
+    "decay", learning_rate_decay_fn=lambda tf, L: lambda rate, step: tf.train.exponential_decay(rate, step, 1, 0.5)
+)
+optimize("tensor", learning_rate=lambda tf, L: tf.constant(0.05), increment_global_step=False)
+optimize("clip function", clip_gradients=lambda tf, L: lambda pairs: [(g * 0.5, v) for g, v in pairs])
+optimize("some variables", variables=lambda tf, L: tf.trainable_variables()[:1])
+for _name, _arguments in {
+    "name": {"optimizer": "Foo"},
+    "optimizer": {"optimizer": 3},
+    "summaries": {"summaries": ["x"]},
+    "clip": {"clip_gradients": "a"},
+    "no variables": {"variables": []},
+    "no rate": {"learning_rate": None},
+    "negative rate": {"learning_rate": -0.1},
+    "text rate": {"learning_rate": "s"},
+    "function": {"optimizer": lambda tf, L: lambda rate: 3},
+}.items():
+    optimize("wrong " + _name, **_arguments)
+
+
+def summarize(name, summary):
+    def build(tf, contrib):
+        y = contrib.layers.fully_connected(tf.constant(feed([3, 4])), 2, scope="fc")
+        tf.add_to_collection(tf.GraphKeys.ACTIVATIONS, y)
+        made = summary(tf, contrib.layers, y)
+        return {"outputs": {"number": tf.constant(len(made) if isinstance(made, list) else 1), "y": y}}
+
+    CASES["summarize " + name] = build
+
+
+summarize("tensor", lambda tf, L, y: L.summarize_tensor(y))
+summarize("scalar", lambda tf, L, y: L.summarize_tensor(tf.reduce_mean(y), tag="tag"))
+summarize("tensors", lambda tf, L, y: L.summarize_tensors([y, y]))
+summarize("collection", lambda tf, L, y: L.summarize_collection("model_variables"))
+summarize("some", lambda tf, L, y: L.summarize_collection("model_variables", name_filter=".*weights"))
+summarize("activations", lambda tf, L, y: L.summarize_activations())
+summarize("relu6", lambda tf, L, y: L.summarize_activation(tf.nn.relu6(y)))
+summarize("identity", lambda tf, L, y: L.summarize_activation(tf.identity(y)))

@@ -6,8 +6,8 @@ A case is a function of ``(tf, contrib)`` that builds a graph and returns a dict
 * ``loss`` (if there is one): a scalar; the update operations and one step of gradient descent are run, and the
   variables are recorded after it.
 
-What is recorded: variables (name, shape, dtype), collections (names), outputs (name, dtype, values), variables after the
-step; or the type of the exception. Runs on Python 3.7 too.
+What is recorded: variables (name, shape, dtype), collections (names), outputs (name, dtype, values), variables after
+the step; or the type of the exception. Runs on Python 3.7 too.
 """
 
 import gzip
@@ -80,7 +80,9 @@ def record(tf, contrib, case):
             for variable in tf.global_variables() + tf.local_variables():
                 if variable.dtype.base_dtype.is_floating and not built.get("as_initialized"):
                     setters.append(
-                        variable.assign(tf.cast(values(variable.name, variable.shape.as_list()), variable.dtype.base_dtype))
+                        variable.assign(
+                            tf.cast(values(variable.name, variable.shape.as_list()), variable.dtype.base_dtype)
+                        )
                     )
         with tf.Session() as session:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])

@@ -38,10 +38,20 @@ from .layers import (
     unit_norm,
 )
 from .normalization import batch_norm, group_norm, instance_norm, layer_norm
+from .optimizers import OPTIMIZER_CLS_NAMES, OPTIMIZER_SUMMARIES, optimize_loss
 from .pooling import avg_pool2d, avg_pool3d, max_pool2d, max_pool3d, pool
 from .regularizers import apply_regularization, l1_l2_regularizer, l1_regularizer, l2_regularizer, sum_regularizer
+from .summaries import (
+    summarize_activation,
+    summarize_activations,
+    summarize_collection,
+    summarize_tensor,
+    summarize_tensors,
+)
 
 __all__ = [
+    "OPTIMIZER_CLS_NAMES",
+    "OPTIMIZER_SUMMARIES",
     "apply_regularization",
     "avg_pool2d",
     "avg_pool3d",
@@ -78,6 +88,7 @@ __all__ = [
     "max_pool3d",
     "maxout",
     "one_hot_encoding",
+    "optimize_loss",
     "pool",
     "relu",
     "relu6",
@@ -89,6 +100,11 @@ __all__ = [
     "spatial_softmax",
     "stack",
     "sum_regularizer",
+    "summarize_activation",
+    "summarize_activations",
+    "summarize_collection",
+    "summarize_tensor",
+    "summarize_tensors",
     "unit_norm",
     "variance_scaling_initializer",
     "xavier_initializer",

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...runtime import tf1 as tf
 from ..framework.arg_scope import add_arg_scope
-from .utils import collect_named_outputs, finish, layer_scope, parameter, smart_cond
+from .utils import claim_name, collect_named_outputs, finish, layer_scope, parameter, smart_cond
 
 __all__ = [
     "bias_add",
@@ -101,6 +101,7 @@ def dropout(
         seed: The seed of the operation.
     """
     with layer_scope(scope, "Dropout", [inputs]) as sc:
+        claim_name(sc)
         inputs = tf.convert_to_tensor(inputs)
         outputs = smart_cond(
             is_training,

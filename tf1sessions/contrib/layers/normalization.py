@@ -11,7 +11,7 @@ from typing import Any
 from ...runtime import tf1 as tf
 from ..framework.arg_scope import add_arg_scope
 from ..framework.variables import add_model_variable
-from .utils import channels_last, collect_named_outputs, finish, known, layer_scope, parameter, smart_cond
+from .utils import channels_last, claim_name, collect_named_outputs, finish, known, layer_scope, parameter, smart_cond
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
@@ -87,6 +87,7 @@ def batch_norm(
         raise ValueError(f"batch_norm: param_regularizers must be a dict, and is {type(param_regularizers).__name__}.")
     last = channels_last(data_format)
     with layer_scope(scope, "BatchNorm", [inputs], reuse) as sc:
+        claim_name(sc)
         inputs = tf.convert_to_tensor(inputs)
         shape = inputs.shape
         if shape.rank is None:

@@ -237,6 +237,11 @@ def finish(outputs: Any, activation_fn: Any, collections: Any, alias: str) -> An
     return collect_named_outputs(collections, alias, outputs)
 
 
+def claim_name(scope: Any) -> None:
+    """Takes the scope's own name within it, as some layers of 1.15 do: "BatchNorm/batchnorm" is then not free."""
+    tf.get_default_graph().unique_name(scope.name.rpartition("/")[2])
+
+
 def channels_last(data_format: str) -> bool:
     """Whether ``data_format``, which is checked, is "NHWC".
 

@@ -1,0 +1,50 @@
+"""``tf.contrib`` does what TensorFlow 1.15.5 did: the recorded cases, in the library and as a script has it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import ROOT
+
+COMPARE = Path(__file__).with_name("compare.py")
+GOLDEN = COMPARE.parents[1] / "golden"
+
+# What has another operation at its end, under another name: the values are those of 1.15.5.
+OTHER_NAMES = {
+    "layers": {
+        "bn tensor False False update_ops",  # update operations: an assignment by 0 in place of a condition
+        "bn tensor False True update_ops",
+        "bn tensor None False None",
+        "bn tensor None True None",
+        "bn tensor flat",
+        "dropout",  # tf.nn.dropout selects where it multiplied
+        "dropout noise",
+    },
+}
+
+
+MODULES = sorted(path.name[len("contrib_") : -len("_cases.py")] for path in GOLDEN.glob("contrib_*_cases.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("way", ["library", "v1"])
+def test_does_what_1_15_did(module, way):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    done = subprocess.run(
+        [sys.executable, str(COMPARE), module, way], env=environment, capture_output=True, text=True, timeout=170
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    found = json.loads(done.stdout)
+    if way == "v1":
+        expected = OTHER_NAMES.get(module, set())
+        wrong = {name: lines for name, lines in found.items() if name not in expected or "differs" in str(lines)}
+        assert wrong == {}
+        assert set(found) == expected
+    else:
+        assert found == {}
