@@ -544,12 +544,11 @@ def test_spawn_says_that_the_working_directory_is_not_there(tmp_path: Path) -> N
 def test_one_failed_start_is_made_good(tmp_path: Path, method: Any, times: int) -> None:
     failures = tmp_path / "failures"
     env = environment(FAILURES=str(failures), TIMES="0")
-    with WorkerServer(["worker_targets:preload_that_fails"], env, method=method) as server:
-        if method == "fork":
-            server.wait_ready(60)
-            failures.unlink()
-        env |= {"TIMES": str(times), "PYTHONHASHSEED": "0"}  # cold: the worker preloads by itself
-        result, job = Runner(server, tmp_path)("print('ran')", env=env)
+    (tmp_path / "flaky_target.py").write_text("from worker_targets import *\npreload_that_fails()\n")
+    with WorkerServer((), env, method=method) as server:
+        env["TIMES"] = str(times)
+        env["PYTHONPATH"] += os.pathsep + str(tmp_path)  # cold: a new interpreter imports the target
+        result, job = Runner(server, tmp_path)("print('ran')", target="flaky_target:execute", env=env)
     assert failures.read_text() == 2 * "called\n"
     assert result.started == (times == 1) and job.out == ("ran\n" if times == 1 else "")
     assert ("no battery" in result.start_error) == (times == 2)

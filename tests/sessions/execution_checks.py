@@ -117,7 +117,7 @@ def check_the_allow_list_names_operations_that_start_nothing() -> None:
 def check_auto_uses_the_callers_thread_for_plain_graphs_only() -> None:
     with new_session() as session:
         x = tf.placeholder(tf.float32, [])
-        variable = tf.Variable(1.0, use_resource=False)
+        variable, other = tf.Variable(1.0, use_resource=False), tf.Variable(1.0, use_resource=False)
         train = tf.train.AdamOptimizer().minimize(tf.square(variable * x))
         session.run(tf.global_variables_initializer())
         queue = tf.FIFOQueue(3, tf.float32, [[]])
@@ -133,6 +133,11 @@ def check_auto_uses_the_callers_thread_for_plain_graphs_only() -> None:
             (x * 2.0, True),
             (train, True),
             (variable, True),
+            ([train, tf.identity(variable)], False),  # in the calling thread the variable would always be the old one
+            ([train, variable], False),
+            ([train, other], True),
+            ([variable.assign(x), variable.op.outputs[0]], False),
+            (variable.assign(x), True),  # ordered: it is the variable as assigned
             (tf.random_uniform([2]), True),
             (tf.nn.softmax(tf.layers.dense(tf.reshape(x, [1, 1]), 2)), True),
             (queue.enqueue(x), False),

@@ -168,8 +168,9 @@ class WorkerServer:
     their handles raise :class:`~tf1sessions.errors.WorkerDiedError`, and the next :meth:`spawn` starts a new server.
 
     Args:
-        preload: Names of functions, ``"package.module:function"``, that are called once in the server, and in each cold
-            worker. Nothing in them may make a session, run an eager operation or touch a GPU: a fork after that hangs.
+        preload: Names of functions, ``"package.module:function"``, that are called once in the server, so
+            that its forks have what they imported; a cold worker imports its target only. Nothing in them may make a
+            session, run an eager operation or touch a GPU: a fork after that hangs.
         env: The server's complete environment; None is a copy of this process's.
         python: The interpreter.
         method: ``"fork"`` (Linux) or ``"spawn"``; None takes the first where it is available.
@@ -269,8 +270,10 @@ class WorkerServer:
             if self._closed:
                 raise ClosedError("The worker server was closed", next_step="Make a new WorkerServer.")
             if self._link is None or self._link.ended:
-                kind = _ForkLink if self._method == "fork" else _SpawnLink
-                self._link = kind(self._preload, self._env, self._python)
+                if self._method == "fork":
+                    self._link = _ForkLink(self._preload, self._env, self._python)
+                else:
+                    self._link = _SpawnLink(self._python)
             return self._link
 
 
@@ -329,7 +332,7 @@ class _ForkLink:
         with self._lock:
             self._last_number = number = self._last_number + 1
         handle = WorkerHandle(spec.name, number, self)
-        request = _request(spec, self._mark(number), self._preload) | {"do": "spawn", "job": number}
+        request = _request(spec, self._mark(number)) | {"do": "spawn", "job": number}
         try:
             with _standard_fds(spec) as fds, self._lock:
                 if alive := not self.ended:
@@ -433,8 +436,7 @@ class _SpawnLink:
     pid: int | None = None
     ended = False
 
-    def __init__(self, preload: Sequence[str], env: Mapping[str, str] | None, python: str) -> None:
-        self._preload = preload
+    def __init__(self, python: str) -> None:
         self._python = python
         self._token = secrets.token_hex(8)
         # Protects what stands below it, and that no worker is started once it is closed.
@@ -508,7 +510,7 @@ class _Spawned:
         self.thread = threading.Thread(target=self._watch, name=f"tf1sessions-worker-{handle._number}", daemon=True)
 
     def start(self) -> None:
-        request = _request(self._spec, self._mark, self._link._preload)
+        request = _request(self._spec, self._mark)
         request |= {"parent": os.getpid(), "folder": str(self._folder)}
         self._request.write_text(json.dumps(request))
         self._report.unlink(missing_ok=True)
@@ -606,14 +608,13 @@ def _standard_fds(spec: WorkerSpec) -> Iterator[list[int]]:
         yield [null.fileno(), spec.stdout, spec.stderr]
 
 
-def _request(spec: WorkerSpec, mark: str, preload: Sequence[str]) -> dict[str, Any]:
+def _request(spec: WorkerSpec, mark: str) -> dict[str, Any]:
     return {
         "target": spec.target,
         "payload": dict(spec.payload),
         "env": dict(spec.env),
         "cwd": spec.cwd,
         "mark": mark,
-        "preload": preload,
     }
 
 

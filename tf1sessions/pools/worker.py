@@ -679,7 +679,11 @@ def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str])
 
 
 def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
-    """Preload in a fresh interpreter as it would be under ``python SCRIPT``: what the job's folder hides is hidden."""
+    """Make a fresh interpreter ready; what the job's folder hides is hidden, as under ``python SCRIPT``.
+
+    Nothing but the target is imported: to preload would save nothing, and the job may do without what is preloaded, or
+    have modules of its own that are in its way.
+    """
     if request.get("parent"):
         _end_with(request["parent"], request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
@@ -690,8 +694,7 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
             del sys.modules[name]
     if path0:
         sys.path.insert(0, path0)
-    for name in request["preload"]:
-        _resolve(name)()
+    _resolve(request["target"])
     if path0:
         sys.path.remove(path0)
 

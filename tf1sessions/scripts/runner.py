@@ -456,6 +456,9 @@ class Run:
         index = active.index
         if lost:
             self._tell(Note(lost, index))
+        if isinstance(result, WorkerResult) and not result.started and result.start_error:
+            with open(self._folder.log_path(index), "a", encoding="utf-8", errors="replace") as log:
+                log.write(result.start_error)
         changes = _outcome(active, result) | {"warnings": our_messages(self._folder.log_path(index), active.log_start)}
         job = self._jobs[index]
         retried = (
@@ -542,7 +545,8 @@ def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str,
             "reason": None,
         }
         if not result.started:
-            changes |= {"state": "failed", "reason": "its process ended before the script began"}
+            last = (result.start_error.strip().splitlines() or [""])[-1]
+            changes |= {"state": "failed", "reason": f"its process ended before the script began: {last}".rstrip(": ")}
         elif result.returncode < 0:
             changes["reason"] = f"killed by {result.signal_name}"
     if active.ending is not None:

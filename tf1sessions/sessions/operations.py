@@ -100,6 +100,10 @@ _OPTIMIZERS = frozenset(
     + [prefix + rule for prefix in ("SparseApply", "ResourceSparseApply") for rule in _SPARSE_RULES]
     + ["ResourceApplyKerasMomentum", "ResourceSparseApplyKerasMomentum"]
 )
+# Operations that change the variable which is their first input.
+_CHANGES = _OPTIMIZERS | frozenset(
+    name for name in _STATE if "Assign" in name or "Scatter" in name or name.endswith("CountUpTo")
+)
 _STRING = _words(
     "AsString DecodeRaw RegexReplace ReduceJoin StringJoin StringLength StringSplit StringSplitV2 StringStrip "
     "StringToHashBucketFast StringToNumber Substr DecodeCSV ParseExample ParseExampleV2 ParseSingleExample "
@@ -211,6 +215,7 @@ def judge(
         devices = {operation.device for operation in operations if operation.device}
         if len(devices) > 1:
             unsafe = f"its operations are placed on several devices: {', '.join(sorted(devices))}"
+    unsafe = unsafe or _race(operations, fetches)
     may_block = tuple(
         sorted((operation.name, operation.type) for operation in operations if operation.type in BLOCKING)
     )
@@ -225,6 +230,28 @@ def judge(
 
 def _name(operation: Any) -> str:
     return str(operation.name)
+
+
+def _race(operations: Sequence[Any], fetches: Sequence[Any]) -> str | None:
+    """Why a fetched variable has no certain value: the request changes it too, and nothing orders the two.
+
+    In the calling thread the read would come first, always. In the pool, as on TF1, it mostly comes last, and programs
+    that fetch ``[train_op, global_step]`` have got used to that.
+    """
+    read = set()
+    for tensor in fetches:
+        operation = tensor.op
+        while operation.type in ("Identity", "ReadVariableOp") and not operation.control_inputs:
+            operation = operation.inputs[0].op
+        if operation.type in _VARIABLES:
+            read.add(_resource(operation))
+    if not read:
+        return None
+    for operation in operations:
+        if operation.type in _CHANGES and operation.inputs and operation.inputs[0].op.type in _VARIABLES:
+            if _resource(operation.inputs[0].op) in read:
+                return f"operation {operation.name!r} changes a variable that is fetched too, in no certain order"
+    return None
 
 
 def _resource(operation: Any) -> str:

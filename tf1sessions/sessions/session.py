@@ -195,7 +195,7 @@ class GraphSession:
         prefix = os.fspath(path)
         if os.path.isdir(prefix):
             prefix = tf.train.latest_checkpoint(prefix) or ""
-        if not prefix or not tf.train.checkpoint_exists(prefix):
+        if not prefix or not any(tf.gfile.Exists(name) for name in (prefix + ".index", prefix)):
             raise ConfigError(
                 f"there is no checkpoint at {os.fspath(path)!r}",
                 where="GraphSession.restore",
