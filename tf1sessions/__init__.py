@@ -33,6 +33,11 @@ below, and there are no circles::
         summaries.py         summarize_tensor and its kin
         utils.py             what all layers share
       losses.py          contrib.losses
+      metrics.py         contrib.metrics
+      slim/              contrib.slim
+        evaluation.py        evaluate_once, evaluation_loop
+        learning.py          create_train_op, train
+        summaries.py         summaries of one tensor or of several
       util.py            contrib.util
       training/          contrib.training
         bucket_ops.py        batches of examples that are alike

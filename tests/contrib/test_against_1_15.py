@@ -25,6 +25,7 @@ OTHER_NAMES = {
         "dropout",  # tf.nn.dropout selects where it multiplied
         "dropout noise",
     },
+    "metrics": {"confusion_matrix 0"},  # tf.math.confusion_matrix scatters where it added
 }
 
 

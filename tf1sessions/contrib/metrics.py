@@ -1,0 +1,568 @@
+"""``tf.contrib.metrics``: metrics that stream over batches, as pairs of a value and an operation that updates it.
+
+Most of them are ``tf.metrics`` with the predictions first. In the shapes, B is the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..runtime import tf1 as tf
+
+__all__ = [
+    "accuracy",
+    "aggregate_metric_map",
+    "aggregate_metrics",
+    "confusion_matrix",
+    "count",
+    "set_difference",
+    "set_intersection",
+    "set_size",
+    "set_union",
+    "streaming_accuracy",
+    "streaming_auc",
+    "streaming_covariance",
+    "streaming_false_negative_rate",
+    "streaming_false_negatives",
+    "streaming_false_positive_rate",
+    "streaming_false_positives",
+    "streaming_mean",
+    "streaming_mean_absolute_error",
+    "streaming_mean_cosine_distance",
+    "streaming_mean_iou",
+    "streaming_mean_relative_error",
+    "streaming_mean_squared_error",
+    "streaming_mean_tensor",
+    "streaming_pearson_correlation",
+    "streaming_percentage_less",
+    "streaming_precision",
+    "streaming_precision_at_thresholds",
+    "streaming_recall",
+    "streaming_recall_at_k",
+    "streaming_recall_at_thresholds",
+    "streaming_root_mean_squared_error",
+    "streaming_sensitivity_at_specificity",
+    "streaming_sparse_average_precision_at_k",
+    "streaming_sparse_precision_at_k",
+    "streaming_sparse_precision_at_top_k",
+    "streaming_sparse_recall_at_k",
+    "streaming_specificity_at_sensitivity",
+    "streaming_true_negatives",
+    "streaming_true_positives",
+]
+
+Metric = Any  # a pair: the value, and the operation that updates it
+
+confusion_matrix: Any = tf.math.confusion_matrix
+set_difference: Any = tf.sets.difference
+set_intersection: Any = tf.sets.intersection
+set_size: Any = tf.sets.size
+set_union: Any = tf.sets.union
+
+
+def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | None = None) -> Any:
+    """How many of the predictions are their labels, within this batch.
+
+    Args:
+        predictions: [B], whole numbers, bools or strings.
+        labels: The same shape and type.
+        weights: Their weights; the mean is then the weighted one.
+        name: The name of the operations.
+
+    Raises:
+        ValueError: The types differ, or are floats.
+    """
+    predictions, labels = tf.convert_to_tensor(predictions), tf.convert_to_tensor(labels)
+    if not (labels.dtype.is_integer or labels.dtype in (tf.bool, tf.string)):
+        raise ValueError(f"Labels should have bool, string or integer dtype, not {labels.dtype}")
+    if labels.dtype != predictions.dtype:
+        raise ValueError(
+            f"Dtypes of predictions and labels should match. Given: predictions ({predictions.dtype}) and labels "
+            f"({labels.dtype})"
+        )
+    with tf.name_scope(name, "accuracy", [predictions, labels]):
+        correct = tf.cast(tf.equal(predictions, labels), tf.float32)
+        if weights is None:
+            return tf.reduce_mean(correct)
+        weights = tf.cast(weights, tf.float32)
+        return tf.div(tf.reduce_sum(correct * weights), tf.reduce_sum(tf.ones_like(correct) * weights))
+
+
+def aggregate_metrics(*value_update_tuples: Metric) -> tuple[list[Any], list[Any]]:
+    """The values and the updates of several metrics, as two lists.
+
+    Raises:
+        ValueError: There are none.
+    """
+    if not value_update_tuples:
+        raise ValueError("Expected at least one value_tensor/update_op pair")
+    values, updates = zip(*value_update_tuples, strict=True)
+    return list(values), list(updates)
+
+
+def aggregate_metric_map(names_to_tuples: Mapping[str, Metric]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values and the updates of metrics by name, as two dicts."""
+    return (
+        {name: pair[0] for name, pair in names_to_tuples.items()},
+        {name: pair[1] for name, pair in names_to_tuples.items()},
+    )
+
+
+def _predictions_first(metric: Callable[..., Metric], what: str) -> Callable[..., Metric]:
+    def streaming(
+        predictions: Any,
+        labels: Any,
+        weights: Any = None,
+        metrics_collections: Any = None,
+        updates_collections: Any = None,
+        name: str | None = None,
+    ) -> Metric:
+        return metric(
+            labels=labels,
+            predictions=predictions,
+            weights=weights,
+            metrics_collections=metrics_collections,
+            updates_collections=updates_collections,
+            name=name,
+        )
+
+    streaming.__doc__ = f"""{what}, over all batches.
+
+    Args:
+        predictions: Any shape.
+        labels: The same shape.
+        weights: Their weights; the same shape, or one that can be repeated to it.
+        metrics_collections: Collections of the value.
+        updates_collections: Collections of the update.
+        name: The variable scope.
+
+    Returns:
+        The value, and the operation that updates it.
+    """
+    return streaming
+
+
+streaming_accuracy = _predictions_first(tf.metrics.accuracy, "How many of the predictions are their labels")
+streaming_precision = _predictions_first(tf.metrics.precision, "How many of the positives are true")
+streaming_recall = _predictions_first(tf.metrics.recall, "How many of the true are positive")
+streaming_mean_absolute_error = _predictions_first(tf.metrics.mean_absolute_error, "The mean absolute error")
+streaming_mean_squared_error = _predictions_first(tf.metrics.mean_squared_error, "The mean squared error")
+streaming_root_mean_squared_error = _predictions_first(
+    tf.metrics.root_mean_squared_error, "The root of the mean squared error"
+)
+streaming_false_negatives = _predictions_first(tf.metrics.false_negatives, "The number of false negatives")
+streaming_false_positives = _predictions_first(tf.metrics.false_positives, "The number of false positives")
+streaming_true_negatives = _predictions_first(tf.metrics.true_negatives, "The number of true negatives")
+streaming_true_positives = _predictions_first(tf.metrics.true_positives, "The number of true positives")
+for _name in __all__:
+    if _name in globals() and globals()[_name].__name__ == "streaming":
+        globals()[_name].__name__ = globals()[_name].__qualname__ = _name
+
+
+def streaming_mean(
+    values: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean over all batches: ``tf.metrics.mean``."""
+    return tf.metrics.mean(values, weights, metrics_collections, updates_collections, name)
+
+
+def streaming_mean_tensor(
+    values: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean of each element over all batches: ``tf.metrics.mean_tensor``."""
+    return tf.metrics.mean_tensor(values, weights, metrics_collections, updates_collections, name)
+
+
+def count(
+    values: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """How many elements there were in all batches, or the sum of their weights.
+
+    Args:
+        values: Any shape.
+        weights: The same shape, or one that can be repeated to it.
+        metrics_collections: Collections of the value.
+        updates_collections: Collections of the update.
+        name: The variable scope.
+    """
+    with tf.variable_scope(name, "count", (values, weights)):
+        total = _local("count", [])
+        if weights is None:
+            here = tf.cast(tf.size(values), tf.float32)
+        else:
+            here = tf.reduce_sum(tf.cast(weights, tf.float32) * tf.ones_like(values, tf.float32))
+        with tf.control_dependencies([here]):
+            update = tf.assign_add(total, here)
+        return _collected(tf.identity(total), update, metrics_collections, updates_collections)
+
+
+def streaming_percentage_less(
+    values: Any,
+    threshold: float,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """How many values are below ``threshold``: ``tf.metrics.percentage_below``."""
+    return tf.metrics.percentage_below(values, threshold, weights, metrics_collections, updates_collections, name)
+
+
+def streaming_auc(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    curve: str = "ROC",
+    name: str | None = None,
+) -> Metric:
+    """The area under the ROC or PR curve: ``tf.metrics.auc``."""
+    return tf.metrics.auc(
+        labels=labels,
+        predictions=predictions,
+        weights=weights,
+        num_thresholds=num_thresholds,
+        metrics_collections=metrics_collections,
+        updates_collections=updates_collections,
+        curve=curve,
+        name=name,
+    )
+
+
+def streaming_precision_at_thresholds(
+    predictions: Any,
+    labels: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The precision at each threshold: ``tf.metrics.precision_at_thresholds``."""
+    return tf.metrics.precision_at_thresholds(
+        labels, predictions, thresholds, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_recall_at_thresholds(
+    predictions: Any,
+    labels: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The recall at each threshold: ``tf.metrics.recall_at_thresholds``."""
+    return tf.metrics.recall_at_thresholds(
+        labels, predictions, thresholds, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_sensitivity_at_specificity(
+    predictions: Any,
+    labels: Any,
+    specificity: float,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The sensitivity where the specificity is as given: ``tf.metrics.sensitivity_at_specificity``."""
+    return tf.metrics.sensitivity_at_specificity(
+        labels, predictions, specificity, weights, num_thresholds, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_specificity_at_sensitivity(
+    predictions: Any,
+    labels: Any,
+    sensitivity: float,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The specificity where the sensitivity is as given: ``tf.metrics.specificity_at_sensitivity``."""
+    return tf.metrics.specificity_at_sensitivity(
+        labels, predictions, sensitivity, weights, num_thresholds, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_mean_cosine_distance(
+    predictions: Any,
+    labels: Any,
+    dim: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean cosine distance along ``dim``: ``tf.metrics.mean_cosine_distance``."""
+    return tf.metrics.mean_cosine_distance(
+        labels, predictions, dim, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_mean_iou(
+    predictions: Any,
+    labels: Any,
+    num_classes: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean intersection over union of the classes: ``tf.metrics.mean_iou``."""
+    return tf.metrics.mean_iou(
+        labels, predictions, num_classes, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_mean_relative_error(
+    predictions: Any,
+    labels: Any,
+    normalizer: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean error relative to ``normalizer``: ``tf.metrics.mean_relative_error``."""
+    return tf.metrics.mean_relative_error(
+        labels, predictions, normalizer, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_recall_at_k(
+    predictions: Any,
+    labels: Any,
+    k: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """How often the label, [B], is among the ``k`` greatest predictions, [B, N]."""
+    hit = tf.cast(tf.nn.in_top_k(predictions, labels, k), tf.float32)
+    return streaming_mean(hit, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
+
+
+def streaming_sparse_recall_at_k(
+    predictions: Any,
+    labels: Any,
+    k: int,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The recall of sparse labels among the ``k`` greatest predictions: ``tf.metrics.recall_at_k``."""
+    return tf.metrics.recall_at_k(
+        labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_sparse_precision_at_k(
+    predictions: Any,
+    labels: Any,
+    k: int,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The precision of the ``k`` greatest predictions for sparse labels: ``tf.metrics.precision_at_k``."""
+    return tf.metrics.precision_at_k(
+        labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_sparse_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The precision of predicted classes, [B, k], for sparse labels: ``tf.metrics.precision_at_top_k``."""
+    return tf.metrics.precision_at_top_k(
+        labels,
+        top_k_predictions,
+        class_id=class_id,
+        weights=weights,
+        metrics_collections=metrics_collections,
+        updates_collections=updates_collections,
+        name=name,
+    )
+
+
+def streaming_sparse_average_precision_at_k(
+    predictions: Any,
+    labels: Any,
+    k: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The average precision of the ``k`` greatest predictions: ``tf.metrics.average_precision_at_k``."""
+    return tf.metrics.average_precision_at_k(
+        labels, predictions, k, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_false_negative_rate(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """False negatives / (false negatives + true positives), 0 without any; see ``streaming_recall``."""
+    with tf.variable_scope(name, "false_negative_rate", (predictions, labels, weights)):
+        return _rate(
+            streaming_false_negatives(predictions, labels, weights),
+            streaming_true_positives(predictions, labels, weights),
+            metrics_collections,
+            updates_collections,
+        )
+
+
+def streaming_false_positive_rate(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """False positives / (false positives + true negatives), 0 without any; see ``streaming_recall``."""
+    with tf.variable_scope(name, "false_positive_rate", (predictions, labels, weights)):
+        return _rate(
+            streaming_false_positives(predictions, labels, weights),
+            streaming_true_negatives(predictions, labels, weights),
+            metrics_collections,
+            updates_collections,
+        )
+
+
+def _rate(part: Metric, rest: Metric, metrics_collections: Any, updates_collections: Any) -> Metric:
+    value = tf.math.divide_no_nan(part[0], part[0] + rest[0], name="value")
+    update = tf.math.divide_no_nan(part[1], part[1] + rest[1], name="update_op")
+    return _collected(value, update, metrics_collections, updates_collections)
+
+
+def _local(name: str, shape: Sequence[int]) -> Any:
+    return tf.get_variable(
+        name,
+        shape,
+        tf.float32,
+        tf.zeros_initializer(),
+        trainable=False,
+        collections=[tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES],
+    )
+
+
+def _collected(value: Any, update: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
+    if metrics_collections:
+        tf.add_to_collections(metrics_collections, value)
+    if updates_collections:
+        tf.add_to_collections(updates_collections, update)
+    return value, update
+
+
+def streaming_covariance(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The unbiased covariance of predictions and labels, over all batches; 0 for fewer than two.
+
+    Args:
+        predictions: Any shape.
+        labels: The same shape.
+        weights: How often each pair counts; the same shape, or one that can be repeated to it.
+        metrics_collections: Collections of the value.
+        updates_collections: Collections of the update.
+        name: The variable scope.
+
+    The means and the comoment of each batch are joined to those before, as in Chan et al.,
+    https://doi.org/10.1007/978-3-642-51461-6_3.
+    """
+    with tf.variable_scope(name, "covariance", (predictions, labels, weights)):
+        predictions, labels = tf.cast(predictions, tf.float32), tf.cast(labels, tf.float32)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        number = _local("count", [])
+        mean_prediction, mean_label = _local("mean_prediction", []), _local("mean_label", [])
+        comoment = _local("comoment", [])
+        weights = tf.ones_like(labels) * (1.0 if weights is None else tf.cast(weights, tf.float32))
+        here = tf.reduce_sum(weights)
+        batch_prediction = tf.math.divide_no_nan(tf.reduce_sum(predictions * weights), here)
+        batch_label = tf.math.divide_no_nan(tf.reduce_sum(labels * weights), here)
+        batch_comoment = tf.reduce_sum((predictions - batch_prediction) * (labels - batch_label) * weights)
+        before = [tf.identity(variable) for variable in (number, mean_prediction, mean_label, comoment)]
+        total = before[0] + here
+        share = tf.math.divide_no_nan(here, total)
+        apart = batch_prediction - before[1], batch_label - before[2]
+        joined = [
+            total,
+            before[1] + apart[0] * share,
+            before[2] + apart[1] * share,
+            before[3] + batch_comoment + apart[0] * apart[1] * before[0] * share,
+        ]
+        with tf.control_dependencies(joined):
+            updates = [
+                tf.assign(variable, value)
+                for variable, value in zip((number, mean_prediction, mean_label, comoment), joined, strict=True)
+            ]
+        value = tf.math.divide_no_nan(tf.identity(comoment), tf.maximum(tf.identity(number) - 1, 0), name="covariance")
+        with tf.control_dependencies(updates):
+            update = tf.math.divide_no_nan(joined[3], tf.maximum(total - 1, 0), name="update_op")
+        return _collected(value, update, metrics_collections, updates_collections)
+
+
+def streaming_pearson_correlation(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """Pearson's correlation of predictions and labels, over all batches; see :func:`streaming_covariance`."""
+    with tf.variable_scope(name, "pearson_r", (predictions, labels, weights)):
+        predictions, labels = tf.cast(predictions, tf.float32), tf.cast(labels, tf.float32)
+        both = streaming_covariance(predictions, labels, weights, name="covariance")
+        first = streaming_covariance(predictions, predictions, weights, name="variance_predictions")
+        second = streaming_covariance(labels, labels, weights, name="variance_labels")
+        value, update = (
+            tf.math.divide_no_nan(both[at], tf.sqrt(first[at]) * tf.sqrt(second[at]), name=title)
+            for at, title in enumerate(("pearson_r", "update_op"))
+        )
+        return _collected(value, update, metrics_collections, updates_collections)
