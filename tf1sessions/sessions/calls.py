@@ -184,12 +184,14 @@ class Request:
 
     __slots__ = ("__weakref__", "_copied", "_handle", "_plain", "_session", "in_caller", "judgement", "recent")
 
-    def __init__(self, session: Any, handle: Any, judgement: Judgement, in_caller: bool) -> None:
+    def __init__(
+        self, session: Any, handle: Any, judgement: Judgement, in_caller: bool, copied: Iterable[int]
+    ) -> None:
         self._session = weakref.ref(session)
         self._handle = handle
         self.judgement = judgement
         self.in_caller = in_caller
-        self._copied = tuple(index for index, fresh in enumerate(judgement.fresh) if not fresh)
+        self._copied = tuple(copied)
         self._plain = not judgement.keeps_feeds and not judgement.may_block
         self.recent = True
 
@@ -202,8 +204,7 @@ class Request:
             results = self._run_watched(session, values)
         for index in self._copied:
             result = results[index]
-            # A string array has been made from the buffer, a scalar too; every other array may be a view of it.
-            if type(result) is _ndarray and result.dtype.char != "O":
+            if type(result) is _ndarray:  # a scalar has been made from the buffer
                 results[index] = result.copy()
         return results  # type: ignore[no-any-return]
 
@@ -289,7 +290,7 @@ class Plan:
             return _ASK
         accepted: list[Any] = []
         for feed, value in zip(self._feeds, values):  # noqa: B905 - the caller's key fixed the length
-            if type(value) is not _ndarray or value.dtype != feed.dtype:
+            if type(value) is not _ndarray or (value.dtype is not feed.dtype and value.dtype != feed.dtype):
                 value = feed.convert(value)
                 if value is None:
                     return _ASK
@@ -395,7 +396,13 @@ class SessionCalls:
             options.run_options.inter_op_thread_pool = -1
         made = session._do_call(session._make_callable_from_options, options)
         handle, made._handle = made._handle, None  # ours from here on; theirs would keep the session alive
-        return Request(session, handle, judgement, in_caller)
+        # Strings have been made from the buffer; every other array that is not known to be fresh may be a view of it.
+        copied = [
+            index
+            for index, (tensor, fresh) in enumerate(zip(fetches, judgement.fresh, strict=True))
+            if not fresh and tensor.dtype.base_dtype != tf.string
+        ]
+        return Request(session, handle, judgement, in_caller, copied)
 
     def plan(self, session: Any, key: Any, fetches: Any, feeds: Iterable[Any], refs: Any) -> Plan | None:
         """Makes the plan of a request that the slow way has accepted. None when it has to go that way each time.

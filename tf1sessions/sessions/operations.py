@@ -20,10 +20,11 @@ from typing import Any
 
 __all__ = ["BLOCKING", "CALLER_SAFE", "MAX_CALLER_OPERATIONS", "Judgement", "judge", "prune"]
 
-#: Above this many operations a graph gains nothing from running in the caller's thread: what a call saves there is one
-#: hand-over to a thread pool, and what it may lose is the pool's parallelism. An arbitrary figure, from
-#: benchmarks/calls.py: the saving is below a tenth from about a hundred operations on.
-MAX_CALLER_OPERATIONS = 400
+#: Above this many operations a request runs in the pool. What the calling thread saves is the hand-overs between
+#: threads, what it loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores,
+#: 2026-11-21, training steps of dense layers): 1.6 times as fast with 48 and 61 operations, 1.1 times with 87, 0.9
+#: times with 113 and 0.8 times with 165.
+MAX_CALLER_OPERATIONS = 64
 
 
 def _words(text: str) -> frozenset[str]:
