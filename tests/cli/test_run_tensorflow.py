@@ -133,6 +133,14 @@ def test_single_script_looks_as_under_python(plain: Plain) -> None:
     assert lines[1:] == [f"'typed' __main__ {plain.folder}/one.py"]
 
 
+def test_modules_of_the_scripts_own_with_names_of_ours(plain: Plain) -> None:
+    """It need not work with TensorFlow; where the script does not import that, all is as under python."""
+    plain.script("six.py", "print('my own six')")
+    plain.script("a.py", "import six; print(six.__file__)")
+    done = plain.cli("a.py", program=REAL)
+    assert (done.returncode, done.stdout.decode()) == (0, f"my own six\n{plain.folder}/six.py\n"), done.stderr
+
+
 def test_readme_command(plain: Plain) -> None:
     scripts = ["digits_cnn.py", "char_rnn.py", "csv_queue_regression.py"]
     done = plain.cli(*(str(ROOT / "examples" / script) for script in scripts), "-j", "2", "--out", "run", program=REAL)

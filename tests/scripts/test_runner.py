@@ -741,6 +741,15 @@ def test_server_that_is_killed_is_one_jobs_failure(plain: Plain) -> None:
     assert summary.records[1].state == "done"
 
 
+def test_why_a_job_did_not_start_is_said_and_in_its_log(plain: Plain) -> None:
+    plain.script("a.py")
+    summary, _ = plain.run(Job(script="a.py"), out="run", target="plain_program:not_there")
+    (record,) = summary.records
+    assert record.state == "failed" and record.reason is not None
+    assert record.reason.startswith("its process ended before the script began: AttributeError"), record.reason
+    assert "not_there" in record.reason and b"Traceback" in plain.log(0)
+
+
 def test_cold_start_is_said(plain: Plain) -> None:
     plain.script("a.py")
     summary, events = plain.run(Job(script="a.py", env={"PYTHONHASHSEED": "7"}), Job(script="a.py"), out="run")
