@@ -17,6 +17,7 @@ below, and there are no circles::
       framework/         contrib.framework
         arg_scope.py         arguments that functions get from a scope
         checkpoint_utils.py  checkpoints, read
+        nest.py              structures of tensors
         tensor_util.py       checks of tensors
         variables.py         variables and their collections
       layers/            contrib.layers

@@ -73,6 +73,7 @@ class _Private:
         self.ops = self._module("tensorflow.python.framework.ops")
         self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
         self.numpy_compat = self._module("tensorflow.python.util.numpy_compat")
+        self.nest = self._module("tensorflow.python.util.nest")  # for contrib.framework.nest
         base = getattr(self.session, "BaseSession", None)
         self.callable_api: bool = all(
             (

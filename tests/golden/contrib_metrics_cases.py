@@ -81,7 +81,11 @@ case(
 case("plain accuracy", lambda tf, M, p, y, w: M.accuracy(tf.cast(tf.round(p), tf.int32), tf.cast(y, tf.int32), w))
 case("confusion_matrix", lambda tf, M, p, y, w: M.confusion_matrix(y, p, 3), [0, 2, 1], [0, 1, 1], (None,))
 case(
-    "set_size", lambda tf, M, p, y, w: tf.reshape(M.set_size(M.set_intersection(p, y)), [2]), [[1, 2], [3, 4]], [[2, 2], [3, 5]], (None,)
+    "set_size",
+    lambda tf, M, p, y, w: tf.reshape(M.set_size(M.set_intersection(p, y)), [2]),
+    [[1, 2], [3, 4]],
+    [[2, 2], [3, 5]],
+    (None,),
 )
 case("wrong type", lambda tf, M, p, y, w: M.accuracy(p, y), weights=(None,))
 case("wrong shape", lambda tf, M, p, y, w: M.streaming_accuracy(p, y), labels=[1.0, 2.0, 3.0], weights=(None,))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...runtime import tf1 as _tf
+from . import nest
 from .arg_scope import add_arg_scope, arg_scope, arg_scoped_arguments, current_arg_scope, has_arg_scope
 from .checkpoint_utils import init_from_checkpoint, list_variables, load_checkpoint, load_variable
 from .tensor_util import (
@@ -46,7 +47,6 @@ from .variables import (
 
 TensorSpec: Any = _tf.TensorSpec
 argsort: Any = _tf.argsort
-nest: Any = _tf.nest
 sort: Any = _tf.sort
 
 __all__ = [

@@ -63,14 +63,18 @@ def reduce_sum_n(tensors: Sequence[Any], name: str | None = None) -> Any:
 
 
 def remove_squeezable_dimensions(predictions: Any, labels: Any, name: str | None = None) -> tuple[Any, Any]:
-    """``predictions`` and ``labels``; if one's rank is one more and its last dimension is 1, without that dimension."""
+    """``predictions`` and ``labels``; if one's rank is one more, without its last dimension, which has to be 1.
+
+    Raises:
+        ValueError: It is known to be another.
+    """
     with tf.name_scope(name, "remove_squeezable_dimensions", [predictions, labels]):
         predictions, labels = tf.convert_to_tensor(predictions), tf.convert_to_tensor(labels)
         if predictions.shape.rank is not None and labels.shape.rank is not None:
             more = predictions.shape.rank - labels.shape.rank
-            if more == 1 and predictions.shape[-1:].is_compatible_with([1]):
+            if more == 1:
                 predictions = tf.squeeze(predictions, [-1])
-            elif more == -1 and labels.shape[-1:].is_compatible_with([1]):
+            elif more == -1:
                 labels = tf.squeeze(labels, [-1])
             return predictions, labels
         difference = tf.rank(predictions) - tf.rank(labels)
@@ -111,6 +115,11 @@ def with_shape(expected_shape: Any, tensor: Any) -> Any:
             raise ValueError(f"Invalid shape for tensor {tensor.name}, expected {known}, got {tensor.shape}.")
         if tensor.shape.is_fully_defined():
             return tensor
+    with tf.name_scope(f"{tensor.op.name}/"):
+        return _with_shape_found_late(expected_shape, known, tensor)
+
+
+def _with_shape_found_late(expected_shape: Any, known: Any, tensor: Any) -> Any:
     actual = tf.shape(tensor)
     expected = tf.convert_to_tensor(expected_shape, tf.int32)
     check = tf.Assert(

@@ -142,7 +142,7 @@ def variable(
             shape=shape,
             dtype=dtype,
             initializer=initializer,
-            regularizer=regularizer,
+            regularizer=regularizer and _once(regularizer),
             trainable=trainable,
             collections=list(dict.fromkeys(names)),
             caching_device=caching_device,
@@ -152,6 +152,20 @@ def variable(
             synchronization=synchronization,
             aggregation=aggregation,
         )
+
+
+def _once(regularizer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """``regularizer`` in the name scope of its variable; today's ``get_variable`` asks for each penalty twice."""
+    penalties: dict[str, Any] = {}
+
+    def regularize(variable: Any) -> Any:
+        name = variable.op.name
+        if name not in penalties:
+            with tf.name_scope(f"{name}/Regularizer/"):
+                penalties[name] = regularizer(variable)
+        return penalties[name]
+
+    return regularize
 
 
 @add_arg_scope
@@ -307,8 +321,10 @@ def filter_variables(
 
 
 def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer") -> Any:
-    """An operation that sets the variable ``ref`` to zeros in place and returns it."""
-    return tf.assign(ref, tf.zeros(ref.shape, ref.dtype.base_dtype), use_locking=use_locking, name=name)
+    """An operation that initializes the variable ``ref`` to zeros and returns it; an error if it is initialized."""
+    first = tf.logical_not(tf.is_variable_initialized(ref))
+    with tf.control_dependencies([tf.Assert(first, ["input is already initialized"])]):
+        return tf.assign(ref, tf.zeros(ref.shape, ref.dtype.base_dtype), use_locking=use_locking, name=name)
 
 
 def get_variable_full_name(var: Any) -> str:

@@ -80,10 +80,10 @@ def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
     if value_or_tensor_or_var is None:
         raise ValueError("value_or_tensor_or_var cannot be None")
     value = value_or_tensor_or_var
-    if isinstance(value, (tf.Tensor, tf.Variable)):
+    if isinstance(value, tf.Tensor) or _is_variable(value):
         if dtype and value.dtype.base_dtype != tf.as_dtype(dtype):
             raise ValueError(f"It has the wrong type {value.dtype} instead of {dtype}")
-        return tf.get_static_value(value.initial_value if isinstance(value, tf.Variable) else value)
+        return tf.get_static_value(value.initial_value if _is_variable(value) else value)
     if dtype and not isinstance(value, np.ndarray) and tf.as_dtype(np.asarray(value).dtype) != tf.as_dtype(dtype):
         raise ValueError(f"It has the wrong type {type(value)} instead of {dtype}")
     return value
@@ -108,12 +108,16 @@ def known(pred: Any) -> bool | None:
     Args:
         pred: A bool, a number, or a tensor or variable. A variable is not known: it may be assigned.
     """
-    if isinstance(pred, tf.Variable):
+    if _is_variable(pred):
         return None
     if isinstance(pred, tf.Tensor):
         value = tf.get_static_value(pred)
         return None if value is None else bool(value)
     return bool(pred)
+
+
+def _is_variable(value: Any) -> bool:
+    return hasattr(value, "assign_add")  # outside of scripts a variable need not be a tf.Variable of version 1
 
 
 def channel_dimension(shape: Any, data_format: str, min_rank: int = 1) -> int | None:
@@ -196,9 +200,9 @@ def parameter(
         regularized_as: The name of the scope of the regularization loss, where that is not ``name``.
         group: The variable's name in a dict of ``collections``, where that is not ``name``.
     """
-    if regularizer is not None:
-        above = tf.get_default_graph().get_name_scope() if regularized_as else tf.get_variable_scope().name
-        regularizer = _once(regularizer, f"{above}/{regularized_as or name}/Regularizer/".lstrip("/"))
+    if regularizer is not None and regularized_as is not None:
+        above = tf.get_default_graph().get_name_scope()
+        regularizer = _in_scope(regularizer, f"{above}/{regularized_as}/Regularizer/".lstrip("/"))
     return model_variable(
         name,
         shape=shape,
@@ -210,15 +214,10 @@ def parameter(
     )
 
 
-def _once(regularizer: Callable[[Any], Any], scope: str) -> Callable[[Any], Any]:
-    """``regularizer`` in the name scope ``scope``; today's ``get_variable`` asks for each penalty twice."""
-    penalties: dict[str, Any] = {}
-
+def _in_scope(regularizer: Callable[[Any], Any], scope: str) -> Callable[[Any], Any]:
     def regularize(variable: Any) -> Any:
-        if variable.name not in penalties:
-            with tf.name_scope(scope):
-                penalties[variable.name] = regularizer(variable)
-        return penalties[variable.name]
+        with tf.name_scope(scope):
+            return regularizer(variable)
 
     return regularize
 
