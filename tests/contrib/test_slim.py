@@ -139,7 +139,9 @@ def test_old_addresses_give_the_same_functions(program):
 def test_trains_and_resumes(program):
     assert program["second"] < 0.1 < program["first"]
     assert program["latest"] == "model.ckpt-40"
-    assert {"tf_trace-20", "events"} <= set(program["written"])
+    assert "events" in program["written"]
+    # the step is read while the train operation counts it, as on 1.15
+    assert {"tf_trace-20", "tf_trace-21"} & set(program["written"])
 
 
 def test_end_points_and_variables_have_their_names(program):
