@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from types import ModuleType
+from typing import Any
 
 from ..errors import MissingSymbolError
 
@@ -22,20 +24,34 @@ _MODULES = frozenset(
     module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")
 ) - _NOT_CONTRIB
 
-__all__ = sorted(_MODULES)  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _MODULES:
+        raise _missing("tf.contrib", name)
+    module = importlib.import_module(f"{__name__}.{name}")
+    if "__getattr__" not in vars(module):
+
+        def getattr_(attribute: str) -> Any:
+            raise _missing(f"tf.contrib.{name}", attribute)
+
+        vars(module)["__getattr__"] = getattr_
+    return module
+
+
+def _missing(module: str, name: str) -> AttributeError:
+    """The error for reading ``name`` from ``module``, in the line that called our caller."""
+    symbol = f"{module}.{name}"
     if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise MissingSymbolError(
-        f"tf.contrib.{name} is not available",
-        where=__name__,
-        next_step=f"There are: {', '.join(__all__)}.",
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    line = sys._getframe(2)
+    return MissingSymbolError(
+        f"{symbol} is not available",
+        where=f"{line.f_code.co_filename}:{line.f_lineno}",
+        next_step=f"The modules of tf.contrib that are: {', '.join(__all__)}.",
         name=name,
-        symbol=f"tf.contrib.{name}",
+        symbol=symbol,
     )
 
 
