@@ -1,0 +1,234 @@
+"""What cells share, and wrappers that project or embed what goes in or comes out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...runtime import tf1 as tf
+
+__all__ = [
+    "BasicLSTMCell",
+    "BasicRNNCell",
+    "DeviceWrapper",
+    "DropoutWrapper",
+    "EmbeddingWrapper",
+    "GRUCell",
+    "InputProjectionWrapper",
+    "LSTMCell",
+    "LSTMStateTuple",
+    "LayerRNNCell",
+    "MultiRNNCell",
+    "OutputProjectionWrapper",
+    "RNNCell",
+    "ResidualWrapper",
+]
+
+BasicLSTMCell: Any = tf.nn.rnn_cell.BasicLSTMCell
+BasicRNNCell: Any = tf.nn.rnn_cell.BasicRNNCell
+DeviceWrapper: Any = tf.nn.rnn_cell.DeviceWrapper
+DropoutWrapper: Any = tf.nn.rnn_cell.DropoutWrapper
+GRUCell: Any = tf.nn.rnn_cell.GRUCell
+LSTMCell: Any = tf.nn.rnn_cell.LSTMCell
+LSTMStateTuple: Any = tf.nn.rnn_cell.LSTMStateTuple
+MultiRNNCell: Any = tf.nn.rnn_cell.MultiRNNCell
+RNNCell: Any = tf.nn.rnn_cell.RNNCell
+ResidualWrapper: Any = tf.nn.rnn_cell.ResidualWrapper
+LayerRNNCell: Any = BasicRNNCell.__mro__[1]  # the base of cells that make their variables in build(); it has no address
+
+Activation = Callable[[Any], Any]
+
+
+def check_cell(name: str, cell: Any) -> None:
+    """Raises a ``TypeError`` if the argument ``name`` cannot be used as a cell."""
+    lacking = [
+        text
+        for text, found in (
+            ("'output_size' property is missing", hasattr(cell, "output_size")),
+            ("'state_size' property is missing", hasattr(cell, "state_size")),
+            (
+                "either 'zero_state' or 'get_initial_state' method is required",
+                hasattr(cell, "zero_state") or hasattr(cell, "get_initial_state"),
+            ),
+            ("is not callable", callable(cell)),
+        )
+        if not found
+    ]
+    if lacking:
+        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {', '.join(lacking)}.")
+
+
+def width(tensor: Any, what: str) -> int:
+    """The last dimension of ``tensor`` [B, N], which has to be known.
+
+    Raises:
+        ValueError: It is not; ``what`` names the tensor.
+    """
+    size = tensor.shape.with_rank(2)[1]
+    size = getattr(size, "value", size)
+    if size is None:
+        raise ValueError(f"Could not infer input size from {what}.get_shape()[-1]")
+    return int(size)
+
+
+def linear(
+    args: Sequence[Any] | Any,
+    output_size: int,
+    bias: bool = True,
+    bias_initializer: Any = None,
+    kernel_initializer: Any = None,
+) -> Any:
+    """``args`` side by side, times the variable ``kernel``, plus the variable ``bias``, both in the current scope.
+
+    Args:
+        args: Tensors [B, N], or one.
+        output_size: The columns of the result.
+        bias: Whether there is a bias.
+        bias_initializer: Its initializer; zeros if None.
+        kernel_initializer: The kernel's; the scope's if None.
+    """
+    args = list(args) if isinstance(args, (list, tuple)) else [args]
+    inputs = tf.concat(args, 1) if len(args) > 1 else args[0]
+    dtype = args[0].dtype.base_dtype
+    rows = sum(width(arg, "inputs") for arg in args)
+    kernel = tf.get_variable("kernel", [rows, output_size], dtype=dtype, initializer=kernel_initializer)
+    if bias:
+        initializer = tf.constant_initializer(0.0, dtype=dtype) if bias_initializer is None else bias_initializer
+        offset = tf.get_variable("bias", [output_size], dtype=dtype, initializer=initializer)
+    result = tf.matmul(inputs, kernel)
+    return tf.nn.bias_add(result, offset) if bias else result
+
+
+class _Wrapper(RNNCell):  # type: ignore[misc]
+    """A cell around ``self._cell``, with the same state."""
+
+    _cell: Any
+
+    @property
+    def state_size(self) -> Any:
+        return self._cell.state_size
+
+    @property
+    def output_size(self) -> Any:
+        return self._cell.output_size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return self._cell.zero_state(batch_size, dtype)
+
+
+class EmbeddingWrapper(_Wrapper):
+    """Looks up the inputs, whole numbers, in a variable ``embedding``, and gives the rows to a cell.
+
+    Args:
+        cell: The cell.
+        embedding_classes: The number of rows.
+        embedding_size: The number of columns.
+        initializer: Of the variable; None for the scope's, or uniform with a variance of 1.
+        reuse: Whether the variables exist already.
+
+    Raises:
+        TypeError: ``cell`` is not a cell.
+        ValueError: A size is not positive.
+    """
+
+    def __init__(
+        self, cell: Any, embedding_classes: int, embedding_size: int, initializer: Any = None, reuse: bool | None = None
+    ) -> None:
+        super().__init__(_reuse=reuse)
+        check_cell("cell", cell)
+        if embedding_classes <= 0 or embedding_size <= 0:
+            raise ValueError(
+                f"Both embedding_classes and embedding_size must be > 0: {embedding_classes}, {embedding_size}."
+            )
+        self._cell = cell
+        self._embedding_classes = embedding_classes
+        self._embedding_size = embedding_size
+        self._initializer = initializer
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """Runs the cell on the rows for ``inputs`` [B] or [B, 1]."""
+        with tf.device("/cpu:0"):
+            initializer = self._initializer or tf.get_variable_scope().initializer
+            if initializer is None:
+                limit = math.sqrt(3)
+                initializer = tf.random_uniform_initializer(-limit, limit)
+            embedding = tf.get_variable(
+                "embedding",
+                [self._embedding_classes, self._embedding_size],
+                initializer=initializer,
+                dtype=tf.nest.flatten(state)[0].dtype,
+            )
+            embedded = tf.nn.embedding_lookup(embedding, tf.reshape(inputs, [-1]))
+            return self._cell(embedded, state)
+
+
+class InputProjectionWrapper(_Wrapper):
+    """Gives ``activation(inputs · kernel + bias)`` to a cell.
+
+    Args:
+        cell: The cell.
+        num_proj: The columns of the projection.
+        activation: Applied to it; None for nothing.
+        input_size: Not used.
+        reuse: Whether the variables exist already.
+
+    Raises:
+        TypeError: ``cell`` is not a cell.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        num_proj: int,
+        activation: Activation | None = None,
+        input_size: Any = None,
+        reuse: bool | None = None,
+    ) -> None:
+        super().__init__(_reuse=reuse)
+        check_cell("cell", cell)
+        self._cell = cell
+        self._num_proj = num_proj
+        self._activation = activation
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """Runs the cell on the projection of ``inputs`` [B, N]."""
+        projected = linear(inputs, self._num_proj)
+        return self._cell(self._activation(projected) if self._activation else projected, state)
+
+
+class OutputProjectionWrapper(_Wrapper):
+    """Gives ``activation(output · kernel + bias)`` for the output of a cell.
+
+    Args:
+        cell: The cell.
+        output_size: The columns of the projection.
+        activation: Applied to it; None for nothing.
+        reuse: Whether the variables exist already.
+
+    Raises:
+        TypeError: ``cell`` is not a cell.
+        ValueError: ``output_size`` is not positive.
+    """
+
+    def __init__(
+        self, cell: Any, output_size: int, activation: Activation | None = None, reuse: bool | None = None
+    ) -> None:
+        super().__init__(_reuse=reuse)
+        check_cell("cell", cell)
+        if output_size < 1:
+            raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
+        self._cell = cell
+        self._output_size = output_size
+        self._activation = activation
+
+    @property
+    def output_size(self) -> int:
+        return self._output_size
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """Runs the cell and projects what it gives to [B, output_size]."""
+        output, new_state = self._cell(inputs, state)
+        projected = linear(output, self._output_size)
+        return (self._activation(projected) if self._activation else projected), new_state
