@@ -26,6 +26,15 @@ report(missing=error(lambda: contrib.ffmpeg), below=error(lambda: contrib.layers
 tf = tf1sessions.tf1
 report(eager=tf.executing_eagerly())
 
+with tf.Graph().as_default() as graph:
+    product = tf.matmul(tf.ones([2, 3]), tf.placeholder(tf.float32, [3, 1]))
+    proto = contrib.util.make_tensor_proto([1.5, 2.5], shape=[2, 1])
+    report(util=[
+        contrib.util.constant_value(tf.constant([1, 2])).tolist(), contrib.util.constant_value(product),
+        contrib.util.make_ndarray(proto).tolist(), contrib.util.ops_used_by_graph_def(graph.as_graph_def()),
+        sorted(op.name for op in contrib.util.stripped_op_list_for_graph(graph.as_graph_def()).op),
+    ])
+
 def train(results, barrier):
     barrier.wait()
     with tf1sessions.GraphSession() as gs, contrib.framework.arg_scope(
@@ -56,6 +65,8 @@ def test_in_a_tensorflow_2_program(run_python: Callable[..., Any]) -> None:
         assert (kind, old_kind) == ("MissingSymbolError", True)
         assert text.startswith(f"{symbol} is not available") and "code.py:15" in text
     assert found["has"] == [False, False, True]
+    ops = ["Const", "MatMul", "Placeholder"]
+    assert found["util"] == [[1, 2], None, [[1.5], [2.5]], ops, ops]
     assert found["eager"] and found["still_eager"] and found["outside"]
     assert found["trained"] == [True] * 4 and found["same"]
 
