@@ -33,8 +33,16 @@ below, and there are no circles::
         regularizers.py      l2_regularizer and its kin
         summaries.py         summarize_tensor and its kin
         utils.py             what all layers share
+      lookup.py          contrib.lookup
       losses.py          contrib.losses
       metrics.py         contrib.metrics
+      rnn/               contrib.rnn
+        core_rnn_cell.py   what cells share; projections and embeddings around them
+        fused_rnn_cell.py  RNNs over whole sequences
+        gru_ops.py         GRU cells of one op
+        lstm_ops.py        LSTM cells of one op
+        rnn.py             bidirectional RNNs in layers
+        rnn_cell.py        the other cells
       slim/              contrib.slim
         evaluation.py        evaluate_once, evaluation_loop
         learning.py          create_train_op, train

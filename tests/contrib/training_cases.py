@@ -129,7 +129,8 @@ def gradient_helpers(tf, training):
             dense = [grad for grad, _ in pairs if grad is not None]
             return [session.run(tf.convert_to_tensor(grad)).tolist() for grad in dense]
 
-        return [values(clipped), values(grown), [isinstance(grad, tf.IndexedSlices) for grad, _ in clipped], names(tf, "summaries")]
+        sparse = [isinstance(grad, tf.IndexedSlices) for grad, _ in clipped]
+        return [values(clipped), values(grown), sparse, names(tf, "summaries")]
 
 
 @case
@@ -316,7 +317,7 @@ def strategy(tf, training):
     with tf.Graph().as_default() as graph:
         setter = tf.train.replica_device_setter(ps_tasks=3, ps_strategy=place, cluster=None)
         with graph.device(setter):
-            made = [tf.get_variable("v%d" % i, [size]) for i, size in enumerate([100, 3, 5, 2, 7, 200, 1])]
+            made = [tf.get_variable(f"v{i}", [size]) for i, size in enumerate([100, 3, 5, 2, 7, 200, 1])]
         return [variable.device for variable in made]
 
 
