@@ -14,6 +14,7 @@ below, and there are no circles::
       session.py         GraphSession: one thread builds it, any thread runs it
     contrib/           tf.contrib: a module here for each module there
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
+      data.py            contrib.data
       framework/         contrib.framework
         arg_scope.py         arguments that functions get from a scope
         checkpoint_utils.py  checkpoints, read
