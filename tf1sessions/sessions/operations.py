@@ -24,7 +24,7 @@ __all__ = ["BLOCKING", "CALLER_SAFE", "MAX_CALLER_OPERATIONS", "Judgement", "jud
 #: threads, what it loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores,
 #: 2026-11-21, training steps of dense layers): 1.6 times as fast with 48 and 61 operations, 1.1 times with 87, 0.9
 #: times with 113 and 0.8 times with 165.
-MAX_CALLER_OPERATIONS = 64
+MAX_CALLER_OPERATIONS = 96
 
 
 def _words(text: str) -> frozenset[str]:
