@@ -2,8 +2,8 @@
 
     python benchmarks/calls.py [--quick]
 
-Prints a table of ratios. Claims of the README: compile() at least 10 times Session.run on a tiny graph, run() at least
-5 times, eight threads with a session each at least 10 times the calls a second by compile(); results copied each time.
+Prints a table of ratios. What is aimed at: compile() at least 10 times Session.run on a tiny graph, run() at least
+5 times, eight threads with a session each at least 10 times the calls a second; results copied in each case.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ __all__ = ["BLOCKING", "CALLER_SAFE", "MAX_CALLER_OPERATIONS", "Judgement", "jud
 
 #: Above this many operations a request runs in the pool. What the calling thread saves is the hand-overs between
 #: threads, what it loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores,
-#: 2026-11-21, training steps of dense layers): 1.6 times as fast with 48 and 61 operations, 1.1 times with 87, 0.9
-#: times with 113 and 0.8 times with 165.
+#: 2026-11-21, training steps of dense layers of 32): 1.7 times as fast with 48 operations, 1.4 with 61, 1.1 with 87 and
+#: no faster with 113 and more. It does not know the size of an operation: layers of 256 lose with 61 already (0.8).
 MAX_CALLER_OPERATIONS = 96
 
 
