@@ -84,6 +84,7 @@ class _Private:
                 hasattr(self.pywrap_session, "TF_SessionRunCallable"),
                 hasattr(self.pywrap_session, "TF_SessionReleaseCallable"),
                 hasattr(self.config_pb2, "CallableOptions"),
+                hasattr(tf.Tensor, "_shape_val") or hasattr(getattr(self.ops, "SymbolicTensor", None), "_shape_val"),
             )
         )
 

@@ -149,8 +149,14 @@ class _Feed:
         self.shape = shape
         self.accepted = None
 
-    def accepts(self, shape: tuple[int, ...]) -> bool:
-        if self.tensor.shape is not self.shape:
+    def array(self, value: Any) -> Any:
+        """The array to feed for a value, or None: ask ``run``."""
+        if type(value) is not _ndarray or (value.dtype is not self.dtype and value.dtype != self.dtype):
+            value = self._convert(value)
+        return value if value is not None and self._accepts(value.shape) else None
+
+    def _accepts(self, shape: tuple[int, ...]) -> bool:
+        if self.tensor._shape_val is not self.shape:
             self.refresh()
         dims = self.dims
         if dims is not None and dims != shape:
@@ -162,7 +168,7 @@ class _Feed:
         self.accepted = shape
         return True
 
-    def convert(self, value: Any) -> Any:
+    def _convert(self, value: Any) -> Any:
         """The array that ``run`` would make of a value that is not one of the right dtype, or None: ask ``run``."""
         kind = type(value)
         if kind is int or kind is bool:
@@ -182,45 +188,46 @@ class _Feed:
 class Request:
     """Feeds, fetches and targets, compiled for one session. Any thread may run it."""
 
-    __slots__ = ("__weakref__", "_copied", "_handle", "_plain", "_session", "in_caller", "judgement", "recent")
+    __slots__ = ("__weakref__", "_session", "copied", "handle", "in_caller", "judgement", "plain", "recent")
 
     def __init__(
         self, session: Any, handle: Any, judgement: Judgement, in_caller: bool, copied: Iterable[int]
     ) -> None:
         self._session = weakref.ref(session)
-        self._handle = handle
+        self.handle = handle
         self.judgement = judgement
         self.in_caller = in_caller
-        self._copied = tuple(copied)
-        self._plain = not judgement.keeps_feeds and not judgement.may_block
+        self.copied = tuple(copied)
+        self.plain = not judgement.keeps_feeds and not judgement.may_block
         self.recent = True
 
     def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
-        """Runs it. ``values`` are arrays of the right dtypes; the results belong to the caller."""
+        """Runs it. ``values`` are arrays of the right dtypes; the results belong to the caller.
+
+        :meth:`Plan.run` does the same in place.
+        """
         self.recent = True
-        if self._plain:
-            results = _run_callable(session._session, self._handle, values, None)
-        else:
-            results = self._run_watched(session, values)
-        for index in self._copied:
+        results = self.run_watched(session, values)
+        for index in self.copied:
             result = results[index]
             if type(result) is _ndarray:  # a scalar has been made from the buffer
                 results[index] = result.copy()
         return results  # type: ignore[no-any-return]
 
-    def _run_watched(self, session: Any, values: Sequence[Any]) -> Any:
+    def run_watched(self, session: Any, values: Sequence[Any]) -> Any:
+        """Runs it, with copies of the feeds that it might keep and a watchdog where it might wait for ever."""
         judgement = self.judgement
         if judgement.keeps_feeds:
             values = [value.copy() for value in values]
         if not judgement.may_block:
-            return _run_callable(session._session, self._handle, values, None)
+            return _run_callable(session._session, self.handle, values, None)
         with watchdog.call(session, judgement.may_block):
-            return _run_callable(session._session, self._handle, values, None)
+            return _run_callable(session._session, self.handle, values, None)
 
     def __del__(self) -> None:
         session = self._session()
         if session is not None and session._session is not None and not session._closed:
-            private.pywrap_session.TF_SessionReleaseCallable(session._session, self._handle)
+            private.pywrap_session.TF_SessionReleaseCallable(session._session, self.handle)
 
 
 _RESOURCE = np.dtype([("resource", np.ubyte)])
@@ -259,9 +266,14 @@ class _Forbidden:
 
 
 class Plan:
-    """How one shape of request becomes a call of a :class:`Request`, and its results the caller's structure."""
+    """How one shape of request becomes a call of a :class:`Request`, and its results the caller's structure.
 
-    __slots__ = ("_assemble", "_feeds", "_forbidden", "_order", "_refs", "recent", "request")
+    Attributes:
+        run: ``run(session, values)``: the caller's results for the values fed, or ``_ASK`` when TensorFlow's own checks
+            must decide about them; nothing was run then.
+    """
+
+    __slots__ = ("_refs", "recent", "request", "run")
 
     def __init__(
         self,
@@ -273,41 +285,97 @@ class Plan:
         refs: Any,
     ) -> None:
         self.request = request
-        self._feeds = tuple(feeds)
-        self._order = order
-        self._assemble = assemble
-        self._forbidden = forbidden
         self._refs = refs
         self.recent = True
+        self.run: Callable[[Any, Iterable[Any]], Any]
+        if len(feeds) == 1 and request.plain:
+            self.run = _one_feed(request, feeds[0], assemble, forbidden)
+        else:
+            self.run = _any_feeds(request, tuple(feeds), order, assemble, forbidden)
 
-    def run(self, session: Any, values: Iterable[Any]) -> Any:
-        """The caller's results for the values fed; ``_ASK`` when TensorFlow's own checks must decide about them.
 
-        One function, because each call in it costs a twentieth of the whole.
-        """
-        forbidden = self._forbidden
-        if len(forbidden.unfeedable) + len(forbidden.unfetchable) != forbidden.known and not forbidden.look():
+# The two functions are one: each call inside them would cost a twentieth of the whole, and a loop over one feed does.
+
+
+def _any_feeds(
+    request: Request,
+    feeds: Sequence[_Feed],
+    order: Sequence[int] | None,
+    assemble: Callable[[list[Any]], Any] | None,
+    forbidden: _Forbidden,
+) -> Callable[[Any, Iterable[Any]], Any]:
+    unfeedable, unfetchable = forbidden.unfeedable, forbidden.unfetchable
+    handle, copied = request.handle, request.copied
+
+    def run(session: Any, values: Iterable[Any]) -> Any:
+        if len(unfeedable) + len(unfetchable) != forbidden.known and not forbidden.look():
             return _ASK
-        accepted: list[Any] = []
-        for feed, value in zip(self._feeds, values):  # noqa: B905 - the caller's key fixed the length
-            if type(value) is not _ndarray or (value.dtype is not feed.dtype and value.dtype != feed.dtype):
-                value = feed.convert(value)
-                if value is None:
+        given: Any = [*values]
+        for feed, value in zip(feeds, given):  # noqa: B905 - the caller's key fixed the length
+            if (
+                type(value) is not _ndarray
+                or value.dtype is not feed.dtype
+                or value.shape != feed.accepted
+                or feed.tensor._shape_val is not feed.shape
+            ):
+                given = [feed.array(value) for feed, value in zip(feeds, given, strict=True)]
+                if any(value is None for value in given):
                     return _ASK
-            shape = value.shape
-            if (shape != feed.accepted or feed.tensor.shape is not feed.shape) and not feed.accepts(shape):
-                return _ASK
-            accepted.append(value)
-        if self._order is not None:
-            accepted = [accepted[index] for index in self._order]
-        self.recent = True
+                break
+        if order is not None:
+            given = [given[index] for index in order]
+        request.recent = True
         try:
-            results = self.request.run(session, accepted)
+            if request.plain:
+                results = _run_callable(session._session, handle, given, None)
+            else:
+                results = request.run_watched(session, given)
         except _OpError as error:
             # Gives it `op` and "Detected at node", as run() would; raises always.
             session._do_call(_raise, error)
             raise
-        return results[0] if self._assemble is None else self._assemble(results)
+        for index in copied:
+            result = results[index]
+            if type(result) is _ndarray:  # a scalar has been made from the buffer
+                results[index] = result.copy()
+        return results[0] if assemble is None else assemble(results)
+
+    return run
+
+
+def _one_feed(
+    request: Request, feed: _Feed, assemble: Callable[[list[Any]], Any] | None, forbidden: _Forbidden
+) -> Callable[[Any, Iterable[Any]], Any]:
+    unfeedable, unfetchable = forbidden.unfeedable, forbidden.unfetchable
+    handle, copied = request.handle, request.copied
+    tensor, dtype = feed.tensor, feed.dtype
+
+    def run(session: Any, values: Iterable[Any]) -> Any:
+        if len(unfeedable) + len(unfetchable) != forbidden.known and not forbidden.look():
+            return _ASK
+        [value] = values
+        if (
+            type(value) is not _ndarray
+            or value.dtype is not dtype
+            or value.shape != feed.accepted
+            or tensor._shape_val is not feed.shape
+        ):
+            value = feed.array(value)
+            if value is None:
+                return _ASK
+        request.recent = True
+        try:
+            results = _run_callable(session._session, handle, [value], None)
+        except _OpError as error:
+            session._do_call(_raise, error)
+            raise
+        for index in copied:
+            result = results[index]
+            if type(result) is _ndarray:
+                results[index] = result.copy()
+        return results[0] if assemble is None else assemble(results)
+
+    return run
 
 
 #: What Plan.run returns instead of a result: nothing was run, the slow way must check the values.
@@ -533,17 +601,22 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
         if run_metadata:
             run_metadata.Clear()  # what run() leaves in it when no option asks for anything
         return result
-    calls = session.__dict__.get("_tf1sessions_calls") or calls_of(session)
+    calls = getattr(session, "_tf1sessions_calls", None) or calls_of(session)
     try:
         # A feed is known by its id (a plan holds its tensors, so no other object has it), a name by its value.
         key: Any = id(fetches) if _leaf_types.get(type(fetches)) else _key(fetches)
         if feed_dict:
-            key = (key, *[item if type(item) is str else id(item) for item in feed_dict])
+            if len(feed_dict) == 1:
+                [item] = feed_dict
+                key = (key, item if type(item) is str else id(item))
+            else:
+                key = (key, *[item if type(item) is str else id(item) for item in feed_dict])
         plan = calls.plans.get(key)
     except _NotPlannable:
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     if plan is not None:
         if not session._closed:
+            plan.recent = True
             result = plan.run(session, feed_dict.values() if feed_dict else ())
             if result is not _ASK:
                 return result
@@ -666,6 +739,7 @@ class Session(tf.Session):  # type: ignore[misc]
     """
 
     _session: Any = None  # what TensorFlow's __del__ reads when __init__ has raised
+    _tf1sessions_calls: Any = None
 
     def __init__(
         self, target: str = "", graph: Any = None, config: Any = None, *, execution: str | None = None
@@ -791,6 +865,7 @@ def install_fast_path() -> bool:
     __init__.__wrapped__ = _original_init  # type: ignore[attr-defined]
     __init__.__doc__ = _original_init.__doc__
 
+    base._tf1sessions_calls = None
     base.__init__ = __init__
     base.run = run
     base.make_callable = make_callable
