@@ -89,7 +89,7 @@ def train(graph):
 
 
 def layers(count, width):
-    """A training step of ``count`` dense layers: its graph, request, initializer and number of operations."""
+    """A training step of ``count`` dense layers: graph, placeholder, request, initializer."""
     graph = tf.Graph()
     with graph.as_default():
         x = tf.placeholder(tf.float32, [None, width])
@@ -98,24 +98,51 @@ def layers(count, width):
             hidden = tf.nn.relu(tf.matmul(hidden, tf.get_variable(f"w{index}", [width, width], use_resource=False)))
         loss = tf.reduce_mean(tf.square(hidden))
         step = tf.train.AdamOptimizer(1e-4).minimize(loss)
-        return graph, x, [step, loss], tf.global_variables_initializer(), len(operations.prune([loss], [step], [x]))
+        return graph, x, [step, loss], tf.global_variables_initializer()
+
+
+def inference(count, width):
+    """A chain of dense layers without training: nothing of it can run side by side."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = hidden = tf.placeholder(tf.float32, [None, width])
+        for index in range(count):
+            hidden = tf.nn.relu(tf.matmul(hidden, tf.get_variable(f"w{index}", [width, width], use_resource=False)))
+        return graph, x, [hidden], tf.global_variables_initializer()
+
+
+def branches(count, width):
+    """Element by element, ``count`` times side by side."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [None, width])
+        return graph, x, [tf.add_n([tf.tanh(x * float(index)) for index in range(count)])], tf.no_op()
 
 
 def where_it_runs(seconds):
-    """The figures behind operations.MAX_CALLER_OPERATIONS: the calling thread against the pool, by size of graph."""
-    print(f"\n{'training step of dense layers, microseconds':<58}{'pool':>12}{'caller':>12}{'ratio':>10}")
-    limit, operations.MAX_CALLER_OPERATIONS = operations.MAX_CALLER_OPERATIONS, 10**9
+    """The figures behind operations.MAX_CALLER_...: the calling thread against the pool, by size of graph."""
+    print(f"\n{'microseconds':<58}{'pool':>12}{'caller':>12}{'ratio':>10}")
+    limits = operations.MAX_CALLER_OPERATIONS, operations.MAX_CALLER_OVERLAP
+    operations.MAX_CALLER_OPERATIONS = operations.MAX_CALLER_OVERLAP = 10**9
     try:
-        for count, width, batch in [
-            (1, 32, 8),
-            (2, 32, 8),
-            (4, 32, 8),
-            (6, 32, 8),
-            (10, 32, 8),
-            (2, 256, 64),
-            (6, 256, 64),
+        for what, make, count, width, batch in [
+            ("training step", layers, 1, 32, 8),
+            ("training step", layers, 2, 32, 8),
+            ("training step", layers, 4, 32, 8),
+            ("training step", layers, 6, 32, 8),
+            ("training step", layers, 10, 32, 8),
+            ("training step", layers, 2, 64, 32),
+            ("training step", layers, 2, 128, 32),
+            ("training step", layers, 2, 256, 32),
+            ("training step", layers, 2, 256, 128),
+            ("inference", inference, 3, 32, 32),
+            ("inference", inference, 3, 512, 32),
+            ("branches", branches, 8, 32, 32),
+            ("branches", branches, 8, 8192, 32),
         ]:
-            graph, x, request, init, size = layers(count, width)
+            graph, x, request, init = make(count, width)
+            tensors = [each for each in request if isinstance(each, tf.Tensor)]
+            pruned = operations.prune(tensors, [each for each in request if each not in tensors], [x])
             values = np.ones((batch, width), np.float32)
             found = {"pool": [], "caller": []}
             for _ in range(3):
@@ -123,11 +150,10 @@ def where_it_runs(seconds):
                     with t1.Session(graph=graph, execution=execution) as session:
                         session.run(init)
                         costs.append(cost(lambda s=session: s.run(request, {x: values}), seconds / 2))  # noqa: B023
-            row(
-                f"{count} of {width}x{width}, batch {batch}, {size} operations", *map(statistics.median, found.values())
-            )
+            size = f"{len(pruned)} operations, overlap {operations.overlap(pruned):.0f}"
+            row(f"{what} {count} x {width}, batch {batch}, {size}", *map(statistics.median, found.values()))
     finally:
-        operations.MAX_CALLER_OPERATIONS = limit
+        operations.MAX_CALLER_OPERATIONS, operations.MAX_CALLER_OVERLAP = limits
 
 
 def row(what, base, ours):

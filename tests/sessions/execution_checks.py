@@ -257,6 +257,51 @@ def check_what_a_session_rules_out() -> None:
         assert not last_request(session).in_caller
 
 
+def check_large_operations_side_by_side_go_to_the_pool() -> None:
+    def trained(width: int) -> Any:
+        weights = [tf.Variable(tf.zeros([width, width]), use_resource=False) for _ in range(2)]
+        x = tf.ones([32, width])
+        for each in weights:
+            x = tf.nn.relu(tf.matmul(x, each))
+        return tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(x))
+
+    with new_session() as session:
+        image = tf.placeholder(tf.float32, [None, 32, 32, 8])
+        filters = [tf.zeros([3, 3, 8, 8]) for _ in range(2)]
+        convolved = [tf.nn.conv2d(image, each, 1, "SAME") for each in filters]
+        for fetch, in_caller in (
+            (trained(8), True),
+            (trained(512), False),
+            (tf.add_n([tf.tanh(tf.zeros([8, 8]) + float(index)) for index in range(8)]), True),
+            (tf.add_n([tf.tanh(tf.zeros([512, 512]) + float(index)) for index in range(8)]), False),
+            (convolved[0], True),
+            (convolved, False),  # each alone may run in the calling thread, both at once would rather not
+        ):
+            session.run(tf.global_variables_initializer())
+            session.run(fetch, {image: np.ones((2, 32, 32, 8))})
+            assert last_request(session).in_caller is in_caller, fetch
+        x = tf.placeholder(tf.float32, [None, 512])
+        weights = [tf.Variable(tf.zeros([512, 512]), use_resource=False) for _ in range(4)]
+        chain = x
+        for each in weights:
+            chain = tf.nn.relu(tf.matmul(chain, each))
+        session.run(tf.global_variables_initializer())
+        session.run(chain, {x: np.ones((2, 512))})
+        assert last_request(session).in_caller  # nothing of it could run side by side
+        error = raises(errors.ExecutionModeError, _in_caller, trained(512))
+        assert "MatMul" in str(error), error
+
+        x = tf.placeholder(tf.float32, [None, 64])
+        constant = tf.constant(np.zeros((64, 512), np.float32))
+        one, other = tf.matmul(x, constant), tf.matmul(constant, x, transpose_a=True, transpose_b=True)
+        alone = [operations.overlap(operations.prune([each], [], [x])) for each in (one, other)]
+        together = operations.overlap(operations.prune([one, other], [], [x]))
+        cost = operations._ELEMENT * 32 * 512 + operations._TERM * 32 * 64 * 512
+        assert np.allclose(alone, 0.0, atol=1e-6) and np.isclose(together, cost), (alone, together, cost)
+        loop = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        assert operations.overlap(operations.prune([loop], [], [])) < 1.0
+
+
 def check_a_python_function_may_run_the_session() -> None:
     one = tf.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)
     with new_session(config=one) as session:

@@ -190,9 +190,7 @@ class Request:
 
     __slots__ = ("__weakref__", "_session", "copied", "handle", "in_caller", "judgement", "plain", "recent")
 
-    def __init__(
-        self, session: Any, handle: Any, judgement: Judgement, in_caller: bool, copied: Iterable[int]
-    ) -> None:
+    def __init__(self, session: Any, handle: Any, judgement: Judgement, in_caller: bool, copied: Iterable[int]) -> None:
         self._session = weakref.ref(session)
         self.handle = handle
         self.judgement = judgement
@@ -455,7 +453,7 @@ class SessionCalls:
         in_caller = self.execution == "caller" or (self.execution == "auto" and judgement.unsafe_in_caller is None)
         if in_caller and judgement.unsafe_in_caller is not None:
             raise ExecutionModeError(
-                f"execution='caller' is not safe for fetches {list(names[1] + names[2])}: {judgement.unsafe_in_caller}",
+                f"execution='caller' is refused for fetches {list(names[1] + names[2])}: {judgement.unsafe_in_caller}",
                 where="SessionConfig(execution='caller')",
                 next_step="Use execution='auto', which runs such a request in the thread pool.",
             )

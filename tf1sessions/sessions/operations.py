@@ -16,15 +16,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-__all__ = ["BLOCKING", "CALLER_SAFE", "MAX_CALLER_OPERATIONS", "Judgement", "judge", "prune"]
+__all__ = [
+    "BLOCKING",
+    "CALLER_SAFE",
+    "MAX_CALLER_OPERATIONS",
+    "MAX_CALLER_OVERLAP",
+    "Judgement",
+    "judge",
+    "overlap",
+    "prune",
+]
 
-#: Above this many operations a request runs in the pool. What the calling thread saves is the hand-overs between
-#: threads, what it loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores,
-#: 2026-11-21, training steps of dense layers of 32): 1.7 times as fast with 48 operations, 1.4 with 61, 1.1 with 87 and
-#: no faster with 113 and more. It does not know the size of an operation: layers of 256 lose with 61 already (0.8).
+#: A request with more operations than this, or with operations that could fill more than this many microseconds beside
+#: others (see ``overlap``), runs in the pool. What the calling thread saves is the hand-overs between threads, what it
+#: loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores, 2026-11-21): training steps
+#: of dense layers of 32 are 1.7 times as fast with 48 operations, 1.4 with 61, 1.1 with 87 and no faster with 113 and
+#: more; of 25 small networks those with an overlap under 15 are 1.0 to 2.7 times as fast in the calling thread, those
+#: above 24 between 0.9 and 1.1 times, but for one (1.5, a batch of 8 where ``_OPEN`` expects 32).
 MAX_CALLER_OPERATIONS = 96
+MAX_CALLER_OVERLAP = 20.0
 
 
 def _words(text: str) -> frozenset[str]:
@@ -216,6 +229,9 @@ def judge(
         devices = {operation.device for operation in operations if operation.device}
         if len(devices) > 1:
             unsafe = f"its operations are placed on several devices: {', '.join(sorted(devices))}"
+        elif overlap(operations) > MAX_CALLER_OVERLAP:
+            largest = max(operations, key=_microseconds)
+            unsafe = f"its operations are large enough to run side by side, {largest.name!r} before all"
     unsafe = unsafe or _race(operations, fetches)
     may_block = tuple(
         sorted((operation.name, operation.type) for operation in operations if operation.type in BLOCKING)
@@ -231,6 +247,61 @@ def judge(
 
 def _name(operation: Any) -> str:
     return str(operation.name)
+
+
+# What `overlap` reckons with: microseconds for an element written and for a term of a product (one core, measured
+# roughly on the networks of benchmarks/calls.py), and the size of a dimension that the graph leaves open.
+_ELEMENT = 0.0005
+_TERM = 0.000012
+_OPEN = 32
+_FREE = (_PLAIN | _VARIABLES | {"ReadVariableOp"}) - _words("BroadcastTo Cast Fill LinSpace OnesLike Range ZerosLike")
+
+
+def overlap(operations: Sequence[Any]) -> float:
+    """About how many microseconds of a request's operations the pool could run beside others.
+
+    The sum over all of them less the sum along the most expensive chain: 0 for a plain chain, however large. A loop's
+    back edge is not followed.
+    """
+    running = {id(operation) for operation in operations}
+    ends: dict[int, float] = {}  # id of an operation -> when the most expensive chain to it ends
+    todo = list(operations)
+    entered: set[int] = set()
+    while todo:
+        operation = todo[-1]
+        before = [tensor.op for tensor in operation.inputs] + operation.control_inputs
+        new = [each for each in before if id(each) in running and id(each) not in entered]
+        entered.add(id(operation))
+        if new:
+            todo += new
+            continue
+        todo.pop()
+        if id(operation) not in ends:
+            start = max((ends.get(id(each), 0.0) for each in before), default=0.0)
+            ends[id(operation)] = start + _microseconds(operation)
+    return sum(map(_microseconds, operations)) - max(ends.values(), default=0.0)
+
+
+def _microseconds(operation: Any) -> float:
+    kind = operation.type
+    if kind in _FREE:
+        return 0.0
+    inputs, outputs = [[_dims(tensor) for tensor in tensors] for tensors in (operation.inputs, operation.outputs)]
+    terms = 0
+    if "MatMul" in kind:
+        flag = "adj_x" if kind.startswith("Batch") else "transpose_a"
+        transposed = flag in operation.node_def.attr and operation.get_attr(flag)
+        terms = prod(outputs[0]) * prod(inputs[0][-2:-1] if transposed else inputs[0][-1:])
+    elif "Conv" in kind and len(inputs) > 1:  # a term for each weight of the filter and each place that it is laid on
+        weights = outputs[0] if kind.endswith("BackpropFilter") else inputs[1]
+        image = inputs[2] if "Backprop" in kind else outputs[0]
+        terms = prod(weights[:-1]) * prod(image)
+    return terms * _TERM + sum(map(prod, outputs)) * _ELEMENT
+
+
+def _dims(tensor: Any) -> list[int]:
+    shape = tensor.shape
+    return [] if shape.rank is None else [_OPEN if size is None else size for size in shape.as_list()]
 
 
 def _race(operations: Sequence[Any], fetches: Sequence[Any]) -> str | None:
