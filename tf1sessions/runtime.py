@@ -74,6 +74,12 @@ class _Private:
         self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
         self.numpy_compat = self._module("tensorflow.python.util.numpy_compat")
         self.nest = self._module("tensorflow.python.util.nest")  # for contrib.framework.nest
+        # for contrib.tpu
+        self.device_assignment = self._module("tensorflow.python.tpu.device_assignment")
+        self.tpu_feed = self._module("tensorflow.python.tpu.tpu_feed")
+        self.tpu_function = self._module("tensorflow.python.tpu.tpu_function")
+        self.tpu_ops = self._module("tensorflow.python.tpu.ops.tpu_ops")
+        self.training_loop = self._module("tensorflow.python.tpu.training_loop")
         base = getattr(self.session, "BaseSession", None)
         self.callable_api: bool = all(
             (
