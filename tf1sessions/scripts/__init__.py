@@ -12,6 +12,7 @@ What runs where::
                                                     arguments.py     arguments that were dropped or moved
                                                     members.py       methods that were dropped
                                                     old_graphs.py    graphs that TF1 wrote
+                                                    libraries.py     libraries written for TensorFlow 2
                                                     mnist.py         tensorflow.examples.tutorials.mnist, with
                                                                      mnist_data.py and mnist_model.py
                                                   numpy_compat.py  NumPy 1.16's names and printing

@@ -1,9 +1,9 @@
 """``tensorflow.contrib`` of a TF1 program: modules whose names come from ``tf1sessions.contrib``.
 
 Data flow: the import hooks ask :func:`find` for an address; ``tensorflow.contrib.layers`` and all of the inner
-addresses that 1.15 had below it are modules of that name, which look a name up in our file of the address's last name,
+addresses that 1.15 had below it are modules of that name, which look a name up in our file of the address's last names,
 if there is one, and then in ``tf1sessions.contrib.layers``. What is in neither is an error that names the program's
-line and the replacement.
+line and the replacement; of modules that are not rebuilt that is every name.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class _Contrib(ModuleType):
                 break
         else:
             raise missing.symbol_error(f"tf{self.__name__[len('tensorflow') :]}.{name}")
-        if isinstance(value, ModuleType) and find(f"{self.__name__}.{name}"):
-            value = importlib.import_module(f"{self.__name__}.{name}")
+        if isinstance(value, ModuleType) and value.__name__.startswith(contrib.__name__):
+            inside = f"{self.__name__}.{name}"
+            value = importlib.import_module(inside) if find(inside) else _Contrib(inside, [value])
         self.__dict__[name] = value
         return value
 
@@ -53,26 +54,26 @@ class _Contrib(ModuleType):
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
-    """How to get the module ``fullname``, which is ``tensorflow.contrib`` or below it; None if we have no such one."""
+    """How to get the module ``fullname``, which is ``tensorflow.contrib`` or below it; None if 1.15 had no such one."""
     address = fullname[len(_PREFIX) + 1 :]
     if not address:
         return functools.partial(_Contrib, fullname, [contrib])
     top, _, inner = address.partition(".")
-    if top not in contrib.__all__:
-        return None
-    names = [f"{contrib.__name__}.{top}"]
-    if _exists(f"{contrib.__name__}.{address}"):
-        names = [f"{contrib.__name__}.{address}"]
-    elif not addresses.is_inner(top, inner):
-        return None
-    else:
-        own = f"{contrib.__name__}.{top}.{inner.rpartition('.')[2]}"
-        names = [own, *names] if _exists(own) else names
-    return functools.partial(_module, fullname, names)
+    if top in addresses.INNER and (not inner or addresses.is_inner(top, inner)):
+        return functools.partial(_module, fullname, top, inner)
+    return None
 
 
-def _module(fullname: str, names: list[str]) -> ModuleType:
-    return _Contrib(fullname, [importlib.import_module(name) for name in names])
+def _module(fullname: str, top: str, inner: str) -> ModuleType:
+    """The module at an address of 1.15: our file of the address's last names, if there is one, and then the module."""
+    sources = [getattr(contrib, top)]
+    parts = inner.split(".") if inner else []
+    for start in range(len(parts)):
+        own = ".".join([sources[-1].__name__, *parts[start:]])
+        if _exists(own):
+            sources.insert(0, importlib.import_module(own))
+            break
+    return _Contrib(fullname, sources)
 
 
 def _exists(name: str) -> bool:

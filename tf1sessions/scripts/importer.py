@@ -8,6 +8,7 @@ Data flow: :func:`install` sets the environment variables that TensorFlow reads 
 * a submodule of ``tensorflow`` is looked up on the face first, then among the addresses that moved (moved.py), then
   in the real package, and is otherwise a :class:`~tf1sessions.errors.MissingModuleError`;
 * ``keras``, ``tensorflow.keras`` and ``tensorflow.python.keras`` is Keras 2 (the package tf_keras);
+* a library that was written for TensorFlow 2 gets the real ``tensorflow`` (libraries.py);
 * ``numpy`` gets the names back that NumPy removed; so do some modules of the standard library, at once.
 
 Nothing is imported earlier than the program would: a child process that never needs TensorFlow does not pay for it.
@@ -26,7 +27,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from .. import errors
-from . import children, missing, stdlib_compat
+from . import children, libraries, missing, stdlib_compat
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
 
@@ -35,6 +36,7 @@ _DEFAULTS = {"TF_ENABLE_ONEDNN_OPTS": "0"}
 
 _lock = threading.RLock()  # protects the installation below; held while sys.meta_path and sys.modules are changed
 _finder: Finder | None = None
+_real: ModuleType | None = None  # the real TensorFlow, once it was imported
 _waiting: list[Callable[[ModuleType], None]] = []
 
 
@@ -52,8 +54,10 @@ class Finder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         top = fullname.partition(".")[0]
-        if top not in ("tensorflow", "keras", "numpy", "scipy") or fullname in self._names():
+        if fullname in self._names():
             return None
+        if top not in ("tensorflow", "keras", "numpy", "scipy"):
+            return libraries.find(fullname, path, _real_tensorflow)
         if fullname in ("tensorflow", "numpy"):
             return self._real(fullname)
         if top == "numpy" or (top == "scipy" and fullname != "scipy.misc"):
@@ -145,9 +149,15 @@ def _asked_by_find_spec() -> bool:
     return frame is not None and frame.f_code.co_filename in (importlib.util.__file__, "<frozen importlib.util>")
 
 
+def _real_tensorflow() -> ModuleType:
+    return _real or sys.modules["tensorflow"]  # which is the real one still, while it is being imported
+
+
 def _after_tensorflow(real: ModuleType) -> None:
+    global _real
     from . import namespace
 
+    _real = real
     face = namespace.build(real)
     sys.modules["tensorflow"] = face
     with _lock:

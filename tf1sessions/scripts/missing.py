@@ -1,7 +1,7 @@
 """What TensorFlow 1.15 had and today's TensorFlow has not: the replacement of each, and the errors that say so.
 
-An entry of :data:`REPLACEMENTS` covers the name and everything below it; the longest entry that fits is taken. The
-errors are kinds of ``AttributeError`` and ``ImportError``, so that ``hasattr(tf, "contrib")`` and ``try: import`` in
+An entry of :data:`REPLACEMENTS` covers the name and everything below it; the longest entry that fits is taken; those of
+``tf.contrib`` are in contrib/replacements.py. The errors are kinds of ``AttributeError`` and ``ImportError``, so that ``hasattr(tf, "contrib")`` and ``try: import`` in
 old programs work, and they name the line of the program: the first one on the stack that is not ours.
 """
 
@@ -15,6 +15,7 @@ import sys
 from importlib import metadata
 from types import FrameType
 
+from ..contrib import replacements as contrib_replacements
 from ..errors import MissingModuleError, MissingSymbolError
 
 __all__ = ["REPLACEMENTS", "module_error", "replacement", "symbol_error"]
@@ -22,62 +23,8 @@ __all__ = ["REPLACEMENTS", "module_error", "replacement", "symbol_error"]
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PASSED_THROUGH = os.path.join("tensorflow", "python", "util", "module_wrapper.py")  # reads attributes for others
 
-REPLACEMENTS = {
-    "tf.contrib": "tf.contrib left TensorFlow with version 2.0, and this part of it is not rebuilt here; look for a "
-    "counterpart in tf.layers, tf.nn, tf.train or tf.data",
-    "tf.contrib.layers.xavier_initializer": "Use tf.glorot_uniform_initializer()",
-    "tf.contrib.layers.xavier_initializer_conv2d": "Use tf.glorot_uniform_initializer()",
-    "tf.contrib.layers.variance_scaling_initializer": "Use tf.variance_scaling_initializer(scale=2.0)",
-    "tf.contrib.layers.l1_regularizer": "Use tf.keras.regularizers.l1(scale)",
-    "tf.contrib.layers.l2_regularizer": "Use tf.keras.regularizers.l2(0.5 * scale)",
-    "tf.contrib.layers.fully_connected": "Use tf.layers.dense (its activation is None unless given)",
-    "tf.contrib.layers.conv2d": "Use tf.layers.conv2d (its activation is None unless given)",
-    "tf.contrib.layers.conv2d_transpose": "Use tf.layers.conv2d_transpose",
-    "tf.contrib.layers.convolution2d": "Use tf.layers.conv2d",
-    "tf.contrib.layers.max_pool2d": "Use tf.layers.max_pooling2d",
-    "tf.contrib.layers.avg_pool2d": "Use tf.layers.average_pooling2d",
-    "tf.contrib.layers.batch_norm": "Use tf.layers.batch_normalization and run its tf.GraphKeys.UPDATE_OPS",
-    "tf.contrib.layers.layer_norm": "Use tf.keras.layers.LayerNormalization",
-    "tf.contrib.layers.flatten": "Use tf.layers.flatten",
-    "tf.contrib.layers.dropout": "Use tf.layers.dropout (with rate = 1 - keep_prob)",
-    "tf.contrib.layers.embed_sequence": "Use tf.nn.embedding_lookup on a tf.get_variable",
-    "tf.contrib.layers.one_hot_encoding": "Use tf.one_hot",
-    "tf.contrib.layers.optimize_loss": "Use an optimizer of tf.train and its minimize()",
-    "tf.contrib.layers.apply_regularization": "Add tf.losses.get_regularization_loss() to the loss",
-    "tf.contrib.layers.real_valued_column": "Use tf.feature_column.numeric_column",
-    "tf.contrib.rnn": "Most of it is in tf.nn.rnn_cell; static_rnn is tf.nn.static_rnn",
-    "tf.contrib.rnn.static_rnn": "Use tf.nn.static_rnn",
-    "tf.contrib.rnn.static_bidirectional_rnn": "Use tf.nn.static_bidirectional_rnn",
-    "tf.contrib.rnn.BasicLSTMCell": "Use tf.nn.rnn_cell.BasicLSTMCell",
-    "tf.contrib.rnn.BasicRNNCell": "Use tf.nn.rnn_cell.BasicRNNCell",
-    "tf.contrib.rnn.LSTMCell": "Use tf.nn.rnn_cell.LSTMCell",
-    "tf.contrib.rnn.GRUCell": "Use tf.nn.rnn_cell.GRUCell",
-    "tf.contrib.rnn.RNNCell": "Use tf.nn.rnn_cell.RNNCell",
-    "tf.contrib.rnn.MultiRNNCell": "Use tf.nn.rnn_cell.MultiRNNCell",
-    "tf.contrib.rnn.DropoutWrapper": "Use tf.nn.rnn_cell.DropoutWrapper",
-    "tf.contrib.rnn.ResidualWrapper": "Use tf.nn.rnn_cell.ResidualWrapper",
-    "tf.contrib.rnn.LSTMStateTuple": "Use tf.nn.rnn_cell.LSTMStateTuple",
-    "tf.contrib.data": "Use tf.data, or tf.data.experimental",
-    "tf.contrib.training.HParams": "Use a plain class, or argparse.Namespace",
-    "tf.contrib.framework.get_or_create_global_step": "Use tf.train.get_or_create_global_step",
-    "tf.contrib.framework.get_variables": "Use tf.global_variables(scope)",
-    "tf.contrib.framework.nest": "Use tf.nest",
-    "tf.contrib.framework.sort": "Use tf.sort",
-    "tf.contrib.eager": "Use tf.enable_eager_execution and tf.GradientTape; its tfe.Variable is tf.Variable",
-    "tf.contrib.distributions": "Use tf.distributions",
-    "tf.contrib.lookup": "Use tf.lookup",
-    "tf.contrib.summary": "Use tf.summary (and tf.compat.v2.summary for eager code)",
-    "tf.contrib.estimator": "tf.estimator left TensorFlow with version 2.16",
-    "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
-    "tf.contrib.tfprof": "Use tf.profiler",
-    "tf.contrib.metrics": "Use tf.metrics",
-    "tf.contrib.losses": "Use tf.losses",
-    "tf.contrib.opt": "Use the optimizers of tf.train",
-    "tf.contrib.keras": "Use tf.keras",
-    "tf.contrib.image": "Use tf.image",
-    "tf.contrib.tensorboard": "Use the package tensorboard",
-    "tf.contrib.slim": "Use tf.layers, or write the model with tf.keras.layers",
-    "tf.contrib.learn": "Use tf.keras; tf.contrib.learn and tf.estimator are gone",
+REPLACEMENTS: dict[str, str] = {
+    **contrib_replacements.REPLACEMENTS,
     "tf.estimator": "tf.estimator left TensorFlow with version 2.16; use tf.train.MonitoredTrainingSession or tf.keras",
     "tf.examples": "Only tensorflow.examples.tutorials.mnist is available",
     "tf.app.estimator": "tf.estimator left TensorFlow with version 2.16",
@@ -128,17 +75,13 @@ def replacement(symbol: str) -> str | None:
     """What to use in place of ``symbol`` ("tf.contrib.rnn.GRUCell"), as a sentence without its full stop."""
     if _TPU_DEBUG_OPS.fullmatch(symbol):
         return "Leave it out: it was for debugging TPU embeddings"
-    while symbol:
-        if symbol in REPLACEMENTS:
-            return REPLACEMENTS[symbol]
-        symbol = symbol.rpartition(".")[0]
-    return None
+    return contrib_replacements.find(symbol, REPLACEMENTS)
 
 
 def symbol_error(symbol: str) -> MissingSymbolError:
     """The error for reading ``symbol`` ("tf.contrib"), which is not there."""
     frame = _caller()
-    full = _as_written(symbol, frame)
+    full = contrib_replacements.as_written(symbol, frame)
     name = symbol.rpartition(".")[2]
     return MissingSymbolError(
         f"{full} is not available in TensorFlow {_version()}",
@@ -186,15 +129,6 @@ def _caller() -> FrameType | None:
 
 def _place(frame: FrameType | None) -> str | None:
     return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _as_written(symbol: str, frame: FrameType | None) -> str:
-    """``symbol`` with what the program's line reads from it: "tf.contrib.layers.flatten" for "tf.contrib"."""
-    if frame is None:
-        return symbol
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
-    found = re.search(rf"\b\w+\.{re.escape(symbol.partition('.')[2])}((?:\.\w+)*)", line)
-    return symbol + found.group(1) if found else symbol
 
 
 def _as_imported(module: str, frame: FrameType | None) -> str:
