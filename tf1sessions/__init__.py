@@ -48,6 +48,7 @@ below, and there are no circles::
         evaluation.py        evaluate_once, evaluation_loop
         learning.py          create_train_op, train
         summaries.py         summaries of one tensor or of several
+      replacements.py    what to use in place of what is not rebuilt
       util.py            contrib.util
       training/          contrib.training
         bucket_ops.py        batches of examples that are alike

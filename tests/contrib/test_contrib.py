@@ -21,8 +21,9 @@ def error(call):
     except Exception as error:
         return [type(error).__name__, isinstance(error, AttributeError), str(error)]
 
-report(missing=error(lambda: contrib.ffmpeg), below=error(lambda: contrib.layers.no_such_name),
-       has=[hasattr(contrib, "ffmpeg"), hasattr(contrib.layers, "no_such_name"), hasattr(contrib.layers, "conv2d")])
+report(missing=error(lambda: contrib.ffmpeg.decode_audio), below=error(lambda: contrib.layers.no_such_name),
+       has=[hasattr(contrib, "no_such_name"), hasattr(contrib.layers, "no_such_name"),
+            hasattr(contrib.layers, "conv2d")])
 tf = tf1sessions.tf1
 report(eager=tf.executing_eagerly())
 
@@ -60,7 +61,7 @@ report(trained=[loss[-1] < loss[0] for loss in results], same=all(loss == result
 def test_in_a_tensorflow_2_program(run_python: Callable[..., Any]) -> None:
     found = run_python(PROGRAM).results
     assert found["light"] and found["listed"] and {"framework", "layers", "slim"} <= set(found["modules"])
-    for key, symbol in (("missing", "tf.contrib.ffmpeg"), ("below", "tf.contrib.layers.no_such_name")):
+    for key, symbol in (("missing", "tf.contrib.ffmpeg.decode_audio"), ("below", "tf.contrib.layers.no_such_name")):
         kind, old_kind, text = found[key]
         assert (kind, old_kind) == ("MissingSymbolError", True)
         assert text.startswith(f"{symbol} is not available") and "code.py:15" in text

@@ -107,11 +107,11 @@ report(same={
     "core": from_core is tf.keras.layers.Dense, "topology": from_topology is tf.keras.layers.Layer,
     "version 2 stays": v2.__name__ != "tensorflow" and not hasattr(v2, "placeholder"),
 })
-def contrib_ffmpeg():
-    import tensorflow.contrib.ffmpeg as ffmpeg
+def contrib_module():
+    import tensorflow.contrib.no_such_part as module
 
-def contrib_tfprof():
-    from tensorflow.contrib import tfprof
+def contrib_from():
+    from tensorflow.contrib import no_such_part
 
 def contrib_name():
     from tensorflow.contrib.framework import no_such_name
@@ -133,18 +133,18 @@ report(same_contrib={
 import importlib.util
 report(
     versions=[tf.__version__, tf.VERSION, tf.version.VERSION, tf.keras.__version__], version_2=v2.__version__,
-    contrib=[hasattr(tf, "contrib"), hasattr(tf.contrib, "ffmpeg"),
-             importlib.util.find_spec("tensorflow.contrib.ffmpeg") is None,
+    contrib=[hasattr(tf, "contrib"), hasattr(tf.contrib, "no_such_part"),
+             importlib.util.find_spec("tensorflow.contrib.no_such_part") is None,
              importlib.util.find_spec("tensorflow.keras") is not None],
     missing_symbol=error(lambda: tf.contrib.ffmpeg.decode_audio()),
     missing_contrib_name=error(lambda: tf.contrib.framework.no_such_name),
     missing_below=error(lambda: tf.keras.utils.multi_gpu_model),
     missing_unknown=error(lambda: tf.nn.no_such_thing),
-    missing_module=error(contrib_ffmpeg),
-    missing_from=error(contrib_tfprof),
+    missing_module=error(contrib_module),
+    missing_from=error(contrib_from),
     missing_contrib_import=error(contrib_name),
     missing_inner=error(lambda: control_flow_ops.no_such_thing),
-    tried=imported("try:\\n    import tensorflow.contrib.ffmpeg\\nexcept ImportError:\\n    found = False")["found"],
+    tried=imported("try:\\n    import tensorflow.contrib.no_such\\nexcept ImportError:\\n    found = False")["found"],
 )
 
 losses = tf.nn.softmax_cross_entropy_with_logits
@@ -222,10 +222,9 @@ def test_missing_module_names_itself_its_line_and_its_replacement(face):
         kind, text, old_kind = face[name]
         assert (kind, old_kind) == (MissingModuleError.__name__, True), text
         assert "code.py:" in text
-    assert face["missing_module"][1].startswith("tensorflow.contrib.ffmpeg is not available")
-    assert "Use tf.audio.decode_wav" in face["missing_module"][1]
-    assert face["missing_from"][1].startswith("tensorflow.contrib.tfprof is not available")
-    assert "tf.profiler" in face["missing_from"][1]
+    assert "look for a counterpart in tf.layers" in face["missing_module"][1]
+    assert face["missing_module"][1].startswith("tensorflow.contrib.no_such_part is not available")
+    assert face["missing_from"][1].startswith("tensorflow.contrib.no_such_part is not available")
     assert face["missing_contrib_import"][1].startswith("tensorflow.contrib.framework.no_such_name is not available")
 
 

@@ -116,7 +116,7 @@ SCRIPTS = {
         import tensorflow as tf
         w = tf.Variable(tf.contrib.ffmpeg.decode_audio(b""))
     """,
-    "missing_module": "from tensorflow.contrib import ffmpeg\n",
+    "missing_module": "from tensorflow.contrib import no_such_module\n",
     "app_run": """
         import tensorflow as tf
         flags = tf.app.flags
@@ -390,7 +390,7 @@ def test_missing_names_are_reported_with_line_and_replacement(ran):
     last = [line for line in err.splitlines() if line.startswith("  File")][-1]
     assert "missing.py" in last
     code, _, err = ran("missing_module")
-    assert code == 1 and "tensorflow.contrib.ffmpeg is not available" in err and "missing_module.py:1" in err
+    assert code == 1 and "tensorflow.contrib.no_such_module is not available" in err and "missing_module.py:1" in err
 
 
 def test_app_run_and_flags(ran):

@@ -6,6 +6,9 @@ same code as ``tf.contrib`` and ``import tensorflow.contrib``. Variables have th
 that they have in 1.15.5, so that its checkpoints load. Everything is for graph mode, and importing a module changes
 nothing.
 
+The modules of 1.15 that are not rebuilt are there, too, with no names in them; a name that is read from them, or that
+a rebuilt module lacks, is an error that says what to use in its place (replacements.py).
+
 A module is imported when it is used first; importing this package imports no TensorFlow.
 """
 
@@ -18,42 +21,58 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import MissingSymbolError
+from . import addresses, replacements
 
-_NOT_CONTRIB = {"addresses"}  # files of ours that 1.15 had no module for
-_MODULES = frozenset(
-    module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")
-) - _NOT_CONTRIB
+_NOT_CONTRIB = {"addresses", "replacements"}  # files of ours that 1.15 had no module for
+_MODULES = (
+    frozenset(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+    - _NOT_CONTRIB
+)
 
 __all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name not in _MODULES:
+    if name in _MODULES:
+        module = importlib.import_module(f"{__name__}.{name}")
+    elif name in addresses.INNER:
+        module = ModuleType(f"{__name__}.{name}", f"``tf.contrib.{name}``, which is not rebuilt: it has no names.")
+        globals()[name] = module
+    else:
         raise _missing("tf.contrib", name)
-    module = importlib.import_module(f"{__name__}.{name}")
-    if "__getattr__" not in vars(module):
-
-        def getattr_(attribute: str) -> Any:
-            raise _missing(f"tf.contrib.{name}", attribute)
-
-        vars(module)["__getattr__"] = getattr_
+    _explain_missing(module, f"tf.contrib.{name}")
     return module
+
+
+def _explain_missing(module: ModuleType, symbol: str) -> None:
+    """Let a name that ``module`` and the public modules in it lack raise with its replacement."""
+    if "__getattr__" in vars(module):
+        return
+
+    def getattr_(attribute: str) -> Any:
+        raise _missing(symbol, attribute)
+
+    vars(module)["__getattr__"] = getattr_
+    for name, value in list(vars(module).items()):
+        inside = isinstance(value, ModuleType) and value.__name__ == f"{module.__name__}.{name}"
+        if inside and not name.startswith("_"):
+            _explain_missing(value, f"{symbol}.{name}")
 
 
 def _missing(module: str, name: str) -> AttributeError:
     """The error for reading ``name`` from ``module``, in the line that called our caller."""
-    symbol = f"{module}.{name}"
     if name.startswith("__"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     line = sys._getframe(2)
+    symbol = replacements.as_written(f"{module}.{name}", line)
     return MissingSymbolError(
         f"{symbol} is not available",
         where=f"{line.f_code.co_filename}:{line.f_lineno}",
-        next_step=f"The modules of tf.contrib that are: {', '.join(__all__)}.",
+        next_step=f"{replacements.find(symbol)}.",
         name=name,
         symbol=symbol,
     )
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, *addresses.INNER})

@@ -1,8 +1,9 @@
 """What TensorFlow 1.15 had and today's TensorFlow has not: the replacement of each, and the errors that say so.
 
-An entry of :data:`REPLACEMENTS` covers the name and everything below it; the longest entry that fits is taken; those of
-``tf.contrib`` are in contrib/replacements.py. The errors are kinds of ``AttributeError`` and ``ImportError``, so that ``hasattr(tf, "contrib")`` and ``try: import`` in
-old programs work, and they name the line of the program: the first one on the stack that is not ours.
+An entry of :data:`REPLACEMENTS` covers the name and everything below it; the longest entry that fits is taken. Those of
+``tf.contrib`` are in contrib/replacements.py. The errors are kinds of ``AttributeError`` and ``ImportError``, so that
+``hasattr(tf, "contrib")`` and ``try: import`` in old programs work, and they name the line of the program: the first
+one on the stack that is not ours.
 """
 
 from __future__ import annotations

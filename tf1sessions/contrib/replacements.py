@@ -1,0 +1,218 @@
+"""What to use in place of the parts of ``tf.contrib`` that are not rebuilt, and how a missing name is said.
+
+An entry of :data:`REPLACEMENTS` covers the name and everything below it; the longest entry that fits is taken, and
+``{rest}`` in it is what follows the entry's name in the symbol. ``tfp`` is the package tensorflow_probability, ``tfio``
+tensorflow_io, ``tfmot`` tensorflow_model_optimization.
+
+Names of 1.15 that the modules here have are not in the table.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Mapping
+from types import FrameType
+
+from . import addresses
+
+__all__ = ["REPLACEMENTS", "as_written", "find"]
+
+_IO = "Use the package tensorflow_io"
+_PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimization"
+_QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
+
+REPLACEMENTS: dict[str, str] = {
+    "tf.contrib": "It left TensorFlow with version 2.0, and this part of it is not rebuilt here; look for a "
+    "counterpart in tf.layers, tf.nn, tf.train or tf.data",
+    "tf.contrib.all_reduce": "Use tf.distribute.MirroredStrategy, or the package horovod",
+    "tf.contrib.autograph": "Use tf.autograph",
+    "tf.contrib.batching.batch_function": "Use tf.nondifferentiable_batch_function",
+    "tf.contrib.bayesflow": "Use tfp.monte_carlo of the package tensorflow_probability",
+    "tf.contrib.bayesflow.monte_carlo.expectation": "Use tfp.monte_carlo.expectation of the package "
+    "tensorflow_probability",
+    "tf.contrib.bigtable": f"{_IO}: tfio.bigtable",
+    "tf.contrib.boosted_trees": "Use tf.estimator.BoostedTreesClassifier or tf.estimator.BoostedTreesRegressor",
+    "tf.contrib.checkpoint": "Attributes of a tf.Module are tracked, lists and dicts too; save it with "
+    "tf.train.Checkpoint",
+    "tf.contrib.checkpoint.CheckpointManager": "Use tf.train.CheckpointManager",
+    "tf.contrib.checkpoint.Checkpointable": "Use tf.Module",
+    "tf.contrib.checkpoint.CheckpointableBase": "Use tf.Module",
+    "tf.contrib.checkpoint.NumpyState": "Use tf.train.experimental.PythonState",
+    "tf.contrib.checkpoint.PythonStateWrapper": "Use tf.train.experimental.PythonState",
+    "tf.contrib.checkpoint.dot_graph_from_checkpoint": "Use tf.train.list_variables(path)",
+    "tf.contrib.checkpoint.list_objects": "Use tf.train.list_variables(path)",
+    "tf.contrib.checkpoint.object_metadata": "Use tf.train.list_variables(path)",
+    "tf.contrib.cloud": _IO,
+    "tf.contrib.cloud.BigQueryReader": f"{_IO}: tfio.bigquery.BigQueryClient",
+    "tf.contrib.cloud.BigtableClient": f"{_IO}: tfio.bigtable",
+    "tf.contrib.cloud.BigtableTable": f"{_IO}: tfio.bigtable",
+    "tf.contrib.cloud.BlockCacheParams": f"{_IO}: tfio.gcs.BlockCacheParams",
+    "tf.contrib.cloud.configure_colab_session": f"{_IO}: tfio.gcs.configure_colab_session",
+    "tf.contrib.cloud.configure_gcs": f"{_IO}: tfio.gcs.configure_gcs",
+    "tf.contrib.compiler": "Use tf.xla.experimental",
+    "tf.contrib.compiler.jit.experimental_jit_scope": "Use tf.xla.experimental.jit_scope",
+    "tf.contrib.compiler.xla.compile": "Use tf.xla.experimental.compile",
+    "tf.contrib.constrained_optimization": "Use the package tensorflow_constrained_optimization",
+    "tf.contrib.copy_graph": "Use tf.import_graph_def(graph.as_graph_def(), ...) in the other graph",
+    "tf.contrib.data": "Use tf.data, or tf.data.experimental",
+    "tf.contrib.deprecated": "Use tf.summary",
+    "tf.contrib.deprecated.audio_summary": "Use tf.summary.audio",
+    "tf.contrib.deprecated.histogram_summary": "Use tf.summary.histogram",
+    "tf.contrib.deprecated.image_summary": "Use tf.summary.image",
+    "tf.contrib.deprecated.merge_all_summaries": "Use tf.summary.merge_all",
+    "tf.contrib.deprecated.merge_summary": "Use tf.summary.merge",
+    "tf.contrib.deprecated.scalar_summary": "Use tf.summary.scalar",
+    "tf.contrib.distribute": "Use tf.distribute{rest}",
+    "tf.contrib.distribute.AllReduceCrossDeviceOps": "Use tf.distribute.NcclAllReduce or "
+    "tf.distribute.HierarchicalCopyAllReduce",
+    "tf.contrib.distribute.CollectiveAllReduceStrategy": "Use tf.distribute.experimental.MultiWorkerMirroredStrategy",
+    "tf.contrib.distribute.DistributeConfig": "Use tf.distribute.MirroredStrategy in your own loop",
+    "tf.contrib.distribute.DistributionStrategy": "Use tf.distribute.Strategy",
+    "tf.contrib.distribute.Monitor": "Write the loop, with the session's run()",
+    "tf.contrib.distribute.MultiWorkerAllReduce": "Use tf.distribute.experimental.MultiWorkerMirroredStrategy",
+    "tf.contrib.distribute.ParameterServerStrategy": "Use tf.distribute.experimental.ParameterServerStrategy, or "
+    "tf.train.replica_device_setter",
+    "tf.contrib.distribute.StandardInputStep": "Write the step as a function, for strategy.run",
+    "tf.contrib.distribute.StandardSingleLossStep": "Write the step as a function, for strategy.run",
+    "tf.contrib.distribute.Step": "Write the step as a function, for strategy.run",
+    "tf.contrib.distribute.TPUStrategy": "Use tf.distribute.experimental.TPUStrategy",
+    "tf.contrib.distribute.UpdateContext": "Use tf.distribute.get_strategy().extended.update",
+    "tf.contrib.distribute.get_cross_replica_context": "Use tf.distribute.in_cross_replica_context",
+    "tf.contrib.distribute.get_distribution_strategy": "Use tf.distribute.get_strategy",
+    "tf.contrib.distribute.has_distribution_strategy": "Use tf.distribute.has_strategy",
+    "tf.contrib.distribute.initialize_tpu_system": "Use tf.tpu.experimental.initialize_tpu_system of TensorFlow 2",
+    "tf.contrib.distribute.require_replica_context": "Use tf.distribute.get_replica_context, which is None outside",
+    "tf.contrib.distribute.run_standard_tensorflow_server": "Use tf.train.Server",
+    "tf.contrib.estimator": "Use tf.estimator",
+    "tf.contrib.feature_column": "Use tf.feature_column{rest}",
+    "tf.contrib.feature_column.sequence_input_layer": "Use tf.keras.experimental.SequenceFeatures",
+    "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
+    "tf.contrib.fused_conv": "Use tf.nn.conv2d, tf.nn.bias_add and the activation: TensorFlow fuses them",
+    "tf.contrib.graph_editor": "Change the GraphDef and bring it in by tf.import_graph_def(graph_def, input_map=...)",
+    "tf.contrib.grid_rnn": "Write it with the cells of tf.nn.rnn_cell",
+    "tf.contrib.hadoop": _IO,
+    "tf.contrib.hooks.ProfilerHook": "Use tf.train.ProfilerHook",
+    "tf.contrib.ignite": "Use tf.data.Dataset.from_generator with a client of Apache Ignite",
+    "tf.contrib.input_pipeline": "Use tf.data",
+    "tf.contrib.integrate": "Use tfp.math.ode of the package tensorflow_probability, or scipy.integrate.solve_ivp",
+    "tf.contrib.kafka": f"{_IO}: tfio.IODataset.from_kafka",
+    "tf.contrib.keras": "Use tf.keras{rest}",
+    "tf.contrib.keras.api.keras": "Use tf.keras{rest}",
+    "tf.contrib.kernel_methods": "Use tf.keras.layers.experimental.RandomFourierFeatures and a dense layer",
+    "tf.contrib.kernel_methods.sparse_multiclass_hinge_loss": "Use tf.keras.losses.CategoricalHinge on one-hot labels",
+    "tf.contrib.kinesis": _IO,
+    "tf.contrib.labeled_tensor": "Use plain tensors and the functions of tf; arrays with labels are in the package "
+    "xarray",
+    "tf.contrib.learn": "Use tf.estimator",
+    "tf.contrib.libsvm": f"{_IO}: tfio.IODataset.from_libsvm, or sklearn.datasets.load_svmlight_file",
+    "tf.contrib.linear_optimizer": "Use tf.train.sdca_optimizer, or another optimizer such as tf.train.FtrlOptimizer",
+    "tf.contrib.meta_graph_transform": "Use tf.graph_util.remove_training_nodes and tf.graph_util.extract_sub_graph",
+    "tf.contrib.mixed_precision": "Use tf.train.experimental.enable_mixed_precision_graph_rewrite",
+    "tf.contrib.mixed_precision.ExponentialUpdateLossScaleManager": "Use tf.train.experimental.DynamicLossScale",
+    "tf.contrib.mixed_precision.FixedLossScaleManager": "Use tf.train.experimental.FixedLossScale",
+    "tf.contrib.mixed_precision.LossScaleOptimizer": "Use tf.train.experimental.MixedPrecisionLossScaleOptimizer",
+    "tf.contrib.model_pruning": _PRUNING,
+    "tf.contrib.nearest_neighbor": "Use sklearn.neighbors.NearestNeighbors, or the package faiss",
+    "tf.contrib.nn": "Use tf.nn",
+    "tf.contrib.nn.alpha_dropout": "Use tf.keras.layers.AlphaDropout",
+    "tf.contrib.nn.conv1d_transpose": "Use tf.nn.conv1d_transpose",
+    "tf.contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits": "Use "
+    "tf.nn.sigmoid_cross_entropy_with_logits(labels=..., logits=...)",
+    "tf.contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits": "Use "
+    "tf.nn.softmax_cross_entropy_with_logits(labels=..., logits=...)",
+    "tf.contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits": "Use "
+    "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=..., logits=...)",
+    "tf.contrib.nn.nth_element": "Use tf.sort and take the element",
+    "tf.contrib.nn.rank_sampled_softmax_loss": "Use tf.nn.sampled_softmax_loss",
+    "tf.contrib.nn.sampled_sparse_softmax_loss": "Use tf.nn.sampled_softmax_loss",
+    "tf.contrib.nn.scaled_softplus": "Use tf.nn.softplus(alpha * x) / alpha",
+    "tf.contrib.optimizer_v2": "Use tf.train{rest}",
+    "tf.contrib.optimizer_v2.OptimizerV2": "Use tf.train.Optimizer",
+    "tf.contrib.periodic_resample": "Use tf.depth_to_space, or tf.reshape and tf.transpose",
+    "tf.contrib.predictor": 'Use tf.saved_model.load(session, ["serve"], path) and the session\'s run()',
+    "tf.contrib.predictor.from_contrib_estimator": "Use the estimator's predict()",
+    "tf.contrib.predictor.from_estimator": "Use the estimator's predict()",
+    "tf.contrib.proto": "Use tf.io{rest}",
+    "tf.contrib.quantization": "Use the function of this name in tf.quantization or tf.nn, or the operation in "
+    "tf.raw_ops",
+    "tf.contrib.quantize": _QUANTIZE,
+    "tf.contrib.receptive_field": "Use the package receptive_field",
+    "tf.contrib.recurrent": "Use tf.nn.dynamic_rnn",
+    "tf.contrib.recurrent.Recurrent": "Use tf.scan",
+    "tf.contrib.recurrent.bidirectional_functional_rnn": "Use tf.nn.bidirectional_dynamic_rnn",
+    "tf.contrib.reduce_slice_ops": "Use tf.math.segment_sum and its kin",
+    "tf.contrib.remote_fused_graph": "Use tf.lite",
+    "tf.contrib.resampler": "Use tf.gather_nd at the four neighbours of each point, and weight them",
+    "tf.contrib.rpc": "Use the package grpcio in a tf.py_func",
+    "tf.contrib.saved_model.load_keras_model": "Use tf.keras.models.load_model",
+    "tf.contrib.saved_model.save_keras_model": "Use tf.keras.models.save_model",
+    "tf.contrib.session_bundle": "Use tf.saved_model.Builder and tf.saved_model.load",
+    "tf.contrib.session_bundle.constants": "Use tf.saved_model.signature_constants",
+    "tf.contrib.session_bundle.gc": "List the folder with tf.gfile.ListDirectory and remove the old exports",
+    "tf.contrib.solvers": "Use tf.linalg",
+    "tf.contrib.solvers.lanczos": "Use tf.linalg.svd, or scipy.sparse.linalg.svds",
+    "tf.contrib.solvers.least_squares.cgls": "Use tf.linalg.lstsq",
+    "tf.contrib.solvers.linear_equations.conjugate_gradient": "Use tf.linalg.experimental.conjugate_gradient",
+    "tf.contrib.solvers.util": "Use tf.linalg.LinearOperatorFullMatrix and tf.linalg.l2_normalize",
+    "tf.contrib.sparsemax": "Write it with tf.sort and tf.cumsum",
+    "tf.contrib.specs": "Write the model with tf.layers",
+    "tf.contrib.staging": "Use dataset.prefetch of tf.data, or tf.raw_ops.Stage and tf.raw_ops.Unstage",
+    "tf.contrib.stat_summarizer": "Run with tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) and give the "
+    "tf.RunMetadata to tf.profiler.profile",
+    "tf.contrib.stateless.stateless_multinomial": "Use tf.random.stateless_multinomial",
+    "tf.contrib.stateless.stateless_random_normal": "Use tf.random.stateless_normal",
+    "tf.contrib.stateless.stateless_random_uniform": "Use tf.random.stateless_uniform",
+    "tf.contrib.stateless.stateless_truncated_normal": "Use tf.random.stateless_truncated_normal",
+    "tf.contrib.tensorrt": "TensorFlow has no TensorRT any more: convert the model with the package tf2onnx",
+    "tf.contrib.testing": "Read events with tf.train.summary_iterator",
+    "tf.contrib.text": "Use tf.keras.preprocessing.sequence.skipgrams",
+    "tf.contrib.tfprof": "Use tf.profiler",
+    "tf.contrib.tfprof.ProfileContext": "Use tf.profiler.Profiler",
+    "tf.contrib.tfprof.model_analyzer.advise": "Use tf.profiler.advise",
+    "tf.contrib.tfprof.model_analyzer.print_model_analysis": "Use tf.profiler.profile",
+    "tf.contrib.tfprof.tfprof_logger": "Use tf.profiler.write_op_log",
+    "tf.contrib.timeseries": "Use tfp.sts of the package tensorflow_probability, or the package statsmodels",
+    "tf.contrib.util.loader": "Use tf.load_op_library(path)",
+}
+
+
+def find(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
+    """What to use in place of ``symbol``, as a sentence without its full stop; None if that is not known.
+
+    Example:
+        >>> find("tf.contrib.optimizer_v2.AdamOptimizer"), find("tf.contrib.optimizer_v2.adam.AdamOptimizer")
+        ('Use tf.train.AdamOptimizer', 'Use tf.train.AdamOptimizer')
+    """
+    name = symbol
+    while name:
+        if name in table:
+            return table[name].replace("{rest}", _rest(name, symbol))
+        name = name.rpartition(".")[0]
+    return None
+
+
+def _rest(name: str, symbol: str) -> str:
+    """What follows ``name`` in ``symbol``, without the inner address of a module of ``tf.contrib``."""
+    parts = symbol[len(name) + 1 :].split(".")
+    module = name.removeprefix("tf.contrib.")
+    for length in range(len(parts) - 1, 0, -1):
+        if addresses.is_inner(module, ".".join(parts[:length])):
+            parts = parts[length:]
+            break
+    return "".join(f".{part}" for part in parts if part)
+
+
+def as_written(symbol: str, frame: FrameType | None) -> str:
+    """``symbol`` with what the program's line reads from it: "tf.contrib.keras.layers.Dense" for "tf.contrib.keras"."""
+    if frame is None:
+        return symbol
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+    last = symbol.partition(".")[2]
+    while last:  # "tf.contrib.learn.io.x" may be written learn.io.x, with the names that were imported
+        before = r"(?<!\w)" if "." in last else r"(?<=\.)"
+        found = re.search(rf"{before}{re.escape(last)}((?:\.\w+)*)", line)
+        if found:
+            return symbol + found.group(1)
+        last = last.partition(".")[2]
+    return symbol
