@@ -1,7 +1,8 @@
 """``tf.contrib.crf``: linear-chain conditional random fields: scores, log-likelihood, decoding.
 
 Shapes: B sequences in the batch, T steps, N tags. ``inputs`` [B, T, N] are the scores of the tags at each step,
-``transition_params`` [N, N] those of a tag (row) before another (column). Steps beyond a sequence's length do not count.
+``transition_params`` [N, N] those of a tag (row) before another (column). Steps beyond a sequence's length do not
+count.
 """
 
 from __future__ import annotations
