@@ -25,9 +25,10 @@ BELOW: dict[str, tuple[str, ...]] = {
     "runtime": ("errors",),
     "sessions": ("errors", "runtime"),
     "pipelines": ("errors", "runtime", "sessions"),
-    "contrib": ("errors", "runtime", "sessions"),
+    "estimator": ("errors", "runtime", "sessions"),
+    "contrib": ("errors", "runtime", "sessions", "estimator"),
     "pools": ("errors", "runtime", "sessions", "pipelines"),
-    "scripts": ("errors", "runtime", "sessions", "contrib", "pipelines", "pools"),
+    "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "pools"),
     "porting": ("errors", "runtime", "sessions"),
     "porting.source": ("errors",),
     "testing": ("errors", "runtime", "sessions", "pipelines", "pools"),
@@ -325,6 +326,7 @@ def test_exports_are_exact_and_sorted() -> None:
         "contrib",
         "enable_v1_behavior",
         "errors",
+        "estimator",
         "scripts",
         "tf1",
     ]
@@ -363,7 +365,7 @@ def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., Pyt
             report(unknown_import=str(error))
         report(after_unknown=sorted({name.partition(".")[0] for name in sys.modules}))
 
-        tf1sessions.scripts, tf1sessions.errors, tf1sessions.contrib
+        tf1sessions.scripts, tf1sessions.errors, tf1sessions.contrib, tf1sessions.estimator
         report(after_modules=sorted({name.partition(".")[0] for name in sys.modules}))
 
         # Eight threads that all ask first get the same objects.

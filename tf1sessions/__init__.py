@@ -56,6 +56,16 @@ below, and there are no circles::
         evaluation.py        waiting for checkpoints, and evaluating them
         hparam.py            HParams
         training.py          create_train_op and train
+    estimator/         tf.estimator
+      estimator.py       Estimator: train, evaluate, predict, export
+      evaluation.py      evaluating a graph at a checkpoint; its summaries
+      export.py          tf.estimator.export: what served models get and give
+      model_fn.py        EstimatorSpec, ModeKeys
+      run_config.py      RunConfig, TF_CONFIG
+      saved_models.py    models as SavedModels
+      tpu.py             tf.estimator.tpu, without a TPU
+      util.py            what the files of this room share
+      warm_start.py      starting from another checkpoint's values
     pools/             many sessions at once
       base.py            jobs, names, limits and statistics of every pool
       threads.py         ThreadSessionPool: many sessions in one process, a thread each
@@ -112,7 +122,7 @@ from typing import TYPE_CHECKING, Any
 from tf1sessions import errors
 
 if TYPE_CHECKING:
-    from tf1sessions import contrib, scripts
+    from tf1sessions import contrib, estimator, scripts
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
     from tf1sessions.sessions.calls import CompiledCall, Session
@@ -131,6 +141,7 @@ __all__ = [
     "contrib",
     "enable_v1_behavior",
     "errors",
+    "estimator",
     "scripts",
     "tf1",
 ]
@@ -144,6 +155,7 @@ _HOMES: dict[str, str | None] = {
     "ThreadSessionPool": "tf1sessions.pools.threads",
     "contrib": None,
     "enable_v1_behavior": "tf1sessions.runtime",
+    "estimator": None,
     "scripts": None,
     "tf1": "tf1sessions.runtime",
 }

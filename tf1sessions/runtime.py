@@ -74,6 +74,11 @@ class _Private:
         self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
         self.numpy_compat = self._module("tensorflow.python.util.numpy_compat")
         self.nest = self._module("tensorflow.python.util.nest")  # for contrib.framework.nest
+        # for estimator
+        self.dataset_ops = self._module("tensorflow.python.data.ops.dataset_ops")
+        self.export_output = self._module("tensorflow.python.saved_model.model_utils.export_output")
+        self.export_utils = self._module("tensorflow.python.saved_model.model_utils.export_utils")
+        self.training_util = self._module("tensorflow.python.training.training_util")
         # for contrib.tpu
         self.device_assignment = self._module("tensorflow.python.tpu.device_assignment")
         self.tpu_feed = self._module("tensorflow.python.tpu.tpu_feed")

@@ -1,0 +1,65 @@
+"""``tf.estimator`` as TensorFlow 1.15 had it, on today's TensorFlow.
+
+``from tf1sessions import estimator`` and then ``estimator.Estimator(...)``; scripts of ``tf1sessions run`` get the same
+as ``tf.estimator``. Everything runs in graphs of its own, so that it works in a TensorFlow 2 program too.
+
+A name is fetched from its file when it is used first; importing this package imports no TensorFlow.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from ..errors import MissingSymbolError
+
+#: File here, or "train" for ``tf.train`` -> its names in ``tf.estimator``.
+_FILES = {
+    "estimator": "Estimator",
+    "model_fn": "EstimatorSpec ModeKeys",
+    "run_config": "RunConfig",
+    "train": (
+        "CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook "
+        "NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer SessionRunArgs SessionRunContext "
+        "SessionRunHook SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook VocabInfo"
+    ),
+    "warm_start": "WarmStartSettings",
+}
+_HOMES = {name: file for file, names in _FILES.items() for name in names.split()}
+#: Files that are modules of ``tf.estimator`` themselves.
+_MODULES = ("export",)
+
+__all__ = sorted([*_HOMES, *_MODULES])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        raise _missing(name)
+    home = _HOMES[name]
+    source = importlib.import_module("..runtime", __name__).tf.train if home == "train" else _file(home)
+    value = globals()[name] = getattr(source, name)
+    return value
+
+
+def _file(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def _missing(name: str) -> AttributeError:
+    if name.startswith("__"):
+        return AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    line = sys._getframe(2)
+    return MissingSymbolError(
+        f"tf.estimator.{name} is not available",
+        where=f"{line.f_code.co_filename}:{line.f_lineno}",
+        next_step=f"The names of tf.estimator that are: {', '.join(__all__)}.",
+        name=name,
+        symbol=f"tf.estimator.{name}",
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
