@@ -18,6 +18,7 @@ What runs where::
                                                   numpy_compat.py  NumPy 1.16's names and printing
                                                   stdlib_compat.py what left Python's library since 3.6
                                                   scipy_misc.py    scipy.misc's image functions
+                                                  pillow_compat.py what Pillow 10 removed
                                                   settings.py      what a job was given, for it and its children
                                                   limits.py        threads and memory of a job
                                                   claims.py        two jobs that write to one folder

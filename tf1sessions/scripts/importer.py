@@ -9,7 +9,7 @@ Data flow: :func:`install` sets the environment variables that TensorFlow reads 
   in the real package, and is otherwise a :class:`~tf1sessions.errors.MissingModuleError`;
 * ``keras``, ``tensorflow.keras`` and ``tensorflow.python.keras`` is Keras 2 (the package tf_keras);
 * a library that was written for TensorFlow 2 gets the real ``tensorflow`` (libraries.py);
-* ``numpy`` gets the names back that NumPy removed; so do some modules of the standard library, at once.
+* ``numpy`` and Pillow get names back that they removed; so do some modules of the standard library, at once.
 
 Nothing is imported earlier than the program would: a child process that never needs TensorFlow does not pay for it.
 """
@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from .. import errors
-from . import children, libraries, missing, stdlib_compat
+from . import children, libraries, missing, pillow_compat, stdlib_compat
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
 
@@ -41,7 +41,7 @@ _waiting: list[Callable[[ModuleType], None]] = []
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Answers for ``tensorflow``, ``keras``, ``numpy`` and what is below the first two.
+    """Answers for ``tensorflow`` and ``keras`` with what is below them, ``numpy``, and the libraries that need a word.
 
     Import statements call it under the import system's own locks; it keeps no state but ``busy``, the names that the
     current thread is importing through it.
@@ -56,11 +56,12 @@ class Finder(importlib.abc.MetaPathFinder):
         top = fullname.partition(".")[0]
         if fullname in self._names():
             return None
-        if top not in ("tensorflow", "keras", "numpy", "scipy"):
+        after = _AFTER.get(fullname)
+        if after is not None:
+            return self._real(fullname, after)
+        if top not in ("tensorflow", "keras", "scipy"):
             return libraries.find(fullname, path, _real_tensorflow)
-        if fullname in ("tensorflow", "numpy"):
-            return self._real(fullname)
-        if top == "numpy" or (top == "scipy" and fullname != "scipy.misc"):
+        if top == "scipy" and fullname != "scipy.misc":
             return None
         if top == "scipy":
             from . import scipy_misc
@@ -90,8 +91,8 @@ class Finder(importlib.abc.MetaPathFinder):
             names = self.busy.names = set()
         return names
 
-    def _real(self, name: str) -> importlib.machinery.ModuleSpec | None:
-        """The spec of the real package, whose loader runs our hook after it."""
+    def _real(self, name: str, after: Callable[[ModuleType], None]) -> importlib.machinery.ModuleSpec | None:
+        """The spec of the real module, whose loader calls ``after`` with it."""
         self._names().add(name)
         try:
             spec = importlib.util.find_spec(name)
@@ -99,7 +100,7 @@ class Finder(importlib.abc.MetaPathFinder):
             self._names().discard(name)
         if spec is None or spec.loader is None:
             return spec
-        spec.loader = _AfterImport(spec.loader, _after_tensorflow if name == "tensorflow" else _after_numpy)
+        spec.loader = _AfterImport(spec.loader, after)
         return spec
 
 
@@ -184,6 +185,13 @@ def _after_numpy(numpy: ModuleType) -> None:
     numpy_compat.apply()
 
 
+_AFTER: dict[str, Callable[[ModuleType], None]] = {
+    "tensorflow": _after_tensorflow,
+    "numpy": _after_numpy,
+    **dict.fromkeys(pillow_compat.MODULES, pillow_compat.apply),
+}
+
+
 def installed() -> bool:
     """Whether this process has the TF1 face. Safe from any thread."""
     return _finder is not None
@@ -233,8 +241,9 @@ def install(*, fast_path: bool = True) -> None:
             os.environ.setdefault(name, value)
         stdlib_compat.apply()
         children.install()
-        if "numpy" in sys.modules:
-            _after_numpy(sys.modules["numpy"])
+        for name, after in _AFTER.items():
+            if name in sys.modules and name != "tensorflow":
+                after(sys.modules[name])
         if real is not None:
             _after_tensorflow(real)
         _finder = Finder()
