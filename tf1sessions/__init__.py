@@ -14,6 +14,7 @@ below, and there are no circles::
       session.py         GraphSession: one thread builds it, any thread runs it
     contrib/           tf.contrib: a module here for each module there
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
+      cluster_resolver.py  contrib.cluster_resolver
       data.py            contrib.data
       framework/         contrib.framework
         arg_scope.py         arguments that functions get from a scope
@@ -50,6 +51,10 @@ below, and there are no circles::
         summaries.py         summaries of one tensor or of several
       replacements.py    what to use in place of what is not rebuilt
       util.py            contrib.util
+      tpu/               contrib.tpu
+        tpu_function.py      how many shards there are
+        tpu_ops.py           operations of TPUs
+        training_loop.py     while_loop and repeat
       training/          contrib.training
         bucket_ops.py        batches of examples that are alike
         device_setter.py     which parameter server gets a variable

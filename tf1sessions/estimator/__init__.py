@@ -28,7 +28,7 @@ _FILES = {
 }
 _HOMES = {name: file for file, names in _FILES.items() for name in names.split()}
 #: Files that are modules of ``tf.estimator`` themselves.
-_MODULES = ("export",)
+_MODULES = ("export", "tpu")
 
 __all__ = sorted([*_HOMES, *_MODULES])
 
