@@ -1,6 +1,6 @@
 """A small transformer that classifies sentences, as programs of 2018 were written: TPUEstimator, TFRecords, flags."""
 
-# ruff: noqa: B905, UP
+# ruff: noqa: B905, UP004, UP008, UP010, UP031
 from __future__ import absolute_import, division, print_function
 
 import collections
