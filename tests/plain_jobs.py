@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -46,6 +48,15 @@ def marked(mark: str) -> dict[int, str]:
     return found
 
 
+class Command(subprocess.Popen[bytes]):
+    """A process that does not outlive a test that failed."""
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, value, traceback)
+
+
 @dataclasses.dataclass
 class Plain:
     """What a test does with jobs, in an empty folder that is the current one."""
@@ -71,8 +82,10 @@ class Plain:
 
     def start(self, *args: str, program: Sequence[str] = (), **options: Any) -> subprocess.Popen[bytes]:
         command = [sys.executable, *(program or [str(HERE / "plain_program.py")]), *args]
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen(command, cwd=self.folder, **pipes | options)
+        ways: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        # as a shell starts it, also when these tests run under nohup
+        ways["preexec_fn"] = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        return Command(command, cwd=self.folder, **ways | options)
 
     def cli(self, *args: str, input: bytes | None = None, **options: Any) -> subprocess.CompletedProcess[bytes]:
         if input is not None:
