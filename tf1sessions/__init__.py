@@ -37,7 +37,28 @@ below, and there are no circles::
         utils.py             what all layers share
       lookup.py          contrib.lookup
       losses.py          contrib.losses
-      metrics.py         contrib.metrics
+      metrics/           contrib.metrics
+        accumulated.py       areas under curves, of all values
+        common.py            local variables, collections
+        metric_ops.py        streaming_accuracy and its kin
+        thresholds.py        counts at thresholds
+      opt/               contrib.opt
+        adam_optimizers.py   Nadam, AdaMax, lazy Adam, Adam with a global step
+        averaging_optimizers.py  workers that average their variables
+        base.py              one rule for ref and for resource variables
+        drop_stale_gradient_optimizer.py  drops old gradients
+        external_optimizer.py  SciPy's optimizers
+        ggt.py               GGT
+        lars_optimizer.py    LARS
+        matrix_functions.py  roots of matrices
+        moving_average_optimizer.py  averages of variables, and their saver
+        multitask_optimizer_wrapper.py  leaves zero gradients out
+        reg_adagrad_optimizer.py  Adagrad for regularizers
+        shampoo.py           Shampoo
+        sign_decay.py        decays for AddSign and PowerSign
+        sign_optimizers.py   AddSign and PowerSign
+        variable_clipping_optimizer.py  clips variables
+        weight_decay_optimizers.py  AdamW and its kin
       rnn/               contrib.rnn
         core_rnn_cell.py   what cells share; projections and embeddings around them
         fused_rnn_cell.py  RNNs over whole sequences

@@ -1,0 +1,127 @@
+"""AddSign and PowerSign: steps scaled by whether the gradient agrees with its average (arXiv 1709.07417).
+
+Their slot is ``m``, the average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ...runtime import tf1 as tf
+from .base import RuleOptimizer, hyperparameter
+
+__all__ = ["AddSignOptimizer", "PowerSignOptimizer"]
+
+
+class _SignOptimizer(RuleOptimizer):
+    """Base: subclasses give the factor of the gradient."""
+
+    def __init__(
+        self, learning_rate: Any, beta: Any, sign_decay_fn: Callable[[Any], Any] | None, use_locking: bool, name: str
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._lr = learning_rate
+        self._beta = beta
+        self._sign_decay_fn = sign_decay_fn
+
+    def _factor(self, agreement: Any) -> Any:
+        """What the gradient is multiplied by; ``agreement`` is between -1 and 1."""
+        raise NotImplementedError
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+        """As ``Optimizer.apply_gradients``; the decay of the sign is that of ``global_step``."""
+        self._sign_decay = 1.0 if self._sign_decay_fn is None else self._sign_decay_fn(global_step)
+        return super().apply_gradients(grads_and_vars, global_step=global_step, name=name)
+
+    def _create_slots(self, var_list: Any) -> None:
+        for var in var_list:
+            self._zeros_slot(var, "m", self._name)
+
+    def _prepare(self) -> None:
+        self._lr_t = hyperparameter(self._lr, "learning_rate")
+        self._beta_t = hyperparameter(self._beta, "beta")
+        self._sign_decay_t = tf.convert_to_tensor(self._sign_decay, name="sign_decay")
+
+    def _change(self, grad: Any, m_t: Any, var: Any) -> Any:
+        agreement = self._cast(self._sign_decay_t, var) * tf.sign(grad) * tf.sign(m_t)
+        return self._cast(self._lr_t, var) * self._factor(agreement) * grad
+
+    def _dense(self, grad: Any, var: Any) -> Any:
+        m, beta = self.get_slot(var, "m"), self._cast(self._beta_t, var)
+        m_t = m.assign(beta * m + (1 - beta) * grad, use_locking=self._use_locking)
+        return var.assign_sub(self._change(grad, m_t, var), use_locking=self._use_locking)
+
+    def _sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+        m, beta = self.get_slot(var, "m"), self._cast(self._beta_t, var)
+        m_t = beta * tf.gather(m, indices) + (1 - beta) * grad
+        change = self._change(grad, m_t, var)
+        return tf.group(
+            m.scatter_update(tf.IndexedSlices(m_t, indices), use_locking=self._use_locking),
+            var.scatter_sub(tf.IndexedSlices(change, indices), use_locking=self._use_locking),
+        )
+
+
+class AddSignOptimizer(_SignOptimizer):
+    """Steps of ``(alpha + sign_decay * sign(g) * sign(m)) * g``.
+
+    Args:
+        learning_rate: A number or tensor.
+        alpha: A number or tensor.
+        beta: The decay of the average m.
+        sign_decay_fn: A function of the global step, see :mod:`.sign_decay`; None for 1.
+        use_locking: Whether updates take locks.
+        name: Of the operations and slots.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.1,
+        alpha: Any = 1.0,
+        beta: Any = 0.9,
+        sign_decay_fn: Callable[[Any], Any] | None = None,
+        use_locking: bool = False,
+        name: str = "AddSignOptimizer",
+    ) -> None:
+        super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
+        self._alpha = alpha
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._alpha_t = hyperparameter(self._alpha, "alpha")
+
+    def _factor(self, agreement: Any) -> Any:
+        return tf.cast(self._alpha_t, agreement.dtype) + agreement
+
+
+class PowerSignOptimizer(_SignOptimizer):
+    """Steps of ``base ** (sign_decay * sign(g) * sign(m)) * g``.
+
+    Args:
+        learning_rate: A number or tensor.
+        base: A number or tensor.
+        beta: The decay of the average m.
+        sign_decay_fn: A function of the global step, see :mod:`.sign_decay`; None for 1.
+        use_locking: Whether updates take locks.
+        name: Of the operations and slots.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.1,
+        base: Any = math.e,
+        beta: Any = 0.9,
+        sign_decay_fn: Callable[[Any], Any] | None = None,
+        use_locking: bool = False,
+        name: str = "PowerSignOptimizer",
+    ) -> None:
+        super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
+        self._base = base
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._log_base_t = tf.math.log(hyperparameter(self._base, "base"))
+
+    def _factor(self, agreement: Any) -> Any:
+        return tf.exp(tf.cast(self._log_base_t, agreement.dtype) * agreement)
