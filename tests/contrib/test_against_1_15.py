@@ -25,7 +25,12 @@ OTHER_NAMES = {
         "dropout",  # tf.nn.dropout selects where it multiplied
         "dropout noise",
     },
-    "metrics": {"confusion_matrix 0"},  # tf.math.confusion_matrix scatters where it added
+    "metrics": {
+        "confusion_matrix 0",  # tf.math.confusion_matrix scatters where it added
+        *(f"curve_points {curve} {number}" for curve in ("PR", "ROC") for number in range(3)),  # fewer stacks
+        *(f"equal_thresholds {number}" for number in range(3)),  # fewer casts
+        "equal_thresholds double 0",
+    },
 }
 
 

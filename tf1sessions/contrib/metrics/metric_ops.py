@@ -1,4 +1,4 @@
-"""``tf.contrib.metrics``: metrics that stream over batches, as pairs of a value and an operation that updates it.
+"""Metrics that stream over batches, as pairs of a value and an operation that updates it.
 
 Most of them are ``tf.metrics`` with the predictions first. In the shapes, B is the batch.
 """
@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..runtime import tf1 as tf
+from ...runtime import tf1 as tf
+from .common import Metric, collected, local
 
 __all__ = [
     "accuracy",
     "aggregate_metric_map",
     "aggregate_metrics",
+    "cohen_kappa",
     "confusion_matrix",
     "count",
     "set_difference",
     "set_intersection",
     "set_size",
     "set_union",
+    "sparse_recall_at_top_k",
     "streaming_accuracy",
     "streaming_auc",
     "streaming_covariance",
@@ -44,6 +47,7 @@ __all__ = [
     "streaming_root_mean_squared_error",
     "streaming_sensitivity_at_specificity",
     "streaming_sparse_average_precision_at_k",
+    "streaming_sparse_average_precision_at_top_k",
     "streaming_sparse_precision_at_k",
     "streaming_sparse_precision_at_top_k",
     "streaming_sparse_recall_at_k",
@@ -51,8 +55,6 @@ __all__ = [
     "streaming_true_negatives",
     "streaming_true_positives",
 ]
-
-Metric = Any  # a pair: the value, and the operation that updates it
 
 confusion_matrix: Any = tf.math.confusion_matrix
 set_difference: Any = tf.sets.difference
@@ -199,14 +201,14 @@ def count(
         name: The variable scope.
     """
     with tf.variable_scope(name, "count", (values, weights)):
-        total = _local("count", [])
+        total = local("count", [])
         if weights is None:
             here = tf.cast(tf.size(values), tf.float32)
         else:
             here = tf.reduce_sum(tf.cast(weights, tf.float32) * tf.ones_like(values, tf.float32))
         with tf.control_dependencies([here]):
             update = tf.assign_add(total, here)
-        return _collected(tf.identity(total), update, metrics_collections, updates_collections)
+        return collected(tf.identity(total), update, metrics_collections, updates_collections)
 
 
 def streaming_percentage_less(
@@ -433,6 +435,144 @@ def streaming_sparse_average_precision_at_k(
     )
 
 
+def sparse_recall_at_top_k(
+    labels: Any,
+    top_k_predictions: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The recall of sparse labels among predicted classes, [B, k]: ``tf.metrics.recall_at_top_k``."""
+    return tf.metrics.recall_at_top_k(
+        labels,
+        top_k_predictions,
+        class_id=class_id,
+        weights=weights,
+        metrics_collections=metrics_collections,
+        updates_collections=updates_collections,
+        name=name,
+    )
+
+
+def streaming_sparse_average_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The average precision of predicted classes, over all batches.
+
+    Args:
+        top_k_predictions: [B..., k], the predicted classes, best first.
+        labels: The true classes, int64: [B..., N], or a ``SparseTensor`` of that shape, or [B...] for one each.
+        weights: A scalar or [B...].
+        metrics_collections: Collections of the value.
+        updates_collections: Collections of the update.
+        name: The variable scope.
+
+    Raises:
+        ValueError: k is not known.
+    """
+    scope = name or "average_precision_at_top_k"
+    with tf.variable_scope(None, scope, (top_k_predictions, labels, weights)) as variables:
+        with tf.name_scope(variables.original_name_scope):
+            predictions = tf.cast(top_k_predictions, tf.int64)
+            count = predictions.shape[-1]
+            if count is None or getattr(count, "value", count) is None:
+                raise ValueError("The last dimension of predictions must be set.")
+            count = int(count)
+            if not isinstance(labels, tf.SparseTensor):
+                labels = tf.cast(labels, tf.int64)
+                if labels.shape.rank == predictions.shape.rank - 1:
+                    labels = tf.expand_dims(labels, -1)
+            relevant = tf.stack(
+                [
+                    tf.sets.size(tf.sets.intersection(predictions[..., place : place + 1], labels))
+                    for place in range(count)
+                ],
+                -1,
+            )
+            relevant = tf.cast(relevant, tf.float64)
+            precisions = tf.cumsum(relevant, -1) / tf.range(1.0, count + 1.0, dtype=tf.float64)
+            most = tf.minimum(_how_many(labels), tf.constant(count, tf.float64))
+            average = tf.math.divide_no_nan(tf.reduce_sum(precisions * relevant, -1), most)
+            if weights is None:
+                number = tf.cast(tf.size(average), tf.float64)
+            else:
+                weights = tf.broadcast_to(tf.cast(weights, tf.float64), tf.shape(average))
+                number, average = tf.reduce_sum(weights), average * weights
+        highest = local("max", [], tf.float64)
+        total = local("total", [], tf.float64)
+        with tf.name_scope(variables.original_name_scope):
+            new_highest = tf.assign_add(highest, number)
+            new_total = tf.assign_add(total, tf.reduce_sum(average))
+            value = tf.math.divide_no_nan(tf.identity(total), tf.identity(highest), name="mean")
+        update = tf.math.divide_no_nan(new_total, new_highest, name=variables.original_name_scope)
+        return collected(value, update, metrics_collections, updates_collections)
+
+
+def _how_many(labels: Any) -> Any:
+    """The number of labels in the last dimension of ``labels``, dense or sparse, as float64."""
+    if isinstance(labels, tf.SparseTensor):
+        return tf.sparse_reduce_sum(
+            tf.SparseTensor(labels.indices, tf.ones_like(labels.values, tf.float64), labels.dense_shape), -1
+        )
+    return tf.cast(tf.shape(labels)[-1], tf.float64)
+
+
+def cohen_kappa(
+    labels: Any,
+    predictions_idx: Any,
+    num_classes: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """Cohen's kappa, the agreement of labels and predictions beyond chance, over all batches.
+
+    Args:
+        labels: [B], whole numbers from 0.
+        predictions_idx: [B], of the same type.
+        num_classes: Their number, at least 2.
+        weights: [B], or None.
+        metrics_collections: Collections of the value.
+        updates_collections: Collections of the update.
+        name: The variable scope.
+
+    Raises:
+        ValueError: ``num_classes`` is below 2, or the shapes differ.
+    """
+    if num_classes < 2:
+        raise ValueError(f"`num_classes` must be >= 2. Found: {num_classes}")
+    with tf.variable_scope(name, "cohen_kappa", (labels, predictions_idx, weights)):
+        labels, predictions = tf.convert_to_tensor(labels), tf.convert_to_tensor(predictions_idx)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        kind = tf.int64 if weights is None else tf.float32
+        diagonal, rows, columns = (local(part, [num_classes], kind) for part in ("po", "pe_row", "pe_col"))
+        counts = tf.math.confusion_matrix(
+            labels, predictions, num_classes, weights=weights, dtype=kind, name="counts_in_table"
+        )
+        updates = [
+            tf.assign_add(diagonal, tf.linalg.diag_part(counts)),
+            tf.assign_add(rows, tf.reduce_sum(counts, 0)),
+            tf.assign_add(columns, tf.reduce_sum(counts, 1)),
+        ]
+
+        def kappa(title: str, diagonal: Any, rows: Any, columns: Any) -> Any:
+            total = tf.cast(tf.reduce_sum(rows), tf.float64)
+            chance = tf.reduce_sum(tf.math.divide_no_nan(tf.cast(rows * columns, tf.float64), total))
+            agreed = tf.cast(tf.reduce_sum(diagonal), tf.float64)
+            return tf.math.divide_no_nan(agreed - chance, total - chance, name=title)
+
+        value = kappa("value", *(tf.identity(variable) for variable in (diagonal, rows, columns)))
+        return collected(value, kappa("update_op", *updates), metrics_collections, updates_collections)
+
+
 def streaming_false_negative_rate(
     predictions: Any,
     labels: Any,
@@ -472,26 +612,7 @@ def streaming_false_positive_rate(
 def _rate(part: Metric, rest: Metric, metrics_collections: Any, updates_collections: Any) -> Metric:
     value = tf.math.divide_no_nan(part[0], part[0] + rest[0], name="value")
     update = tf.math.divide_no_nan(part[1], part[1] + rest[1], name="update_op")
-    return _collected(value, update, metrics_collections, updates_collections)
-
-
-def _local(name: str, shape: Sequence[int]) -> Any:
-    return tf.get_variable(
-        name,
-        shape,
-        tf.float32,
-        tf.zeros_initializer(),
-        trainable=False,
-        collections=[tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES],
-    )
-
-
-def _collected(value: Any, update: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
-    if metrics_collections:
-        tf.add_to_collections(metrics_collections, value)
-    if updates_collections:
-        tf.add_to_collections(updates_collections, update)
-    return value, update
+    return collected(value, update, metrics_collections, updates_collections)
 
 
 def streaming_covariance(
@@ -518,9 +639,9 @@ def streaming_covariance(
     with tf.variable_scope(name, "covariance", (predictions, labels, weights)):
         predictions, labels = tf.cast(predictions, tf.float32), tf.cast(labels, tf.float32)
         predictions.shape.assert_is_compatible_with(labels.shape)
-        number = _local("count", [])
-        mean_prediction, mean_label = _local("mean_prediction", []), _local("mean_label", [])
-        comoment = _local("comoment", [])
+        number = local("count", [])
+        mean_prediction, mean_label = local("mean_prediction", []), local("mean_label", [])
+        comoment = local("comoment", [])
         weights = tf.ones_like(labels) * (1.0 if weights is None else tf.cast(weights, tf.float32))
         here = tf.reduce_sum(weights)
         batch_prediction = tf.math.divide_no_nan(tf.reduce_sum(predictions * weights), here)
@@ -544,7 +665,7 @@ def streaming_covariance(
         value = tf.math.divide_no_nan(tf.identity(comoment), tf.maximum(tf.identity(number) - 1, 0), name="covariance")
         with tf.control_dependencies(updates):
             update = tf.math.divide_no_nan(joined[3], tf.maximum(total - 1, 0), name="update_op")
-        return _collected(value, update, metrics_collections, updates_collections)
+        return collected(value, update, metrics_collections, updates_collections)
 
 
 def streaming_pearson_correlation(
@@ -565,4 +686,4 @@ def streaming_pearson_correlation(
             tf.math.divide_no_nan(both[at], tf.sqrt(first[at]) * tf.sqrt(second[at]), name=title)
             for at, title in enumerate(("pearson_r", "update_op"))
         )
-        return _collected(value, update, metrics_collections, updates_collections)
+        return collected(value, update, metrics_collections, updates_collections)
