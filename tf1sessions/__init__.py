@@ -36,7 +36,9 @@ below, and there are no circles::
         summaries.py         summarize_tensor and its kin
         utils.py             what all layers share
       lookup.py          contrib.lookup
-      losses.py          contrib.losses
+      losses/            contrib.losses
+        loss_ops.py          the older losses
+        metric_learning.py   losses for embeddings
       metrics/           contrib.metrics
         accumulated.py       areas under curves, of all values
         common.py            local variables, collections
@@ -83,13 +85,22 @@ below, and there are no circles::
         hparam.py            HParams
         training.py          create_train_op and train
     estimator/         tf.estimator
+      early_stopping.py  stop_if_lower_hook and its kin
       estimator.py       Estimator: train, evaluate, predict, export
       evaluation.py      evaluating a graph at a checkpoint; its summaries
+      experimental.py    tf.estimator.experimental
       export.py          tf.estimator.export: what served models get and give
+      exporter.py        LatestExporter, BestExporter, FinalExporter
+      extenders.py       add_metrics
+      feeding.py         arrays that threads feed to a queue
+      hooks.py           InMemoryEvaluatorHook and its like
+      inputs.py          tf.estimator.inputs
       model_fn.py        EstimatorSpec, ModeKeys
       run_config.py      RunConfig, TF_CONFIG
       saved_models.py    models as SavedModels
+      summaries.py       event files, read
       tpu.py             tf.estimator.tpu, without a TPU
+      training.py        train_and_evaluate
       util.py            what the files of this room share
       warm_start.py      starting from another checkpoint's values
     pools/             many sessions at once

@@ -16,7 +16,18 @@ from ..errors import MissingSymbolError
 
 #: File here, or "train" for ``tf.train`` -> its names in ``tf.estimator``.
 _FILES = {
+    "canned.baseline": "BaselineClassifier BaselineEstimator BaselineRegressor",
+    "canned.dnn": "DNNClassifier DNNEstimator DNNRegressor",
+    "canned.dnn_linear_combined": ("DNNLinearCombinedClassifier DNNLinearCombinedEstimator DNNLinearCombinedRegressor"),
+    "canned.head": (
+        "BinaryClassHead Head LogisticRegressionHead MultiClassHead MultiLabelHead PoissonRegressionHead RegressionHead"
+    ),
+    "canned.linear": "LinearClassifier LinearEstimator LinearRegressor",
+    "canned.multi_head": "MultiHead",
+    "canned.parsing_utils": "classifier_parse_example_spec regressor_parse_example_spec",
     "estimator": "Estimator",
+    "exporter": "BestExporter Exporter FinalExporter LatestExporter",
+    "extenders": "add_metrics",
     "model_fn": "EstimatorSpec ModeKeys",
     "run_config": "RunConfig",
     "train": (
@@ -24,11 +35,12 @@ _FILES = {
         "NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer SessionRunArgs SessionRunContext "
         "SessionRunHook SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook VocabInfo"
     ),
+    "training": "EvalSpec TrainSpec train_and_evaluate",
     "warm_start": "WarmStartSettings",
 }
 _HOMES = {name: file for file, names in _FILES.items() for name in names.split()}
 #: Files that are modules of ``tf.estimator`` themselves.
-_MODULES = ("export", "tpu")
+_MODULES = ("experimental", "export", "inputs", "tpu")
 
 __all__ = sorted([*_HOMES, *_MODULES])
 

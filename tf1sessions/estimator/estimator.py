@@ -4,7 +4,7 @@ Data flow: each call builds its own graph: ``input_fn`` -> (features, labels) ->
 runs that in a monitored session. What passes from call to call is in ``model_dir``: checkpoints, and event files.
 
     train      _train_model -> _train_with_spec          tf.train.MonitoredTrainingSession
-    evaluate   _evaluate_build_graph -> _evaluate_run    evaluation.evaluate_once
+    evaluate   _evaluate_build_graph -> _evaluate_run    evaluation.Evaluation
     predict    a tf.train.MonitoredSession in a generator
     export     saved_models.py
 
@@ -25,7 +25,7 @@ from typing import Any
 from ..runtime import private
 from ..runtime import tf1 as tf
 from . import saved_models
-from .evaluation import StopAfterNEvalsHook, evaluate_once, write_checkpoint_path, write_dict_to_summary
+from .evaluation import Evaluation, StopAfterNEvalsHook, write_checkpoint_path, write_dict_to_summary
 from .model_fn import LOSS_METRIC_KEY, EstimatorSpec, ModeKeys
 from .run_config import RunConfig, default_session_config
 from .util import function_args, is_metric, log, parse_input_fn_result
@@ -188,7 +188,7 @@ class Estimator:
 
     def _train_with_spec(self, spec: EstimatorSpec, hooks: list[Any], step: Any, listeners: list[Any]) -> Any:
         if self._warm_start_settings:
-            log.info("Warm-starting with WarmStartSettings: %s", (self._warm_start_settings,))
+            log.info("Warm-starting with WarmStartSettings: %s", repr(self._warm_start_settings))
             tf.train.warm_start(*self._warm_start_settings)
         if not any(_name(summary) == "loss" for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)):
             tf.summary.scalar("loss", spec.loss)
@@ -309,7 +309,7 @@ class Estimator:
         features, labels, input_hooks = self._get_features_and_labels_from_input_fn(input_fn, ModeKeys.EVAL)
         spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
         if self._warm_start_settings and not checkpoint_path:
-            log.info("Warm-starting with WarmStartSettings: %s", (self._warm_start_settings,))
+            log.info("Warm-starting with WarmStartSettings: %s", repr(self._warm_start_settings))
             tf.train.warm_start(*self._warm_start_settings)
         if LOSS_METRIC_KEY in spec.eval_metric_ops:
             raise ValueError(
@@ -336,15 +336,8 @@ class Estimator:
         output_dir: str,
     ) -> dict[str, Any]:
         """Runs what :meth:`_evaluate_build_graph` built, and writes the summaries."""
-        results: dict[str, Any] = evaluate_once(
-            checkpoint_path=checkpoint_path,
-            master=self._config.evaluation_master,
-            scaffold=scaffold,
-            eval_ops=update_op,
-            final_ops=eval_dict,
-            hooks=all_hooks,
-            config=self._session_config,
-        )
+        evaluation = Evaluation(update_op, eval_dict, all_hooks)
+        results = evaluation.run(checkpoint_path, scaffold, self._config.evaluation_master, self._session_config)
         step = results[tf.GraphKeys.GLOBAL_STEP]
         write_dict_to_summary(output_dir, results, step)
         if checkpoint_path:
@@ -390,7 +383,7 @@ class Estimator:
             features, input_hooks = self._get_features_from_input_fn(input_fn, ModeKeys.PREDICT)
             spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
             if self._warm_start_settings and not checkpoint_path:
-                log.info("Warm-starting with WarmStartSettings: %s", (self._warm_start_settings,))
+                log.info("Warm-starting with WarmStartSettings: %s", repr(self._warm_start_settings))
                 tf.train.warm_start(*self._warm_start_settings)
             predictions = _chosen(spec.predictions, predict_keys)
             creator = tf.train.ChiefSessionCreator(

@@ -11,7 +11,7 @@ import numpy as np
 from ..runtime import tf1 as tf
 from .util import log
 
-__all__ = ["StopAfterNEvalsHook", "evaluate_once", "write_checkpoint_path", "write_dict_to_summary"]
+__all__ = ["Evaluation", "StopAfterNEvalsHook", "write_checkpoint_path", "write_dict_to_summary"]
 
 
 class StopAfterNEvalsHook(tf.train.SessionRunHook):  # type: ignore[misc]
@@ -62,44 +62,46 @@ def _eval_step() -> Any:
     )
 
 
-def evaluate_once(
-    checkpoint_path: str | None,
-    master: str = "",
-    scaffold: Any = None,
-    eval_ops: Any = None,
-    final_ops: Any = None,
-    hooks: Sequence[Any] = (),
-    config: Any = None,
-) -> Any:
-    """Runs ``eval_ops`` until a hook stops it or the input ends, then ``final_ops`` once, and returns what these gave.
+class Evaluation:
+    """What the default graph evaluates, to be run once or several times.
 
     Args:
-        checkpoint_path: What is restored first; None initializes only.
-        master: The address of a TensorFlow server; "" is this process.
-        scaffold: A ``tf.train.Scaffold``.
-        eval_ops: An op or tensor.
-        final_ops: A dict of tensors.
+        eval_ops: What is run until a hook stops it or the input ends: an op or tensor.
+        final_ops: What is run once afterwards: a dict of tensors.
         hooks: ``SessionRunHook`` objects.
-        config: A ``tf.ConfigProto``.
     """
-    step = _eval_step()
-    counted = tf.assign_add(step, np.int64(1), use_locking=True)
-    hooks = list(hooks)
-    with tf.control_dependencies([eval_ops, counted.op if isinstance(counted, tf.Tensor) else counted]):
-        done = tf.identity(step.read_value())
-    for hook in hooks:
-        if isinstance(hook, StopAfterNEvalsHook) or hasattr(hook, "_set_evals_completed_tensor"):
-            hook._set_evals_completed_tensor(done)
-    log.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
-    final = tf.train.FinalOpsHook(final_ops)
-    creator = tf.train.ChiefSessionCreator(
-        scaffold=scaffold, checkpoint_filename_with_path=checkpoint_path, master=master, config=config
-    )
-    with tf.train.MonitoredSession(session_creator=creator, hooks=[*hooks, final]) as session:
-        while not session.should_stop():
-            session.run([eval_ops, counted])
-    log.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
-    return final.final_ops_values
+
+    def __init__(self, eval_ops: Any, final_ops: Any, hooks: Sequence[Any] = ()) -> None:
+        step = _eval_step()
+        counted = tf.assign_add(step, np.int64(1), use_locking=True)
+        with tf.control_dependencies([eval_ops, getattr(counted, "op", counted)]):
+            done = tf.identity(step.read_value())
+        for hook in hooks:
+            if hasattr(hook, "_set_evals_completed_tensor"):
+                hook._set_evals_completed_tensor(done)
+        self._fetches = [eval_ops, counted]
+        self._final = tf.train.FinalOpsHook(final_ops)
+        self._hooks = [*hooks, self._final]
+
+    def run(self, checkpoint_path: str | None, scaffold: Any, master: str = "", config: Any = None) -> dict[str, Any]:
+        """Evaluates, and returns what ``final_ops`` gave.
+
+        Args:
+            checkpoint_path: What is restored first; None initializes only.
+            scaffold: A ``tf.train.Scaffold``.
+            master: The address of a TensorFlow server; "" is this process.
+            config: A ``tf.ConfigProto``.
+        """
+        log.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        creator = tf.train.ChiefSessionCreator(
+            scaffold=scaffold, checkpoint_filename_with_path=checkpoint_path, master=master, config=config
+        )
+        with tf.train.MonitoredSession(session_creator=creator, hooks=self._hooks) as session:
+            while not session.should_stop():
+                session.run(self._fetches)
+        log.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime()))
+        results: dict[str, Any] = self._final.final_ops_values
+        return results
 
 
 def write_dict_to_summary(output_dir: str, dictionary: Mapping[str, Any], current_global_step: int) -> None:

@@ -109,9 +109,9 @@ def _wrapped(value: Any, default: str, name: str, one: str, integers: bool = Fal
     found: dict[Any, Any] = value if isinstance(value, dict) else {default: value}
     for key, tensor in found.items():
         if not isinstance(key, (str, int) if integers else str):
-            raise ValueError(f"{one} keys must be strings{' or integers' if integers else ''}: {key}.")
+            raise ValueError(f"{one} keys must be strings{' or ints' if integers else ''}: {key}.")
         if not _is_tensor(tensor):
-            raise ValueError(f"{one} {key} must be a Tensor, SparseTensor, or RaggedTensor.")
+            raise ValueError(f"{one} {key} must be a Tensor or SparseTensor.")
     return found
 
 
@@ -122,7 +122,8 @@ def _receivers(tensors: Any, alternatives: Any) -> tuple[Any, Any]:
     if not isinstance(alternatives, dict):
         raise ValueError(f"receiver_tensors_alternatives must be a dict: {alternatives}.")
     return tensors, {
-        name: _wrapped(group, _RECEIVER, "receiver_tensors", "receiver_tensor") for name, group in alternatives.items()
+        name: _wrapped(group, _RECEIVER, "receiver_tensors", "receiver_tensors_alternative")
+        for name, group in alternatives.items()
     }
 
 
@@ -143,17 +144,17 @@ def build_parsing_serving_input_receiver_fn(
     return serving_input_receiver_fn
 
 
-def _placeholders(tensors: Any, default_batch_size: int | None) -> Any:
+def _placeholders(tensors: Any, default_batch_size: int | None, default_name: str = _FEATURE) -> Any:
     """Placeholders like ``tensors``, a tensor or a dict of them, whose first dimension is the batch."""
 
     def placeholder(tensor: Any, name: str) -> Any:
-        shape = tensor.shape.as_list()
-        shape[0] = default_batch_size
-        return tf.placeholder(tensor.dtype, shape, name)
+        # the tensors of a TensorFlow 2 program have no names
+        name = tensor.op.name if isinstance(getattr(tensor, "graph", None), tf.Graph) else name
+        return tf.placeholder(tensor.dtype, [default_batch_size, *tensor.shape.as_list()[1:]], name)
 
     if isinstance(tensors, dict):
-        return {key: placeholder(tensor, key if isinstance(key, str) else str(key)) for key, tensor in tensors.items()}
-    return placeholder(tensors, tensors.op.name)
+        return {key: placeholder(tensor, str(key)) for key, tensor in tensors.items()}
+    return placeholder(tensors, default_name)
 
 
 def build_raw_serving_input_receiver_fn(
@@ -186,17 +187,16 @@ def build_raw_supervised_input_receiver_fn(
     Raises:
         ValueError: Features and labels share a name.
     """
-    feature_names = features if isinstance(features, dict) else {_FEATURE: features}
-    label_names = labels if isinstance(labels, dict) else {_LABEL: labels}
-    overlap = sorted(set(feature_names) & set(label_names))
+    overlap = set(features if isinstance(features, dict) else [_RECEIVER])
+    overlap &= set(labels if isinstance(labels, dict) else [_LABEL])
     if overlap:
         raise ValueError(f"Features and labels must have distinct keys. Found overlapping keys: {overlap}")
 
     def supervised_input_receiver_fn() -> SupervisedInputReceiver:
         fed_features = _placeholders(features, default_batch_size)
-        fed_labels = _placeholders(labels, default_batch_size)
+        fed_labels = _placeholders(labels, default_batch_size, _LABEL)
         receivers = {
-            **(fed_features if isinstance(fed_features, dict) else {_FEATURE: fed_features}),
+            **(fed_features if isinstance(fed_features, dict) else {_RECEIVER: fed_features}),
             **(fed_labels if isinstance(fed_labels, dict) else {_LABEL: fed_labels}),
         }
         return SupervisedInputReceiver(fed_features, fed_labels, receivers)

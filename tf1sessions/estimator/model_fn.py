@@ -232,10 +232,9 @@ def call_logit_fn(logit_fn: Callable[..., Any], features: Any, mode: Any, params
     given = {"mode": mode, "params": params, "config": config}
     takes = function_args(logit_fn)
     logits = logit_fn(features=features, **{name: value for name, value in given.items() if name in takes})
-    if isinstance(logits, dict):
-        for key, value in logits.items():
-            if not isinstance(key, str) or not isinstance(value, tf.Tensor):
-                raise ValueError(f"logit_fn should return a Tensor or a dictionary of tensors: {logits}")
-    elif not isinstance(logits, tf.Tensor):
-        raise ValueError("model_fn should return a Tensor or a dictionary of Tensors")
+    parts = logits if isinstance(logits, dict) else {"": logits}
+    if not all(isinstance(key, str) and isinstance(value, tf.Tensor) for key, value in parts.items()):
+        raise ValueError(
+            f"logit_fn should return a Tensor or a dictionary mapping strings to Tensors.  logit_fn returned: {logits}"
+        )
     return logits

@@ -6,6 +6,7 @@ import os
 from typing import Any, NamedTuple
 
 from ..runtime import tf1 as tf
+from .util import log
 
 __all__ = ["WarmStartSettings", "settings_of"]
 
@@ -62,6 +63,7 @@ def settings_of(warm_start_from: Any) -> WarmStartSettings | None:
     if isinstance(warm_start_from, (str, bytes)):
         path = os.fsdecode(warm_start_from)
         if tf.saved_model.contains_saved_model(path):
+            log.info("Warm-starting from a SavedModel")
             path = os.path.join(path, tf.saved_model.VARIABLES_DIRECTORY, tf.saved_model.VARIABLES_FILENAME)
         return WarmStartSettings(ckpt_to_initialize_from=path)
     raise ValueError(f"warm_start_from must be a string or a WarmStartSettings, instead got {type(warm_start_from)}")
