@@ -50,3 +50,45 @@ case("wrong shapes", lambda tf, L, x, y, w: L.mean_squared_error(x, y), labels=[
 case("wrong weights", lambda tf, L, x, y, w: L.mean_squared_error(x, y, w), weights=(None,))
 case("wrong axis", lambda tf, L, x, y, w: L.cosine_distance(x, y), weights=(1.0,))
 case("add_loss", lambda tf, L, x, y, w: [L.add_loss(tf.reduce_sum(x)), L.get_total_loss(name="t")][1], weights=(1.0,))
+
+
+def learning(name, loss, size=6):
+    def build(tf, contrib):
+        x = tf.get_variable("x", [size, 3])
+        y = tf.get_variable("y", [size, 3])
+        value = loss(tf, contrib.losses.metric_learning, x, y)
+        return {"outputs": {"y": value, "losses": tf.constant(len(tf.get_collection("losses")))}, "loss": value}
+
+    CASES["metric_learning " + name] = build
+
+
+LABELS = [1, 2, 1, 3, 2, 1]
+for _margin in (1.0, 0.1):
+    learning(
+        "contrastive %s" % _margin,
+        lambda tf, L, x, y, margin=_margin: L.contrastive_loss(tf.constant([1, 0, 0, 1, 0, 1]), x, y, margin),
+    )
+    learning(
+        "triplet %s" % _margin,
+        lambda tf, L, x, y, margin=_margin: L.triplet_semihard_loss(
+            tf.constant(LABELS), tf.nn.l2_normalize(x, 1), margin
+        ),
+    )
+    learning(
+        "lifted %s" % _margin, lambda tf, L, x, y, margin=_margin: L.lifted_struct_loss(tf.constant(LABELS), x, margin)
+    )
+learning("triplet of one label", lambda tf, L, x, y: L.triplet_semihard_loss(tf.constant([1] * 6), x))
+learning("npairs", lambda tf, L, x, y: L.npairs_loss(tf.constant([1, 2, 3, 4, 5, 6]), x, y))
+learning("npairs again", lambda tf, L, x, y: L.npairs_loss(tf.constant(LABELS), x, y, 0.1))
+
+
+def sparse(tf, classes):
+    return tf.SparseTensor([[at] for at in classes], tf.constant([1] * len(classes)), [4])
+
+
+learning(
+    "npairs multilabel",
+    lambda tf, L, x, y: L.npairs_loss_multilabel([sparse(tf, [0, 2]), sparse(tf, [1]), sparse(tf, [2, 3])], x, y, 0.5),
+    3,
+)
+learning("wrong npairs multilabel", lambda tf, L, x, y: L.npairs_loss_multilabel([[1.0]], x, y))

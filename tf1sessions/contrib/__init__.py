@@ -32,15 +32,26 @@ _MODULES = (
 __all__ = sorted(_MODULES)
 
 
+class _Package(ModuleType):
+    """This package. A module of it that is imported, in whichever way, explains the names that it lacks."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _MODULES and isinstance(value, ModuleType):
+            _explain_missing(value, f"tf.contrib.{name}")
+
+
+sys.modules[__name__].__class__ = _Package
+
+
 def __getattr__(name: str) -> ModuleType:
     if name in _MODULES:
-        module = importlib.import_module(f"{__name__}.{name}")
-    elif name in addresses.INNER:
-        module = ModuleType(f"{__name__}.{name}", f"``tf.contrib.{name}``, which is not rebuilt: it has no names.")
-        globals()[name] = module
-    else:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in addresses.INNER:
         raise _missing("tf.contrib", name)
+    module = ModuleType(f"{__name__}.{name}", f"``tf.contrib.{name}``, which is not rebuilt: it has no names.")
     _explain_missing(module, f"tf.contrib.{name}")
+    globals()[name] = module
     return module
 
 

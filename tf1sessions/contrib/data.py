@@ -95,4 +95,3 @@ def padded_batch_and_drop_remainder(batch_size: Any, padded_shapes: Any, padding
 def sloppy_interleave(map_func: Callable[..., Any], cycle_length: int, block_length: int = 1) -> Apply:
     """:func:`parallel_interleave` that takes whichever element is there first."""
     return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)  # type: ignore[no-any-return]
-

@@ -16,7 +16,7 @@ from types import FrameType
 
 from . import addresses
 
-__all__ = ["REPLACEMENTS", "as_written", "find"]
+__all__ = ["REPLACEMENTS", "as_written", "entry", "find"]
 
 _IO = "Use the package tensorflow_io"
 _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimization"
@@ -177,6 +177,15 @@ REPLACEMENTS: dict[str, str] = {
 }
 
 
+def entry(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
+    """The name of the entry that covers ``symbol``: its own or that of the nearest module above it."""
+    while symbol:
+        if symbol in table:
+            return symbol
+        symbol = symbol.rpartition(".")[0]
+    return None
+
+
 def find(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
     """What to use in place of ``symbol``, as a sentence without its full stop; None if that is not known.
 
@@ -184,12 +193,8 @@ def find(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
         >>> find("tf.contrib.optimizer_v2.AdamOptimizer"), find("tf.contrib.optimizer_v2.adam.AdamOptimizer")
         ('Use tf.train.AdamOptimizer', 'Use tf.train.AdamOptimizer')
     """
-    name = symbol
-    while name:
-        if name in table:
-            return table[name].replace("{rest}", _rest(name, symbol))
-        name = name.rpartition(".")[0]
-    return None
+    name = entry(symbol, table)
+    return None if name is None else table[name].replace("{rest}", _rest(name, symbol))
 
 
 def _rest(name: str, symbol: str) -> str:

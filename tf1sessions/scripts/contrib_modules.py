@@ -65,15 +65,15 @@ def find(fullname: str) -> Callable[[], ModuleType] | None:
 
 
 def _module(fullname: str, top: str, inner: str) -> ModuleType:
-    """The module at an address of 1.15: our file of the address's last names, if there is one, and then the module."""
-    sources = [getattr(contrib, top)]
+    """The module at an address of 1.15: our file of the address's last names, or of those before, and the module."""
+    module = getattr(contrib, top)
     parts = inner.split(".") if inner else []
-    for start in range(len(parts)):
-        own = ".".join([sources[-1].__name__, *parts[start:]])
-        if _exists(own):
-            sources.insert(0, importlib.import_module(own))
-            break
-    return _Contrib(fullname, sources)
+    for end in range(len(parts), 0, -1):
+        for start in range(end):
+            own = ".".join([module.__name__, *parts[start:end]])
+            if _exists(own):
+                return _Contrib(fullname, [importlib.import_module(own), module])
+    return _Contrib(fullname, [module])
 
 
 def _exists(name: str) -> bool:

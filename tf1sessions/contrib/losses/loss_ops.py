@@ -1,11 +1,11 @@
-"""``tf.contrib.losses``: the older losses, whose first argument is the predictions; each adds itself to LOSSES."""
+"""The older losses, whose first argument is the predictions; each adds itself to LOSSES."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import tf1 as tf
-from .framework.arg_scope import add_arg_scope
+from ...runtime import tf1 as tf
+from ..framework.arg_scope import add_arg_scope
 
 __all__ = [
     "absolute_difference",

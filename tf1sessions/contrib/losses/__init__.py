@@ -1,0 +1,8 @@
+"""``tf.contrib.losses``: the older losses, and those for embeddings, in metric_learning.py."""
+
+from . import loss_ops, metric_learning
+from .loss_ops import *  # noqa: F403
+
+__all__ = [*loss_ops.__all__, "metric_learning"]  # noqa: PLE0604
+
+__all__.sort()
