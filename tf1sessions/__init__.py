@@ -71,6 +71,24 @@ below, and there are no circles::
       slim/              contrib.slim
         evaluation.py        evaluate_once, evaluation_loop
         learning.py          create_train_op, train
+        nets/                contrib.slim.nets: image networks
+          alexnet.py           alexnet_v2
+          heads.py             how networks end
+          inception.py         inception_v1, v2 and v3
+          inception_resnet_v2.py  inception_resnet_v2
+          inception_utils.py   their arg scope
+          inception_v1.py      inception_v1, GoogLeNet
+          inception_v2.py      inception_v2
+          inception_v3.py      inception_v3
+          inception_v4.py      inception_v4
+          mobilenet_v1.py      mobilenet_v1
+          mobilenet_v2.py      mobilenet
+          overfeat.py          overfeat
+          parts.py             stems and mixed blocks as tables
+          resnet_utils.py      blocks of residual units
+          resnet_v1.py         resnet_v1_50 and its kin
+          resnet_v2.py         resnet_v2_50 and its kin
+          vgg.py               vgg_a, vgg_16, vgg_19
         summaries.py         summaries of one tensor or of several
       replacements.py    what to use in place of what is not rebuilt
       util.py            contrib.util

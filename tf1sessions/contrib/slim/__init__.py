@@ -105,7 +105,7 @@ from ..layers.summaries import (
     summarize_variables,
     summarize_weights,
 )
-from . import evaluation, learning, summaries
+from . import evaluation, learning, nets, summaries
 
 __all__ = [
     "OPTIMIZER_CLS_NAMES",
@@ -179,6 +179,7 @@ __all__ = [
     "maxout",
     "metrics",
     "model_variable",
+    "nets",
     "one_hot_encoding",
     "optimize_loss",
     "pool",
