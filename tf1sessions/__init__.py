@@ -15,13 +15,20 @@ below, and there are no circles::
     contrib/           tf.contrib: a module here for each module there
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
       cluster_resolver.py  contrib.cluster_resolver
+      cudnn_rnn/         contrib.cudnn_rnn
+        cudnn_rnn.py         layers over whole sequences
+        cudnn_rnn_ops.py     the forms of their parameters, and the cells
       data.py            contrib.data
       framework/         contrib.framework
         arg_scope.py         arguments that functions get from a scope
+        checkpoint_ops.py    initializers from a checkpoint's matrix
         checkpoint_utils.py  checkpoints, read
+        deprecation.py       decorators of old functions
         nest.py              structures of tensors
+        ops.py               scopes, conditions, py_func
         tensor_util.py       checks of tensors
         variables.py         variables and their collections
+      image.py           contrib.image
       layers/            contrib.layers
         convolutions.py      conv2d and its kin
         dense.py             fully_connected
@@ -145,6 +152,7 @@ below, and there are no circles::
       children.py        processes that the program starts itself
       importer.py        which module an import gives
       contrib_modules.py  tensorflow.contrib and its inner addresses
+      estimator_modules.py  tensorflow.estimator and its inner addresses
       namespace.py       what `import tensorflow as tf` gives
       missing.py         what TF1 had and is gone, and what replaces it
       moved.py           old addresses inside TensorFlow

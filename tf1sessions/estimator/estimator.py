@@ -466,7 +466,7 @@ class Estimator:
     def experimental_export_all_saved_models(
         self,
         export_dir_base: Any,
-        input_receiver_fn_map: Mapping[str, Callable[[], Any] | None],
+        input_receiver_fn_map: Mapping[str, Any],
         assets_extra: Mapping[str, str] | None = None,
         as_text: bool = False,
         checkpoint_path: str | None = None,
@@ -487,12 +487,14 @@ class Estimator:
     def _export_all_saved_models(
         self,
         export_dir_base: Any,
-        input_receiver_fn_map: Mapping[str, Callable[[], Any] | None],
+        input_receiver_fn_map: Mapping[str, Any],
         assets_extra: Mapping[str, str] | None,
         as_text: bool,
         checkpoint_path: str | None,
         strip_default_attrs: bool = True,
     ) -> bytes:
+        if None in input_receiver_fn_map.values():
+            raise ValueError("An input_receiver_fn must be defined.")
         if not checkpoint_path:
             checkpoint_path = self.latest_checkpoint()
         if not checkpoint_path:
@@ -518,7 +520,7 @@ class Estimator:
     def _add_meta_graph_for_mode(
         self,
         builder: Any,
-        input_receiver_fn_map: Mapping[str, Callable[[], Any] | None],
+        input_receiver_fn_map: Mapping[str, Any],
         checkpoint_path: str,
         save_variables: bool = True,
         mode: str = ModeKeys.PREDICT,
@@ -527,13 +529,10 @@ class Estimator:
         strip_default_attrs: bool = True,
     ) -> None:
         """Builds the model for ``mode`` and adds it to the SavedModel."""
-        receiver_fn = input_receiver_fn_map.get(mode)
-        if receiver_fn is None:
-            raise ValueError("An input_receiver_fn must be defined.")
         with tf.Graph().as_default() as graph, graph.device(self._device_fn):
             self._create_and_assert_global_step(graph)
             tf.set_random_seed(self._config.tf_random_seed)
-            receiver = receiver_fn()
+            receiver = input_receiver_fn_map[mode]()
             spec = self._call_model_fn(receiver.features, getattr(receiver, "labels", None), mode, self.config)
             saved_models.add_meta_graph(
                 builder,

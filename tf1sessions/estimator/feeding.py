@@ -114,14 +114,14 @@ class FeedingQueueRunner(tf.train.QueueRunner):  # type: ignore[misc]
             try:
                 sess.run(self.close_op)
             except (RuntimeError, tf.errors.CancelledError) as error:  # the session is closed
-                log.debug("Ignored exception: %s", error)
+                log.debug("Ignored exception: %s", type(error).__name__)
 
     def _cancel(self, sess: Any, coord: Any) -> None:
         coord.wait_for_stop()
         try:
             sess.run(self.cancel_op)
         except (RuntimeError, tf.errors.CancelledError) as error:  # the session is closed
-            log.debug("Ignored exception: %s", error)
+            log.debug("Ignored exception: %s", type(error).__name__)
 
 
 def enqueue(

@@ -9,6 +9,8 @@ What runs where::
                                                   namespace.py     what `import tensorflow` gives
                                                     missing.py       what is gone, and what replaces it
                                                     moved.py         old addresses inside TensorFlow
+                                                    contrib_modules.py   tensorflow.contrib
+                                                    estimator_modules.py tensorflow.estimator
                                                     arguments.py     arguments that were dropped or moved
                                                     members.py       methods that were dropped
                                                     old_graphs.py    graphs that TF1 wrote

@@ -8,6 +8,7 @@ Data flow: :func:`install` sets the environment variables that TensorFlow reads 
 * a submodule of ``tensorflow`` is looked up on the face first, then among the addresses that moved (moved.py), then
   in the real package, and is otherwise a :class:`~tf1sessions.errors.MissingModuleError`;
 * ``keras``, ``tensorflow.keras`` and ``tensorflow.python.keras`` is Keras 2 (the package tf_keras);
+* ``tensorflow_estimator`` is what ``tf.estimator`` is (estimator_modules.py);
 * a library that was written for TensorFlow 2 gets the real ``tensorflow`` (libraries.py);
 * ``numpy`` and Pillow get names back that they removed; so do some modules of the standard library, at once.
 
@@ -59,7 +60,7 @@ class Finder(importlib.abc.MetaPathFinder):
         after = _AFTER.get(fullname)
         if after is not None:
             return self._real(fullname, after)
-        if top not in ("tensorflow", "keras", "scipy"):
+        if top not in ("tensorflow", "tensorflow_estimator", "keras", "scipy"):
             return libraries.find(fullname, path, _real_tensorflow)
         if top == "scipy" and fullname != "scipy.misc":
             return None

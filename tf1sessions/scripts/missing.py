@@ -26,7 +26,7 @@ _PASSED_THROUGH = os.path.join("tensorflow", "python", "util", "module_wrapper.p
 
 REPLACEMENTS: dict[str, str] = {
     **contrib_replacements.REPLACEMENTS,
-    "tf.estimator": "tf.estimator left TensorFlow with version 2.16; use tf.train.MonitoredTrainingSession or tf.keras",
+    "tf.estimator": "This part of tf.estimator is not rebuilt here; write a model_fn for tf.estimator.Estimator",
     "tf.examples": "Only tensorflow.examples.tutorials.mnist is available",
     "tf.app.estimator": "tf.estimator left TensorFlow with version 2.16",
     "tf.config.experimental_list_devices": "Use tf.config.list_physical_devices()",

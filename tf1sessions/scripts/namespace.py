@@ -23,7 +23,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from . import arguments, contrib_modules, members, missing, moved, old_graphs
+from . import arguments, contrib_modules, estimator_modules, members, missing, moved, old_graphs
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -38,7 +38,7 @@ _OWN = {
     "tensorflow.examples.tutorials.mnist.input_data": "mnist_data",
     "tensorflow.examples.tutorials.mnist.mnist": "mnist_model",
 }
-_HIDDEN = frozenset({"estimator", "mixed_precision"})  # not in 1.15, or not available
+_HIDDEN = frozenset({"estimator", "mixed_precision"})  # not in 1.15, or ours
 
 
 _ADVICE = (
@@ -59,8 +59,8 @@ class Face(ModuleType):
         module = sys.modules.get(f"tensorflow.{name}")
         if module is not None and name not in _HIDDEN:
             return module  # tf.python, tf.core
-        if name == "contrib":
-            return importlib.import_module("tensorflow.contrib")
+        if name in ("contrib", "estimator"):
+            return importlib.import_module(f"tensorflow.{name}")
         if name.startswith("__"):
             raise AttributeError(f"module 'tensorflow' has no attribute {name!r}")
         raise missing.symbol_error(f"tf.{name}")
@@ -196,6 +196,8 @@ def find_module(fullname: str) -> Callable[[], ModuleType] | None:
             return _find_keras(fullname[len(prefix) + 1 :], inner=prefix == "tensorflow.python.keras")
     if (fullname + ".").startswith("tensorflow.contrib."):
         return contrib_modules.find(fullname)
+    if estimator_modules.is_ours(fullname):
+        return estimator_modules.find(fullname)
     targets = moved.modules(fullname)
     if targets:
         return functools.partial(_merged, fullname, targets)
