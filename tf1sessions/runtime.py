@@ -74,6 +74,8 @@ class _Private:
         self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
         self.numpy_compat = self._module("tensorflow.python.util.numpy_compat")
         self.nest = self._module("tensorflow.python.util.nest")  # for contrib.framework.nest
+        # for contrib.cudnn_rnn, whose layers are saved as the variables of cells
+        self.saveable_object = self._module("tensorflow.python.training.saving.saveable_object")
         # for estimator
         self.dataset_ops = self._module("tensorflow.python.data.ops.dataset_ops")
         self.export_output = self._module("tensorflow.python.saved_model.model_utils.export_output")
