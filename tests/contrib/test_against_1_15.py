@@ -25,6 +25,7 @@ OTHER_NAMES = {
         "dropout",  # tf.nn.dropout selects where it multiplied
         "dropout noise",
     },
+    "losses": {"metric_learning npairs multilabel"},  # fewer additions
     "metrics": {
         "confusion_matrix 0",  # tf.math.confusion_matrix scatters where it added
         *(f"curve_points {curve} {number}" for curve in ("PR", "ROC") for number in range(3)),  # fewer stacks

@@ -3,6 +3,9 @@
 Runs on Python 3.7 too.
 """
 
+import os
+import tempfile
+
 CASES = {}
 
 
@@ -167,3 +170,174 @@ case(
         F.nest.flatten_up_to([0, 0], [[1], 2]),
     ],
 )
+
+
+def conditions(tf, F, known):
+    pred = tf.constant(known) if known is not None else tf.placeholder_with_default(True, [])
+    first = F.smart_cond(pred, lambda: tf.constant(1.0, name="yes"), lambda: tf.constant(2.0, name="no"))
+    second = F.smart_case([(pred, lambda: tf.constant(3.0))], default=lambda: tf.constant(4.0))
+    few = known is None or len(tf.get_default_graph().get_operations()) < 10
+    return tf.stack([first, second, float(few)])
+
+
+for _known in (True, False, None):
+    case("smart %s" % _known, lambda tf, F, known=_known: conditions(tf, F, known))
+case("smart constant", lambda tf, F: [F.smart_constant_value(tf.constant(True)), F.smart_constant_value(1)])
+case("wrong smart cond", lambda tf, F: F.smart_cond(True, 1, lambda: 2))
+case("wrong smart case", lambda tf, F: F.smart_case(3))
+case("wrong smart constant", lambda tf, F: F.smart_constant_value("x"))
+
+
+def case_of_several(tf, F):
+    open_ = tf.placeholder_with_default(False, [])
+    pairs = [(False, lambda: tf.constant(1.0)), (open_, lambda: tf.constant(2.0)), (open_, lambda: tf.constant(3.0))]
+    return F.smart_case(pairs, default=lambda: tf.constant(4.0))
+
+
+case("smart case of several", case_of_several)
+
+
+def scopes(tf, F):
+    with tf.name_scope("a"), tf.name_scope("b"):
+        inside = F.get_name_scope()
+    return [inside, F.get_name_scope(), F.prepend_name_scope("x/y", "s"), F.strip_name_scope("s/x/y", "s")]
+
+
+case("name scopes", scopes)
+
+
+def placeholders(tf, F):
+    tf.placeholder(tf.float32, name="p")
+    tf.placeholder_with_default(1.0, [], name="q")
+    tf.sparse_placeholder(tf.float32, name="r")
+    return F.get_placeholders(tf.get_default_graph())
+
+
+case("placeholders", placeholders)
+case("wrong placeholders", lambda tf, F: F.get_placeholders(3))
+
+
+def graphs(tf, F):
+    here = tf.get_default_graph()
+    return [F.get_graph_from_inputs([1, tf.constant(2.0)]) is here, F.get_graph_from_inputs([1], tf.Graph()) is here]
+
+
+case("graph from inputs", graphs)
+case("wrong graph from inputs", lambda tf, F: F.get_graph_from_inputs(tf.constant(1.0)))
+case("other graph from inputs", lambda tf, F: F.get_graph_from_inputs([tf.constant(1.0)], tf.Graph()))
+
+
+def function(tf, F):
+    def both(x, more, scale=1.0):
+        return {"a": (x + more["y"]) * scale, "b": x}
+
+    found = F.py_func(
+        both,
+        [tf.constant([1.0, 2.0]), {"y": tf.constant([3.0, 4.0])}],
+        {"scale": tf.constant(2.0)},
+        {"a": tf.float32, "b": tf.float32},
+        {"a": [2], "b": [2]},
+        name="f",
+    )
+    single = F.py_func(lambda x: x * 3.0, [tf.constant([1.0])], output_types=tf.float32, output_shapes=[1])
+    return tf.concat([found["a"], found["b"], single], 0)
+
+
+case("py_func", function)
+case("wrong py_func", lambda tf, F: F.py_func(lambda x: x, tf.constant(1.0), output_types=tf.float32))
+
+
+def devices(tf, F, **arguments):
+    found = []
+    for chooser in (F.VariableDeviceChooser(**arguments), F.VariableDeviceChooser(num_tasks=2, **arguments)):
+        with tf.Graph().as_default(), tf.device(chooser):
+            found += [tf.get_variable("v%d" % (len(found) + place), [2]).device for place in range(3)]
+    return found
+
+
+case("device chooser", devices)
+case("device chooser gpu", lambda tf, F: devices(tf, F, job_name="p", device_type="GPU", device_index=1, replica=3))
+
+
+for _name, _shape in {
+    "delta_orthogonal": [3, 3, 2, 4],
+    "orthogonal_1d": [3, 2, 4],
+    "orthogonal_2d": [3, 3, 2, 4],
+}.items():
+    case(
+        "convolutional " + _name,
+        lambda tf, F, name=_name, shape=_shape: tf.reduce_sum(
+            tf.square(getattr(F, "convolutional_" + name)(gain=2.0, seed=3)(shape))
+        ),
+    )
+case("bounded spec", lambda tf, F: [F.BoundedTensorSpec([2], tf.int32, 0, 3).minimum.tolist()])
+
+
+def remapped(tf, F, load):
+    """What ``load(path, old vocabulary, new vocabulary)`` makes of a matrix, [4, 2], and of biases, [4, 1]."""
+    folder = tempfile.mkdtemp()
+    for name, words in (("old", "a b c d"), ("new", "c x a")):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(words.replace(" ", "\n") + "\n")
+    path = os.path.join(folder, "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("matrix", initializer=[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]])
+        tf.get_variable("biases", initializer=[[0.0], [1.0], [2.0], [3.0]])
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(session, path)
+    return load(path, os.path.join(folder, "old"), os.path.join(folder, "new"))
+
+
+def embedding(tf, F, path, old, new):
+    initializer = F.load_embedding_initializer(path, "matrix", 3, 2, old, new, num_oov_buckets=1)
+    return initializer([4, 2], tf.float32)[0:1] * 1.0 + initializer([4, 2], tf.float32)[2:3]
+
+
+case("load embedding", lambda tf, F: remapped(tf, F, lambda *paths: embedding(tf, F, *paths)))
+case(
+    "load biases",
+    lambda tf, F: remapped(
+        tf, F, lambda *paths: F.load_linear_multiclass_bias_initializer(paths[0], "biases", 3, *paths[1:])([3, 1])
+    ),
+)
+case(
+    "load matrix",
+    lambda tf, F: remapped(
+        tf,
+        F,
+        lambda path, old, new: F.load_and_remap_matrix_initializer(
+            path, "matrix", 3, 2, old_row_vocab_file=old, new_row_vocab_file=new, initializer=tf.ones_initializer()
+        )([3, 2]),
+    ),
+)
+case(
+    "load slot",
+    lambda tf, F: remapped(
+        tf,
+        F,
+        lambda path, old, new: F.load_variable_slot_initializer(path, "matrix", None, 3, 2, old, new)([3, 2]),
+    ),
+)
+
+
+def old_functions(tf, F):
+    @F.deprecated("2016-01-01", "Use another.")
+    def whole(x):
+        return x + 1.0
+
+    @F.deprecated_args(None, "Leave it out.", "scale", ("shift", 0.0))
+    def arguments(x, scale=1.0, shift=0.0):
+        return x * scale + shift
+
+    @F.deprecated_arg_values(None, "Give another.", shift=0.0)
+    def values(x, shift=1.0):
+        return x + shift
+
+    return tf.constant([whole(1.0), arguments(1.0, scale=3.0), arguments(2.0, shift=5.0), values(1.0, shift=0.0)])
+
+
+case("deprecated", old_functions)
+case("wrong deprecated", lambda tf, F: F.deprecated("2016-01-01", "")(lambda x: x))
+case("wrong deprecated date", lambda tf, F: F.deprecated("soon", "Use another.")(lambda x: x))
+case("wrong deprecated_args", lambda tf, F: F.deprecated_args("2016-01-01", "Leave it out.", "y")(lambda x: x))
+case("wrong deprecated_arg_values", lambda tf, F: F.deprecated_arg_values("2016-01-01", "Give another."))

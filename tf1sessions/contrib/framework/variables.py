@@ -16,6 +16,7 @@ from ...runtime import tf1 as tf
 from .arg_scope import add_arg_scope
 
 __all__ = [
+    "VariableDeviceChooser",
     "add_model_variable",
     "assert_global_step",
     "assert_or_get_global_step",
@@ -396,9 +397,7 @@ def assign_from_checkpoint(
             info = getattr(var, "_save_slice_info", None)
             part = value
             if info is not None:
-                part = value[
-                    tuple(slice(o, o + n) for o, n in zip(info.var_offset, info.var_shape, strict=True))
-                ]
+                part = value[tuple(slice(o, o + n) for o, n in zip(info.var_offset, info.var_shape, strict=True))]
             shape = var.shape.as_list()
             if part.size != np.prod(shape):
                 raise ValueError(
@@ -440,3 +439,37 @@ def assign_from_checkpoint_fn(
         stack.enter_context(tf.name_scope(None))
         saver = tf.train.Saver(names, reshape=reshape_variables)
     return lambda session: saver.restore(session, model_path)
+
+
+class VariableDeviceChooser:
+    """A device function that puts variables on the parameter servers in turn; without any, on a device here.
+
+    Args:
+        num_tasks: The number of parameter servers.
+        job_name: Their job.
+        device_type: "CPU" or "GPU".
+        device_index: Which one of it.
+        replica: The replica, if there are several.
+    """
+
+    def __init__(
+        self,
+        num_tasks: int = 0,
+        job_name: str = "ps",
+        device_type: str = "CPU",
+        device_index: int = 0,
+        replica: int | None = None,
+    ) -> None:
+        self._job_name = job_name
+        self._device_type = device_type
+        self._device_index = device_index
+        self._replica = replica
+        self._num_tasks = num_tasks
+        self._next_task_id = 0
+
+    def __call__(self, op: Any) -> str:
+        device = tf.DeviceSpec(replica=self._replica, device_type=self._device_type, device_index=self._device_index)
+        if self._num_tasks > 0:
+            device = device.replace(job=self._job_name, task=self._next_task_id)
+            self._next_task_id = (self._next_task_id + 1) % self._num_tasks
+        return str(device.to_string())

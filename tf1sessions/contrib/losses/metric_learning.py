@@ -168,10 +168,11 @@ def npairs_loss_multilabel(
     """
     if not all(isinstance(labels, tf.SparseTensor) for labels in sparse_labels):
         raise TypeError(f"sparse_labels must be a list of SparseTensors, but got {sparse_labels}")
-    rows = [tf.reshape(tf.sparse_tensor_to_dense(tf.cast(labels, tf.float32)), [-1]) for labels in sparse_labels]
-    labels = tf.stack(rows)
-    common = tf.matmul(labels, labels, transpose_b=True)
-    return _npairs(common, embeddings_anchor, embeddings_positive, reg_lambda, print_losses)
+    with tf.name_scope("NpairsLossMultiLabel"):
+        rows = [tf.reshape(tf.sparse_tensor_to_dense(tf.cast(labels, tf.float32)), [-1]) for labels in sparse_labels]
+        labels = tf.stack(rows)
+        common = tf.matmul(labels, labels, transpose_b=True)
+        return _npairs(common, embeddings_anchor, embeddings_positive, reg_lambda, print_losses)
 
 
 def _npairs(alike: Any, anchors: Any, positives: Any, reg_lambda: float, print_losses: bool) -> Any:
