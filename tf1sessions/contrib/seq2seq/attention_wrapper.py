@@ -153,10 +153,12 @@ class _BaseAttentionMechanism(AttentionMechanism):
             self._alignments_size = tf.shape(self._keys)[1] if known[1] is None else known[1]
         if score_mask_value is None:
             score_mask_value = tf.as_dtype(self._values.dtype).as_numpy_dtype(float("-inf"))
-        self._probability_fn = lambda score, previous: probability_fn(
-            _maybe_mask_score(score, memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value),
-            previous,
-        )
+
+        def masked_probability(score: Any, previous: Any) -> Any:
+            score = _maybe_mask_score(score, memory_sequence_length, score_mask_value=score_mask_value)
+            return probability_fn(score, previous)
+
+        self._probability_fn = masked_probability
 
     @property
     def memory_layer(self) -> Any:

@@ -178,12 +178,14 @@ class TrainingHelper(_SymbolHelper):
             finished = tf.equal(0, self._sequence_length)
             return finished, self._at(0, finished)
 
-    def sample(self, time: Any, outputs: Any, name: str | None = None, **unused_kwargs: Any) -> Any:
+    def sample(  # type: ignore[override]
+        self, time: Any, outputs: Any, name: str | None = None, **unused_kwargs: Any
+    ) -> Any:
         """The symbols with the greatest scores, int32 [B]."""
         with tf.name_scope(name, "TrainingHelperSample", [time, outputs]):
             return _best(outputs)
 
-    def next_inputs(
+    def next_inputs(  # type: ignore[override]
         self, time: Any, outputs: Any, state: Any, name: str | None = None, **unused_kwargs: Any
     ) -> tuple[Any, Any, Any]:
         """``(finished, next_inputs, state)``."""
