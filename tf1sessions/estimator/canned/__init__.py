@@ -1,0 +1,10 @@
+"""The models that ``tf.estimator`` has ready.
+
+    optimizers.py, parsing_utils.py
+    head_parts.py -> head.py -> multi_head.py -> old_head.py
+                               what makes of logits predictions, a loss, metrics and signatures
+    dnn.py, linear.py, baseline.py -> dnn_linear_combined.py
+
+Names of variables and of most operations, keys of checkpoints, predictions and metrics, and tags of summaries are
+1.15.5's.
+"""
