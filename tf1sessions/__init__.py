@@ -13,6 +13,7 @@ below, and there are no circles::
       graphs.py          a graph that one thread builds and that can be sealed
       session.py         GraphSession: one thread builds it, any thread runs it
     contrib/           tf.contrib: a module here for each module there
+      _mnist.py          MNIST in batches
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
       cluster_resolver.py  contrib.cluster_resolver
       cudnn_rnn/         contrib.cudnn_rnn
@@ -34,6 +35,7 @@ below, and there are no circles::
         dense.py             fully_connected
         embedding_ops.py     looking up embeddings
         encoders.py          embed_sequence, bow_encoder
+        feature_column.py    columns of features
         initializers.py      xavier_initializer and its kin
         layers.py            dropout, flatten, stack and other small ones
         normalization.py     batch_norm and its kin
@@ -42,6 +44,36 @@ below, and there are no circles::
         regularizers.py      l2_regularizer and its kin
         summaries.py         summarize_tensor and its kin
         utils.py             what all layers share
+      learn/             contrib.learn
+        constants.py         names of predictions, metrics and problems
+        data_feeder.py       arrays in batches
+        datasets/            small data sets
+          base.py              iris, Boston, tables in CSV files
+          mnist.py             MNIST
+        dnn.py               deep networks
+        dnn_linear_combined.py  deep networks and linear models together
+        estimator.py         Estimator, SKCompat
+        experiment.py        Experiment
+        export_strategy.py   what an Experiment exports
+        graph_actions.py     run_n
+        head.py              loss, predictions and metrics from logits
+        io/                  inputs
+          generator_io.py      generators
+          numpy_io.py          arrays
+          pandas_io.py         data frames
+        learn_runner.py      runs an Experiment
+        linear.py            linear models
+        metric_spec.py       MetricSpec
+        model_fn.py          ModelFnOps
+        monitors.py          ValidationMonitor and its kin
+        predicting.py        what classifiers and regressors predict
+        preprocessing/       texts and categories as numbers
+          categorical.py       columns of categories
+          categorical_vocabulary.py  the numbers of categories
+          text.py              VocabularyProcessor
+        run_config.py        RunConfig
+        utils/               served models
+          input_fn_utils.py    their inputs
       lookup.py          contrib.lookup
       losses/            contrib.losses
         loss_ops.py          the older losses
@@ -76,8 +108,17 @@ below, and there are no circles::
         rnn.py             bidirectional RNNs in layers
         rnn_cell.py        the other cells
       slim/              contrib.slim
+        data/                contrib.slim.data
+          data_decoder.py      DataDecoder
+          data_provider.py     DataProvider
+          dataset.py           Dataset
+          dataset_data_provider.py  DatasetDataProvider
+          parallel_reader.py   records of several files at a time
+          prefetch_queue.py    a queue of batches
+          tfexample_decoder.py  items of tf.train.Example records
         evaluation.py        evaluate_once, evaluation_loop
         learning.py          create_train_op, train
+        model_analyzer.py    sizes of variables and operations
         nets/                contrib.slim.nets: image networks
           alexnet.py           alexnet_v2
           heads.py             how networks end
@@ -96,6 +137,7 @@ below, and there are no circles::
           resnet_v1.py         resnet_v1_50 and its kin
           resnet_v2.py         resnet_v2_50 and its kin
           vgg.py               vgg_a, vgg_16, vgg_19
+        queues.py            queue runners for a block
         summaries.py         summaries of one tensor or of several
       replacements.py    what to use in place of what is not rebuilt
       util.py            contrib.util

@@ -452,11 +452,10 @@ class TPUEstimator(Estimator):
         given = {"labels": labels, "mode": mode, "params": params, "config": config}
         log.info("Calling model_fn.")
         log.info("Running %s on CPU", mode)
-        spec: Any = self._model_fn(features=features, **{name: value for name, value in given.items() if name in takes})
-        if isinstance(spec, TPUEstimatorSpec):
-            spec = spec.as_estimator_spec()
+        found: Any = self._model_fn(features=features, **{name: value for name, value in given.items() if name in takes})
+        spec = found.as_estimator_spec() if isinstance(found, TPUEstimatorSpec) else found
         if not isinstance(spec, EstimatorSpec):
-            raise ValueError(f"model_fn should return a TPUEstimatorSpec or an EstimatorSpec, and returned {spec!r}")
+            raise ValueError(f"model_fn should return a TPUEstimatorSpec or an EstimatorSpec, and returned {found!r}")
         log.info("Done calling model_fn.")
         if mode == ModeKeys.TRAIN and self._log_every_n_steps is not None:
             hook = _ExamplesPerSecondHook(self._batch_sizes[mode], self._log_every_n_steps, self.model_dir)

@@ -1,0 +1,21 @@
+"""``tf.contrib.learn.preprocessing``: texts and categories as numbers.
+
+::
+
+    categorical.py             columns of categories
+    categorical_vocabulary.py  the numbers of categories
+    text.py                    texts as sequences of words' numbers
+"""
+
+from .categorical import CategoricalProcessor
+from .categorical_vocabulary import CategoricalVocabulary
+from .text import TOKENIZER_RE, ByteProcessor, VocabularyProcessor, tokenizer
+
+__all__ = [
+    "ByteProcessor",
+    "CategoricalProcessor",
+    "CategoricalVocabulary",
+    "TOKENIZER_RE",
+    "VocabularyProcessor",
+    "tokenizer",
+]
