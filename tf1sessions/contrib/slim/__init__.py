@@ -1,4 +1,4 @@
-"""``tf.contrib.slim``: the layers, scopes and collections of models, and loops that train and evaluate them."""
+"""``tf.contrib.slim``: layers, scopes and collections of models, networks, data sets, and loops that train them."""
 
 from .. import layers, losses, metrics
 from ..framework import variables
@@ -105,7 +105,16 @@ from ..layers.summaries import (
     summarize_variables,
     summarize_weights,
 )
-from . import evaluation, learning, nets, summaries
+from . import evaluation, learning, model_analyzer, nets, queues, summaries
+from .data import (
+    data_decoder,
+    data_provider,
+    dataset,
+    dataset_data_provider,
+    parallel_reader,
+    prefetch_queue,
+    tfexample_decoder,
+)
 
 __all__ = [
     "OPTIMIZER_CLS_NAMES",
@@ -141,6 +150,10 @@ __all__ = [
     "convolution3d_transpose",
     "create_global_step",
     "current_arg_scope",
+    "data_decoder",
+    "data_provider",
+    "dataset",
+    "dataset_data_provider",
     "dropout",
     "elu",
     "embed_sequence",
@@ -178,11 +191,15 @@ __all__ = [
     "max_pool3d",
     "maxout",
     "metrics",
+    "model_analyzer",
     "model_variable",
     "nets",
     "one_hot_encoding",
     "optimize_loss",
+    "parallel_reader",
     "pool",
+    "prefetch_queue",
+    "queues",
     "regularizers",
     "relu",
     "relu6",
@@ -203,6 +220,7 @@ __all__ = [
     "summarize_tensors",
     "summarize_variables",
     "summarize_weights",
+    "tfexample_decoder",
     "unit_norm",
     "utils",
     "variable",

@@ -147,7 +147,7 @@ def inception_v3_base(
     """
     depth = scaled_depth(depth_multiplier, min_depth)
     end_points: dict[str, Any] = {}
-    pooling = [layers.conv2d, layers.max_pool2d, layers.avg_pool2d]
+    pooling: list[Any] = [layers.conv2d, layers.max_pool2d, layers.avg_pool2d]
     with tf.variable_scope(scope, "InceptionV3", [inputs]):
         with arg_scope(pooling, stride=1, padding="VALID"):
             if final_endpoint in _STEM:
