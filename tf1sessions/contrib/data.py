@@ -19,6 +19,7 @@ __all__ = [
     "Reducer",
     "SqlDataset",
     "TFRecordWriter",
+    "assert_element_shape",
     "batch_and_drop_remainder",
     "bucket_by_sequence_length",
     "choose_from_datasets",
@@ -38,10 +39,13 @@ __all__ = [
     "parallel_interleave",
     "parse_example_dataset",
     "prefetch_to_device",
+    "read_batch_features",
+    "reduce_dataset",
     "rejection_resample",
     "sample_from_datasets",
     "scan",
     "shuffle_and_repeat",
+    "sliding_window_batch",
     "sloppy_interleave",
     "unbatch",
     "unique",
@@ -95,3 +99,101 @@ def padded_batch_and_drop_remainder(batch_size: Any, padded_shapes: Any, padding
 def sloppy_interleave(map_func: Callable[..., Any], cycle_length: int, block_length: int = 1) -> Apply:
     """:func:`parallel_interleave` that takes whichever element is there first."""
     return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)  # type: ignore[no-any-return]
+
+
+def sliding_window_batch(
+    window_size: int, stride: int | None = None, window_shift: int | None = None, window_stride: int = 1
+) -> Apply:
+    """Batches of ``window_size`` elements that overlap; what is left over at the end is dropped.
+
+    Args:
+        window_size: The elements of a window.
+        stride: The old name of ``window_shift``.
+        window_shift: How many elements on the next window begins; 1 unless given.
+        window_stride: How far apart the elements of a window are.
+
+    Raises:
+        ValueError: Both ``stride`` and ``window_shift`` are given.
+    """
+    if stride is not None and window_shift is not None:
+        raise ValueError("Cannot specify both `stride` and `window_shift`")
+    shift = 1 if stride is None and window_shift is None else stride or window_shift
+
+    def join(*windows: Any) -> Any:
+        batches = tf.nest.map_structure(
+            lambda window: window.batch(window_size), windows if len(windows) > 1 else windows[0]
+        )
+        return tf.data.Dataset.zip(batches)
+
+    return lambda dataset: dataset.window(window_size, shift, window_stride, drop_remainder=True).flat_map(join)
+
+
+def assert_element_shape(expected_shapes: Any) -> Apply:
+    """The elements, whose shapes are compared with ``expected_shapes`` and known from then on.
+
+    Args:
+        expected_shapes: A structure of ``TensorShape``\\ s like that of an element; unknown dimensions fit any.
+    """
+
+    shapes = [expected_shapes] if isinstance(expected_shapes, tf.TensorShape) else tf.nest.flatten(expected_shapes)
+
+    def checked(*parts: Any) -> Any:
+        element = parts if len(parts) > 1 else parts[0]
+        found = [tf.ensure_shape(part, shape) for part, shape in zip(tf.nest.flatten(element), shapes, strict=True)]
+        return tf.nest.pack_sequence_as(element, found)
+
+    return lambda dataset: dataset.map(checked)
+
+
+def reduce_dataset(dataset: Any, reducer: Any) -> Any:
+    """What a :class:`Reducer` makes of all elements.
+
+    Args:
+        dataset: The elements.
+        reducer: Its ``init_func`` and ``reduce_func`` are used; 1.15 did not call its ``finalize_func`` either.
+
+    Raises:
+        TypeError: ``dataset`` is none.
+    """
+    if not isinstance(dataset, (tf.data.Dataset, tf.compat.v2.data.Dataset)):
+        raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+    state = reducer.init_func(tf.constant(0, tf.int64))
+    return dataset.reduce(state, reducer.reduce_func)
+
+
+def read_batch_features(
+    file_pattern: Any,
+    batch_size: int,
+    features: Any,
+    reader: Any = tf.data.TFRecordDataset,
+    reader_args: Any = None,
+    randomize_input: bool = True,
+    num_epochs: int | None = None,
+    capacity: int = 10000,
+) -> Any:
+    """Batches of features of ``Example`` protos in files, as tensors: see :func:`make_batched_features_dataset`.
+
+    Args:
+        file_pattern: The files.
+        batch_size: The examples of a batch.
+        features: What ``tf.parse_example`` reads.
+        reader: A kind of dataset.
+        reader_args: Its arguments after the file names.
+        randomize_input: Whether the examples are shuffled.
+        num_epochs: How often they are read; None for ever.
+        capacity: The size of the buffer in which they are shuffled.
+
+    Returns:
+        A dict of tensors.
+    """
+    dataset = make_batched_features_dataset(
+        file_pattern,
+        batch_size,
+        features,
+        reader=reader,
+        reader_args=reader_args,
+        shuffle=randomize_input,
+        num_epochs=num_epochs,
+        shuffle_buffer_size=capacity,
+    )
+    return tf.data.make_one_shot_iterator(dataset).get_next()

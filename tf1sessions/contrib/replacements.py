@@ -56,6 +56,9 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.constrained_optimization": "Use the package tensorflow_constrained_optimization",
     "tf.contrib.copy_graph": "Use tf.import_graph_def(graph.as_graph_def(), ...) in the other graph",
     "tf.contrib.data": "Use tf.data, or tf.data.experimental",
+    "tf.contrib.data.CheckpointInputPipelineHook": "Save the iterator with "
+    "tf.data.experimental.make_saveable_from_iterator and a tf.train.Saver",
+    "tf.contrib.data.LMDBDataset": f"{_IO}: tfio.IODataset.from_lmdb",
     "tf.contrib.deprecated": "Use tf.summary",
     "tf.contrib.deprecated.audio_summary": "Use tf.summary.audio",
     "tf.contrib.deprecated.histogram_summary": "Use tf.summary.histogram",
@@ -107,6 +110,11 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.labeled_tensor": "Use plain tensors and the functions of tf; arrays with labels are in the package "
     "xarray",
     "tf.contrib.learn": "Use tf.estimator",
+    "tf.contrib.losses": "Use tf.losses",
+    "tf.contrib.losses.metric_learning.cluster_loss": "Use one of the other losses of "
+    "tf.contrib.losses.metric_learning, such as triplet_semihard_loss",
+    "tf.contrib.lookup": "Use tf.lookup",
+    "tf.contrib.metrics": "Use tf.metrics",
     "tf.contrib.libsvm": f"{_IO}: tfio.IODataset.from_libsvm, or sklearn.datasets.load_svmlight_file",
     "tf.contrib.linear_optimizer": "Use tf.train.sdca_optimizer, or another optimizer such as tf.train.FtrlOptimizer",
     "tf.contrib.meta_graph_transform": "Use tf.graph_util.remove_training_nodes and tf.graph_util.extract_sub_graph",
