@@ -16,6 +16,7 @@ below, and there are no circles::
       _mnist.py          MNIST in batches
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
       cluster_resolver.py  contrib.cluster_resolver
+      crf.py             contrib.crf
       cudnn_rnn/         contrib.cudnn_rnn
         cudnn_rnn.py         layers over whole sequences
         cudnn_rnn_ops.py     the forms of their parameters, and the cells
@@ -74,6 +75,7 @@ below, and there are no circles::
         run_config.py        RunConfig
         utils/               served models
           input_fn_utils.py    their inputs
+      legacy_seq2seq.py  contrib.legacy_seq2seq
       lookup.py          contrib.lookup
       losses/            contrib.losses
         loss_ops.py          the older losses
@@ -107,6 +109,14 @@ below, and there are no circles::
         lstm_ops.py        LSTM cells of one op
         rnn.py             bidirectional RNNs in layers
         rnn_cell.py        the other cells
+      seq2seq/           contrib.seq2seq
+        attention_wrapper.py  cells that attend to a memory
+        basic_decoder.py     a cell and a helper
+        beam_search_decoder.py  the best sequences
+        beam_search_ops.py   gather_tree
+        decoder.py           dynamic_decode
+        helper.py            what samples and makes the next inputs
+        loss.py              sequence_loss
       slim/              contrib.slim
         data/                contrib.slim.data
           data_decoder.py      DataDecoder
@@ -149,7 +159,10 @@ below, and there are no circles::
         bucket_ops.py        batches of examples that are alike
         device_setter.py     which parameter server gets a variable
         evaluation.py        waiting for checkpoints, and evaluating them
+        feeding_queue_runner.py  a queue runner that feeds
         hparam.py            HParams
+        resample.py          examples more or less often
+        sampling_ops.py      batches by rejection
         training.py          create_train_op and train
     estimator/         tf.estimator
       early_stopping.py  stop_if_lower_hook and its kin

@@ -564,16 +564,13 @@ class AttentionWrapperState(NamedTuple):
     attention_state: Any
 
     def clone(self, **kwargs: Any) -> AttentionWrapperState:
-        """This state with other fields, tensors of the same shapes.
+        """This state with other fields, tensors of the same shapes: ``zero_state.clone(cell_state=encoder_state)``.
 
         Args:
             **kwargs: The fields.
 
         Raises:
             ValueError: A shape differs.
-
-        Example:
-            >>> state = cell.zero_state(batch_size, tf.float32).clone(cell_state=encoder_state)  # doctest: +SKIP
         """
 
         def checked(old: Any, new: Any) -> Any:
