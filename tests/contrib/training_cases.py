@@ -156,9 +156,7 @@ def create_train_op_errors(tf, training):
 def loss_that_is_no_number(tf, training):
     w, b, loss = model(tf)
     train_op = training.create_train_op(loss * float("nan"), tf.train.GradientDescentOptimizer(0.1))
-    other = training.create_train_op(
-        loss * float("nan"), tf.train.GradientDescentOptimizer(0.1), check_numerics=False
-    )
+    other = training.create_train_op(loss * float("nan"), tf.train.GradientDescentOptimizer(0.1), check_numerics=False)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         try:
@@ -319,6 +317,121 @@ def strategy(tf, training):
         with graph.device(setter):
             made = [tf.get_variable(f"v{i}", [size]) for i, size in enumerate([100, 3, 5, 2, 7, 200, 1])]
         return [variable.device for variable in made]
+
+
+@case
+def random_strategy(tf, training):
+    class Op:
+        def __init__(self, name):
+            self.name = name
+
+    ops = [Op(name) for name in ("a", "b", "c", "weights", "scope/biases")]
+    return [[training.RandomStrategy(tasks, seed)(op) for op in ops] for tasks, seed in ((3, 0), (7, 5), (1, 2))]
+
+
+def evaluated(tf, fetches, times=1, initialize=True):
+    """What ``fetches`` give in a session with queue runners, as lists."""
+    found = []
+    with tf.Session() as session:
+        if initialize:
+            session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        for _ in range(times):
+            found.append([value.tolist() for value in session.run(fetches)])
+        coordinator.request_stop()
+        for queue_runner in tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS):
+            session.run(queue_runner.cancel_op)
+        coordinator.join(threads)
+    return found
+
+
+@case
+def resample_at_rate(tf, training):
+    inputs = [tf.constant([1.0, 2.0, 3.0]), tf.constant([[1, 1], [2, 2], [3, 3]])]
+    outputs = training.resample_at_rate(inputs, tf.constant([0.0, 2.5, 1.0]), seed=3)
+    return [[output.name for output in outputs], evaluated(tf, outputs, 5)]
+
+
+@case
+def weighted_resample(tf, training):
+    outputs = []
+    for scope in (None, "w"):
+        weights = tf.constant([0.0, 3.0, 1.0])
+        values, rates = training.weighted_resample([tf.constant([1.0, 2.0, 3.0])], weights, 2.0, scope, 0.5, seed=3)
+        outputs += [values[0], rates]
+    return [names(tf, "variables", "local_variables"), evaluated(tf, outputs, 4)]
+
+
+@case
+def rejection_sample(tf, training):
+    examples = [tf.constant([1.0, 2.0, 3.0]), tf.constant([[2, 3], [1, 2], [3, 4]])]
+    batch = training.rejection_sample(
+        examples, lambda one: tf.cast(one[0] > 1.5, tf.float32), 3, enqueue_many=True, runtime_checks=True, name="r"
+    )
+    single = training.rejection_sample([tf.constant(4.0)], lambda one: tf.constant(0.5), 2)
+    return [[tensor.name for tensor in batch + single], names(tf, "queue_runners"), evaluated(tf, batch + single, 2)]
+
+
+@case
+def rejection_sample_errors(tf, training):
+    return error(training.rejection_sample, [tf.constant(1.0)], lambda one: tf.constant([0.5]), 3)[0]
+
+
+def every(batches):
+    """The first value of each example of all batches, and all of its values."""
+    return [(batch[0][at], [part[at] for part in batch]) for batch in batches for at in range(len(batch[0]))]
+
+
+@case
+def stratified_sample(tf, training):
+    found = []
+    for shares in ([0.2, 0.4, 0.4], None):
+        with tf.Graph().as_default():
+            number = tf.train.range_input_producer(3, shuffle=False).dequeue()
+            data, labels = training.stratified_sample(
+                [tf.cast(number, tf.float32), number + 5], number, [0.5, 0.5, 0.0], 6, init_probs=shares
+            )
+            batches = evaluated(tf, [data[0], data[1], labels], 4)
+            belong = all([x, x + 5, x] == [a, b, c] for x, (a, b, c) in every(batches))
+            seen = sorted({label for batch in batches for label in batch[2]})
+            found.append([names(tf, "variables"), [tensor.shape.as_list() for tensor in data], belong, seen])
+    data, labels = training.stratified_sample(
+        [tf.constant([5.0, 6.0, 7.0])], tf.constant([0, 1, 2]), [0.0, 1.0, 0.0], 4, [0.2, 0.3, 0.5], enqueue_many=True
+    )
+    return found + evaluated(tf, [data[0], labels])
+
+
+@case
+def stratified_sample_errors(tf, training):
+    one = [tf.constant(5.0)]
+    sample = training.stratified_sample
+    return [
+        error(sample, one, tf.constant([1, 2]), [0.5, 0.5], 4)[0],
+        error(sample, one, tf.constant(1), [0.5, 0.5], 4, enqueue_many=True)[0],
+    ]
+
+
+@case
+def feeding_queue_runner(tf, training):
+    queue = tf.FIFOQueue(3, [tf.float32], [[]])
+    value = tf.placeholder(tf.float32)
+    numbers = [4.0, 3.0, 2.0, 1.0]
+
+    def feed():
+        if not numbers:
+            raise tf.errors.OutOfRangeError(None, None, "the end")
+        return {value: numbers.pop()}
+
+    runner = training.FeedingQueueRunner(queue, [queue.enqueue(value)], feed_fns=[feed])
+    with tf.Session() as session:
+        coordinator = tf.train.Coordinator()
+        threads = runner.create_threads(session, coordinator, start=True)
+        found = [float(session.run(queue.dequeue())) for _ in range(4)]
+        coordinator.request_stop()
+        coordinator.join(threads)
+    wrong = error(training.FeedingQueueRunner, queue, [queue.enqueue(value)], feed_fns=[feed, feed])
+    return [found, isinstance(runner, tf.train.QueueRunner), runner.name, len(threads), wrong]
 
 
 def run(tf, training):

@@ -21,6 +21,7 @@ __all__ = ["REPLACEMENTS", "as_written", "entry", "find"]
 _IO = "Use the package tensorflow_io"
 _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimization"
 _QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
+_STATES = "Cut the sequences with tf.data, and keep the state in a tf.Variable"
 
 REPLACEMENTS: dict[str, str] = {
     "tf.contrib": "It left TensorFlow with version 2.0, and this part of it is not rebuilt here; look for a "
@@ -183,6 +184,10 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.tfprof.model_analyzer.print_model_analysis": "Use tf.profiler.profile",
     "tf.contrib.tfprof.tfprof_logger": "Use tf.profiler.write_op_log",
     "tf.contrib.timeseries": "Use tfp.sts of the package tensorflow_probability, or the package statsmodels",
+    "tf.contrib.training": "Use tf.train and tf.data",
+    "tf.contrib.training.NextQueuedSequenceBatch": _STATES,
+    "tf.contrib.training.SequenceQueueingStateSaver": _STATES,
+    "tf.contrib.training.batch_sequences_with_states": _STATES,
     "tf.contrib.util.loader": "Use tf.load_op_library(path)",
 }
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...runtime import tf1 as _tf
 from .bucket_ops import bucket, bucket_by_sequence_length
-from .device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
+from .device_setter import GreedyLoadBalancingStrategy, RandomStrategy, byte_size_load_fn
 from .evaluation import (
     StopAfterNEvalsHook,
     SummaryAtEndHook,
@@ -14,7 +14,10 @@ from .evaluation import (
     get_or_create_eval_step,
     wait_for_new_checkpoint,
 )
+from .feeding_queue_runner import FeedingQueueRunner
 from .hparam import HParams, parse_values
+from .resample import resample_at_rate, weighted_resample
+from .sampling_ops import rejection_sample, stratified_sample
 from .training import (
     add_gradients_summaries,
     clip_gradient_norms,
@@ -27,9 +30,11 @@ from .training import (
 FinalOpsHook: Any = _tf.train.FinalOpsHook
 
 __all__ = [
+    "FeedingQueueRunner",
     "FinalOpsHook",
     "GreedyLoadBalancingStrategy",
     "HParams",
+    "RandomStrategy",
     "StopAfterNEvalsHook",
     "SummaryAtEndHook",
     "add_gradients_summaries",
@@ -45,6 +50,10 @@ __all__ = [
     "get_or_create_eval_step",
     "multiply_gradients",
     "parse_values",
+    "rejection_sample",
+    "resample_at_rate",
+    "stratified_sample",
     "train",
     "wait_for_new_checkpoint",
+    "weighted_resample",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from ...runtime import tf1 as tf
 
-__all__ = ["GreedyLoadBalancingStrategy", "byte_size_load_fn"]
+__all__ = ["GreedyLoadBalancingStrategy", "RandomStrategy", "byte_size_load_fn"]
 
 
 class GreedyLoadBalancingStrategy:
@@ -44,3 +45,22 @@ def byte_size_load_fn(op: Any) -> int:
     if not shape.is_fully_defined():
         raise ValueError(f"Op {op} must have a fully-defined output shape, and has {shape}")
     return int(shape.num_elements()) * int(dtype.size)
+
+
+class RandomStrategy:
+    """Gives each variable to a parameter server by a hash of its name, the same one each time.
+
+    Args:
+        num_ps_tasks: The number of parameter servers.
+        seed: Makes another choice.
+    """
+
+    def __init__(self, num_ps_tasks: int, seed: int = 0) -> None:
+        self._num_tasks = num_ps_tasks
+        self._seed = seed
+
+    def __call__(self, op: Any) -> int:
+        return (
+            int(hashlib.md5(f"{op.name}_{self._seed}".encode(), usedforsecurity=False).hexdigest(), 16)
+            % self._num_tasks
+        )

@@ -180,9 +180,7 @@ class SummaryAtEndHook(tf.train.SessionRunHook):  # type: ignore[misc]
 class _Evaluation:
     """The graph of an evaluation, to be run on one checkpoint after another."""
 
-    def __init__(
-        self, eval_ops: Any, final_ops: Any, final_ops_feed_dict: Any, hooks: Sequence[Any] | None
-    ) -> None:
+    def __init__(self, eval_ops: Any, final_ops: Any, final_ops_feed_dict: Any, hooks: Sequence[Any] | None) -> None:
         step = get_or_create_eval_step()
         hooks = list(hooks or [])
         if eval_ops is not None:

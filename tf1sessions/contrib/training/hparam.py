@@ -61,9 +61,7 @@ def parse_values(values: str, type_map: Mapping[str, type], ignore_unknown: bool
         kind = type_map[name]
         convert: Callable[[str], Any] = _bool if kind is bool else kind
 
-        def parse(
-            text: str, convert: Callable[[str], Any] = convert, name: str = name, kind: type = kind
-        ) -> Any:
+        def parse(text: str, convert: Callable[[str], Any] = convert, name: str = name, kind: type = kind) -> Any:
             try:
                 return convert(text)
             except ValueError as error:

@@ -58,9 +58,7 @@ def clip_gradient_norms_fn(max_norm: Any) -> Callable[[GradsAndVars], list[tuple
     return lambda gradients_to_variables: clip_gradient_norms(gradients_to_variables, max_norm)
 
 
-def multiply_gradients(
-    grads_and_vars: GradsAndVars, gradient_multipliers: Mapping[Any, Any]
-) -> list[tuple[Any, Any]]:
+def multiply_gradients(grads_and_vars: GradsAndVars, gradient_multipliers: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     """The pairs with some gradients multiplied.
 
     Args:
