@@ -21,6 +21,12 @@ below, and there are no circles::
         cudnn_rnn.py         layers over whole sequences
         cudnn_rnn_ops.py     the forms of their parameters, and the cells
       data.py            contrib.data
+      distributions/     contrib.distributions
+        bijectors.py         contrib.distributions.bijectors
+        probability.py       names that tensorflow-probability has
+      factorization/     contrib.factorization
+        clustering_ops.py    k-means as a graph
+      estimator.py       contrib.estimator
       framework/         contrib.framework
         arg_scope.py         arguments that functions get from a scope
         checkpoint_ops.py    initializers from a checkpoint's matrix
@@ -80,6 +86,7 @@ below, and there are no circles::
       losses/            contrib.losses
         loss_ops.py          the older losses
         metric_learning.py   losses for embeddings
+      memory_stats.py    contrib.memory_stats
       metrics/           contrib.metrics
         accumulated.py       areas under curves, of all values
         common.py            local variables, collections
@@ -117,6 +124,7 @@ below, and there are no circles::
         decoder.py           dynamic_decode
         helper.py            what samples and makes the next inputs
         loss.py              sequence_loss
+      signal.py          contrib.signal
       slim/              contrib.slim
         data/                contrib.slim.data
           data_decoder.py      DataDecoder
@@ -149,12 +157,21 @@ below, and there are no circles::
           vgg.py               vgg_a, vgg_16, vgg_19
         queues.py            queue runners for a block
         summaries.py         summaries of one tensor or of several
+      predictor.py       contrib.predictor
       replacements.py    what to use in place of what is not rebuilt
       util.py            contrib.util
+      tensor_forest/     contrib.tensor_forest
+        random_forest.py     TensorForestEstimator
+        tensor_forest.py     forests in a graph
+        trees.py             trees as arrays
       tpu/               contrib.tpu
         tpu_function.py      how many shards there are
         tpu_ops.py           operations of TPUs
         training_loop.py     while_loop and repeat
+      summary.py         contrib.summary
+      tensorboard/       contrib.tensorboard
+        plugins/           its plugins
+          projector.py       which embeddings the projector shows
       training/          contrib.training
         bucket_ops.py        batches of examples that are alike
         device_setter.py     which parameter server gets a variable

@@ -79,9 +79,7 @@ def estimators(tf, contrib):
     return {
         "DNNClassifier": (learn.DNNClassifier([5, 3], columns(), n_classes=3, config=config()), classes),
         "DNNClassifier 2": (
-            learn.DNNClassifier(
-                [5], columns(), config=config(), enable_centered_bias=True, optimizer=sgd(0.1), gradient_clip_norm=0.1
-            ),
+            learn.DNNClassifier([5], columns(), config=config(), optimizer=sgd(0.1), gradient_clip_norm=0.1),
             two,
         ),
         "DNNRegressor": (learn.DNNRegressor([5], columns(), config=config(), activation_fn=tf.nn.tanh), reals),
@@ -260,14 +258,17 @@ def data(tf, contrib):
     found["columns"] = [list(c[:2]) for c in learn.infer_real_valued_columns_from_input({"b": X, "a": X[:, :1]})]
     found["config"] = {
         name: str(getattr(learn.RunConfig(num_cores=2), name))
-        for name in ("task_id", "is_chief", "num_ps_replicas", "save_checkpoints_secs", "environment", "tf_config")
+        for name in ("task_id", "is_chief", "num_ps_replicas", "save_checkpoints_secs", "environment")
     }
     return found
 
 
-def run(tf, contrib):
+PARTS = (canned, own_model, experiment, texts, data)
+
+
+def run(tf, contrib, parts=PARTS):
     tf.logging.set_verbosity(tf.logging.ERROR)
     found = {}
-    for function in (canned, own_model, experiment, texts, data):
+    for function in parts:
         found[function.__name__] = function(tf, contrib)
     return found

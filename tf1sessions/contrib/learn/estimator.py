@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -519,8 +519,7 @@ def _columns(features: Any) -> list[Any]:
 
     named = features if isinstance(features, dict) else {"": features}
     columns = []
-    for key in sorted(named):
-        tensor = named[key]
+    for key, tensor in named.items():
         if not (tensor.dtype.is_integer or tensor.dtype.is_floating):
             raise ValueError(
                 "Non integer or non floating types are not supported for auto detection. Please define corresponding "
@@ -529,9 +528,3 @@ def _columns(features: Any) -> list[Any]:
         dimension = tensor.shape[1:].num_elements() if tensor.shape.rank else None
         columns.append(layers.real_valued_column(key, dimension=dimension or 1, dtype=tensor.dtype))
     return columns
-
-
-def _iterate(batches: Iterator[Any], key: str) -> Iterator[Any]:
-    """The value of ``key`` in each of the predictions."""
-    for prediction in batches:
-        yield prediction[key]

@@ -158,7 +158,7 @@ class Experiment:
                 )
             )
         self._train(monitors, self._train_steps)
-        found = self._evaluate("one_pass")
+        found = self._evaluate(None)
         return found, self._export(found)
 
     def continuous_eval(

@@ -257,9 +257,10 @@ class _SingleHead(Head):
                 return ModelFnOps(mode, predictions=predictions, output_alternatives=alternatives)
             labels = self._labels(labels)
             weights = self._weights(features)
-            with tf.name_scope(self._loss_scope, values=[logits, labels]) as scope_name:
-                loss, weighted_average = _weighted(self._losses(labels, logits), weights, scope_name)
-            tf.summary.scalar(self._key(mkey.LOSS), loss)
+            with tf.name_scope(self._loss_scope, values=[logits, labels]):
+                loss, weighted_average = _weighted(self._losses(labels, logits), weights)
+            with tf.name_scope(None):  # under this name, so that the estimator adds none
+                tf.summary.scalar(self._key(mkey.LOSS), loss)
             with tf.name_scope("metrics"):
                 metrics = self._metrics(weighted_average, predictions, labels, logits, weights)
             train_op = None
@@ -342,17 +343,17 @@ class _SingleHead(Head):
         return {self._key(mkey.LOSS): tf.metrics.mean(loss)}
 
 
-def _weighted(losses: Any, weights: Any, scope: str) -> tuple[Any, Any]:
+def _weighted(losses: Any, weights: Any) -> tuple[Any, Any]:
     """What is trained with, the mean of the weighted losses; and the weighted mean of them, for metrics."""
     if weights is None:
-        loss = tf.reduce_mean(losses, name=f"{scope}loss")
+        loss = tf.reduce_mean(losses, name="loss")
         return loss, loss
     if losses.shape.rank == 2:
         weights = tf.reshape(weights, [-1, 1])
     weighted = losses * weights
     present = tf.reduce_mean(tf.broadcast_to(weights, tf.shape(losses)))
     average = tf.math.divide(tf.reduce_mean(weighted), present, name="weighted_average_loss")
-    return tf.reduce_mean(weighted, name=f"{scope}loss"), average
+    return tf.reduce_mean(weighted, name="loss"), average
 
 
 def _squares(labels: Any, logits: Any) -> Any:
