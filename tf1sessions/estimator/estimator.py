@@ -550,10 +550,9 @@ class Estimator:
 
     def _get_features_from_input_fn(self, input_fn: InputFn, mode: str) -> tuple[Any, list[Any]]:
         """The features of a prediction and their hooks."""
-        result = self._call_input_fn(input_fn, mode)
-        result, _, hooks = parse_input_fn_result(result, only_features=True)
+        features, _, hooks = parse_input_fn_result(self._call_input_fn(input_fn, mode))
         self._validate_features_in_predict_input(hooks)
-        return result, hooks
+        return features, hooks
 
     def _validate_features_in_predict_input(self, hooks: list[Any]) -> None:
         if not hooks and not tf.get_default_graph().get_collection(tf.GraphKeys.QUEUE_RUNNERS):

@@ -107,7 +107,7 @@ def _checked_train_op(train_op: Any, mode: Any) -> Any:
             raise ValueError("Missing train_op.")
         return None
     _check_graph(train_op, "train_op")
-    if isinstance(train_op, tf.Variable):
+    if _is_variable(train_op):
         train_op = train_op.op
     if not isinstance(train_op, (tf.Operation, tf.Tensor)):
         raise TypeError(f"train_op must be Operation or Tensor, given: {train_op}")
@@ -206,11 +206,16 @@ def _checked_scaffold(scaffold: Any) -> Any:
 
 
 def _checked_tensor(value: Any, name: str) -> Any:
-    if isinstance(value, tf.Variable):
+    if _is_variable(value):
         value = tf.convert_to_tensor(value)
     if not isinstance(value, tf.Tensor):
         raise TypeError(f"{name} must be Tensor, given: {value}")
     return value
+
+
+def _is_variable(value: Any) -> bool:
+    """Whether it is a variable of any kind, or what assigning to one gives."""
+    return hasattr(value, "read_value") and hasattr(value, "op")
 
 
 def _check_graph(value: Any, name: str, key: str = "") -> None:

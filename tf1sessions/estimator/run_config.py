@@ -169,10 +169,10 @@ class RunConfig:
         self._task_id = int(task["index"])
         if self._task_id < 0:
             raise ValueError("Task index must be non-negative number.")
+        self._evaluation_master = ""
         if self._task_type == TaskType.EVALUATOR:
             self._cluster_spec = tf.train.ClusterSpec({})
             self._master = ""
-            self._evaluation_master = str(tf_config.get("eval_session_master", ""))
             self._num_ps_replicas = self._num_worker_replicas = 0
             self._global_id_in_cluster: int | None = None
             self._is_chief = False
@@ -180,7 +180,6 @@ class RunConfig:
         self._master = str(tf_config.get("session_master", "")) or _address(
             self._cluster_spec, self._task_type, self._task_id
         )
-        self._evaluation_master = str(tf_config.get("eval_session_master", ""))
         main = TaskType.MASTER if TaskType.MASTER in cluster else TaskType.CHIEF
         self._num_ps_replicas = len(cluster.get(TaskType.PS, []))
         self._num_worker_replicas = len(cluster.get(TaskType.WORKER, [])) + 1

@@ -68,7 +68,7 @@ def add_meta_graph(
         ValueError: A variable is not in the checkpoint.
     """
     signatures = _signatures(spec, receiver)
-    if spec.mode == ModeKeys.TRAIN:
+    if spec.train_op is not None:
         tf.add_to_collection(_TRAIN_OP, spec.train_op)
     with tf.Session(config=session_config) as session:
         local_init_op = spec.scaffold.local_init_op

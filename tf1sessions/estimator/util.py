@@ -55,12 +55,8 @@ class DatasetInitializerHook(tf.train.SessionRunHook):  # type: ignore[misc]
         session.run(self._initializer)
 
 
-def parse_input_fn_result(result: Any, only_features: bool = False) -> tuple[Any, Any, list[Any]]:
+def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[Any]]:
     """Features, labels (or None) and hooks of what an ``input_fn`` returned.
-
-    Args:
-        result: A dataset, features, or a tuple.
-        only_features: Whether of a tuple of any length the first is taken.
 
     Raises:
         ValueError: It was a tuple of other than two.
@@ -71,8 +67,6 @@ def parse_input_fn_result(result: Any, only_features: bool = False) -> tuple[Any
         hooks.append(DatasetInitializerHook(iterator))
         result = iterator.get_next()
     if isinstance(result, (list, tuple)):
-        if only_features:
-            return result[0], None, hooks
         if len(result) != 2:
             raise ValueError("input_fn should return (features, labels) as a len 2 tuple.")
         return result[0], result[1], hooks
