@@ -61,7 +61,7 @@ TENSORFLOW_FREE_ROOTS = (
 
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
-OPTIONAL = {"PIL", "scipy"}
+OPTIONAL = {"PIL", "google", "scipy", "tensorflow_probability"}  # google.protobuf comes with TensorFlow
 
 TENSORFLOW = {"tensorflow", "tf_keras", "keras"}
 
@@ -551,5 +551,3 @@ def test_map_is_read_with_its_depth() -> None:
 def test_reachable_tells_the_way() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}
     assert reachable(graph, ["a"]) == {"a": "a", "b": "a -> b", "c": "a -> b -> c"}
-
-

@@ -76,6 +76,10 @@ class _Private:
         self.nest = self._module("tensorflow.python.util.nest")  # for contrib.framework.nest
         # for contrib.cudnn_rnn, whose layers are saved as the variables of cells
         self.saveable_object = self._module("tensorflow.python.training.saving.saveable_object")
+        self.summary_ops = self._module("tensorflow.python.ops.summary_ops_v2")  # for contrib.summary
+        self.distributions_util = self._module("tensorflow.python.ops.distributions.util")  # for contrib.distributions
+        # for contrib.eager.Variable
+        self.resource_variable_ops = self._module("tensorflow.python.ops.resource_variable_ops")
         # for estimator
         self.dataset_ops = self._module("tensorflow.python.data.ops.dataset_ops")
         self.export_output = self._module("tensorflow.python.saved_model.model_utils.export_output")

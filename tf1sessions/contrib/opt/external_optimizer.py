@@ -191,6 +191,17 @@ class ExternalOptimizerInterface:
         return evaluate
 
 
+def _scipy_minimize() -> Callable[..., Any]:
+    try:
+        from scipy.optimize import minimize  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError as error:
+        raise UnsupportedEnvironmentError(
+            "ScipyOptimizerInterface needs SciPy, which is not installed", next_step="Run `pip install scipy`."
+        ) from error
+    found: Callable[..., Any] = minimize
+    return found
+
+
 class ScipyOptimizerInterface(ExternalOptimizerInterface):
     """``scipy.optimize.minimize`` on a loss; ``method``, ``options`` and ``tol`` are passed on (L-BFGS-B unless given).
 
@@ -224,13 +235,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         step_callback: Any,
         optimizer_kwargs: Any,
     ) -> Any:
-        try:
-            import scipy.optimize  # type: ignore[import-untyped,import-not-found,unused-ignore]
-        except ImportError as error:
-            raise UnsupportedEnvironmentError(
-                "ScipyOptimizerInterface needs SciPy, which is not installed", next_step="Run `pip install scipy`."
-            ) from error
-
+        minimize = _scipy_minimize()
         constraints = [
             {"type": kind, "fun": function, "jac": gradient}
             for kind, functions, gradients in (
@@ -247,7 +252,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
             kwargs["bounds"] = packed_bounds
         if constraints:
             kwargs["constraints"] = constraints
-        result = scipy.optimize.minimize(
+        result = minimize(
             loss_grad_func, np.asarray(initial_val, np.float64), jac=True, callback=step_callback, **kwargs
         )
         lines = [

@@ -1,0 +1,149 @@
+"""contrib.summary, signal, memory_stats, tensorboard and distributions, in a TensorFlow 2 program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import PythonRun
+
+_PROGRAM = """
+import glob, os, sys
+import numpy as np
+import tf1sessions
+from tf1sessions import contrib
+from tf1sessions.runtime import tf1 as tf
+
+folder, way = sys.argv[1:]
+if way == "script":
+    tf1sessions.enable_v1_behavior()
+projector = contrib.tensorboard.plugins.projector
+config = projector.ProjectorConfig(model_checkpoint_path="m")
+embedding = config.embeddings.add()
+embedding.tensor_name, embedding.metadata_path = "w", "l.tsv"
+embedding.sprite.image_path = "s.png"
+embedding.sprite.single_image_dim.extend([2, 3])
+with tf.Graph().as_default():
+    projector.visualize_embeddings(tf.summary.FileWriter(folder), config)
+report(config=open(os.path.join(folder, "projector_config.pbtxt")).read(), bytes=config.SerializeToString().hex())
+
+s = contrib.summary
+below = os.path.join(folder, "events")
+with tf.Graph().as_default() as graph:
+    step = tf.train.get_or_create_global_step()
+    writer = s.create_file_writer(below, max_queue=0)
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    with writer.as_default(), s.record_summaries_every_n_global_steps(2):
+        s.scalar("a", tf.reduce_sum(x)), s.scalar("i", tf.constant(3), family="fam"), s.histogram("h", x)
+        s.image("im", tf.reshape(x, [1, 2, 2, 1]) / 4), s.generic("g", x), s.audio("au", x, 8000, 2)
+        s.scalar("st", 1.5, step=7)
+        with tf.name_scope("scope"):
+            s.scalar("in", 2.0)
+        with s.never_record_summaries():
+            s.scalar("never", 2.0)
+        count = step.assign_add(1)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            s.initialize(graph=graph)
+            for _ in range(3):
+                session.run(s.all_summary_ops())
+                session.run(count)
+            session.run(s.flush(writer))
+    report(names=[op.name for op in s.all_summary_ops()], eval_dir=[s.eval_dir("/x"), s.eval_dir("/x", "n")])
+(path,) = glob.glob(os.path.join(below, "*"))
+with tf.Graph().as_default():
+    events = []
+    for event in tf.train.summary_iterator(path):
+        what = event.WhichOneof("what")
+        tags = [[v.tag, v.WhichOneof("value"), round(v.simple_value, 3)] for v in event.summary.value]
+        events.append([event.step, what, tags])
+report(events=sorted(events, key=str), ending=path.rpartition(".")[2])
+
+with tf.Graph().as_default(), tf.Session() as session:
+    window = session.run(contrib.signal.hann_window(4)).tolist()
+    back = contrib.signal.inverse_stft(contrib.signal.stft(tf.range(32.0), 8, 4), 8, 4,
+                                       window_fn=contrib.signal.inverse_stft_window_fn(4))
+    report(signal=[window, float(np.abs(session.run(back)[4:28] - np.arange(4, 28)).max())])
+    kinds = []
+    for memory in (contrib.memory_stats.BytesInUse(), contrib.memory_stats.MaxBytesInUse()):
+        try:
+            kinds.append(int(session.run(memory)) >= 0)
+        except tf.errors.InvalidArgumentError as error:
+            kinds.append("InvalidArgumentError")
+    report(memory=kinds, gpus=len(tf.config.list_logical_devices("GPU")), shape=str(memory.shape))
+
+d = contrib.distributions
+with tf.Graph().as_default(), tf.Session() as session:
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    triangle = d.fill_triangular(tf.range(1.0, 7.0))
+    values = [d.NormalWithSoftplusScale(1.0, 2.0).log_prob(0.5),
+              d.kl_divergence(d.Normal(0.0, 1.0), d.Normal(1.0, 2.0)),
+              d.softplus_inverse(2.0), triangle, d.fill_triangular_inverse(triangle),
+              d.reduce_weighted_logsumexp(tf.constant([1.0, 2.0]), tf.constant([1.0, -1.0])),
+              d.tridiag([1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0])]
+    report(distributions=[np.round(np.float64(v), 4).tolist() for v in session.run(values)])
+
+import importlib.abc
+class Hidden(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tensorflow_probability":
+            raise ImportError(name)
+sys.meta_path.insert(0, Hidden())
+def error(call):
+    try:
+        call()
+    except AttributeError as error:
+        return str(error)
+report(errors=[error(lambda: d.MultivariateNormalDiag), error(lambda: d.bijectors.Exp), error(lambda: d.no_such_name)],
+       has=[hasattr(d, "Poisson"), hasattr(d, "Normal")])
+"""
+
+# what 1.15.5 wrote, sorted
+EVENTS = [
+    [0, "file_version", []],
+    [0, "graph_def", []],
+    *(
+        [step, "summary", tags]
+        for step in (0, 2)
+        for tags in (
+            [["a", "simple_value", 10.0]],
+            [["au/audio/0", "audio", 0.0], ["au/audio/1", "audio", 0.0]],
+            [["fam/fam/i", "simple_value", 3.0]],
+            [["g", "tensor", 0.0]],
+            [["h", "histo", 0.0]],
+            [["im/image/0", "image", 0.0]],
+            [["scope/in", "simple_value", 2.0]],
+        )
+    ),
+    *[[7, "summary", [["st", "simple_value", 1.5]]]] * 2,
+]
+
+
+@pytest.mark.parametrize("way", ["script", "TF2 program"])
+def test_small_modules(run_python: Callable[..., PythonRun], tmp_path: Path, way: str) -> None:
+    found = run_python(_PROGRAM, str(tmp_path), way).results
+    assert found["config"] == (
+        'model_checkpoint_path: "m"\n'
+        'embeddings {\n  tensor_name: "w"\n  metadata_path: "l.tsv"\n'
+        '  sprite {\n    image_path: "s.png"\n    single_image_dim: 2\n    single_image_dim: 3\n  }\n}\n'
+    )
+    assert found["bytes"] == "0a016d12170a01771205" + b"l.tsv".hex() + "2a0b0a05" + b"s.png".hex() + "12020203"
+    assert found["events"] == EVENTS and found["ending"] == "v2"
+    assert len(found["names"]) == 9 and found["eval_dir"] == ["/x/eval", "/x/eval_n"]
+    assert found["signal"] == [[0.0, pytest.approx(0.5), 1.0, pytest.approx(0.5)], pytest.approx(0, abs=1e-4)]
+    assert found["memory"] == [True if found["gpus"] else "InvalidArgumentError"] * 2 and found["shape"] == "()"
+    assert found["distributions"] == [
+        -1.7012,
+        0.4431,
+        1.8546,
+        [[4.0, 0.0, 0.0], [6.0, 5.0, 0.0], [3.0, 2.0, 1.0]],
+        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        1.5413,
+        [[3.0, 6.0, 0.0], [1.0, 4.0, 7.0], [0.0, 2.0, 5.0]],
+    ]
+    install = "pip install tensorflow-probability"
+    for text, symbol in zip(found["errors"], ("MultivariateNormalDiag", "bijectors.Exp", "no_such_name"), strict=True):
+        assert symbol in text and ((install in text) is (symbol != "no_such_name"))
+    assert "code.py:" in found["errors"][0]
+    assert found["has"] == [False, True]

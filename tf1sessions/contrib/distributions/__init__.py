@@ -1,0 +1,115 @@
+"""``tf.contrib.distributions``: the distributions that TensorFlow still has, and some functions.
+
+All other names are tensorflow-probability's, where it is installed; else they are errors that name it.
+"""
+
+import sys as _sys
+from typing import Any
+
+from ...runtime import private as _private
+from ...runtime import tf1 as _tf
+from . import bijectors
+from .probability import lookup as _lookup
+
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "BetaWithSoftplusConcentration",
+    "Categorical",
+    "Dirichlet",
+    "DirichletMultinomial",
+    "Distribution",
+    "Exponential",
+    "ExponentialWithSoftplusRate",
+    "FULLY_REPARAMETERIZED",
+    "Gamma",
+    "GammaWithSoftplusConcentrationRate",
+    "Laplace",
+    "LaplaceWithSoftplusScale",
+    "Multinomial",
+    "NOT_REPARAMETERIZED",
+    "Normal",
+    "NormalWithSoftplusScale",
+    "RegisterKL",
+    "ReparameterizationType",
+    "StudentT",
+    "StudentTWithAbsDfSoftplusScale",
+    "Uniform",
+    "bijectors",
+    "fill_triangular",
+    "fill_triangular_inverse",
+    "kl_divergence",
+    "matrix_diag_transform",
+    "reduce_weighted_logsumexp",
+    "softplus_inverse",
+    "tridiag",
+]
+
+_distributions: Any = _tf.distributions
+_util: Any = _private.distributions_util
+
+Bernoulli: Any = _distributions.Bernoulli
+Beta: Any = _distributions.Beta
+Categorical: Any = _distributions.Categorical
+Dirichlet: Any = _distributions.Dirichlet
+DirichletMultinomial: Any = _distributions.DirichletMultinomial
+Distribution: Any = _distributions.Distribution
+Exponential: Any = _distributions.Exponential
+FULLY_REPARAMETERIZED: Any = _distributions.FULLY_REPARAMETERIZED
+Gamma: Any = _distributions.Gamma
+Laplace: Any = _distributions.Laplace
+Multinomial: Any = _distributions.Multinomial
+NOT_REPARAMETERIZED: Any = _distributions.NOT_REPARAMETERIZED
+Normal: Any = _distributions.Normal
+RegisterKL: Any = _distributions.RegisterKL
+ReparameterizationType: Any = _distributions.ReparameterizationType
+StudentT: Any = _distributions.StudentT
+Uniform: Any = _distributions.Uniform
+kl_divergence: Any = _distributions.kl_divergence
+
+
+def _beside(known: Any, name: str) -> Any:
+    """What TensorFlow keeps in the module of ``known`` without exporting it."""
+    return getattr(_sys.modules[known.__module__], name)
+
+
+BetaWithSoftplusConcentration: Any = _beside(Beta, "BetaWithSoftplusConcentration")
+ExponentialWithSoftplusRate: Any = _beside(Exponential, "ExponentialWithSoftplusRate")
+GammaWithSoftplusConcentrationRate: Any = _beside(Gamma, "GammaWithSoftplusConcentrationRate")
+LaplaceWithSoftplusScale: Any = _beside(Laplace, "LaplaceWithSoftplusScale")
+NormalWithSoftplusScale: Any = _beside(Normal, "NormalWithSoftplusScale")
+StudentTWithAbsDfSoftplusScale: Any = _beside(StudentT, "StudentTWithAbsDfSoftplusScale")
+fill_triangular: Any = _util.fill_triangular
+fill_triangular_inverse: Any = _util.fill_triangular_inverse
+matrix_diag_transform: Any = _util.matrix_diag_transform
+reduce_weighted_logsumexp: Any = _util.reduce_weighted_logsumexp
+softplus_inverse: Any = _util.softplus_inverse
+tridiag: Any = _util.tridiag
+
+# what else 1.15 had
+_OTHERS = frozenset(
+    (
+        "Autoregressive BatchReshape Binomial Cauchy Chi2 Chi2WithAbsDf ConditionalDistribution "
+        "ConditionalTransformedDistribution Deterministic ExpRelaxedOneHotCategorical Geometric HalfNormal Independent "
+        "InverseGamma InverseGammaWithSoftplusConcentrationRate Kumaraswamy Logistic Mixture MixtureSameFamily "
+        "MultivariateNormalDiag MultivariateNormalDiagPlusLowRank MultivariateNormalDiagWithSoftplusScale "
+        "MultivariateNormalFullCovariance MultivariateNormalTriL NegativeBinomial OneHotCategorical Poisson "
+        "PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli RelaxedOneHotCategorical SeedStream "
+        "SinhArcsinh TransformedDistribution VectorDeterministic VectorDiffeomixture VectorExponentialDiag "
+        "VectorLaplaceDiag VectorSinhArcsinhDiag WishartCholesky WishartFull assign_log_moving_mean_exp "
+        "assign_moving_mean_variance auto_correlation moving_mean_variance normal_conjugates_known_scale_posterior "
+        "normal_conjugates_known_scale_predictive percentile quadrature_scheme_lognormal_gauss_hermite "
+        "quadrature_scheme_lognormal_quantiles quadrature_scheme_softmaxnormal_gauss_hermite "
+        "quadrature_scheme_softmaxnormal_quantiles"
+    ).split()
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OTHERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _lookup("distributions", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OTHERS})

@@ -1,0 +1,5 @@
+"""``tf.contrib.tensorboard.plugins``."""
+
+from . import projector
+
+__all__ = ["projector"]
