@@ -58,3 +58,28 @@ def test_checkpoints_of_1_15_are_restored_and_resumed(tmp_path):
                 for key, value in expected.items():
                     assert close([value], [found[name][moment][part][key]]), (name, moment, key)
         assert found[name]["warm"] < 0.2, name  # one step of another optimizer state away
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_trees_are_those_of_1_15():
+    with gzip.open(GOLDEN / "estimator_boosted.json.gz") as file:
+        golden = json.load(file)
+    found = run(HERE / "boosted_checks.py")
+    resumed = found.pop("resumed")
+    assert found.keys() == golden.keys()
+    for name, expected in golden.items():
+        assert found[name]["importances"] == [
+            [[column, pytest.approx(gain, rel=1e-4)] for column, gain in one] for one in expected["importances"]
+        ]
+        for part in ("metrics", "predictions"):
+            assert found[name][part].keys() == expected[part].keys()
+            for key, value in expected[part].items():
+                assert close([value], [found[name][part][key]]), (name, part, key)
+    # one step and then three are the four of this program
+    assert close(resumed["predicted"], golden["regressor partial"]["predictions"]["predictions"])
+    assert resumed["served"] == pytest.approx(resumed["predicted"])
+
+
+def test_bad_arguments_and_parsing_specs():
+    assert run(HERE / "canned_argument_checks.py") == {}

@@ -17,6 +17,7 @@ from ..errors import MissingSymbolError
 #: File here, or "train" for ``tf.train`` -> its names in ``tf.estimator``.
 _FILES = {
     "canned.baseline": "BaselineClassifier BaselineEstimator BaselineRegressor",
+    "canned.boosted_trees": "BoostedTreesClassifier BoostedTreesEstimator BoostedTreesRegressor",
     "canned.dnn": "DNNClassifier DNNEstimator DNNRegressor",
     "canned.dnn_linear_combined": ("DNNLinearCombinedClassifier DNNLinearCombinedEstimator DNNLinearCombinedRegressor"),
     "canned.head": (
