@@ -20,6 +20,7 @@ import sys
 sys.modules["tensorflow_probability"] = None
 sys.path.insert(0, sys.argv[1])
 import contrib_page
+import functools, inspect
 from tf1sessions import contrib, errors
 from tf1sessions.contrib import replacements
 
@@ -36,7 +37,18 @@ for symbol, what in found.items():
                 wrong.append([symbol, str(error)])
         except AttributeError as error:
             wrong.append([symbol, repr(error)])
-report(found=found, wrong=wrong, page=contrib_page.page(found))
+lost = []
+for name, kind, arguments in contrib_page.golden():
+    if found.get(name, "raises") != "raises" and kind != "value" and arguments != "?":
+        value = functools.reduce(getattr, name.split(".")[1:], contrib)
+        try:
+            taken = inspect.signature(value.__init__ if inspect.isclass(value) else value).parameters.values()
+        except (TypeError, ValueError):
+            continue
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken):
+            names = {parameter.name for parameter in taken}
+            lost += [[name, each] for each in arguments.split(",") if each and each[0] != "*" and each not in names]
+report(found=found, wrong=wrong, lost=lost, page=contrib_page.page(found))
 """
 
 _SCRIPT = """
@@ -125,6 +137,12 @@ def test_page_is_what_the_code_does(library: PythonRun) -> None:
 
 def test_every_missing_name_says_what_to_use(library: PythonRun) -> None:
     assert library.results["wrong"] == []
+
+
+def test_every_argument_of_1_15_is_taken(library: PythonRun) -> None:
+    lost = {(name, argument) for name, argument in library.results["lost"]}
+    assert {name for name, argument in lost if argument != "check_subtrees_length"} == set()
+    assert {name.rpartition(".")[0] for name, _ in lost} <= {"contrib.framework.nest"}
 
 
 def test_known_names_are_in_their_column(library: PythonRun) -> None:

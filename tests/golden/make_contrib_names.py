@@ -38,7 +38,8 @@ READ = {
     "contrib.tensorboard.plugins": "projector",
     "contrib.tensorrt": "trt_convert",
 }
-FILES = ("contrib.compiler.jit", "contrib.compiler.xla", "contrib.eager", "contrib.summary")  # as programs know them; they show what they use, too
+# Files whose names programs know although they come from elsewhere.
+FILES = ("contrib.compiler.jit", "contrib.compiler.xla", "contrib.eager", "contrib.summary")
 
 
 def arguments(value):
@@ -68,7 +69,7 @@ def modules():
 
 def is_public(parent, module, name, value):
     """Whether ``module``, known as ``parent``, offers ``name``."""
-    if name.startswith("_") or name in FUTURE + ("python",):
+    if name.startswith("_") or name in FUTURE + ("DESCRIPTOR", "python"):
         return False
     if getattr(module, "__all__", None):
         return name in module.__all__

@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from ..errors import MissingSymbolError
@@ -57,12 +57,22 @@ def __getattr__(name: str) -> ModuleType:
 
 def _explain_missing(module: ModuleType, symbol: str) -> None:
     """Let a name that ``module`` and the public modules in it lack raise with its replacement."""
-    if "__getattr__" in vars(module):
+    own = vars(module).get("__getattr__")
+    if getattr(own, "explains", False):
         return
 
     def getattr_(attribute: str) -> Any:
+        if own is not None:
+            try:
+                return own(attribute)
+            except MissingSymbolError as error:
+                said = getattr(error, "symbol", f"{symbol}.{attribute}")
+                raise _error(said, attribute, error.next_step, sys._getframe(1)) from error.__cause__
+            except AttributeError:
+                pass  # said better below
         raise _missing(symbol, attribute)
 
+    getattr_.explains = True  # type: ignore[attr-defined]
     vars(module)["__getattr__"] = getattr_
     for name, value in list(vars(module).items()):
         inside = isinstance(value, ModuleType) and value.__name__ == f"{module.__name__}.{name}"
@@ -76,10 +86,14 @@ def _missing(module: str, name: str) -> AttributeError:
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     line = sys._getframe(2)
     symbol = replacements.as_written(f"{module}.{name}", line)
+    return _error(symbol, name, f"{replacements.find(symbol)}.", line)
+
+
+def _error(symbol: str, name: str, next_step: str | None, line: FrameType) -> MissingSymbolError:
     return MissingSymbolError(
         f"{symbol} is not available",
         where=f"{line.f_code.co_filename}:{line.f_lineno}",
-        next_step=f"{replacements.find(symbol)}.",
+        next_step=next_step,
         name=name,
         symbol=symbol,
     )

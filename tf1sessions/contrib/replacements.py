@@ -21,6 +21,12 @@ __all__ = ["REPLACEMENTS", "as_written", "entry", "find"]
 _IO = "Use the package tensorflow_io"
 _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimization"
 _QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
+_MIXTURE = "Use sklearn.mixture.GaussianMixture"
+_WALS = "Use the package implicit"
+_GDN = "Use tfc.layers.GDN of the package tensorflow_compression"
+_REVERSIBLE = "Use tf.recompute_grad"
+_TARGET = "Use a head of tf.estimator"
+_GRID = "Use tf.contrib.rnn.TimeFreqLSTMCell"
 _STATES = "Cut the sequences with tf.data, and keep the state in a tf.Variable"
 
 REPLACEMENTS: dict[str, str] = {
@@ -88,7 +94,16 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.distribute.initialize_tpu_system": "Use tf.tpu.experimental.initialize_tpu_system of TensorFlow 2",
     "tf.contrib.distribute.require_replica_context": "Use tf.distribute.get_replica_context, which is None outside",
     "tf.contrib.distribute.run_standard_tensorflow_server": "Use tf.train.Server",
+    "tf.contrib.distributions": "It is in tensorflow-probability: run `pip install tensorflow-probability[tf]`",
+    "tf.contrib.eager": "Use tf.GradientTape, tf.Variable, tf.train.Checkpoint and tf.keras.metrics",
     "tf.contrib.estimator": "Use tf.estimator",
+    "tf.contrib.factorization": "Use sklearn.mixture, or the package implicit",
+    "tf.contrib.factorization.GMM": _MIXTURE,
+    "tf.contrib.factorization.GmmAlgorithm": _MIXTURE,
+    "tf.contrib.factorization.KMeansClustering": "Use tf.contrib.factorization.KMeans, or sklearn.cluster.KMeans",
+    "tf.contrib.factorization.WALSMatrixFactorization": _WALS,
+    "tf.contrib.factorization.WALSModel": _WALS,
+    "tf.contrib.factorization.gmm": _MIXTURE,
     "tf.contrib.feature_column": "Use tf.feature_column{rest}",
     "tf.contrib.feature_column.sequence_input_layer": "Use tf.keras.experimental.SequenceFeatures",
     "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
@@ -100,6 +115,8 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.hadoop": _IO,
     "tf.contrib.hooks.ProfilerHook": "Use tf.train.ProfilerHook",
     "tf.contrib.ignite": "Use tf.data.Dataset.from_generator with a client of Apache Ignite",
+    "tf.contrib.image": "Use tf.image",
+    "tf.contrib.image.single_image_random_dot_stereograms": "Write it with NumPy, in a tf.py_func",
     "tf.contrib.input_pipeline": "Use tf.data",
     "tf.contrib.integrate": "Use tfp.math.ode of the package tensorflow_probability, or scipy.integrate.solve_ivp",
     "tf.contrib.kafka": f"{_IO}: tfio.IODataset.from_kafka",
@@ -110,6 +127,24 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.kinesis": _IO,
     "tf.contrib.labeled_tensor": "Use plain tensors and the functions of tf; arrays with labels are in the package "
     "xarray",
+    "tf.contrib.layers": "Use tf.layers",
+    "tf.contrib.layers.GDN": _GDN,
+    "tf.contrib.layers.RevBlock": _REVERSIBLE,
+    "tf.contrib.layers.dense_to_sparse": "Use tf.sparse.from_dense",
+    "tf.contrib.layers.feature_column": "Use tf.feature_column",
+    "tf.contrib.layers.gdn": _GDN,
+    "tf.contrib.layers.images_to_sequence": "Use tf.transpose and tf.reshape",
+    "tf.contrib.layers.legacy_fully_connected": "Use tf.contrib.layers.fully_connected",
+    "tf.contrib.layers.legacy_linear": "Use tf.contrib.layers.linear",
+    "tf.contrib.layers.legacy_relu": "Use tf.contrib.layers.relu",
+    "tf.contrib.layers.multi_class_target": _TARGET,
+    "tf.contrib.layers.parse_feature_columns_from_sequence_examples": "Use tf.io.parse_sequence_example",
+    "tf.contrib.layers.recompute_grad": _REVERSIBLE,
+    "tf.contrib.layers.regression_target": _TARGET,
+    "tf.contrib.layers.rev_block": _REVERSIBLE,
+    "tf.contrib.layers.scale_gradient": "Write it with tf.custom_gradient",
+    "tf.contrib.layers.sequence_input_from_feature_columns": "Use tf.keras.experimental.SequenceFeatures",
+    "tf.contrib.layers.sequence_to_images": "Use tf.transpose and tf.reshape",
     "tf.contrib.learn": "Use tf.estimator",
     "tf.contrib.losses": "Use tf.losses",
     "tf.contrib.losses.metric_learning.cluster_loss": "Use one of the other losses of "
@@ -118,6 +153,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.metrics": "Use tf.metrics",
     "tf.contrib.libsvm": f"{_IO}: tfio.IODataset.from_libsvm, or sklearn.datasets.load_svmlight_file",
     "tf.contrib.linear_optimizer": "Use tf.train.sdca_optimizer, or another optimizer such as tf.train.FtrlOptimizer",
+    "tf.contrib.memory_stats": "Use tf.config.experimental.get_memory_info",
     "tf.contrib.meta_graph_transform": "Use tf.graph_util.remove_training_nodes and tf.graph_util.extract_sub_graph",
     "tf.contrib.mixed_precision": "Use tf.train.experimental.enable_mixed_precision_graph_rewrite",
     "tf.contrib.mixed_precision.ExponentialUpdateLossScaleManager": "Use tf.train.experimental.DynamicLossScale",
@@ -142,8 +178,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.optimizer_v2.OptimizerV2": "Use tf.train.Optimizer",
     "tf.contrib.periodic_resample": "Use tf.depth_to_space, or tf.reshape and tf.transpose",
     "tf.contrib.predictor": 'Use tf.saved_model.load(session, ["serve"], path) and the session\'s run()',
-    "tf.contrib.predictor.from_contrib_estimator": "Use the estimator's predict()",
-    "tf.contrib.predictor.from_estimator": "Use the estimator's predict()",
     "tf.contrib.proto": "Use tf.io{rest}",
     "tf.contrib.quantization": "Use the function of this name in tf.quantization or tf.nn, or the operation in "
     "tf.raw_ops",
@@ -155,12 +189,17 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.reduce_slice_ops": "Use tf.math.segment_sum and its kin",
     "tf.contrib.remote_fused_graph": "Use tf.lite",
     "tf.contrib.resampler": "Use tf.gather_nd at the four neighbours of each point, and weight them",
+    "tf.contrib.rnn": "Use tf.nn.rnn_cell",
+    "tf.contrib.rnn.BidirectionalGridLSTMCell": _GRID,
+    "tf.contrib.rnn.CompiledWrapper": "Build the cell under tf.xla.experimental.jit_scope",
+    "tf.contrib.rnn.GridLSTMCell": _GRID,
     "tf.contrib.rpc": "Use the package grpcio in a tf.py_func",
     "tf.contrib.saved_model.load_keras_model": "Use tf.keras.models.load_model",
     "tf.contrib.saved_model.save_keras_model": "Use tf.keras.models.save_model",
     "tf.contrib.session_bundle": "Use tf.saved_model.Builder and tf.saved_model.load",
     "tf.contrib.session_bundle.constants": "Use tf.saved_model.signature_constants",
     "tf.contrib.session_bundle.gc": "List the folder with tf.gfile.ListDirectory and remove the old exports",
+    "tf.contrib.slim": "Look for it in tf.contrib.layers and tf.contrib.framework",
     "tf.contrib.solvers": "Use tf.linalg",
     "tf.contrib.solvers.lanczos": "Use tf.linalg.svd, or scipy.sparse.linalg.svds",
     "tf.contrib.solvers.least_squares.cgls": "Use tf.linalg.lstsq",
@@ -175,6 +214,10 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.stateless.stateless_random_normal": "Use tf.random.stateless_normal",
     "tf.contrib.stateless.stateless_random_uniform": "Use tf.random.stateless_uniform",
     "tf.contrib.stateless.stateless_truncated_normal": "Use tf.random.stateless_truncated_normal",
+    "tf.contrib.summary": "Use tf.summary",
+    "tf.contrib.summary.create_db_writer": "Use tf.contrib.summary.create_file_writer",
+    "tf.contrib.tensor_forest": "Use tf.contrib.tensor_forest.client.random_forest.TensorForestEstimator",
+    "tf.contrib.tensorboard": "Use the package tensorboard",
     "tf.contrib.tensorrt": "TensorFlow has no TensorRT any more: convert the model with the package tf2onnx",
     "tf.contrib.testing": "Read events with tf.train.summary_iterator",
     "tf.contrib.text": "Use tf.keras.preprocessing.sequence.skipgrams",
@@ -184,6 +227,11 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.tfprof.model_analyzer.print_model_analysis": "Use tf.profiler.profile",
     "tf.contrib.tfprof.tfprof_logger": "Use tf.profiler.write_op_log",
     "tf.contrib.timeseries": "Use tfp.sts of the package tensorflow_probability, or the package statsmodels",
+    "tf.contrib.tpu": "Use tf.tpu",
+    "tf.contrib.tpu.AsyncCheckpointSaverHook": "Use tf.train.CheckpointSaverHook",
+    "tf.contrib.tpu.TPUDistributionStrategy": "Use tf.distribute.experimental.TPUStrategy",
+    "tf.contrib.tpu.keras_to_tpu_model": "Use tf.distribute.experimental.TPUStrategy",
+    "tf.contrib.tpu.profiler": "Use tf.profiler",
     "tf.contrib.training": "Use tf.train and tf.data",
     "tf.contrib.training.NextQueuedSequenceBatch": _STATES,
     "tf.contrib.training.SequenceQueueingStateSaver": _STATES,

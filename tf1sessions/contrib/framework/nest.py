@@ -12,7 +12,15 @@ from ...runtime import tf1 as tf
 
 _nest: Any = private.nest or tf.nest
 
-is_sequence: Any = _nest.is_nested
+
+def is_sequence(o: Any) -> bool:
+    """Whether ``o`` is a structure: a list, tuple, dict or their like."""
+    return bool(_nest.is_nested(o))
+
+
+def is_sequence_or_composite(o: Any) -> bool:
+    """Whether ``o`` is a structure, or a tensor that is made of several, such as a ``SparseTensor``."""
+    return bool(_nest.is_nested_or_composite(o))
 
 
 def __getattr__(name: str) -> Any:
