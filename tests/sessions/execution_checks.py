@@ -572,6 +572,65 @@ def check_close_while_others_run_or_wait() -> None:
         assert isinstance(results[0], tf.errors.CancelledError), results[0]
 
 
+def check_close_lets_calls_in_their_own_threads_end() -> None:
+    """TensorFlow crashes if it is closed during one; by compiled calls, run() and the slow way, in turn."""
+    for number in range(100):
+        with tf.Graph().as_default():
+            session = tf1sessions.Session()
+            x = tf.placeholder(tf.float32, [])
+            y, z = x * 2.0, tf.placeholder(tf.float32, [])
+            compiled = tf1sessions.CompiledCall(session, [x, z], [y, z + x], None)
+            assert compiled.in_caller
+            calls = [
+                lambda y=y, x=x, session=session: session.run(y, {x: 1.0}),
+                lambda compiled=compiled: compiled(1.0, 2.0),
+                lambda y=y, x=x, session=session: session._run(None, y, {x: 1.0}, None, None),
+            ]
+            begun = threading.Semaphore(0)
+
+            def work(index: int, calls: Any = calls, begun: Any = begun) -> None:
+                call = calls[index % 3]
+                call()
+                begun.release()
+                while True:
+                    call()
+
+            def close(session: Any = session, begun: Any = begun) -> None:
+                for _ in range(6):
+                    assert begun.acquire(timeout=DEADLINE_SECS)
+                session.close()
+
+            closer = threading.Thread(target=close, daemon=True)
+            closer.start()
+            for result in in_threads(6, work):
+                # the second when the slow way was on its way already, as with TensorFlow's own run
+                assert isinstance(result, (RuntimeError, tf.errors.CancelledError)), (number, result)
+                assert "closed" in str(result), (number, result)
+            closer.join(DEADLINE_SECS)
+            assert not closer.is_alive()
+
+
+def check_a_session_may_be_closed_in_the_middle_of_its_own_call() -> None:
+    """As a signal handler does, which Python runs between two lines of ours."""
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [])
+        y = x * 2.0
+        assert session.run(y, {x: 1.0}) == 2.0 and session.run(y, {x: 1.0}) == 2.0
+        run_callable, closed = calls._run_callable, []
+
+        def interrupted(*args: Any) -> Any:
+            session.close()
+            closed.append(session._closed)
+            return run_callable(*args)
+
+        calls._run_callable = interrupted
+        try:
+            error = raises((RuntimeError, tf.errors.CancelledError), session.run, y, {x: 1.0})
+        finally:
+            calls._run_callable = run_callable
+        assert closed == [True] and "closed" in str(error), error
+
+
 def check_a_result_is_not_lost_to_a_close() -> None:
     """The session is closed after a first run has ended and before its plan is made."""
     session = tf1sessions.Session(graph=tf.Graph())

@@ -27,9 +27,11 @@ errors without ``op`` and without "Detected at node", tensors both fed and fetch
 from __future__ import annotations
 
 import functools
+import sys
+import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -202,9 +204,15 @@ class Request:
     def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
         """Runs it. ``values`` are arrays of the right dtypes; the results belong to the caller.
 
-        :meth:`Plan.run` does the same in place.
+        :attr:`Plan.run` does the same in place.
+
+        Raises:
+            RuntimeError: The session was closed.
         """
-        self.recent = True
+        request = self  # the name by which close() knows a call that runs
+        request.recent = True
+        if session._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
         results = self.run_watched(session, values)
         for index in self.copied:
             result = results[index]
@@ -227,6 +235,9 @@ class Request:
         if session is not None and session._session is not None and not session._closed:
             private.pywrap_session.TF_SessionReleaseCallable(session._session, self.handle)
 
+
+# The code of the functions that call TensorFlow for a `request` in a `session`; close() looks for their frames.
+_RUNNING = {Request.run.__code__}
 
 _RESOURCE = np.dtype([("resource", np.ubyte)])
 
@@ -290,6 +301,7 @@ class Plan:
             self.run = _one_feed(request, feeds[0], assemble, forbidden)
         else:
             self.run = _any_feeds(request, tuple(feeds), order, assemble, forbidden)
+        _RUNNING.add(self.run.__code__)
 
 
 # The two functions are one: each call inside them would cost a twentieth of the whole, and a loop over one feed does.
@@ -306,6 +318,8 @@ def _any_feeds(
     handle, copied = request.handle, request.copied
 
     def run(session: Any, values: Iterable[Any]) -> Any:
+        if session._closed:
+            return _ASK
         if len(unfeedable) + len(unfetchable) != forbidden.known and not forbidden.look():
             return _ASK
         given: Any = [*values]
@@ -349,6 +363,8 @@ def _one_feed(
     tensor, dtype = feed.tensor, feed.dtype
 
     def run(session: Any, values: Iterable[Any]) -> Any:
+        if session._closed:
+            return _ASK
         if len(unfeedable) + len(unfetchable) != forbidden.known and not forbidden.look():
             return _ASK
         [value] = values
@@ -426,7 +442,7 @@ class SessionCalls:
         self.plans: dict[Any, Plan] = {}
         self.requests: dict[Any, Request] = {}
         self._capacity = capacity
-        self._lock = RLock()
+        self._lock = threading.RLock()
         self._refused: str | None = None
         self._looked = False
         runtime.note_session_started()
@@ -613,11 +629,10 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
     except _NotPlannable:
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     if plan is not None:
-        if not session._closed:
-            plan.recent = True
-            result = plan.run(session, feed_dict.values() if feed_dict else ())
-            if result is not _ASK:
-                return result
+        plan.recent = True
+        result = plan.run(session, feed_dict.values() if feed_dict else ())
+        if result is not _ASK:
+            return result
         return _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     result = _own(session._run(None, fetches, feed_dict, None, None), feed_dict)
     feeds = list(feed_dict or ())
@@ -699,6 +714,37 @@ def do_run(
     return [by_id[id(tensor)] for tensor in fetch_list]
 
 
+def close(session: Any) -> None:
+    """As ``BaseSession.close``, and safe while other threads run requests in their own threads.
+
+    TensorFlow crashes when a session is closed during a call in the caller's thread (2.21; calls in the pool it ends
+    well). Such calls wait for nothing, so those that have begun are let end; none begins any more. Nothing tells of a
+    call that runs, because telling would cost time in each: this looks at the stacks of the other threads instead.
+    """
+    if session._session is None or session._closed:
+        return
+    session._closed = True
+    while _runs_in_caller(session):
+        time.sleep(0.0002)
+    private.pywrap_session.TF_CloseSession(session._session)
+
+
+def _runs_in_caller(session: Any) -> bool:
+    """Whether another thread is in a call that runs in its own thread; of this thread's none can be in TensorFlow."""
+    frames = sys._current_frames()
+    del frames[threading.get_ident()]  # its own frame in a local variable would be a cycle
+    for frame in frames.values():
+        inner: Any = frame
+        while inner is not None:
+            if inner.f_code in _RUNNING:
+                found = inner.f_locals
+                request = found.get("request")  # not there yet: it has not looked whether the session is closed
+                if request is not None and request.in_caller and found.get("session") is session:
+                    return True
+            inner = inner.f_back
+    return False
+
+
 def make_callable(session: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
     """As ``Session.make_callable``, by compiled calls. Queue runners enqueue with what this returns."""
     made = _original_make_callable(session, fetches, feed_list, accept_options)  # its checks, and its graph update
@@ -758,8 +804,15 @@ class Session(tf.Session):  # type: ignore[misc]
         _do_run = do_run
 
     def close(self) -> None:
-        """Closes the session; running calls end with ``CancelledError``. Closing again does nothing."""
-        super().close()
+        """Closes the session; closing again does nothing.
+
+        Calls that run in TensorFlow's pool end with ``CancelledError``; those in their caller's thread, which wait for
+        nothing, end first.
+        """
+        if private.callable_api:
+            close(self)
+        else:
+            super().close()
         calls = self.__dict__.get("_tf1sessions_calls")
         if calls is not None:
             calls.clear()
@@ -814,7 +867,7 @@ class CompiledCall:
                 f"{[getattr(feed, 'name', feed) for feed in self._feeds]}, and got {len(values)}"
             )
         session = self._session
-        if self._run is not None and not session._closed:
+        if self._run is not None:
             if runtime._forked_after_session:
                 raise _forked()
             result = self._run(session, values)
@@ -867,5 +920,6 @@ def install_fast_path() -> bool:
     base.__init__ = __init__
     base.run = run
     base.make_callable = make_callable
+    base.close = close
     base._do_run = do_run
     return True

@@ -32,10 +32,10 @@ __all__ = [
 
 #: A request with more operations than this, or with operations that could fill more than this many microseconds beside
 #: others (see ``overlap``), runs in the pool. What the calling thread saves is the hand-overs between threads, what it
-#: loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores, 2026-11-21): training steps
-#: of dense layers of 32 are 1.9 times as fast with 48 operations, 1.5 with 61, 1.1 with 87 and 113, and no faster with
-#: 165; of 25 small networks those with an overlap under 15 are 1.0 to 2.7 times as fast in the calling thread, those
-#: above 24 between 0.9 and 1.1 times, but for one (1.5, a batch of 8 where ``_OPEN`` expects 32).
+#: loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores, 2026-11-21): a training
+#: step of dense layers of 32 is 1.9 times as fast with 48 operations, 1.5 with 61, 1.1 with 87 and 113, and no faster
+#: with 165; of 25 small networks those with an overlap under 15 are 1.0 to 2.7 times as fast in the calling thread,
+#: those above 24 between 0.9 and 1.1 times, but for one (1.5, a batch of 8 where ``_OPEN`` expects 32).
 MAX_CALLER_OPERATIONS = 96
 MAX_CALLER_OVERLAP = 20.0
 
