@@ -15,6 +15,7 @@ below, and there are no circles::
     contrib/           tf.contrib: a module here for each module there
       _mnist.py          MNIST in batches
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
+      autograph.py       contrib.autograph
       cluster_resolver.py  contrib.cluster_resolver
       crf.py             contrib.crf
       cudnn_rnn/         contrib.cudnn_rnn
@@ -24,6 +25,10 @@ below, and there are no circles::
       distributions/     contrib.distributions
         bijectors.py         contrib.distributions.bijectors
         probability.py       names that tensorflow-probability has
+      eager/             contrib.eager
+        gradients.py         gradients of Python functions
+        metrics.py           contrib.eager.metrics
+        saver.py             checkpoints by names
       factorization/     contrib.factorization
         clustering_ops.py    k-means as a graph
       estimator.py       contrib.estimator
@@ -159,7 +164,8 @@ below, and there are no circles::
         summaries.py         summaries of one tensor or of several
       predictor.py       contrib.predictor
       replacements.py    what to use in place of what is not rebuilt
-      util.py            contrib.util
+      util/              contrib.util
+        loader.py            operations that come as a library
       tensor_forest/     contrib.tensor_forest
         random_forest.py     TensorForestEstimator
         tensor_forest.py     forests in a graph

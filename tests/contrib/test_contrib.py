@@ -25,6 +25,7 @@ report(missing=error(lambda: contrib.ffmpeg.decode_audio), below=error(lambda: c
        has=[hasattr(contrib, "no_such_name"), hasattr(contrib.layers, "no_such_name"),
             hasattr(contrib.layers, "conv2d")])
 tf = tf1sessions.tf1
+report(library=error(lambda: contrib.util.loader.load_op_library("no_such_library.so"))[0])
 report(eager=tf.executing_eagerly())
 
 with tf.Graph().as_default() as graph:
@@ -68,6 +69,7 @@ def test_in_a_tensorflow_2_program(run_python: Callable[..., Any]) -> None:
     assert found["has"] == [False, False, True]
     ops = ["Const", "MatMul", "Placeholder"]
     assert found["util"] == [[1, 2], None, [[1.5], [2.5]], ops, ops]
+    assert found["library"] == "NotFoundError"
     assert found["eager"] and found["still_eager"] and found["outside"]
     assert found["trained"] == [True] * 4 and found["same"]
 

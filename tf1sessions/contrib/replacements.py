@@ -236,7 +236,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.training.NextQueuedSequenceBatch": _STATES,
     "tf.contrib.training.SequenceQueueingStateSaver": _STATES,
     "tf.contrib.training.batch_sequences_with_states": _STATES,
-    "tf.contrib.util.loader": "Use tf.load_op_library(path)",
 }
 
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import tf1 as tf
+from ...runtime import tf1 as tf
+from . import loader
 
-__all__ = ["constant_value", "make_ndarray", "make_tensor_proto", "ops_used_by_graph_def", "stripped_op_list_for_graph"]
+__all__ = [
+    "constant_value",
+    "loader",
+    "make_ndarray",
+    "make_tensor_proto",
+    "ops_used_by_graph_def",
+    "stripped_op_list_for_graph",
+]
 
 
 def constant_value(tensor: Any, partial: bool = False) -> Any:
