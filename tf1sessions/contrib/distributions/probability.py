@@ -39,7 +39,7 @@ def lookup(module: str, name: str) -> Any:
     line = sys._getframe(2)
     where = f"{line.f_code.co_filename}:{line.f_lineno}"
     try:
-        import tensorflow_probability as found  # type: ignore[import-not-found,unused-ignore]
+        import tensorflow_probability as found  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise MissingSymbolError(
             f"{symbol} is not available", where=where, next_step=_INSTALL, name=name, symbol=symbol

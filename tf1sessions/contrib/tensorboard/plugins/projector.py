@@ -45,7 +45,11 @@ _FIELDS: dict[str, list[tuple[str, int, str, bool]]] = {
 @functools.lru_cache(maxsize=1)
 def _messages() -> dict[str, Any]:
     """The classes of the messages, in a pool of their own: TensorBoard's, if it is loaded too, are in the usual one."""
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    from google.protobuf import (  # type: ignore[import-untyped,unused-ignore]
+        descriptor_pb2,
+        descriptor_pool,
+        message_factory,
+    )
 
     field_type = descriptor_pb2.FieldDescriptorProto
     package = "tensorflow"
@@ -76,7 +80,7 @@ def visualize_embeddings(summary_writer: Any, config: Any) -> None:
     Raises:
         ValueError: The writer has no folder.
     """
-    from google.protobuf import text_format
+    from google.protobuf import text_format  # type: ignore[import-untyped,unused-ignore]
 
     folder = summary_writer.get_logdir()
     if folder is None:

@@ -1,0 +1,134 @@
+"""contrib.eager and contrib.autograph: the answers are those of 1.15.5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from support import PythonRun
+
+_PROGRAM = """
+import os, sys
+import numpy as np
+import tf1sessions
+from tf1sessions import contrib
+from tf1sessions.runtime import tf1 as tf
+
+folder = sys.argv[1]
+tfe = contrib.eager
+def error(call):
+    try:
+        call()
+    except Exception as error:
+        return [type(error).__name__, str(error)[:40]]
+def plain(value):
+    return [np.round(np.float64(v), 5).tolist() for v in tf.nest.flatten(value)]
+
+# ---- eager
+m = tfe.metrics
+accuracy = m.Accuracy()
+accuracy([1, 2, 3], [1, 2, 4])
+mean = m.Mean("foo")
+returned = [mean(2.0), mean([1.0, 3.0], weights=[1.0, 3.0])]
+other = m.Mean("bar")
+other(10.0)
+before = mean.result()
+mean.aggregate([other])
+report(metrics=plain([accuracy.result(), before, mean.value()]), returned=plain(returned),
+       names=[v.name for v in accuracy.variables + mean.variables], dtypes=[v.dtype.name for v in mean.variables])
+accuracy.init_variables()
+accuracy([1, 2], [1, 1], weights=[3.0, 1.0])
+others = [m.BinaryAccuracy(0.5), m.CategoricalAccuracy(), m.SparseAccuracy()]
+others[0]([0.0, 1.0, 1.0], [0.4, 0.6, 0.3]), others[1]([[0.0, 1.0]], [[0.1, 0.9]]), others[2]([0, 1], [[0.1, 0.9]] * 2)
+report(again=plain([accuracy.result()] + [metric.result() for metric in others]))
+
+v = tfe.Variable(3.0, name="v")
+f = lambda x, y: x * x * x * y - x * y * y
+first = tfe.gradients_function(f)
+report(gradients=plain([first(2.0, 3.0), tfe.gradients_function(lambda x, y: first(x, y)[0])(2.0, 3.0)[0],
+                        tfe.value_and_gradients_function(f, [1])(2.0, 3.0), tfe.gradients_function(f, ["y"])(2.0, 3.0),
+                        tfe.implicit_gradients(lambda x: v * x * v)(2.0)[0][0],
+                        tfe.implicit_value_and_gradients(lambda x: v * x)(2.0)[0],
+                        tfe.gradients_function(f)(2.0, 3.0, dy=2.0)]),
+       variable=[isinstance(v, tfe.Variable) and not isinstance(3, tfe.Variable), tfe.implicit_gradients(lambda x: v * x)(2.0)[0][1] is v],
+       wrong=[error(lambda: tfe.implicit_gradients(lambda x: x)(1.0)), error(lambda: first("a", None)),
+              error(lambda: tfe.gradients_function(f, ["z"])(1.0, 2.0))])
+iterator = tfe.Iterator(tf.data.Dataset.range(4))
+report(iterator=[int(iterator.next()), int(next(iterator)), int(iterator.get_next()), [int(x) for x in iterator]],
+       types=[iterator.output_types.name, str(iterator.output_shapes), iterator.output_classes.__name__],
+       end=error(iterator.get_next)[0])
+double = tfe.defun(lambda x: x * 2)
+@tfe.defun(input_signature=[tfe.TensorSpec([None], tf.float32)])
+def total(x):
+    return tf.reduce_sum(x)
+report(functions=plain([double(3.0), total(tf.constant([1.0, 2.0])), tfe.py_func(lambda x: x + 1, [1.0], tf.float32)]),
+       devices=[len(tfe.list_devices()) > 0, tfe.num_gpus() >= 0, tfe.in_eager_mode()],
+       numbers=[tfe.DEVICE_PLACEMENT_EXPLICIT, tfe.DEVICE_PLACEMENT_WARN, tfe.DEVICE_PLACEMENT_SILENT,
+                tfe.SYNC, tfe.ASYNC])
+path = tfe.Saver([v]).save(os.path.join(folder, "model"), global_step=3)
+v.assign(5.0)
+tfe.Saver({"v": v}).restore(path)
+with tfe.restore_variables_on_create(path):
+    made = tfe.Variable(0.0, name="v")
+with tfe.restore_variables_on_create(path, lambda name: "v"):
+    mapped = tf.get_variable("w", initializer=0.0)
+def lacking():
+    with tfe.restore_variables_on_create(path):
+        tfe.Variable(0.0, name="lacking")
+optimizer = tf.train.AdamOptimizer()
+optimizer.apply_gradients([(tf.constant(1.0), v)])
+report(saved=[os.path.basename(path), *plain([made, mapped])], lacking=error(lacking)[0],
+       optimizer=len(tfe.get_optimizer_variables(optimizer)))
+
+@contrib.autograph.convert()
+def branches(x):
+    if x > 0:
+        x = x * 2
+    while x < 10:
+        x = x + 3
+    return x
+report(autograph=[int(branches(tf.constant(1))), "if_stmt" in contrib.autograph.to_code(branches.__wrapped__)])
+
+modes = []
+class Test(tf.test.TestCase):
+    @tfe.run_test_in_graph_and_eager_modes
+    def test_it(self):
+        modes.append(tf.executing_eagerly())
+        self.assertEqual(self.evaluate(tf.constant(2) + 1), 3)
+Test("test_it").debug()
+report(modes=modes)
+
+# ---- a graph
+with tf.Graph().as_default(), tf.Session() as session:
+    metric = m.Mean("graph mean")
+    update = metric(tf.placeholder_with_default([1.0, 4.0], [2]))
+    result = metric.result()
+    start = metric.init_variables()
+    session.run(start)
+    empty = session.run(result)
+    session.run([update])
+    report(graph=[float(session.run(result)), bool(np.isnan(empty))], local=[x.name for x in tf.local_variables()],
+           converted=int(session.run(branches(tf.constant(-4)))),
+           errors=[error(lambda: tfe.Iterator(tf.data.Dataset.range(2)))[0], error(lambda: tfe.Saver([]))[0]])
+"""
+
+
+def test_eager(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
+    found = run_python(_PROGRAM, str(tmp_path)).results
+    assert found["metrics"] == [0.66667, 2.4, 3.66667]
+    assert found["returned"] == [2.0, [1.0, 9.0], [1.0, 3.0]]
+    assert found["names"] == ["Accuracy/numer:0", "Accuracy/denom:0", "foo/numer:0", "foo/denom:0"]
+    assert found["dtypes"] == ["float64", "float64"]
+    assert found["again"] == [0.75, 0.66667, 1.0, 0.5]
+    # 3 x² y - y² and x³ - 2 x y at (2, 3), and 6 x y
+    assert found["gradients"] == [27.0, -4.0, 36.0, 6.0, -4.0, -4.0, 12.0, 6.0, 54.0, -8.0]
+    assert found["variable"] == [True, True]
+    assert [kind for kind, _ in found["wrong"]] == ["ValueError"] * 3
+    assert found["iterator"] == [0, 1, 2, [3]] and found["types"] == ["int64", "()", "Tensor"]
+    assert found["end"] == "OutOfRangeError"
+    assert found["functions"] == [6.0, 3.0, 2.0] and found["devices"] == [True, True, True]
+    assert found["numbers"] == [0, 1, 2, 0, 1]
+    assert found["saved"] == ["model-3", 3.0, 3.0] and found["lacking"] == "NotFoundError" and found["optimizer"] == 4
+    assert found["autograph"] == [11, True] and found["modes"] == [False, True]
+    assert found["graph"] == [2.5, True] and found["local"] == ["graphmean/numer:0", "graphmean/denom:0"]
+    assert found["converted"] == 11 and found["errors"] == ["RuntimeError", "RuntimeError"]

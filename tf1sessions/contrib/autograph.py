@@ -1,0 +1,45 @@
+"""``tf.contrib.autograph``: what turns Python's control flow into a graph's; it is in ``tf.autograph`` now."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..runtime import tf1 as _tf
+
+__all__ = ["Feature", "convert", "do_not_convert", "set_loop_options", "to_code", "to_graph"]
+
+Feature: Any = _tf.autograph.experimental.Feature
+do_not_convert: Any = _tf.autograph.experimental.do_not_convert
+set_loop_options: Any = _tf.autograph.experimental.set_loop_options
+to_code: Any = _tf.autograph.to_code
+to_graph: Any = _tf.autograph.to_graph
+
+
+def convert(
+    recursive: bool = False, optional_features: Any = None, user_requested: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function is converted by ``tf.autograph.to_graph`` when it is called first.
+
+    Args:
+        recursive: Whether the functions that it calls are converted, too.
+        optional_features: A ``Feature``, or several.
+        user_requested: Of no effect.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.lru_cache(maxsize=1)
+        def converted() -> Callable[..., Any]:
+            found: Callable[..., Any] = to_graph(
+                function, recursive=recursive, experimental_optional_features=optional_features
+            )
+            return found
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return converted()(*args, **kwargs)
+
+        return call
+
+    return decorate

@@ -1,0 +1,163 @@
+"""``tf.contrib.eager``: what eager execution was reached by; most of it has its place in ``tf`` now."""
+
+import sys as _sys
+from collections.abc import Callable as _Callable
+from collections.abc import Iterator as _Iterator
+from typing import Any
+
+from ...runtime import private as _private
+from ...runtime import tf1 as _tf
+from . import metrics
+from .gradients import (
+    gradients_function,
+    implicit_gradients,
+    implicit_value_and_gradients,
+    value_and_gradients_function,
+)
+from .saver import Saver, get_optimizer_variables, restore_variables_on_create
+
+__all__ = [
+    "ASYNC",
+    "Checkpoint",
+    "DEVICE_PLACEMENT_EXPLICIT",
+    "DEVICE_PLACEMENT_SILENT",
+    "DEVICE_PLACEMENT_WARN",
+    "GradientTape",
+    "Iterator",
+    "SYNC",
+    "Saver",
+    "TensorSpec",
+    "Variable",
+    "custom_gradient",
+    "defun",
+    "enable_eager_execution",
+    "executing_eagerly",
+    "function",
+    "get_optimizer_variables",
+    "gradients_function",
+    "implicit_gradients",
+    "implicit_value_and_gradients",
+    "in_eager_mode",
+    "list_devices",
+    "make_template",
+    "metrics",
+    "num_gpus",
+    "py_func",
+    "restore_variables_on_create",
+    "run",
+    "run_all_tests_in_graph_and_eager_modes",
+    "run_test_in_graph_and_eager_modes",
+    "value_and_gradients_function",
+]
+
+DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = range(3)
+SYNC, ASYNC = range(2)
+
+Checkpoint: Any = _tf.train.Checkpoint
+GradientTape: Any = _tf.GradientTape
+TensorSpec: Any = _tf.TensorSpec
+custom_gradient: Any = _tf.custom_gradient
+enable_eager_execution: Any = _tf.enable_eager_execution
+executing_eagerly: Any = _tf.executing_eagerly
+function: Any = _tf.function
+in_eager_mode: Any = _tf.executing_eagerly
+make_template: Any = _tf.make_template
+py_func: Any = _tf.py_function
+
+# where tf.test.TestCase comes from; TensorFlow does not export these two
+_test_util: Any = _sys.modules[_tf.test.TestCase.__module__]
+run_all_tests_in_graph_and_eager_modes: Any = _test_util.run_all_in_graph_and_eager_modes
+run_test_in_graph_and_eager_modes: Any = _test_util.run_in_graph_and_eager_modes
+
+
+class _Resource(type):
+    """Makes what ``tf.Variable`` makes, in the scopes of variable creators, too; always as a resource."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return _tf.Variable(*args, **{**kwargs, "use_resource": True})
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, _private.resource_variable_ops.BaseResourceVariable)
+
+
+class Variable(metaclass=_Resource):
+    """``tf.Variable`` as a resource."""
+
+
+def defun(
+    func: _Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    experimental_autograph_options: Any = None,
+    experimental_relax_shapes: bool = False,
+) -> Any:
+    """``tf.function``, by its old name; without ``func`` a decorator."""
+    made = _tf.function(
+        input_signature=input_signature,
+        autograph=autograph,
+        experimental_autograph_options=experimental_autograph_options,
+        reduce_retracing=experimental_relax_shapes,
+    )
+    return made if func is None else made(func)
+
+
+def num_gpus() -> int:
+    """The number of GPUs."""
+    return len(_tf.config.list_logical_devices("GPU"))
+
+
+def list_devices() -> list[str]:
+    """The names of the devices."""
+    return [device.name for device in _tf.config.list_logical_devices()]
+
+
+def run(main: Any = None, argv: Any = None) -> None:
+    """``tf.app.run`` with eager execution."""
+    _tf.enable_eager_execution()
+    _tf.app.run(main, argv)
+
+
+class Iterator:
+    """The elements of a dataset in eager execution.
+
+    Args:
+        dataset: A ``tf.data.Dataset``.
+
+    Raises:
+        RuntimeError: Execution is not eager.
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        if not _tf.executing_eagerly():
+            raise RuntimeError(
+                f"{type(dataset)} objects can only be used when eager execution is enabled, use "
+                "tf.data.Dataset.make_initializable_iterator or tf.data.Dataset.make_one_shot_iterator for graphs"
+            )
+        self._dataset = dataset
+        self._elements = iter(dataset)
+
+    def __iter__(self) -> _Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._elements)
+
+    def next(self) -> Any:
+        """The next element; ``StopIteration`` after the last."""
+        return next(self._elements)
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element; ``tf.errors.OutOfRangeError`` after the last."""
+        return self._elements.get_next()
+
+    @property
+    def output_types(self) -> Any:
+        return _tf.data.get_output_types(self._dataset)
+
+    @property
+    def output_shapes(self) -> Any:
+        return _tf.data.get_output_shapes(self._dataset)
+
+    @property
+    def output_classes(self) -> Any:
+        return _tf.data.get_output_classes(self._dataset)
