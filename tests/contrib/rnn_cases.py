@@ -113,13 +113,16 @@ def answer(tf, fetches, positive=()):
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         starts = [initial(start) for start in session.run(found)]
+        feeds = {}
         for variable in found:
             new = value(variable.op.name, variable.shape.as_list())
             if any(word in variable.op.name for word in positive):
                 new = np.abs(new) + 0.2
-            variable.load(new, session)
-        values = session.run(tf.nest.flatten(fetches))
-        slopes = session.run([tf.convert_to_tensor(grad) for grad in grads if grad is not None])
+            feeds[variable.initializer.inputs[1]] = new
+        session.run([variable.initializer for variable in found], feeds)
+        values, slopes = session.run(
+            [tf.nest.flatten(fetches), [tf.convert_to_tensor(grad) for grad in grads if grad is not None]]
+        )
     return {
         "variables": [
             [variable.name, variable.shape.as_list(), variable.dtype.base_dtype.name, start]
