@@ -66,7 +66,7 @@ class World:
         text = re.sub(r" \([0-9.]+ sec\)", "", text)
         text = re.sub(r"Tensor\(.*?\)(?=$|[ ,)\]}])", "TENSOR", text)
         text = re.sub(r"<.*>", "OBJECT", text, flags=re.DOTALL)
-        return re.sub(r"-?\d+\.\d+(e[-+]\d+)?", lambda found: "{:.4g}".format(float(found.group())), text)
+        return re.sub(r"-?\d+\.\d+(e[-+]\d+)?", lambda found: f"{float(found.group()):.4g}", text)
 
     def error(self, function, *args, **kwargs):
         """The type and text of the exception; None if there is none."""
@@ -300,10 +300,10 @@ def hooks_and_listeners(world):
             world.lines.append("LISTENER begin")
 
         def after_save(self, session, global_step_value):
-            world.lines.append("LISTENER saved {}".format(global_step_value))
+            world.lines.append(f"LISTENER saved {global_step_value}")
 
         def end(self, session, global_step_value):
-            world.lines.append("LISTENER end {}".format(global_step_value))
+            world.lines.append(f"LISTENER end {global_step_value}")
 
     def function(mode, features, labels):
         v = tf.get_variable("v", initializer=1.0)
@@ -813,7 +813,7 @@ def input_functions(world):
     tf = world.tf
 
     def named(params, mode, config):
-        world.lines.append("INPUT {} {} {}".format(mode, sorted(params), type(config).__name__))
+        world.lines.append(f"INPUT {mode} {sorted(params)} {type(config).__name__}")
         return {"x": tf.constant(X)}, tf.constant(Y)
 
     linear = world.linear()

@@ -99,7 +99,7 @@ class Evaluation:
         with tf.train.MonitoredSession(session_creator=creator, hooks=self._hooks) as session:
             while not session.should_stop():
                 session.run(self._fetches)
-        log.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime()))
+        log.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
         results: dict[str, Any] = self._final.final_ops_values
         return results
 

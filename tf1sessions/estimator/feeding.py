@@ -101,16 +101,16 @@ class FeedingQueueRunner(tf.train.QueueRunner):  # type: ignore[misc]
                 raise
             coord.request_stop(error)
         finally:
-            self._finished(sess)
+            self._finished(sess, coord)
 
-    def _finished(self, sess: Any) -> None:
-        """Closes the queue after the last of the session's threads."""
+    def _finished(self, sess: Any, coord: Any) -> None:
+        """Closes the queue after the last of the session's threads, unless it was cancelled."""
         with self._lock:
             self._running[sess] -= 1
             last = self._running[sess] == 0
             if last:
                 del self._running[sess]
-        if last:
+        if last and not (coord and coord.should_stop()):
             try:
                 sess.run(self.close_op)
             except (RuntimeError, tf.errors.CancelledError) as error:  # the session is closed

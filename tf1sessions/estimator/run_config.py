@@ -98,6 +98,12 @@ class RunConfig:
         elif save_checkpoints_steps is not None and save_checkpoints_secs is not None:
             raise ValueError(_BOTH_SAVES)
 
+        if experimental_distribute is not None:
+            train_distribute = _either(train_distribute, experimental_distribute, "train_distribute")
+            eval_distribute = _either(eval_distribute, experimental_distribute, "eval_distribute")
+        if train_distribute is not None or eval_distribute is not None:
+            log.info("Initializing RunConfig with distribution strategies.")
+            log.info("Not using Distribute Coordinator.")
         tf_config = json.loads(os.environ.get("TF_CONFIG", "{}"))
         if tf_config:
             log.info("TF_CONFIG environment variable: %s", tf_config)
@@ -324,6 +330,13 @@ class RunConfig:
             kwargs = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, **kwargs}
         new._set(**kwargs)
         return new
+
+
+def _either(strategy: Any, both: Any, name: str) -> Any:
+    """The strategy of ``experimental_distribute`` or of the argument of its own."""
+    if strategy is not None and getattr(both, name) is not None:
+        raise ValueError(f"Either `{name}` or `experimental_distribute.{name}` can be set.")
+    return strategy if strategy is not None else getattr(both, name)
 
 
 _BOTH_SAVES = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set."
