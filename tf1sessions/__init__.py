@@ -42,6 +42,7 @@ below, and there are no circles::
         tensor_util.py       checks of tensors
         variables.py         variables and their collections
       image.py           contrib.image
+      keras.py           contrib.keras
       layers/            contrib.layers
         convolutions.py      conv2d and its kin
         dense.py             fully_connected

@@ -73,6 +73,9 @@ def _module(fullname: str, top: str, inner: str) -> ModuleType:
             own = ".".join([module.__name__, *parts[start:end]])
             if _exists(own):
                 return _Contrib(fullname, [importlib.import_module(own), module])
+            inside = functools.reduce(lambda value, name: getattr(value, name, None), parts[start:end], module)
+            if isinstance(inside, ModuleType):  # one that is made by our file, and has none of its own
+                return _Contrib(fullname, [inside, module])
     return _Contrib(fullname, [module])
 
 
