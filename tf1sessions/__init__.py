@@ -49,12 +49,14 @@ below, and there are no circles::
         embedding_ops.py     looking up embeddings
         encoders.py          embed_sequence, bow_encoder
         feature_column.py    columns of features
+        feature_column_ops.py  inputs and linear models from them
         initializers.py      xavier_initializer and its kin
         layers.py            dropout, flatten, stack and other small ones
         normalization.py     batch_norm and its kin
         optimizers.py        optimize_loss
         pooling.py           max_pool2d and its kin
         regularizers.py      l2_regularizer and its kin
+        sparse_feature_cross_op.py  numbers for combinations of values
         summaries.py         summarize_tensor and its kin
         utils.py             what all layers share
       learn/             contrib.learn

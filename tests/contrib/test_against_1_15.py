@@ -16,6 +16,13 @@ GOLDEN = COMPARE.parents[1] / "golden"
 
 # What has another operation at its end, under another name: the values are those of 1.15.5.
 OTHER_NAMES = {
+    "feature_columns": {
+        "parse",  # parse_example is another operation
+        *(f"transform cross{kind}" for kind in ("", " buckets", " cross", " ids", " mixed")),  # several operations
+        *(f"transform {kind} ids" for kind in ("dense", "flat")),
+        "transform dense",
+        "transform hash strong",
+    },
     "slim": {"sparse own shape", "sparse shape", "sparse shape key"},  # parse_single_example is another operation
     "layers": {
         "bn tensor False False update_ops",  # update operations: an assignment by 0 in place of a condition

@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .sparse_feature_cross_op import sparse_feature_cross
 
-__all__ = ["embedding_lookup_unique", "safe_embedding_lookup_sparse"]
+__all__ = [
+    "embedding_lookup_unique",
+    "safe_embedding_lookup_sparse",
+    "scattered_embedding_lookup",
+    "scattered_embedding_lookup_sparse",
+]
+
+_NO_STRING, _NO_NUMBER = "6ZxWzWOHxZ", 1288896567  # the values of an empty row in 1.15
 
 
 def embedding_lookup_unique(params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None) -> Any:
@@ -70,3 +78,75 @@ def safe_embedding_lookup_sparse(
         partition_strategy=partition_strategy,
         max_norm=max_norm,
     )
+
+
+def scattered_embedding_lookup(
+    params: Any, values: Any, dimension: int, name: str | None = None, hash_key: int | None = None
+) -> Any:
+    """Embeddings of values, whose numbers are anywhere in one vector: a hash of the value and the place says where.
+
+    Args:
+        params: The vector, [N], or a list of its parts.
+        values: Strings or whole numbers, of any shape.
+        dimension: E, the size of an embedding.
+        name: The name of the operations.
+        hash_key: The key of the hash.
+
+    Returns:
+        The shape of ``values``, and E.
+    """
+    parts = list(params) if isinstance(params, (list, tuple)) else [params]
+    size = sum(part.shape.as_list()[0] for part in parts)
+    with tf.name_scope(name, "scattered_embedding_lookup", [*parts, values]):
+        values = tf.convert_to_tensor(values)
+        column = tf.reshape(values, [-1, 1])
+        places = tf.tile(tf.expand_dims(tf.range(tf.constant(dimension, tf.int64)), 0), [tf.shape(column)[0], 1])
+        ids = sparse_feature_cross([places, column], size, hash_key).values
+        found = tf.nn.embedding_lookup(parts, ids, partition_strategy="div")
+        result = tf.reshape(found, tf.concat([tf.shape(values), [dimension]], 0))
+        result.set_shape(values.shape.concatenate(dimension))
+        return result
+
+
+def scattered_embedding_lookup_sparse(
+    params: Any,
+    sparse_values: Any,
+    dimension: int,
+    combiner: str | None = None,
+    default_value: Any = None,
+    name: str | None = None,
+    hash_key: int | None = None,
+) -> Any:
+    """The combined embeddings of each row of values; see :func:`scattered_embedding_lookup`.
+
+    Args:
+        params: See there.
+        sparse_values: Strings or whole numbers, a sparse tensor [B, ?].
+        dimension: E.
+        combiner: "mean" (unless given), "sqrtn" or "sum".
+        default_value: The value of an empty row; one that is unlikely unless given.
+        name: The name of the operations.
+        hash_key: The key of the hash.
+
+    Returns:
+        [B, E].
+
+    Raises:
+        TypeError: ``sparse_values`` is not sparse.
+        ValueError: There is no such combiner.
+    """
+    if not isinstance(sparse_values, tf.SparseTensor):
+        raise TypeError("sparse_values must be SparseTensor")
+    combiners = {"mean": tf.segment_mean, "sum": tf.segment_sum, "sqrtn": tf.sparse_segment_sqrt_n}
+    combiner = combiner or "mean"
+    if combiner not in combiners:
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'.")
+    with tf.name_scope(name, "scattered_embedding_lookup_sparse"):
+        if default_value is None:
+            default_value = _NO_STRING if sparse_values.dtype == tf.string else _NO_NUMBER
+        filled, _ = tf.sparse_fill_empty_rows(sparse_values, default_value)
+        rows = tf.cast(filled.indices[:, 0], tf.int32)
+        found = scattered_embedding_lookup(params, filled.values, dimension, hash_key=hash_key)
+        if combiner == "sqrtn":
+            return tf.sparse_segment_sqrt_n(found, tf.range(tf.size(rows)), rows)
+        return combiners[combiner](found, rows)

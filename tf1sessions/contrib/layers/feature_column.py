@@ -1,39 +1,80 @@
-"""Feature columns: how the features of examples become the inputs of a network or of a linear model.
+"""Feature columns of 1.15's ``contrib.layers``: what a feature is, and how it becomes the input of a model.
 
-Columns are named tuples. ``input_from_feature_columns`` asks each of them for its part of an input layer [B, ...],
-``weighted_sum_from_feature_columns`` for its share of logits [B, D]. Sparse columns are columns of numbers of
-categories, of which an example has any number.
+A column is a tuple of its settings. Its features are tensors by name, which ``transform`` turns into what the column
+stands for: ids, ids with weights, or numbers. Those become dense for a network, or rows of weights for a linear model;
+see feature_column_ops.py.
 """
 
 from __future__ import annotations
 
+import abc
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...runtime import tf1 as tf
-from ..framework import variables as contrib_variables
-from .embedding_ops import safe_embedding_lookup_sparse
+from ..lookup import index_table_from_file, index_table_from_tensor
+from .sparse_feature_cross_op import SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY, sparse_feature_cross
 
 __all__ = [
+    "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
     "bucketized_column",
-    "check_feature_columns",
     "create_feature_spec_for_parsing",
+    "crossed_column",
     "embedding_column",
-    "input_from_feature_columns",
+    "make_place_holder_tensors_for_base_features",
     "one_hot_column",
-    "parse_feature_columns_from_examples",
     "real_valued_column",
+    "scattered_embedding_column",
     "shared_embedding_columns",
     "sparse_column_with_hash_bucket",
     "sparse_column_with_integerized_feature",
     "sparse_column_with_keys",
     "sparse_column_with_vocabulary_file",
     "weighted_sparse_column",
-    "weighted_sum_from_feature_columns",
 ]
 
-Features = Mapping[str, Any]
+Features = MutableMapping[Any, Any]
+
+
+class FeatureColumn(metaclass=abc.ABCMeta):
+    """What all columns have."""
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The column's name, and that of its variables' scope."""
+
+    @property
+    @abc.abstractmethod
+    def config(self) -> dict[str, Any]:
+        """How its features are parsed."""
+
+    @property
+    def key(self) -> str:
+        """What columns are told apart and sorted by."""
+        return str(self)
+
+    @abc.abstractmethod
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        """Puts what the column stands for into ``columns_to_tensors``, which has its features, under the column."""
+
+
+def transform(column: FeatureColumn, columns_to_tensors: Features) -> Any:
+    """What ``column`` stands for; made once."""
+    if column not in columns_to_tensors:
+        column.insert_transformed_feature(columns_to_tensors)
+    return columns_to_tensors[column]
+
+
+def _key_of(column: Any, without: str) -> str:
+    settings = ", ".join(f"{name}={value}" for name, value in column._asdict().items() if name != without)
+    return f"{type(column).__name__}({settings})"
+
+
+# --------------------------------------------------------------------------------------------------- sparse columns
 
 
 class _SparseIdLookupConfig(NamedTuple):
@@ -44,413 +85,181 @@ class _SparseIdLookupConfig(NamedTuple):
     default_value: int = -1
 
 
-class _RealValued(NamedTuple):
+class _SparseSettings(NamedTuple):
     column_name: str
-    dimension: int
-    default_value: tuple[float, ...] | None
-    dtype: Any
-    normalizer: Callable[[Any], Any] | None
+    is_integerized: bool = False
+    bucket_size: int | None = None
+    lookup_config: _SparseIdLookupConfig | None = None
+    combiner: str = "sum"
+    dtype: Any = tf.string
 
 
-class _RealValuedColumn(_RealValued):
-    """Numbers [B, dimension]."""
+class _SparseColumn(_SparseSettings, FeatureColumn):
+    """Ids of a feature."""
 
     @property
     def name(self) -> str:
         return self.column_name
-
-    @property
-    def config(self) -> dict[str, Any]:
-        return {self.column_name: tf.FixedLenFeature([self.dimension], self.dtype, self.default_value)}
-
-    def dense(self, features: Features) -> Any:
-        """float32 [B, dimension]."""
-        tensor = tf.convert_to_tensor(features[self.column_name])
-        if self.normalizer is not None:
-            tensor = self.normalizer(tensor)
-        tensor = tf.cast(tensor, tf.float32)
-        return tf.reshape(tensor, [-1, self.dimension])
-
-    def input_layer(self, features: Features, collections: list[str], trainable: bool) -> Any:
-        return self.dense(features)
-
-    def weighted_sum(self, features: Features, units: int, collections: list[str], trainable: bool) -> Any:
-        weight = _weights("weight", [self.dimension, units], tf.zeros_initializer(), collections, trainable)
-        return tf.matmul(self.dense(features), weight), [weight]
-
-
-class _Bucketized(NamedTuple):
-    source_column: _RealValuedColumn
-    boundaries: tuple[float, ...]
-
-
-class _BucketizedColumn(_Bucketized):
-    """The interval that each number is in."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.source_column.name}_bucketized"
-
-    @property
-    def config(self) -> dict[str, Any]:
-        return self.source_column.config
 
     @property
     def length(self) -> int:
-        return len(self.boundaries) + 1
-
-    def _buckets(self, features: Features) -> Any:
-        """int32 [B, dimension]."""
-        return tf.raw_ops.Bucketize(input=self.source_column.dense(features), boundaries=list(self.boundaries))
-
-    def input_layer(self, features: Features, collections: list[str], trainable: bool) -> Any:
-        hot = tf.one_hot(self._buckets(features), self.length)
-        return tf.reshape(hot, [-1, self.length * self.source_column.dimension])
-
-    def weighted_sum(self, features: Features, units: int, collections: list[str], trainable: bool) -> Any:
-        dimension = self.source_column.dimension
-        shape = [self.length * dimension, units]
-        weights = _weights("weights", shape, tf.zeros_initializer(), collections, trainable)
-        return tf.matmul(self.input_layer(features, collections, trainable), weights), [weights]
-
-
-class _Sparse(NamedTuple):
-    column_name: str
-    is_integerized: bool
-    bucket_size: int | None
-    lookup_config: _SparseIdLookupConfig | None
-    combiner: str
-    dtype: Any
-
-
-class _SparseColumn(_Sparse):
-    """Numbers of categories."""
-
-    @property
-    def name(self) -> str:
-        return self.column_name
+        """How many ids there are."""
+        if self.lookup_config is not None and self.lookup_config.vocab_size is not None:
+            return self.lookup_config.vocab_size + self.lookup_config.num_oov_buckets
+        assert self.bucket_size is not None
+        return self.bucket_size
 
     @property
     def config(self) -> dict[str, Any]:
         return {self.column_name: tf.VarLenFeature(self.dtype)}
 
-    @property
-    def length(self) -> int:
-        """How many categories there are."""
-        raise NotImplementedError("a sparse column has a length")
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        columns_to_tensors[self] = self._ids(_sparse(columns_to_tensors[self.column_name]))
 
-    def ids(self, features: Features) -> tuple[Any, Any]:
-        """Numbers as a ``SparseTensor`` of int64, -1 where unknown, and weights of that form or None."""
-        sparse = _sparse(features[self.column_name])
-        return tf.SparseTensor(sparse.indices, self._numbers(sparse.values), sparse.dense_shape), None
+    def _ids(self, feature: Any) -> Any:
+        return feature
 
-    def _numbers(self, values: Any) -> Any:
-        raise NotImplementedError("a sparse column has _numbers")
-
-    def input_layer(self, features: Features, collections: list[str], trainable: bool) -> Any:
-        raise ValueError(
-            f"SparseColumn is not supported in DNN. Please use embedding_column or one_hot_column. column: {self}"
-        )
-
-    def weighted_sum(self, features: Features, units: int, collections: list[str], trainable: bool) -> Any:
-        return _sparse_sum(self, self.combiner, features, units, collections, trainable)
-
-
-class _SparseColumnHashed(_SparseColumn):
-    @property
-    def length(self) -> int:
-        assert self.bucket_size is not None
-        return self.bucket_size
-
-    def _numbers(self, values: Any) -> Any:
-        if values.dtype.is_integer:
-            values = tf.as_string(values)
-        return tf.strings.to_hash_bucket_fast(values, self.length)
+    def is_compatible(self, other_column: Any) -> bool:
+        """Whether both can share an embedding."""
+        if self.lookup_config is None:
+            return bool(self.length == other_column.length)
+        return bool(self.lookup_config == other_column.lookup_config)
 
 
 class _SparseColumnIntegerized(_SparseColumn):
-    @property
-    def length(self) -> int:
-        assert self.bucket_size is not None
-        return self.bucket_size
+    """The feature is ids."""
 
-    def _numbers(self, values: Any) -> Any:
-        return tf.math.floormod(tf.cast(values, tf.int64), self.length)
+
+class _SparseColumnHashed(_SparseColumn):
+    """Ids are hashes of the feature."""
+
+    hash_keys: Any = None
+
+    def __new__(cls, *args: Any, hash_keys: Any = None, **kwargs: Any) -> _SparseColumnHashed:
+        column: _SparseColumnHashed = super().__new__(cls, *args, **kwargs)
+        column.hash_keys = hash_keys
+        return column
+
+    def _ids(self, feature: Any) -> Any:
+        values = feature.values if self.dtype == tf.string else tf.as_string(feature.values)
+        if not self.hash_keys:
+            ids = tf.string_to_hash_bucket_fast(values, self.bucket_size, name="lookup")
+            return tf.SparseTensor(feature.indices, ids, feature.dense_shape)
+        parts = [
+            tf.SparseTensor(
+                feature.indices,
+                tf.string_to_hash_bucket_strong(values, self.bucket_size, key, name="lookup"),
+                feature.dense_shape,
+            )
+            for key in self.hash_keys
+        ]
+        return tf.sparse_concat(axis=1, sp_inputs=parts, name="multi_hash_lookup")
 
 
 class _SparseColumnKeys(_SparseColumn):
-    @property
-    def length(self) -> int:
-        assert self.lookup_config is not None and self.lookup_config.vocab_size is not None
-        return self.lookup_config.vocab_size + self.lookup_config.num_oov_buckets
+    """Ids are places in a list."""
 
-    def _numbers(self, values: Any) -> Any:
-        assert self.lookup_config is not None and self.lookup_config.keys is not None
-        keys = tf.constant(list(self.lookup_config.keys), self.dtype)
-        numbers = tf.range(len(self.lookup_config.keys), dtype=tf.int64)
-        table = tf.lookup.StaticHashTable(
-            tf.lookup.KeyValueTensorInitializer(keys, numbers), self.lookup_config.default_value
+    def _ids(self, feature: Any) -> Any:
+        assert self.lookup_config is not None
+        table = index_table_from_tensor(
+            self.lookup_config.keys, default_value=self.lookup_config.default_value, dtype=self.dtype, name="lookup"
         )
-        return table.lookup(values)
+        return table.lookup(feature)
 
 
-class _SparseColumnVocabulary(_SparseColumnKeys):
-    def _numbers(self, values: Any) -> Any:
+class _SparseColumnVocabulary(_SparseColumn):
+    """Ids are lines of a file."""
+
+    def _ids(self, feature: Any) -> Any:
+        if self.dtype.is_integer:
+            values = tf.as_string(feature.values)
+            feature = tf.SparseTensor(feature.indices, values, feature.dense_shape)
         config = self.lookup_config
         assert config is not None
-        if values.dtype.is_integer:
-            values = tf.as_string(values)
-        initializer = tf.lookup.TextFileInitializer(
+        table = index_table_from_file(
             config.vocabulary_file,
-            tf.string,
-            tf.lookup.TextFileIndex.WHOLE_LINE,
-            tf.int64,
-            tf.lookup.TextFileIndex.LINE_NUMBER,
+            num_oov_buckets=config.num_oov_buckets,
             vocab_size=config.vocab_size,
+            default_value=config.default_value,
+            name=f"{self.column_name}_lookup",
         )
-        if config.num_oov_buckets:
-            return tf.lookup.StaticVocabularyTable(initializer, config.num_oov_buckets).lookup(values)
-        return tf.lookup.StaticHashTable(initializer, config.default_value).lookup(values)
+        return table.lookup(feature)
 
 
-class _WeightedSparse(NamedTuple):
-    sparse_id_column: _SparseColumn
-    weight_column_name: str
-    dtype: Any
+def _sparse(feature: Any) -> Any:
+    """A feature as a sparse tensor; of a dense one, "" and -1 are left out."""
+    if isinstance(feature, tf.SparseTensor):
+        return feature
+    feature = tf.convert_to_tensor(feature)
+    if feature.shape.rank == 1:
+        feature = tf.expand_dims(feature, -1)
+    absent = tf.constant("" if feature.dtype == tf.string else -1, feature.dtype)
+    indices = tf.where(tf.not_equal(feature, absent))
+    return tf.SparseTensor(indices, tf.gather_nd(feature, indices), tf.shape(feature, out_type=tf.int64))
 
 
-class _WeightedSparseColumn(_WeightedSparse):
-    """Numbers of categories, with a weight for each."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.sparse_id_column.name}_weighted_by_{self.weight_column_name}"
-
-    @property
-    def config(self) -> dict[str, Any]:
-        return {**self.sparse_id_column.config, self.weight_column_name: tf.VarLenFeature(self.dtype)}
-
-    @property
-    def length(self) -> int:
-        return self.sparse_id_column.length
-
-    def ids(self, features: Features) -> tuple[Any, Any]:
-        """See the column without weights."""
-        weights = _sparse(features[self.weight_column_name])
-        weights = tf.SparseTensor(weights.indices, tf.cast(weights.values, tf.float32), weights.dense_shape)
-        return self.sparse_id_column.ids(features)[0], weights
-
-    def input_layer(self, features: Features, collections: list[str], trainable: bool) -> Any:
-        raise ValueError(f"WeightedSparseColumn is not supported in DNN. Please use embedding_column. column: {self}")
-
-    def weighted_sum(self, features: Features, units: int, collections: list[str], trainable: bool) -> Any:
-        return _sparse_sum(self, self.sparse_id_column.combiner, features, units, collections, trainable)
+def _check_sparse(column_name: str, dtype: Any) -> None:
+    if dtype != tf.string and not dtype.is_integer:
+        raise ValueError(f"dtype must be string or integer. dtype: {dtype}, column_name: {column_name}")
 
 
-class _OneHot(NamedTuple):
-    sparse_id_column: Any
-
-
-class _OneHotColumn(_OneHot):
-    """How often an example has each category."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.sparse_id_column.name}_one_hot"
-
-    @property
-    def config(self) -> Any:
-        return self.sparse_id_column.config
-
-    def input_layer(self, features: Features, collections: list[str], trainable: bool) -> Any:
-        ids, weights = self.sparse_id_column.ids(features)
-        length = self.sparse_id_column.length
-        hot = tf.one_hot(tf.sparse.to_dense(ids, default_value=-1), length)
-        if weights is not None:
-            hot *= tf.expand_dims(tf.sparse.to_dense(weights), -1)
-        return tf.reshape(tf.reduce_sum(hot, axis=1), [-1, length])
-
-    def weighted_sum(self, features: Features, units: int, collections: list[str], trainable: bool) -> Any:
-        raise NotImplementedError(f"No dense tensor representation for column {self}")
-
-
-class _Embedding(NamedTuple):
-    sparse_id_column: Any
-    dimension: int
-    combiner: str
-    initializer: Any
-    ckpt_to_load_from: str | None
-    tensor_name_in_ckpt: str | None
-    shared_embedding_name: str | None
-    shared_vocab_size: int | None
-    max_norm: float | None
-    trainable: bool
-
-
-class _EmbeddingColumn(_Embedding):
-    """The embeddings of an example's categories, combined to one."""
-
-    @property
-    def name(self) -> str:
-        kind = "embedding" if self.shared_embedding_name is None else "shared_embedding"
-        return f"{self.sparse_id_column.name}_{kind}"
-
-    @property
-    def config(self) -> Any:
-        return self.sparse_id_column.config
-
-    def input_layer(self, features: Features, collections: list[str], trainable: bool) -> Any:
-        ids, weights = self.sparse_id_column.ids(features)
-        return safe_embedding_lookup_sparse(
-            self._table(collections, trainable and self.trainable),
-            ids,
-            sparse_weights=weights,
-            combiner=self.combiner,
-            max_norm=self.max_norm,
-            name=f"{self.name}weights",
-        )
-
-    def _table(self, collections: list[str], trainable: bool) -> Any:
-        shape = [self.shared_vocab_size or self.sparse_id_column.length, self.dimension]
-        if self.shared_embedding_name is None:
-            table = _weights("weights", shape, self.initializer, collections, trainable)
-        else:
-            key = f"SHARED_EMBEDDING_COLLECTION_{self.shared_embedding_name.upper()}"
-            known = tf.get_collection(key)
-            if known:
-                return known[0]
-            table = _weights(self.shared_embedding_name, shape, self.initializer, collections, trainable)
-            tf.add_to_collection(key, table)
-        if self.ckpt_to_load_from is not None:
-            tf.train.init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: table})
-        return table
-
-    def weighted_sum(self, features: Features, units: int, collections: list[str], trainable: bool) -> Any:
-        raise ValueError(f"EmbeddingColumn is not supported in linear models. column: {self}")
-
-
-def _weights(name: str, shape: list[int], initializer: Any, collections: list[str], trainable: bool) -> Any:
-    return contrib_variables.model_variable(
-        name,
-        shape=shape,
-        dtype=tf.float32,
-        initializer=initializer,
-        trainable=trainable,
-        collections=collections,
-    )
-
-
-def _sparse_sum(
-    column: Any, combiner: str, features: Features, units: int, collections: list[str], trainable: bool
-) -> Any:
-    ids, weights = column.ids(features)
-    table = _weights("weights", [column.length, units], tf.zeros_initializer(), collections, trainable)
-    found = safe_embedding_lookup_sparse(table, ids, sparse_weights=weights, combiner=combiner, name="weights")
-    return tf.reshape(found, [-1, units]), [table]
-
-
-def _sparse(tensor: Any) -> Any:
-    """``tensor`` as a ``SparseTensor``: without the empty texts and the -1 of a dense one."""
-    if isinstance(tensor, tf.SparseTensor):
-        return tensor
-    tensor = tf.convert_to_tensor(tensor)
-    if tensor.shape.rank == 1:
-        tensor = tf.expand_dims(tensor, 1)
-    nothing = tf.constant("" if tensor.dtype == tf.string else -1, tensor.dtype)
-    places = tf.where(tf.not_equal(tensor, nothing))
-    return tf.SparseTensor(places, tf.gather_nd(tensor, places), tf.shape(tensor, out_type=tf.int64))
-
-
-# ---------------------------------------------------------------------------------------------------- making columns
-
-
-def real_valued_column(
-    column_name: str,
-    dimension: int = 1,
-    default_value: Any = None,
-    dtype: Any = tf.float32,
-    normalizer: Callable[[Any], Any] | None = None,
-) -> Any:
-    """A column of numbers.
+def sparse_column_with_integerized_feature(
+    column_name: str, bucket_size: int, combiner: str = "sum", dtype: Any = tf.int64
+) -> _SparseColumn:
+    """A column whose feature is ids.
 
     Args:
         column_name: The feature's name.
-        dimension: How many numbers an example has.
-        default_value: For examples without it: a number, or ``dimension`` of them.
-        dtype: The type of the feature.
-        normalizer: A function of the tensor.
+        bucket_size: How many ids there are: they are below it.
+        combiner: What becomes of the weights of several ids in a row: their "sum", "mean", or "sqrtn".
+        dtype: The feature's type.
 
     Raises:
-        TypeError: ``dimension`` or ``default_value`` is of another kind.
-        ValueError: An argument is out of its range.
+        ValueError: ``bucket_size`` is below 1, or ``dtype`` is no integer.
     """
-    if dimension is None:
-        raise TypeError("dimension must be an integer. Use the _real_valued_var_len_column for variable length.")
-    if not isinstance(dimension, int):
-        raise TypeError(f"dimension must be an integer. dimension: {dimension}, column_name: {column_name}")
-    if dimension < 1:
-        raise ValueError(f"dimension must be greater than 0. dimension: {dimension}, column_name: {column_name}")
-    dtype = tf.as_dtype(dtype)
-    if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, column_name: {column_name}")
-    if default_value is not None:
-        if isinstance(default_value, (int, float)):
-            default_value = (default_value,) * dimension
-        elif not isinstance(default_value, (list, tuple)):
-            raise TypeError(
-                f"default_value must be compatible with dtype. default_value: {default_value}, dtype: {dtype}, "
-                f"column_name: {column_name}"
-            )
-        if len(default_value) != dimension:
-            raise ValueError(
-                f"The length of default_value must be equal to dimension. default_value: {default_value}, "
-                f"dimension: {dimension}, column_name: {column_name}"
-            )
-        default_value = tuple(float(value) if dtype.is_floating else int(value) for value in default_value)
-    return _RealValuedColumn(column_name, dimension, default_value, dtype, normalizer)
-
-
-def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> Any:
-    """A column of the intervals, between ``boundaries``, that the numbers of ``source_column`` are in.
-
-    Raises:
-        TypeError: ``source_column`` is of another kind.
-        ValueError: ``boundaries`` are not in their order.
-    """
-    if not isinstance(source_column, _RealValuedColumn):
-        raise TypeError(f"source_column must be an instance of _RealValuedColumn. source_column: {source_column}")
-    if not isinstance(boundaries, (list, tuple)) or not boundaries:
-        raise ValueError(f"boundaries must be a non-empty list or tuple. boundaries: {boundaries}")
-    if list(boundaries) != sorted(boundaries):
-        raise ValueError(f"boundaries must be a sorted list. boundaries: {boundaries}")
-    return _BucketizedColumn(source_column, tuple(sorted(set(boundaries))))
+    if bucket_size < 1:
+        raise ValueError(f"bucket_size must be at least 1. bucket_size: {bucket_size}, column_name: {column_name}")
+    if not dtype.is_integer:
+        raise ValueError(
+            f"dtype must be an integer if is_integerized is True. dtype: {dtype}, column_name: {column_name}."
+        )
+    return _SparseColumnIntegerized(column_name, True, bucket_size, None, combiner, dtype)
 
 
 def sparse_column_with_hash_bucket(
     column_name: str, hash_bucket_size: int, combiner: str = "sum", dtype: Any = tf.string, hash_keys: Any = None
-) -> Any:
-    """A column of categories, numbered by their hash.
+) -> _SparseColumn:
+    """A column whose ids are hashes of the feature.
 
     Args:
         column_name: The feature's name.
-        hash_bucket_size: How many numbers there are.
-        combiner: How an example's categories are combined: "sum", "mean" or "sqrtn".
-        dtype: Texts or whole numbers.
-        hash_keys: None: other hashes cannot be had.
+        hash_bucket_size: How many ids there are.
+        combiner: As in :func:`sparse_column_with_integerized_feature`.
+        dtype: The feature's type, string or an integer.
+        hash_keys: Pairs of numbers: the keys of strong hashes, each of which gives an id.
+
+    Raises:
+        ValueError: ``dtype`` is something else.
     """
-    if hash_keys is not None:
-        raise ValueError("sparse_column_with_hash_bucket: hash_keys is not available")
-    if hash_bucket_size < 1:
-        raise ValueError(f"bucket_size must be at least 1. bucket_size: {hash_bucket_size}, column_name: {column_name}")
-    return _SparseColumnHashed(column_name, False, hash_bucket_size, None, combiner, tf.as_dtype(dtype))
+    _check_sparse(column_name, dtype)
+    return _SparseColumnHashed(column_name, False, hash_bucket_size, None, combiner, dtype, hash_keys=hash_keys)
 
 
 def sparse_column_with_keys(
     column_name: str, keys: Sequence[Any], default_value: int = -1, combiner: str = "sum", dtype: Any = tf.string
-) -> Any:
-    """A column of categories, numbered by their place in ``keys``; all others have the number ``default_value``."""
-    config = _SparseIdLookupConfig(keys=tuple(keys), vocab_size=len(keys), default_value=default_value)
-    return _SparseColumnKeys(column_name, False, None, config, combiner, tf.as_dtype(dtype))
+) -> _SparseColumn:
+    """A column whose ids are the places of the feature's values in ``keys``.
+
+    Args:
+        column_name: The feature's name.
+        keys: The values.
+        default_value: The id of all others; below 0 for none.
+        combiner: As in :func:`sparse_column_with_integerized_feature`.
+        dtype: The feature's type, string or an integer.
+    """
+    keys = tuple(keys)
+    config = _SparseIdLookupConfig(keys=keys, vocab_size=len(keys), default_value=default_value)
+    return _SparseColumnKeys(column_name, False, None, config, combiner, dtype)
 
 
 def sparse_column_with_vocabulary_file(
@@ -461,49 +270,167 @@ def sparse_column_with_vocabulary_file(
     default_value: int = -1,
     combiner: str = "sum",
     dtype: Any = tf.string,
-) -> Any:
-    """A column of categories, numbered by their line in a file.
+) -> _SparseColumn:
+    """A column whose ids are the lines of a file that the feature's values are at.
 
     Args:
         column_name: The feature's name.
         vocabulary_file: The file.
-        num_oov_buckets: How many numbers there are for the hashes of what is not in the file.
-        vocab_size: How many lines count; all without it.
-        default_value: The number of what is not in the file.
-        combiner: How an example's categories are combined.
-        dtype: Texts or whole numbers.
+        num_oov_buckets: How many more ids other values get, by their hash.
+        vocab_size: The number of lines.
+        default_value: The id of other values if there are no such buckets; below 0 for none.
+        combiner: As in :func:`sparse_column_with_integerized_feature`.
+        dtype: The feature's type, string or an integer.
+
+    Raises:
+        ValueError: ``vocab_size`` is not given, or ``dtype`` is something else.
     """
-    if not vocabulary_file:
-        raise ValueError(f"vocabulary_file must be specified for column_name: {column_name}")
     if vocab_size is None:
-        with tf.gfile.Open(vocabulary_file) as file:
-            vocab_size = sum(1 for _ in file)
+        raise ValueError(f"vocab_size should be defined. column_name: {column_name}")
+    _check_sparse(column_name, dtype)
     config = _SparseIdLookupConfig(vocabulary_file, None, num_oov_buckets, vocab_size, default_value)
-    return _SparseColumnVocabulary(column_name, False, None, config, combiner, tf.as_dtype(dtype))
+    return _SparseColumnVocabulary(column_name, False, None, config, combiner, dtype)
 
 
-def sparse_column_with_integerized_feature(
-    column_name: str, bucket_size: int, combiner: str = "sum", dtype: Any = tf.int64
-) -> Any:
-    """A column of categories that are numbers already, taken modulo ``bucket_size``."""
-    if bucket_size < 1:
-        raise ValueError(f"bucket_size must be at least 1. bucket_size: {bucket_size}, column_name: {column_name}")
-    if not tf.as_dtype(dtype).is_integer:
-        raise ValueError(f"dtype must be an integer. dtype: {dtype}, column_name: {column_name}")
-    return _SparseColumnIntegerized(column_name, True, bucket_size, None, combiner, tf.as_dtype(dtype))
+class _WeightedSettings(NamedTuple):
+    sparse_id_column: _SparseColumn
+    weight_column_name: str
+    dtype: Any
 
 
-def weighted_sparse_column(sparse_id_column: Any, weight_column_name: str, dtype: Any = tf.float32) -> Any:
-    """A column of categories with weights, which the feature ``weight_column_name`` has."""
-    dtype = tf.as_dtype(dtype)
+class _WeightedSparseColumn(_WeightedSettings, FeatureColumn):
+    """Ids with weights: a pair of sparse tensors."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.sparse_id_column.name}_weighted_by_{self.weight_column_name}"
+
+    @property
+    def length(self) -> int:
+        return self.sparse_id_column.length
+
+    @property
+    def combiner(self) -> str:
+        return self.sparse_id_column.combiner
+
+    @property
+    def lookup_config(self) -> _SparseIdLookupConfig | None:
+        return self.sparse_id_column.lookup_config
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {**self.sparse_id_column.config, self.weight_column_name: tf.VarLenFeature(self.dtype)}
+
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        weights = columns_to_tensors[self.weight_column_name]
+        if not isinstance(weights, tf.SparseTensor):
+            weights = _sparse(weights)
+        if not self.dtype.is_floating:
+            weights = tf.cast(weights, tf.float32)
+        columns_to_tensors[self] = (transform(self.sparse_id_column, columns_to_tensors), weights)
+
+    def is_compatible(self, other_column: Any) -> bool:
+        return self.sparse_id_column.is_compatible(getattr(other_column, "sparse_id_column", other_column))
+
+
+def weighted_sparse_column(
+    sparse_id_column: _SparseColumn, weight_column_name: str, dtype: Any = tf.float32
+) -> _WeightedSparseColumn:
+    """A column of ids with weights, which are in a feature of their own.
+
+    Args:
+        sparse_id_column: The column of the ids.
+        weight_column_name: The feature of the weights.
+        dtype: Its type.
+
+    Raises:
+        ValueError: ``dtype`` is no number.
+    """
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype is not convertible to float. Given {dtype}")
     return _WeightedSparseColumn(sparse_id_column, weight_column_name, dtype)
 
 
-def one_hot_column(sparse_id_column: Any) -> Any:
-    """A column of the numbers of times that an example has each category of ``sparse_id_column``."""
+# ------------------------------------------------------------------------------------------------ for networks only
+
+
+class _OneHotSettings(NamedTuple):
+    sparse_id_column: Any
+
+
+class _OneHotColumn(_OneHotSettings, FeatureColumn):
+    """Ids as ones among zeros."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.sparse_id_column.name}_one_hot"
+
+    @property
+    def length(self) -> int:
+        length: int = self.sparse_id_column.length
+        return length
+
+    @property
+    def config(self) -> dict[str, Any]:
+        config: dict[str, Any] = self.sparse_id_column.config
+        return config
+
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        columns_to_tensors[self] = transform(self.sparse_id_column, columns_to_tensors)
+
+
+def one_hot_column(sparse_id_column: Any) -> _OneHotColumn:
+    """A column whose input of a network is a one for each id of ``sparse_id_column``, and zeros."""
     return _OneHotColumn(sparse_id_column)
+
+
+class _EmbeddingSettings(NamedTuple):
+    sparse_id_column: Any
+    dimension: int
+    combiner: str = "mean"
+    initializer: Any = None
+    ckpt_to_load_from: str | None = None
+    tensor_name_in_ckpt: str | None = None
+    shared_embedding_name: str | None = None
+    shared_vocab_size: int | None = None
+    max_norm: float | None = None
+    trainable: bool = True
+
+
+class _EmbeddingColumn(_EmbeddingSettings, FeatureColumn):
+    """Ids as embeddings."""
+
+    @property
+    def name(self) -> str:
+        suffix = "embedding" if self.shared_embedding_name is None else "shared_embedding"
+        return f"{self.sparse_id_column.name}_{suffix}"
+
+    @property
+    def length(self) -> int:
+        length: int = self.shared_vocab_size or self.sparse_id_column.length
+        return length
+
+    @property
+    def config(self) -> dict[str, Any]:
+        config: dict[str, Any] = self.sparse_id_column.config
+        return config
+
+    @property
+    def key(self) -> str:
+        return _key_of(self, "initializer")
+
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        columns_to_tensors[self] = transform(self.sparse_id_column, columns_to_tensors)
+
+
+def _check_checkpoint(ckpt_to_load_from: Any, tensor_name_in_ckpt: Any) -> None:
+    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
+        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
+
+
+def _check_initializer(initializer: Any) -> None:
+    if initializer is not None and not callable(initializer):
+        raise ValueError("initializer must be callable if specified.")
 
 
 def embedding_column(
@@ -515,36 +442,36 @@ def embedding_column(
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
     trainable: bool = True,
-) -> Any:
-    """A column of the embeddings of categories.
+) -> _EmbeddingColumn:
+    """A column whose input of a network is the combined embeddings of ids.
 
     Args:
-        sparse_id_column: A column of categories.
+        sparse_id_column: The column of the ids.
         dimension: The size of an embedding.
-        combiner: How an example's embeddings are combined: "mean", "sum" or "sqrtn".
-        initializer: Of the embeddings; a truncated normal one without it.
-        ckpt_to_load_from: A checkpoint that has them.
+        combiner: How those of several ids are combined: "mean", "sqrtn" or "sum".
+        initializer: The initializer of the embeddings; normal with the standard deviation ``1 / sqrt(ids)`` unless
+            given.
+        ckpt_to_load_from: A checkpoint with the embeddings.
         tensor_name_in_ckpt: Their name in it.
-        max_norm: The most that an embedding's norm may be.
+        max_norm: The greatest length of an embedding.
         trainable: Whether they are trained.
+
+    Raises:
+        ValueError: An argument is wrong.
     """
-    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
-        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
-    if initializer is not None and not callable(initializer):
-        raise ValueError(
-            f"initializer must be callable if specified. Embedding of column_name: {sparse_id_column.name}"
-        )
+    _check_initializer(initializer)
+    _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
+    if initializer is None:
+        initializer = tf.truncated_normal_initializer(stddev=1 / math.sqrt(sparse_id_column.length))
     return _EmbeddingColumn(
         sparse_id_column,
         dimension,
         combiner,
-        initializer or _default_initializer(sparse_id_column),
+        initializer,
         ckpt_to_load_from,
         tensor_name_in_ckpt,
-        None,
-        None,
-        max_norm,
-        trainable,
+        max_norm=max_norm,
+        trainable=trainable,
     )
 
 
@@ -558,142 +485,365 @@ def shared_embedding_columns(
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
     trainable: bool = True,
-) -> list[Any]:
-    """Columns of embeddings that are the same for all of ``sparse_id_columns``; see :func:`embedding_column`."""
-    if len(sparse_id_columns) < 1:
+) -> list[_EmbeddingColumn]:
+    """Columns of embeddings that are one variable; the other arguments are those of :func:`embedding_column`.
+
+    Args:
+        sparse_id_columns: The columns of the ids, which have as many each.
+        dimension: See there.
+        combiner: See there.
+        shared_embedding_name: The variable's name; made of the columns' names unless given.
+        initializer: See there.
+        ckpt_to_load_from: See there.
+        tensor_name_in_ckpt: See there.
+        max_norm: See there.
+        trainable: See there.
+
+    Raises:
+        ValueError: There are no columns, or they do not fit to each other.
+        TypeError: ``sparse_id_columns`` is no sequence of columns of ids.
+    """
+    _check_initializer(initializer)
+    _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
+    if not isinstance(sparse_id_columns, Sequence) or isinstance(sparse_id_columns, str):
+        raise TypeError(
+            "sparse_id_columns must be a non-string sequence (ex: list or tuple) instead of type "
+            f"{type(sparse_id_columns)}."
+        )
+    if not sparse_id_columns:
         raise ValueError("The input sparse_id_columns should have at least one element.")
-    name = shared_embedding_name
-    if name is None:
-        name = "_".join(sorted(column.name for column in sparse_id_columns)) + "_shared_embedding"
+    for column in sparse_id_columns:
+        if not isinstance(column, (_SparseColumn, _WeightedSparseColumn)):
+            raise TypeError(
+                "Elements of sparse_id_columns must be _SparseColumn or _WeightedSparseColumn, but get "
+                f"{type(column).__name__}"
+            )
+    if len(sparse_id_columns) == 1:
+        return [
+            embedding_column(
+                sparse_id_columns[0],
+                dimension,
+                combiner,
+                initializer,
+                ckpt_to_load_from,
+                tensor_name_in_ckpt,
+                max_norm,
+                trainable,
+            )
+        ]
+    first = sparse_id_columns[0]
+    if not all(first.is_compatible(column) for column in sparse_id_columns[1:]):
+        raise ValueError("The input sparse id columns are not compatible.")
+    if not shared_embedding_name:
+        names = [column.name for column in sparse_id_columns]
+        more = f"_plus_{len(names) - 3}_others" if len(names) > 3 else ""
+        shared_embedding_name = "_".join(sorted(names)[:3]) + more + "_shared_embedding"
+    initializer = initializer or tf.truncated_normal_initializer(stddev=1 / math.sqrt(first.length))
     return [
-        embedding_column(
+        _EmbeddingColumn(
             column,
             dimension,
             combiner,
             initializer,
             ckpt_to_load_from,
             tensor_name_in_ckpt,
+            shared_embedding_name,
+            first.length,
             max_norm,
             trainable,
-        )._replace(shared_embedding_name=name, shared_vocab_size=sparse_id_columns[0].length)
+        )
         for column in sparse_id_columns
     ]
 
 
-def _default_initializer(column: Any) -> Any:
-    return tf.truncated_normal_initializer(mean=0.0, stddev=1 / math.sqrt(column.length))
+class _ScatteredSettings(NamedTuple):
+    column_name: str
+    size: int
+    dimension: int
+    hash_key: int
+    combiner: str
+    initializer: Any
 
 
-# ----------------------------------------------------------------------------------------------------- using columns
+class _ScatteredEmbeddingColumn(_ScatteredSettings, FeatureColumn):
+    """Embeddings whose numbers are anywhere in one vector: a hash says where."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.column_name}_scattered_embedding"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {self.column_name: tf.VarLenFeature(tf.string)}
+
+    @property
+    def key(self) -> str:
+        return _key_of(self, "initializer")
+
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        columns_to_tensors[self] = _sparse(columns_to_tensors[self.column_name])
 
 
-def check_feature_columns(feature_columns: Iterable[Any]) -> None:
-    """Raises a ``ValueError`` if two columns have one name."""
-    names: set[str] = set()
-    for column in feature_columns:
-        if column.name in names:
-            raise ValueError(f"Duplicate feature column key found for column: {column.name}.")
-        names.add(column.name)
-
-
-def _ordered(feature_columns: Iterable[Any]) -> list[Any]:
-    return sorted(set(feature_columns), key=str)
-
-
-def input_from_feature_columns(
-    columns_to_tensors: Features,
-    feature_columns: Iterable[Any],
-    weight_collections: Sequence[str] | None = None,
-    trainable: bool = True,
-    scope: Any = None,
-    cols_to_outs: dict[Any, Any] | None = None,
-) -> Any:
-    """An input layer: what the columns make of the features, side by side, in the order of the columns' texts.
-
-    Args:
-        columns_to_tensors: Tensors by name.
-        feature_columns: Columns.
-        weight_collections: Collections of the variables.
-        trainable: Whether they are trained.
-        scope: The variable scope.
-        cols_to_outs: Gets the part of each column.
-
-    Returns:
-        float32 [B, inputs].
-
-    Raises:
-        ValueError: A column is not for networks, or two have one name.
-    """
-    columns = _ordered(feature_columns)
-    check_feature_columns(columns)
-    collections = list(weight_collections or [])
-    with tf.variable_scope(scope, "input_from_feature_columns", list(columns_to_tensors.values())):
-        parts = []
-        for column in columns:
-            with tf.variable_scope(None, column.name or "column", list(columns_to_tensors.values())):
-                try:
-                    part = column.input_layer(columns_to_tensors, collections, trainable)
-                except ValueError as error:
-                    raise ValueError(f"Error creating input layer for column: {column.name}.\n{error}") from error
-            parts.append(part)
-            if cols_to_outs is not None:
-                cols_to_outs[column] = part
-        return tf.concat(parts, 1)
-
-
-def weighted_sum_from_feature_columns(
-    columns_to_tensors: Features,
-    feature_columns: Iterable[Any],
-    num_outputs: int,
-    weight_collections: Sequence[str] | None = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> tuple[Any, dict[Any, list[Any]], Any]:
-    """The logits of a linear model of the columns.
+def scattered_embedding_column(
+    column_name: str, size: int, dimension: int, hash_key: int, combiner: str = "mean", initializer: Any = None
+) -> _ScatteredEmbeddingColumn:
+    """A column of embeddings whose numbers are found in one vector, by a hash of the value and the place.
 
     Args:
-        columns_to_tensors: Tensors by name.
-        feature_columns: Columns.
-        num_outputs: D.
-        weight_collections: Collections of the variables.
-        trainable: Whether they are trained.
-        scope: The variable scope.
-
-    Returns:
-        float32 [B, D], column -> its variables, and the bias [D].
+        column_name: The feature's name.
+        size: The size of the vector.
+        dimension: The size of an embedding.
+        hash_key: The key of the hash.
+        combiner: How those of several values are combined: "mean", "sqrtn" or "sum".
+        initializer: The vector's initializer; normal with the standard deviation 0.1 unless given.
 
     Raises:
-        ValueError: A column is not for linear models, or two have one name.
+        ValueError: An argument is wrong.
     """
-    columns = _ordered(feature_columns)
-    check_feature_columns(columns)
-    collections = list(weight_collections or [])
-    with tf.variable_scope(scope, "weighted_sum_from_feature_columns", list(columns_to_tensors.values())):
-        sums, found = [], {}
-        for column in columns:
-            with tf.variable_scope(column.name):
-                try:
-                    part, found[column] = column.weighted_sum(columns_to_tensors, num_outputs, collections, trainable)
-                except ValueError as error:
-                    raise ValueError(f"Error creating weighted sum for column: {column.name}.\n{error}") from error
-            sums.append(part)
-        bias = _weights("bias_weight", [num_outputs], tf.zeros_initializer(), collections, trainable)
-        return tf.nn.bias_add(tf.add_n(sums), bias), found, bias
+    if dimension < 1 or size < 1:
+        raise ValueError(
+            "Dimension and size must be greater than 0. "
+            f"dimension: {dimension}, size: {size}, column_name: {column_name}"
+        )
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError(f"Combiner must be one of 'mean', 'sqrtn' or 'sum'. combiner: {combiner}")
+    initializer = initializer or tf.truncated_normal_initializer(mean=0.0, stddev=0.1)
+    return _ScatteredEmbeddingColumn(column_name, size, dimension, hash_key, combiner, initializer)
 
 
-def create_feature_spec_for_parsing(feature_columns: Iterable[Any]) -> dict[str, Any]:
-    """What ``tf.parse_example`` needs for the columns."""
-    spec: dict[str, Any] = {}
-    for column in feature_columns:
-        spec.update(column.config)
-    return spec
+# ---------------------------------------------------------------------------------------------------------- numbers
 
 
-def parse_feature_columns_from_examples(
-    serialized: Any, feature_columns: Iterable[Any], name: str | None = None, example_names: Any = None
-) -> dict[str, Any]:
-    """The columns' features of serialized ``tf.train.Example`` protos [B], by name."""
-    found: dict[str, Any] = tf.parse_example(
-        serialized, features=create_feature_spec_for_parsing(feature_columns), name=name, example_names=example_names
-    )
-    return found
+class _RealValuedSettings(NamedTuple):
+    column_name: str
+    dimension: int
+    default_value: tuple[Any, ...] | None
+    dtype: Any
+    normalizer: Any
+
+
+class _RealValuedColumn(_RealValuedSettings, FeatureColumn):
+    """Numbers, [B, D]."""
+
+    @property
+    def name(self) -> str:
+        return self.column_name
+
+    @property
+    def config(self) -> dict[str, Any]:
+        default = None if self.default_value is None else list(self.default_value)
+        return {self.column_name: tf.FixedLenFeature([self.dimension], self.dtype, default)}
+
+    @property
+    def key(self) -> str:
+        return _key_of(self, "normalizer")
+
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        feature = columns_to_tensors[self.column_name]
+        numbers = feature if self.normalizer is None else self.normalizer(feature)
+        columns_to_tensors[self] = tf.cast(numbers, tf.float32)
+
+
+def real_valued_column(
+    column_name: str, dimension: int = 1, default_value: Any = None, dtype: Any = tf.float32, normalizer: Any = None
+) -> _RealValuedColumn:
+    """A column of numbers.
+
+    Args:
+        column_name: The feature's name.
+        dimension: How many numbers an example has.
+        default_value: What they are where an example has none: a number, or a list of ``dimension``.
+        dtype: Their type.
+        normalizer: A function of the feature that gives the column's numbers.
+
+    Raises:
+        TypeError: ``dimension`` is no int, or ``default_value`` is no number.
+        ValueError: An argument is wrong.
+    """
+    if not isinstance(dimension, int):
+        raise TypeError(f"dimension must be an integer. dimension: {dimension}, column_name: {column_name}")
+    if dimension < 1:
+        raise ValueError(f"dimension must be greater than 0. dimension: {dimension}, column_name: {column_name}")
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, column_name: {column_name}")
+    default = None
+    if default_value is not None:
+        values = default_value if isinstance(default_value, (list, tuple)) else [default_value] * dimension
+        if len(values) != dimension:
+            raise ValueError(
+                "The length of default_value must be equal to dimension. "
+                f"default_value: {default_value}, dimension: {dimension}, column_name: {column_name}"
+            )
+        kinds = (int,) if dtype.is_integer else (int, float)
+        if not all(isinstance(value, (*kinds, np.generic)) for value in values):
+            raise TypeError(
+                f"default_value must be compatible with dtype. default_value: {default_value}, dtype: {dtype}, "
+                f"column_name: {column_name}"
+            )
+        default = tuple(values)
+    return _RealValuedColumn(column_name, dimension, default, dtype, normalizer)
+
+
+class _BucketizedSettings(NamedTuple):
+    source_column: _RealValuedColumn
+    boundaries: tuple[float, ...]
+
+
+class _BucketizedColumn(_BucketizedSettings, FeatureColumn):
+    """Which interval each number is in."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.source_column.name}_bucketized"
+
+    @property
+    def length(self) -> int:
+        """How many intervals there are for a number."""
+        return len(self.boundaries) + 1
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return self.source_column.config
+
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        numbers = transform(self.source_column, columns_to_tensors)
+        columns_to_tensors[self] = tf.raw_ops.Bucketize(
+            input=numbers, boundaries=list(self.boundaries), name="bucketize"
+        )
+
+    def to_sparse_tensor(self, input_tensor: Any) -> Any:
+        """Intervals, [B, D], as ids: those of the D-th number come after those of the ones before."""
+        dimension = self.source_column.dimension
+        batch = tf.shape(input_tensor, out_type=tf.int64)[0]
+        flat = tf.reshape(tf.cast(input_tensor, tf.int64), [-1])
+        place = tf.tile(tf.range(tf.constant(dimension, tf.int64)), tf.expand_dims(batch, 0))
+        row = tf.reshape(tf.tile(tf.expand_dims(tf.range(batch), 1), [1, dimension]), [-1])
+        return tf.SparseTensor(
+            tf.stack([row, place], 1), flat + self.length * place, tf.stack([batch, tf.constant(dimension, tf.int64)])
+        )
+
+
+def bucketized_column(source_column: _RealValuedColumn, boundaries: Sequence[float]) -> _BucketizedColumn:
+    """A column of the intervals in which the numbers of ``source_column`` are.
+
+    Args:
+        source_column: The numbers.
+        boundaries: Where the intervals meet, sorted.
+
+    Raises:
+        TypeError: ``source_column`` is no column of numbers.
+        ValueError: ``boundaries`` is empty or not sorted.
+    """
+    if not isinstance(source_column, _RealValuedColumn):
+        raise TypeError(f"source_column must be an instance of _RealValuedColumn. source_column: {source_column}")
+    if not isinstance(boundaries, (list, tuple)) or not boundaries:
+        raise ValueError(f"boundaries must be a non-empty list or tuple. boundaries: {boundaries}")
+    if list(boundaries) != sorted(boundaries):
+        raise ValueError(f"boundaries must be a sorted list. boundaries: {boundaries}")
+    return _BucketizedColumn(source_column, tuple(dict.fromkeys(boundaries)))
+
+
+# ---------------------------------------------------------------------------------------------------------- crosses
+
+
+class _CrossedSettings(NamedTuple):
+    columns: tuple[Any, ...]
+    hash_bucket_size: int
+    hash_key: int | None
+    combiner: str = "sum"
+    ckpt_to_load_from: str | None = None
+    tensor_name_in_ckpt: str | None = None
+
+
+class _CrossedColumn(_CrossedSettings, FeatureColumn):
+    """Ids of combinations."""
+
+    @property
+    def name(self) -> str:
+        return "_X_".join(column.name for column in self._leaves())
+
+    @property
+    def length(self) -> int:
+        return self.hash_bucket_size
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {key: feature for column in self.columns for key, feature in column.config.items()}
+
+    def _leaves(self) -> list[Any]:
+        """The columns that are crossed, those of crossed ones among them."""
+        found: list[Any] = []
+        for column in self.columns:
+            found.extend(column._leaves() if isinstance(column, _CrossedColumn) else [column])
+        return found
+
+    def insert_transformed_feature(self, columns_to_tensors: Features) -> None:
+        features = []
+        for column in self._leaves():
+            if isinstance(column, _BucketizedColumn):
+                features.append(column.to_sparse_tensor(transform(column, columns_to_tensors)))
+            else:
+                feature = _sparse(columns_to_tensors[column.column_name])
+                features.append(feature if feature.dtype == tf.string else tf.cast(feature, tf.int64))
+        columns_to_tensors[self] = sparse_feature_cross(features, self.hash_bucket_size, self.hash_key, name="cross")
+
+
+def crossed_column(
+    columns: Sequence[Any],
+    hash_bucket_size: int,
+    combiner: str = "sum",
+    ckpt_to_load_from: str | None = None,
+    tensor_name_in_ckpt: str | None = None,
+    hash_key: int | None = None,
+) -> _CrossedColumn:
+    """A column whose ids are hashes of the combinations of the values of ``columns``.
+
+    Args:
+        columns: Columns of ids, of intervals, or of combinations.
+        hash_bucket_size: How many ids there are.
+        combiner: As in :func:`sparse_column_with_integerized_feature`.
+        ckpt_to_load_from: A checkpoint with a linear model's weights of the column.
+        tensor_name_in_ckpt: Their name in it.
+        hash_key: The key of the hash.
+
+    Raises:
+        TypeError: A column is of another kind.
+        ValueError: There is only one column, or ``hash_bucket_size`` is below 2.
+    """
+    if hash_bucket_size < 2:
+        raise ValueError(f"hash_bucket_size must be at least 2. hash_bucket_size: {hash_bucket_size}")
+    if len(columns) < 2:
+        raise ValueError(f"columns must contain at least 2 elements. columns: {columns}")
+    _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
+    for column in columns:
+        if not isinstance(column, (_SparseColumn, _CrossedColumn, _BucketizedColumn)):
+            raise TypeError(
+                "columns must be a set of _SparseColumn, _CrossedColumn, or _BucketizedColumn instances. "
+                f"(column {column} is a {type(column).__name__})"
+            )
+    ordered = tuple(sorted(columns, key=lambda column: str(column.name)))
+    return _CrossedColumn(ordered, hash_bucket_size, hash_key, combiner, ckpt_to_load_from, tensor_name_in_ckpt)
+
+
+# ---------------------------------------------------------------------------------------------------------- parsing
+
+
+def create_feature_spec_for_parsing(feature_columns: Any) -> dict[str, Any]:
+    """How the features of columns are parsed: the argument ``features`` of ``tf.parse_example``.
+
+    Args:
+        feature_columns: Columns, or a dict of them.
+    """
+    if isinstance(feature_columns, Mapping):
+        feature_columns = feature_columns.values()
+    return {key: feature for column in feature_columns for key, feature in column.config.items()}
+
+
+def make_place_holder_tensors_for_base_features(feature_columns: Any) -> dict[str, Any]:
+    """Placeholders for the features of columns, by name."""
+    return {
+        name: tf.sparse_placeholder(feature.dtype, name=f"Placeholder_{name}")
+        if isinstance(feature, tf.VarLenFeature)
+        else tf.placeholder(feature.dtype, [None, *feature.shape], name=f"Placeholder_{name}")
+        for name, feature in create_feature_spec_for_parsing(feature_columns).items()
+    }
