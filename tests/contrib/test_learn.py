@@ -62,6 +62,7 @@ monitor = learn.monitors.ValidationMonitor(input_fn=input_fn, eval_steps=1, ever
                                            early_stopping_metric="accuracy", early_stopping_metric_minimize=True)
 stopped = estimator()
 stopped.fit(input_fn=input_fn, steps=200, monitors=[monitor])
+report(predictions=len(list(stopped.predict(input_fn=input_fn))), batches=len(list(stopped.predict(x={"x": x}))))
 report(early=monitor.early_stopped, stopped_at=int(stopped.get_variable_value("global_step")))
 at = estimator()
 at.fit(input_fn=input_fn, steps=50, monitors=learn.monitors.StopAtStep(num_steps=7))
@@ -133,6 +134,7 @@ report(
 def test_monitors_exports_and_predictors(run_python: Callable[..., PythonRun]) -> None:
     found = run_python(_MORE).results
     assert found["early"] and found["stopped_at"] < 200
+    assert found["predictions"] == found["batches"] == 60
     assert found["at"] == 7
     assert found["served"] == found["direct"] == found["by_name"] == 0.0
     assert found["names"] == [["inputs"], ["classes", "probabilities"]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,7 @@ class BaseEstimator:
         self._config: Any = config.replace(model_dir=folder, session_config=session_config)
         self._model_dir: str = folder
         self._labels_info: Any = None  # of fit and evaluate: predictions have placeholders for labels
+        self._input_has_queues = False  # of the latest predictions
 
     @property
     def config(self) -> Any:
@@ -194,7 +195,7 @@ class BaseEstimator:
             batch_size: The size of a batch of arrays; all of them without it.
             outputs: Names of predictions; None for all.
             as_iterable: Whether an iterator is returned; otherwise the predictions of all arrays, or of the first batch
-                of ``input_fn``.
+                of ``input_fn``. The iterator ends after the first batch, too, if ``input_fn`` has no queue.
             iterate_batches: Whether the iterator is one of batches.
 
         Raises:
@@ -205,13 +206,31 @@ class BaseEstimator:
         self._check_fitted(None)
         core = self._core(outputs=outputs)
         if as_iterable:
-            return core.predict(input_fn, yield_single_examples=not iterate_batches)
+            return self._iterate(core, input_fn, iterate_batches, from_arrays)
         batches = core.predict(input_fn, yield_single_examples=False)
         if not from_arrays:
             first = next(batches)
             batches.close()  # type: ignore[attr-defined]
             return first
         return _joined(list(batches))
+
+    def _iterate(
+        self, core: _CoreEstimator, input_fn: Callable[[], Any], iterate_batches: bool, from_arrays: bool
+    ) -> Iterator[Any]:
+        """Yields predictions: of all batches of arrays and queues, and of the first one of anything else.
+
+        Without a queue an input is a constant to 1.15.5, which would yield the same for ever.
+        """
+        for batch in core.predict(input_fn, yield_single_examples=False):
+            if iterate_batches:
+                yield batch
+            elif isinstance(batch, dict):
+                for i in range(min(len(value) for value in batch.values())):
+                    yield {key: value[i] for key, value in batch.items()}
+            else:
+                yield from batch
+            if not from_arrays and not self._input_has_queues:
+                return
 
     # ------------------------------------------------------------------------------------------------- variables
 
@@ -237,6 +256,7 @@ class BaseEstimator:
         def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
             if mode == ModeKeys.INFER:
                 labels = _placeholders(self._labels_info)
+                self._input_has_queues = bool(tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS))
             else:
                 self._labels_info = _info(labels)
             ops = self._call_model_fn(features, labels, mode, config)
