@@ -290,6 +290,7 @@ def train_op_of(loss: Any, optimizer: Any, train_op_fn: Any, variables: Any = No
     elif isinstance(optimizer, tf.train.Optimizer):
         train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step(), var_list=variables)
     elif hasattr(optimizer, "get_updates"):
+        optimizer.iterations = tf.train.get_or_create_global_step()  # its steps are the model's
         train_op = tf.group(*optimizer.get_updates(loss, variables or tf.trainable_variables()))
     else:
         raise ValueError(f"The given optimizer is neither a tf.train.Optimizer nor one of Keras. Given: {optimizer}")
