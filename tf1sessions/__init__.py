@@ -28,6 +28,7 @@ below, and there are no circles::
       eager/             contrib.eager
         gradients.py         gradients of Python functions
         metrics.py           contrib.eager.metrics
+        network.py           networks of layers
         saver.py             checkpoints by names
       factorization/     contrib.factorization
         clustering_ops.py    k-means as a graph

@@ -50,7 +50,8 @@ report(gradients=plain([first(2.0, 3.0), tfe.gradients_function(lambda x, y: fir
                         tfe.implicit_gradients(lambda x: v * x * v)(2.0)[0][0],
                         tfe.implicit_value_and_gradients(lambda x: v * x)(2.0)[0],
                         tfe.gradients_function(f)(2.0, 3.0, dy=2.0)]),
-       variable=[isinstance(v, tfe.Variable) and not isinstance(3, tfe.Variable), tfe.implicit_gradients(lambda x: v * x)(2.0)[0][1] is v],
+       variable=[isinstance(v, tfe.Variable) and not isinstance(3, tfe.Variable),
+                 tfe.implicit_gradients(lambda x: v * x)(2.0)[0][1] is v],
        wrong=[error(lambda: tfe.implicit_gradients(lambda x: x)(1.0)), error(lambda: first("a", None)),
               error(lambda: tfe.gradients_function(f, ["z"])(1.0, 2.0))])
 iterator = tfe.Iterator(tf.data.Dataset.range(4))
@@ -98,6 +99,31 @@ class Test(tf.test.TestCase):
 Test("test_it").debug()
 report(modes=modes)
 
+class Net(tfe.Network):
+    def __init__(self, name=None):
+        super().__init__(name=name)
+        self.l1 = self.track_layer(tf.layers.Dense(3))
+        self.l2 = self.track_layer(tf.layers.Dense(2, name="out"))
+    def call(self, x):
+        return self.l2(self.l1(x))
+
+class OuterNet(tfe.Network):
+    def __init__(self):
+        super().__init__()
+        self.net = self.track_layer(Net())
+        self.last = self.track_layer(tf.layers.Dense(1))
+    def call(self, x):
+        return self.last(self.net(x))
+
+nets = [Net(), Net(), Net(name="foo"), OuterNet(),
+        tfe.Sequential([tf.layers.Dense(3), tf.nn.relu, tf.layers.Dense(2)], name="seq")]
+for net in nets * 2:
+    net(tf.ones([2, 4]))
+report(networks=[[x.name for x in net.variables if "kernel" in x.name] for net in nets],
+       parts=[nets[0].get_layer("out") is nets[0].l2, nets[0].get_layer(index=0) is nets[0].l1, nets[3].name, nets[1].name],
+       not_there=[error(lambda: nets[0].track_layer(3))[0], error(lambda: nets[0].get_layer("x"))[0],
+                  error(lambda: nets[0].get_layer(index=7))[0], error(nets[0].get_layer)[0]])
+
 # ---- a graph
 with tf.Graph().as_default(), tf.Session() as session:
     metric = m.Mean("graph mean")
@@ -130,5 +156,15 @@ def test_eager(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
     assert found["numbers"] == [0, 1, 2, 0, 1]
     assert found["saved"] == ["model-3", 3.0, 3.0] and found["lacking"] == "NotFoundError" and found["optimizer"] == 4
     assert found["autograph"] == [11, True] and found["modes"] == [False, True]
+    # the names of 1.15.5
+    assert found["networks"] == [
+        ["net/dense/kernel:0", "net/out/kernel:0"],
+        ["net_1/dense/kernel:0", "net_1/out/kernel:0"],
+        ["foo/dense/kernel:0", "foo/out/kernel:0"],
+        ["outer_net/net/dense/kernel:0", "outer_net/net/out/kernel:0", "outer_net/dense/kernel:0"],
+        ["seq/dense/kernel:0", "seq/dense_1/kernel:0"],
+    ]
+    assert found["parts"] == [True, True, "outer_net", "net_1"]
+    assert found["not_there"] == ["TypeError", "ValueError", "ValueError", "ValueError"]
     assert found["graph"] == [2.5, True] and found["local"] == ["graphmean/numer:0", "graphmean/denom:0"]
     assert found["converted"] == 11 and found["errors"] == ["RuntimeError", "RuntimeError"]

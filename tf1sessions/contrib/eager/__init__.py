@@ -14,6 +14,7 @@ from .gradients import (
     implicit_value_and_gradients,
     value_and_gradients_function,
 )
+from .network import Network, Sequential
 from .saver import Saver, get_optimizer_variables, restore_variables_on_create
 
 __all__ = [
@@ -24,8 +25,10 @@ __all__ = [
     "DEVICE_PLACEMENT_WARN",
     "GradientTape",
     "Iterator",
+    "Network",
     "SYNC",
     "Saver",
+    "Sequential",
     "TensorSpec",
     "Variable",
     "custom_gradient",
