@@ -192,6 +192,18 @@ below, and there are no circles::
         sampling_ops.py      batches by rejection
         training.py          create_train_op and train
     estimator/         tf.estimator
+      canned/            models that are ready
+        baseline.py          BaselineClassifier and its kin
+        boosted_trees.py     BoostedTreesClassifier and its kin
+        dnn.py               DNNClassifier and its kin
+        dnn_linear_combined.py  DNNLinearCombinedClassifier and its kin
+        head.py              from logits to predictions, loss and metrics
+        head_parts.py        what heads are put together from
+        linear.py            LinearClassifier and its kin
+        multi_head.py        several heads on one model
+        old_head.py          heads as TensorFlow 1 made them
+        optimizers.py        optimizers by name
+        parsing_utils.py     what tf.parse_example needs to know
       early_stopping.py  stop_if_lower_hook and its kin
       estimator.py       Estimator: train, evaluate, predict, export
       evaluation.py      evaluating a graph at a checkpoint; its summaries

@@ -252,7 +252,7 @@ class Estimator:
                     "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
                     "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
                 )
-            savers[0]._listeners.extend(listeners)
+            savers[0]._listeners = [*savers[0]._listeners, *listeners]
         return new
 
     # ------------------------------------------------------------------------------------------------ evaluation
