@@ -156,6 +156,13 @@ report(
     dimension=tf.placeholder(tf.float32, [None, 4]).shape[1].value,
     ref=type(tf.Variable(1.0)).__name__, eager=tf.executing_eagerly(),
 )
+from tensorflow.python.framework import op_def_registry
+resource = tf.Variable([3.0], use_resource=True)
+before = resource.initialized_value()
+with tf.Session() as session:
+    early = session.run(before).tolist()
+    session.run(resource.assign([4.0]))
+    report(initialized=[early, session.run(before).tolist()], matmul=op_def_registry.get_registered_ops()["MatMul"].name)
 report(loss=losses(_sentinel=None, labels=tf.zeros([2, 3]), logits=tf.zeros([2, 3])).shape.as_list())
 """
 
@@ -197,6 +204,11 @@ def test_versions_are_those_of_1_15(face):
 
 def test_version_1_behaviour(face):
     assert (face["dimension"], face["ref"], face["eager"], face["pickled"]) == (4, "RefVariable", False, "float32")
+
+
+def test_what_only_ref_variables_kept_and_a_lost_function(face):
+    assert face["initialized"] == [[3.0], [4.0]]
+    assert face["matmul"] == "MatMul"
 
 
 def test_feature_tests_of_old_programs_say_no(face):

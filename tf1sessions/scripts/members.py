@@ -7,6 +7,7 @@ have it too.
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -55,6 +56,13 @@ def _run_v2(self: Any, fn: Any, args: Any = (), kwargs: Any = None) -> Any:
     return self.run(fn, args, kwargs)
 
 
+def _initialized_value(self: Any) -> Any:
+    """The value, or the initial value as long as there is none. Only ref variables still have it in today's graphs."""
+    tf: Any = sys.modules["tensorflow"]
+    with tf.init_scope():
+        return tf.cond(tf.is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+
+
 def apply(face: ModuleType) -> None:
     """Add the methods, once a process."""
     layer = importlib.import_module("tf_keras.src.engine.base_layer").Layer
@@ -67,6 +75,9 @@ def apply(face: ModuleType) -> None:
     ):
         if not hasattr(owner, name):
             setattr(owner, name, method)
+    resource = importlib.import_module("tensorflow.python.ops.resource_variable_ops").BaseResourceVariable
+    if "initialized_value" not in vars(resource):  # what it inherits only raises
+        resource.initialized_value = _initialized_value
     _save_as_hdf5()
     _show_metrics_only()
 

@@ -55,6 +55,7 @@ _MODULES = {
 
 # old module below tensorflow.python -> {name: "new.module:name" below tensorflow.python, or "tf.name"}
 _NAMES = {
+    "framework.op_def_registry": {"get_registered_ops": "=registered_ops"},
     "client.session": {"SessionInterface": "client.session:SessionInterface"},
     "data.ops.dataset_ops": {
         name: f"data.ops.{address}"
@@ -189,7 +190,17 @@ def _ignore(*_: Any, **__: Any) -> Any:
     return lambda function: function
 
 
-_MADE = {"=scalar": _scalar, "=vector": _vector, "=matrix": _matrix, "=ignore": _ignore}
+def _registered_ops() -> dict[str, Any]:
+    """The definition of each operation, by its name."""
+    internal: Any = importlib.import_module("tensorflow.core.framework.op_def_pb2")
+    operations = internal.OpList()
+    client: Any = importlib.import_module(f"{_PYTHON}.client.pywrap_tf_session")
+    buffer = client.TF_GetAllOpList()
+    operations.ParseFromString(client.TF_GetBuffer(buffer))
+    return {operation.name: operation for operation in operations.op}
+
+
+_MADE = {"=registered_ops": _registered_ops, "=scalar": _scalar, "=vector": _vector, "=matrix": _matrix, "=ignore": _ignore}
 
 
 def modules(fullname: str) -> list[str]:
