@@ -162,7 +162,8 @@ before = resource.initialized_value()
 with tf.Session() as session:
     early = session.run(before).tolist()
     session.run(resource.assign([4.0]))
-    report(initialized=[early, session.run(before).tolist()], matmul=op_def_registry.get_registered_ops()["MatMul"].name)
+    report(initialized=[early, session.run(before).tolist()])
+report(matmul=op_def_registry.get_registered_ops()["MatMul"].name)
 report(loss=losses(_sentinel=None, labels=tf.zeros([2, 3]), logits=tf.zeros([2, 3])).shape.as_list())
 """
 

@@ -200,7 +200,13 @@ def _registered_ops() -> dict[str, Any]:
     return {operation.name: operation for operation in operations.op}
 
 
-_MADE = {"=registered_ops": _registered_ops, "=scalar": _scalar, "=vector": _vector, "=matrix": _matrix, "=ignore": _ignore}
+_MADE = {
+    "=ignore": _ignore,
+    "=matrix": _matrix,
+    "=registered_ops": _registered_ops,
+    "=scalar": _scalar,
+    "=vector": _vector,
+}
 
 
 def modules(fullname: str) -> list[str]:
