@@ -446,3 +446,35 @@ summarize("some", lambda tf, L, y: L.summarize_collection("model_variables", nam
 summarize("activations", lambda tf, L, y: L.summarize_activations())
 summarize("relu6", lambda tf, L, y: L.summarize_activation(tf.nn.relu6(y)))
 summarize("identity", lambda tf, L, y: L.summarize_activation(tf.identity(y)))
+
+
+case("images to sequence", IMAGE, lambda tf, L, x: L.images_to_sequence(x, outputs_collections="ends"))
+case("images to sequence first", IMAGE, lambda tf, L, x: L.images_to_sequence(x, data_format="NCHW", scope="s"))
+wrong("images to sequence", IMAGE, lambda tf, L, x: L.images_to_sequence(x, data_format="HWC"))
+case("sequence to images", [6, 10, 4], lambda tf, L, x: L.sequence_to_images(x, 5, outputs_collections="ends"))
+case("sequence to images first", [6, 10, 4], lambda tf, L, x: L.sequence_to_images(x, 5, "channels_first"))
+case("legacy", FLAT, lambda tf, L, x: L.legacy_fully_connected(x, 5))
+case(
+    "legacy regularized",
+    FLAT,
+    lambda tf, L, x: L.legacy_fully_connected(
+        x, 5, weight_regularizer=L.l2_regularizer(0.1), bias_regularizer=L.l1_regularizer(0.2), trainable=False
+    ),
+)
+case(
+    "legacy rank 3",
+    [3, 2, 4],
+    lambda tf, L, x: L.legacy_fully_connected(x, 5, tf.nn.relu, bias_init=None, name="n", output_collections=["o"]),
+)
+case("legacy unknown", [None, None, 4], lambda tf, L, x: L.legacy_relu(x, 5))
+case("legacy linear", FLAT, lambda tf, L, x: L.legacy_linear(x, 5, weight_collections=["w"], bias_collections=None))
+wrong("legacy rank 1", [4], lambda tf, L, x: L.legacy_linear(x, 5))
+wrong("legacy unknown channels", [3, None], lambda tf, L, x: L.legacy_linear(x, 5))
+
+
+def _sparse(tf, contrib):
+    found = contrib.layers.dense_to_sparse(tf.constant([[1, 0, 2], [0, 7, 3]]), eos_token=7)
+    return {"outputs": {"indices": found.indices, "values": found.values, "shape": found.dense_shape}}
+
+
+CASES["dense to sparse"] = _sparse

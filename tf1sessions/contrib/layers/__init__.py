@@ -21,7 +21,7 @@ from .convolutions import (
     separable_conv2d,
     separable_convolution2d,
 )
-from .dense import elu, fully_connected, linear, relu, relu6
+from .dense import elu, fully_connected, legacy_fully_connected, legacy_linear, legacy_relu, linear, relu, relu6
 from .embedding_ops import embedding_lookup_unique, safe_embedding_lookup_sparse
 from .encoders import bow_encoder, embed_sequence
 from .feature_column import (
@@ -53,11 +53,14 @@ from .feature_column_ops import (
 from .initializers import variance_scaling_initializer, xavier_initializer, xavier_initializer_conv2d
 from .layers import (
     bias_add,
+    dense_to_sparse,
     dropout,
     flatten,
+    images_to_sequence,
     maxout,
     one_hot_encoding,
     repeat,
+    sequence_to_images,
     softmax,
     spatial_softmax,
     stack,
@@ -102,6 +105,7 @@ __all__ = [
     "convolution3d_transpose",
     "create_feature_spec_for_parsing",
     "crossed_column",
+    "dense_to_sparse",
     "dropout",
     "elu",
     "embed_sequence",
@@ -110,6 +114,7 @@ __all__ = [
     "flatten",
     "fully_connected",
     "group_norm",
+    "images_to_sequence",
     "infer_real_valued_columns",
     "input_from_feature_columns",
     "instance_norm",
@@ -118,6 +123,9 @@ __all__ = [
     "l1_regularizer",
     "l2_regularizer",
     "layer_norm",
+    "legacy_fully_connected",
+    "legacy_linear",
+    "legacy_relu",
     "linear",
     "make_place_holder_tensors_for_base_features",
     "max_pool2d",
@@ -136,6 +144,7 @@ __all__ = [
     "scattered_embedding_column",
     "separable_conv2d",
     "separable_convolution2d",
+    "sequence_to_images",
     "shared_embedding_columns",
     "softmax",
     "sparse_column_with_hash_bucket",

@@ -8,15 +8,18 @@ from typing import Any
 
 from ...runtime import tf1 as tf
 from ..framework.arg_scope import add_arg_scope
-from .utils import claim_name, collect_named_outputs, finish, layer_scope, parameter, smart_cond
+from .utils import channels_last, claim_name, collect_named_outputs, finish, layer_scope, parameter, smart_cond
 
 __all__ = [
     "bias_add",
+    "dense_to_sparse",
     "dropout",
     "flatten",
+    "images_to_sequence",
     "maxout",
     "one_hot_encoding",
     "repeat",
+    "sequence_to_images",
     "softmax",
     "spatial_softmax",
     "stack",
@@ -348,3 +351,76 @@ def stack(inputs: Any, layer: Callable[..., Any], stack_args: Sequence[Any], **k
 def _scope_name(scope: Any) -> str | None:
     name: str | None = getattr(scope, "name", scope)
     return name
+
+
+@add_arg_scope
+def dense_to_sparse(tensor: Any, eos_token: int = 0, outputs_collections: Any = None, scope: Any = None) -> Any:
+    """A tensor without its ``eos_token`` as a sparse one, such as labels for ``tf.nn.ctc_loss``.
+
+    Args:
+        tensor: Whole numbers.
+        eos_token: What is left out.
+        outputs_collections: Collections of the output.
+        scope: The name of the operations.
+    """
+    with tf.name_scope(scope, "dense_to_sparse", [tensor]) as sc:
+        tensor = tf.convert_to_tensor(tensor)
+        indices = tf.where(tf.not_equal(tensor, tf.constant(eos_token, tensor.dtype)))
+        shape = tf.shape(tensor, out_type=tf.int64)
+        outputs = tf.SparseTensor(indices, tf.gather_nd(tensor, indices), shape)
+        return collect_named_outputs(outputs_collections, sc, outputs)
+
+
+@add_arg_scope
+def images_to_sequence(
+    inputs: Any, data_format: str = "NHWC", outputs_collections: Any = None, scope: Any = None
+) -> Any:
+    """Images, [B, H, W, C], as sequences of columns, [W, B * H, C].
+
+    Args:
+        inputs: The images; [B, C, H, W] with ``data_format`` "NCHW".
+        data_format: "NHWC" or "NCHW".
+        outputs_collections: Collections of the output.
+        scope: The name of the operations.
+
+    Raises:
+        ValueError: ``data_format`` is something else.
+    """
+    last = channels_last(data_format)
+    with tf.name_scope(scope, "ImagesToSequence", [inputs]) as sc:
+        inputs = tf.convert_to_tensor(inputs)
+        if not last:
+            inputs = tf.transpose(inputs, [0, 2, 3, 1])
+        _, _, width, depth = inputs.shape.as_list()
+        sizes = tf.shape(inputs)
+        columns = tf.transpose(inputs, [2, 0, 1, 3])
+        shape = [sizes[2] if width is None else width, sizes[0] * sizes[1], sizes[3] if depth is None else depth]
+        return collect_named_outputs(outputs_collections, sc, tf.reshape(columns, shape))
+
+
+@add_arg_scope
+def sequence_to_images(
+    inputs: Any,
+    height: int,
+    output_data_format: str = "channels_last",
+    outputs_collections: Any = None,
+    scope: Any = None,
+) -> Any:
+    """Sequences of columns, [W, B * H, C], as images, [B, H, W, C]: what :func:`images_to_sequence` undoes.
+
+    Args:
+        inputs: The sequences.
+        height: H.
+        output_data_format: "channels_last", or "channels_first" for [B, C, H, W].
+        outputs_collections: Collections of the output.
+        scope: The name of the operations.
+    """
+    with tf.name_scope(scope, "SequenceToImages", [inputs]) as sc:
+        inputs = tf.convert_to_tensor(inputs)
+        width, rows, depth = inputs.shape.as_list()
+        sizes = tf.shape(inputs)
+        batch = -1 if rows is None else rows // height
+        shape = [sizes[0] if width is None else width, batch, height, sizes[2] if depth is None else depth]
+        first = output_data_format == "channels_first"
+        outputs = tf.transpose(tf.reshape(inputs, shape), [1, 3, 2, 0] if first else [1, 2, 0, 3])
+        return collect_named_outputs(outputs_collections, sc, outputs)
