@@ -12,7 +12,15 @@ from .head import multi_class_head, regression_head
 from .model_fn import ModelFnOps
 from .predicting import ClassifierPredictions, RegressorPredictions
 
-__all__ = ["DNNClassifier", "DNNEstimator", "DNNRegressor", "dnn_logits", "dnn_optimizer", "is_core_column"]
+__all__ = [
+    "DNNClassifier",
+    "DNNEstimator",
+    "DNNRegressor",
+    "dnn_logits",
+    "dnn_optimizer",
+    "is_core_column",
+    "partitioner",
+]
 
 _LEARNING_RATE = 0.05
 

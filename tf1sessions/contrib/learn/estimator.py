@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from ...estimator.estimator import Estimator as _CoreEstimator
+from ...estimator.export import ServingInputReceiver
 from ...estimator.model_fn import EstimatorSpec
 from ...estimator.run_config import RunConfig as _CoreRunConfig
 from ...estimator.util import function_args, log
 from ...runtime import tf1 as tf
+from .. import layers
 from .data_feeder import input_fn_of
 from .metric_spec import MetricSpec
 from .model_fn import ModeKeys, ModelFnOps
@@ -379,8 +381,6 @@ class Estimator(BaseEstimator):
             return ops.estimator_spec(default_output_alternative_key)
 
         def receiver_fn() -> Any:
-            from ...estimator.export import ServingInputReceiver
-
             found = serving_input_fn()
             if hasattr(found, "receiver_tensors"):
                 return found
@@ -535,8 +535,6 @@ def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
 
 
 def _columns(features: Any) -> list[Any]:
-    from .. import layers
-
     named = features if isinstance(features, dict) else {"": features}
     columns = []
     for key, tensor in named.items():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .. import layers
 from .constants import MetricKey as mkey
 from .constants import PredictionKey as pkey
 from .constants import ProblemType
@@ -281,8 +282,6 @@ class _SingleHead(Head):
             raise ValueError("Exactly one of logits and logits_input must be supplied.")
         if logits is not None:
             return tf.convert_to_tensor(logits)
-        from .. import layers
-
         return layers.fully_connected(logits_input, self._dimension, activation_fn=None, scope="logits")
 
     def _centered_bias(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...estimator.export import PredictOutput
 from ...estimator.model_fn import EstimatorSpec
 from ...runtime import tf1 as tf
 
@@ -106,9 +107,8 @@ class ModelFnOps(_Fields):
             chosen = default_serving_output_alternative_key
             if chosen not in alternatives and len(alternatives) > 1:
                 raise ValueError(f"default_serving_output_alternative_key must be one of {list(alternatives)}")
-            predict_output = _predict_output()
-            outputs = {str(key): predict_output(tensors) for key, (_, tensors) in alternatives.items() if key}
-            outputs[default] = predict_output(
+            outputs = {str(key): PredictOutput(tensors) for key, (_, tensors) in alternatives.items() if key}
+            outputs[default] = PredictOutput(
                 (alternatives[chosen] if chosen in alternatives else next(iter(alternatives.values())))[1]
             )
         return EstimatorSpec(
@@ -126,9 +126,3 @@ class ModelFnOps(_Fields):
 
 def _tensor(value: Any) -> Any:
     return value if isinstance(value, tf.SparseTensor) else tf.convert_to_tensor(value)
-
-
-def _predict_output() -> Any:
-    from ...estimator.export import PredictOutput
-
-    return PredictOutput
