@@ -1,4 +1,4 @@
-"""The canned estimators do what TensorFlow 1.15.5's did: graphs, steps, metrics, and checkpoints that it wrote."""
+"""The canned estimators do what 1.15.5's did: graphs, steps, metrics, trees, and checkpoints that it wrote."""
 
 from __future__ import annotations
 
@@ -25,6 +25,30 @@ def run(*arguments):
     return json.loads(done.stdout)
 
 
+def golden(name):
+    with gzip.open(GOLDEN / f"{name}.json.gz") as file:
+        return json.load(file)
+
+
+def check_results(expected, found):
+    for part in ("metrics", "predictions"):
+        assert found[part].keys() == expected[part].keys()
+        for key, value in expected[part].items():
+            assert close([value], [found[part][key]]), (part, key)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What canned_checks.py found."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    with tarfile.open(GOLDEN / "estimator_canned_checkpoints.tar.gz") as archive:
+        for member in archive.getmembers():
+            target = folder / member.name
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(archive.extractfile(member).read())
+    return run(HERE / "canned_checks.py", folder)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_graphs_and_steps_are_those_of_1_15():
@@ -41,45 +65,43 @@ def test_scripts_get_the_same():
     assert run(HERE / "compare_canned.py", "v1", *cases) == {}
 
 
-def test_checkpoints_of_1_15_are_restored_and_resumed(tmp_path):
-    with tarfile.open(GOLDEN / "estimator_canned_checkpoints.tar.gz") as archive:
-        for member in archive.getmembers():
-            target = tmp_path / member.name
-            target.parent.mkdir(exist_ok=True)
-            target.write_bytes(archive.extractfile(member).read())
-    with gzip.open(GOLDEN / "estimator_canned_results.json.gz") as file:
-        golden = json.load(file)
-    found = run(HERE / "canned_programs_checks.py", tmp_path)
-    assert found.keys() == golden.keys()
-    for name, moments in golden.items():
-        for moment, results in moments.items():
-            for part, expected in results.items():
-                assert found[name][moment][part].keys() == expected.keys()
-                for key, value in expected.items():
-                    assert close([value], [found[name][moment][part][key]]), (name, moment, key)
-        assert found[name]["warm"] < 0.2, name  # one step of another optimizer state away
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("name", ["classifier", "combined"])
+def test_checkpoints_of_1_15_are_restored_and_resumed(found, name):
+    expected = golden("estimator_canned_results")[name]
+    for moment in ("restored", "resumed"):
+        check_results(expected[moment], found["restored"][name][moment])
+    assert found["restored"][name]["warm"] < 0.2  # one step of another optimizer state away
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
-def test_trees_are_those_of_1_15():
-    with gzip.open(GOLDEN / "estimator_boosted.json.gz") as file:
-        golden = json.load(file)
-    found = run(HERE / "boosted_checks.py")
-    resumed = found.pop("resumed")
-    assert found.keys() == golden.keys()
-    for name, expected in golden.items():
-        assert found[name]["importances"] == [
+@pytest.mark.timeout(400)
+def test_trees_are_those_of_1_15(found):
+    recorded = golden("estimator_boosted")
+    assert found["trees"].keys() == recorded.keys()
+    for name, expected in recorded.items():
+        check_results(expected, found["trees"][name])
+        assert found["trees"][name]["importances"] == [
             [[column, pytest.approx(gain, rel=1e-4)] for column, gain in one] for one in expected["importances"]
         ]
-        for part in ("metrics", "predictions"):
-            assert found[name][part].keys() == expected[part].keys()
-            for key, value in expected[part].items():
-                assert close([value], [found[name][part][key]]), (name, part, key)
     # one step and then three are the four of this program
-    assert close(resumed["predicted"], golden["regressor partial"]["predictions"]["predictions"])
-    assert resumed["served"] == pytest.approx(resumed["predicted"])
+    assert close(found["resumed trees"]["predicted"], recorded["regressor partial"]["predictions"]["predictions"])
+    assert found["resumed trees"]["served"] == pytest.approx(found["resumed trees"]["predicted"])
 
 
-def test_bad_arguments_and_parsing_specs():
-    assert run(HERE / "canned_argument_checks.py") == {}
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_bad_arguments_are_refused(found):
+    assert found["wrongly accepted"] == {}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_parsing_specs(found):
+    classifier, regressor = found["parsing specs"]
+    feature = "FixedLenFeature(shape=({}), dtype=tf.{}, default_value={})"
+    x = feature.format("1,", "float32", None)
+    y = feature.format("1,", "string", None)
+    assert classifier == f"[('c', VarLenFeature(dtype=tf.string)), ('w', {x}), ('x', {x}), ('y', {y})]"
+    assert regressor == f"[('x', {x}), ('y', {feature.format('2,', 'float32', '0.0')})]"

@@ -15,7 +15,6 @@ FEATURES = {
 }
 CLASSES = ((FEATURES["a"] > 0.5) ^ (FEATURES["b"] > 0.3)).astype(np.int32)
 CLASSES[[3, 17]] = 1 - CLASSES[[3, 17]]
-WORDS = np.array(["yes" if one else "no" for one in CLASSES])
 NUMBERS = (FEATURES["a"] * 3 - FEATURES["b"] + (FEATURES["c"] == "u")).astype(np.float32)
 
 
@@ -58,12 +57,6 @@ PROGRAMS = {
         1,
         50,
     ),
-    "classifier words": (
-        classifier("ab", n_batches_per_layer=2, n_trees=2, max_depth=2, label_vocabulary=["no", "yes"]),
-        WORDS,
-        2,
-        50,
-    ),
     "classifier pre": (
         classifier("ab", n_batches_per_layer=1, n_trees=3, max_depth=3, pruning_mode="pre", tree_complexity=0.05),
         CLASSES,
@@ -72,7 +65,12 @@ PROGRAMS = {
     ),
     "classifier numeric": (classifier("nm", n_batches_per_layer=1, n_trees=2, max_depth=2), CLASSES, 1, 50),
     "regressor": (regressor("abc", n_batches_per_layer=2, n_trees=2, max_depth=2), NUMBERS, 2, 50),
-    "regressor weights": (regressor("ab", n_batches_per_layer=1, n_trees=2, weight_column="w"), NUMBERS, 1, 7),
+    "regressor weights": (
+        regressor("ab", n_batches_per_layer=1, n_trees=2, max_depth=3, weight_column="w"),
+        NUMBERS,
+        1,
+        50,
+    ),
     "regressor center": (
         regressor("ab", n_batches_per_layer=1, n_trees=2, max_depth=2, center_bias=True),
         NUMBERS,

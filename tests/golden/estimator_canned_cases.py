@@ -67,23 +67,27 @@ def dnn(**kwargs):
     return make
 
 
-case("DNNClassifier", dnn(), TWO)
+case("DNNClassifier", dnn(), TWO, ("train", "infer"))
 case("DNNClassifier weights", dnn(weight_column="w"), TWO, ("train", "eval"))
 case("DNNClassifier flat labels", dnn(), TWO[:, 0], ONE)
 case("DNNClassifier float labels", dnn(), TWO.astype(np.float32), ONE)
 case("DNNClassifier 3", dnn(n_classes=3), THREE)
 case("DNNClassifier words", dnn(label_vocabulary=["no", "yes"]), WORDS, ("train", "infer"))
-case("DNNClassifier 3 words", dnn(n_classes=3, label_vocabulary=["no", "yes", "maybe"], weight_column="w"), WORDS)
-case("DNNClassifier batch norm", dnn(batch_norm=True), TWO)
-case("DNNClassifier dropout", dnn(dropout=0.5), TWO, random="train")
+case(
+    "DNNClassifier 3 words",
+    dnn(n_classes=3, label_vocabulary=["no", "yes", "maybe"], weight_column="w"),
+    WORDS,
+    ("train", "infer"),
+)
+case("DNNClassifier batch norm", dnn(batch_norm=True), TWO, ("train", "infer"))
+case("DNNClassifier dropout", dnn(dropout=0.5), TWO, ("train", "infer"), random="train")
 case("DNNClassifier mean", dnn(loss_reduction="weighted_mean", weight_column="w"), TWO, ONE)
 case("DNNClassifier batch", dnn(loss_reduction="weighted_sum_over_batch_size", weight_column="w"), TWO, ONE)
 case("DNNClassifier Adam", dnn(optimizer="Adam"), TWO, ONE)
-case("DNNClassifier RMSProp", dnn(optimizer="RMSProp"), TWO, ONE)
+case("DNNClassifier RMSProp", lambda tf, e: dnn(optimizer="RMSProp", activation_fn=tf.nn.tanh)(tf, e), TWO, ONE)
 case("DNNClassifier SGD", dnn(optimizer="SGD"), TWO, ONE)
 case("DNNClassifier Ftrl", dnn(optimizer="Ftrl"), TWO, ONE)
 case("DNNClassifier callable", lambda tf, e: dnn(optimizer=lambda: tf.train.AdamOptimizer(0.1))(tf, e), TWO, ONE)
-case("DNNClassifier tanh", lambda tf, e: dnn(activation_fn=tf.nn.tanh)(tf, e), TWO, ONE)
 case(
     "DNNClassifier partitioner",
     lambda tf, e: dnn(input_layer_partitioner=tf.fixed_size_partitioner(2))(tf, e),
@@ -126,12 +130,11 @@ def linear(**kwargs):
 
 case("LinearClassifier", linear(), TWO)
 case("LinearClassifier weights", linear(weight_column="w", loss_reduction="weighted_mean"), TWO, ONE)
-case("LinearClassifier 3", linear(n_classes=3), THREE, ("train", "eval"))
+case("LinearClassifier 3", linear(n_classes=3), THREE, ONE)
 case("LinearClassifier words", linear(label_vocabulary=["no", "yes"]), WORDS, ("infer",))
 case("LinearClassifier Adagrad mean", linear(optimizer="Adagrad", sparse_combiner="mean"), TWO, ONE)
-case("LinearClassifier Adam", linear(optimizer="Adam"), TWO, ONE)
 case("LinearClassifier partitioner", lambda tf, e: linear(partitioner=tf.fixed_size_partitioner(2))(tf, e), TWO, ONE)
-case("LinearRegressor", lambda tf, e: e.LinearRegressor(wide(tf)), REAL)
+case("LinearRegressor", lambda tf, e: e.LinearRegressor(wide(tf)), REAL, ("eval", "infer"))
 case("LinearRegressor 2", lambda tf, e: e.LinearRegressor(wide(tf), label_dimension=2, weight_column="w"), REAL2, ONE)
 case("LinearClassifier dense column", lambda tf, e: e.LinearClassifier(columns(tf)), TWO, ONE)
 
@@ -202,7 +205,7 @@ def on_head(tf, estimator, one):
     )
 
 
-case("BinaryClassHead", head("BinaryClassHead"), TWO)
+case("BinaryClassHead", head("BinaryClassHead"), TWO, ONE)
 case("BinaryClassHead all", head("BinaryClassHead", weight_column="w", thresholds=[0.3, 0.5], name="h"), TWO)
 case("BinaryClassHead words", head("BinaryClassHead", label_vocabulary=["no", "yes"]), WORDS, ("train", "infer"))
 case("BinaryClassHead sum", head("BinaryClassHead", loss_reduction="sum", weight_column="w"), TWO, ONE)
@@ -224,14 +227,14 @@ case("RegressionHead wrong loss", head("RegressionHead", loss_fn=lambda labels, 
 case("LogisticRegressionHead", head("LogisticRegressionHead", weight_column="w"), np.abs(REAL) / 2.0)
 case("PoissonRegressionHead", head("PoissonRegressionHead"), np.abs(REAL))
 case("PoissonRegressionHead short", head("PoissonRegressionHead", compute_full_loss=False), np.abs(REAL), ONE)
-case("MultiLabelHead", head("MultiLabelHead", 3), MANY)
+case("MultiLabelHead", head("MultiLabelHead", 3), MANY, ("train", "infer"))
 case(
     "MultiLabelHead all",
     head(
         "MultiLabelHead", 3, weight_column="w", thresholds=[0.3, 0.5], classes_for_class_based_metrics=[0, 2], name="h"
     ),
     MANY,
-    ("train", "eval"),
+    ("eval",),
 )
 case(
     "MultiLabelHead words",
@@ -280,7 +283,15 @@ ALL = ("train", "eval", "infer")
 contrib("binary_classification_head", TWO, ALL, weight_column="w", thresholds=[0.3, 0.5], name="h")
 contrib("binary_classification_head", TWO, ONE)
 contrib("multi_class_head", THREE, ALL, 3, weight_column="w", name="h")
-contrib("multi_label_head", MANY, ALL, 3, weight_column="w", thresholds=[0.3], classes_for_class_based_metrics=[0, 2])
+contrib(
+    "multi_label_head",
+    MANY,
+    ("eval", "infer"),
+    3,
+    weight_column="w",
+    thresholds=[0.3],
+    classes_for_class_based_metrics=[0, 2],
+)
 contrib("regression_head", REAL2, ALL, label_dimension=2, weight_column="w", name="h")
 contrib("poisson_regression_head", np.abs(REAL), ALL, weight_column="w")
 contrib("logistic_regression_head", np.abs(REAL) / 2.0, ALL, name="h")

@@ -3,8 +3,8 @@
     optimizers.py, parsing_utils.py
     head_parts.py -> head.py -> multi_head.py -> old_head.py
                                what makes of logits predictions, a loss, metrics and signatures
-    dnn.py, linear.py, baseline.py -> dnn_linear_combined.py
+    dnn.py -> linear.py, baseline.py, boosted_trees.py -> dnn_linear_combined.py
 
 Names of variables and of most operations, keys of checkpoints, predictions and metrics, and tags of summaries are
-1.15.5's.
+1.15.5's; only the variables of trees are not.
 """

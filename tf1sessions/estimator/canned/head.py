@@ -67,9 +67,6 @@ class LossSpec(NamedTuple):
     processed_labels: Any
 
 
-# ---------------------------------------------------------------------------------------------------------- heads
-
-
 class Head(abc.ABC):
     """What turns logits into predictions, a loss, metrics and signatures; see :meth:`create_estimator_spec`."""
 

@@ -18,8 +18,6 @@ from .multi_head import checked_heads, label_of, merged_loss, merged_predictions
 
 __all__ = ["OldHead", "OldMultiHead", "classification_head", "regression_head"]
 
-# ------------------------------------------------------------------------------------------------- the older face
-
 
 class OldHead:
     """A head as the canned estimators of TensorFlow 1 and ``tf.contrib.estimator`` have it.
