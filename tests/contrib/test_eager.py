@@ -120,7 +120,8 @@ nets = [Net(), Net(), Net(name="foo"), OuterNet(),
 for net in nets * 2:
     net(tf.ones([2, 4]))
 report(networks=[[x.name for x in net.variables if "kernel" in x.name] for net in nets],
-       parts=[nets[0].get_layer("out") is nets[0].l2, nets[0].get_layer(index=0) is nets[0].l1, nets[3].name, nets[1].name],
+       parts=[nets[0].get_layer("out") is nets[0].l2, nets[0].get_layer(index=0) is nets[0].l1,
+              nets[3].name, nets[1].name],
        not_there=[error(lambda: nets[0].track_layer(3))[0], error(lambda: nets[0].get_layer("x"))[0],
                   error(lambda: nets[0].get_layer(index=7))[0], error(nets[0].get_layer)[0]])
 

@@ -9,7 +9,7 @@ import pytest
 from support import PythonRun
 
 _PROGRAM = """
-import os, sys, threading
+import importlib.util, os, sys, threading
 import numpy as np
 import tf1sessions
 from tf1sessions import contrib
@@ -45,24 +45,30 @@ with tf.Graph().as_default(), tf.Session() as session:
     report(saved=saved, name=train.name, restored=float(session.run(v)[0]), early=early,
            missing=error(lambda: optimizer.swapping_saver([v])))
 
-with tf.Graph().as_default(), tf.Session() as session:
-    x = tf.get_variable("x", initializer=[7.0, 7.0])
-    loss = tf.reduce_sum(tf.square(x)) + tf.placeholder_with_default(0.0, [])
-    session.run(tf.global_variables_initializer())
-    losses, steps = [], []
-    opt.ScipyOptimizerInterface(loss, options={"maxiter": 100}).minimize(
-        session, fetches=[loss], loss_callback=losses.append, step_callback=lambda vector: steps.append(vector.copy()))
-    free = session.run(x).tolist()
-    session.run(x.initializer)
-    opt.ScipyOptimizerInterface(loss, var_to_bounds={x: ([1, 2], np.inf)}).minimize(session)
-    bounded = session.run(x).tolist()
-    session.run(x.initializer)
-    opt.ScipyOptimizerInterface(
-        loss, equalities=[x[1] - 1.0], inequalities=[x[0] - 1.0], method="SLSQP").minimize(session)
-    report(scipy=[free, bounded, session.run(x).tolist()], first=float(losses[0]), steps=len(steps) > 0,
-           shapes=[len(vector) for vector in steps[:1]],
-           jac=error(lambda: opt.ScipyOptimizerInterface(loss, jac=True).minimize(session)),
-           base=error(lambda: opt.ExternalOptimizerInterface(loss).minimize(session))[0])
+def scipy_optimizers():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.get_variable("x", initializer=[7.0, 7.0])
+        loss = tf.reduce_sum(tf.square(x)) + tf.placeholder_with_default(0.0, [])
+        session.run(tf.global_variables_initializer())
+        losses, steps = [], []
+        opt.ScipyOptimizerInterface(loss, options={"maxiter": 100}).minimize(
+            session, fetches=[loss], loss_callback=losses.append, step_callback=lambda vector: steps.append(vector.copy()))
+        free = session.run(x).tolist()
+        session.run(x.initializer)
+        opt.ScipyOptimizerInterface(loss, var_to_bounds={x: ([1, 2], np.inf)}).minimize(session)
+        bounded = session.run(x).tolist()
+        session.run(x.initializer)
+        opt.ScipyOptimizerInterface(
+            loss, equalities=[x[1] - 1.0], inequalities=[x[0] - 1.0], method="SLSQP").minimize(session)
+        report(scipy=[free, bounded, session.run(x).tolist()], first=float(losses[0]), steps=len(steps) > 0,
+               shapes=[len(vector) for vector in steps[:1]],
+               jac=error(lambda: opt.ScipyOptimizerInterface(loss, jac=True).minimize(session)),
+               base=error(lambda: opt.ExternalOptimizerInterface(loss).minimize(session))[0])
+
+no_scipy = importlib.util.find_spec("scipy") is None
+report(scipy_missing=error(scipy_optimizers) if no_scipy else None)
+if not no_scipy:
+    scipy_optimizers()
 
 # one worker: local variables get the global ones, the saver saves these under the names of the others
 with tf.Graph().as_default():
@@ -82,7 +88,8 @@ with tf.Graph().as_default():
             session.run(change)
     with tf.train.MonitoredTrainingSession(hooks=[Change(), hook]) as session:
         start = float(session.run_step_fn(lambda step_context: step_context.session.run(v))[0])
-        path = session.run_step_fn(lambda step_context: saver.save(step_context.session, os.path.join(folder, "elastic")))
+        target = os.path.join(folder, "elastic")
+        path = session.run_step_fn(lambda step_context: saver.save(step_context.session, target))
     report(elastic=[start, {n: tf.train.load_variable(path, n).tolist() for n, _ in tf.train.list_variables(path)}])
 
 # two workers in one graph, each with its copy; accumulators and queue are shared by name
@@ -146,10 +153,16 @@ def test_optimizers(run_python: Callable[..., PythonRun], tmp_path: Path, way: s
     assert found["name"] == "train_with_avg" and found["restored"] == pytest.approx(0.95)
     assert found["early"] == ["RuntimeError", "Must call apply_gradients or minimize before creating the sw"]
     assert found["missing"] == ["ValueError", "Variable to swap v/ExponentialMovingAverage is not part of v"]
-    for value, expected in zip(found["scipy"], ([0, 0], [1, 2], [1, 1]), strict=True):
-        assert value == pytest.approx(expected, abs=1e-4)
-    assert found["first"] == 98.0 and found["steps"] and found["shapes"] == [2]
-    assert found["jac"][0] == "ValueError" and found["base"] == "NotImplementedError"
+    if found["scipy_missing"]:
+        assert found["scipy_missing"] == [
+            "UnsupportedEnvironmentError",
+            "ScipyOptimizerInterface needs SciPy, which is not installed.",
+        ]
+    else:
+        for value, expected in zip(found["scipy"], ([0, 0], [1, 2], [1, 1]), strict=True):
+            assert value == pytest.approx(expected, abs=1e-4)
+        assert found["first"] == 98.0 and found["steps"] and found["shapes"] == [2]
+        assert found["jac"][0] == "ValueError" and found["base"] == "NotImplementedError"
     assert found["elastic"] == [5.0, {"m/v": [5.0]}]
     # 1 - 1 and 1 - 3; 1 - 2 and 1 - 6, and their average; and again from there
     assert found["problems"] == [] and not found["alive"] and found["step"] == 2
