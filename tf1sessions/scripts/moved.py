@@ -166,6 +166,7 @@ _KERAS_MODULES = [
     (r"backend\.(tensorflow_backend|common)", "backend"),
     (r"utils\.(visualize_util|vis_utils)", "utils.vis_utils"),
     (r"preprocessing\.(image|sequence|text)\..*", r"preprocessing.\1"),
+    (r"saving\.(hdf5_format|model_config|save|saving_utils|saved_model(?:\..*)?)", r"saving.legacy.\1"),
 ]  # fmt: skip
 
 
