@@ -52,7 +52,8 @@ def scipy_optimizers():
         session.run(tf.global_variables_initializer())
         losses, steps = [], []
         opt.ScipyOptimizerInterface(loss, options={"maxiter": 100}).minimize(
-            session, fetches=[loss], loss_callback=losses.append, step_callback=lambda vector: steps.append(vector.copy()))
+            session, fetches=[loss], loss_callback=losses.append,
+            step_callback=lambda vector: steps.append(vector.copy()))
         free = session.run(x).tolist()
         session.run(x.initializer)
         opt.ScipyOptimizerInterface(loss, var_to_bounds={x: ([1, 2], np.inf)}).minimize(session)
