@@ -45,6 +45,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.frames",
     "tf1sessions.scripts.limits",
     "tf1sessions.scripts.members",
+    "tf1sessions.scripts.moved",
     "tf1sessions.scripts.namespace",
     "tf1sessions.scripts.old_graphs",
     "tf1sessions.scripts.program",

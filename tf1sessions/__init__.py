@@ -252,12 +252,14 @@ below, and there are no circles::
       moved.py           old addresses inside TensorFlow
       arguments.py       arguments that were dropped or moved
       old_graphs.py      graphs that TF1 wrote
+      libraries.py       libraries written for TensorFlow 2
       members.py         methods that classes had
       mnist.py           tensorflow.examples.tutorials.mnist
       mnist_data.py      ... its input_data: MNIST in batches
       mnist_model.py     ... its mnist: the network of the tutorials
       numpy_compat.py    NumPy's old names and printing
       scipy_misc.py      scipy.misc's image functions
+      pillow_compat.py   what Pillow 10 removed
       stdlib_compat.py   what left Python's library
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
