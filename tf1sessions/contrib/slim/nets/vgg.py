@@ -88,7 +88,8 @@ def _vgg(
     scope: Any,
 ) -> tuple[Any, dict[str, Any]]:
     with tf.variable_scope(scope, name, [inputs]) as sc:
-        collection = f"{sc.original_name_scope}_end_points"
+        # 1.15 has another name for it in vgg_19
+        collection = f"{sc.name if name == 'vgg_19' else sc.original_name_scope}_end_points"
         with arg_scope([layers.conv2d, layers.fully_connected, layers.max_pool2d], outputs_collections=collection):
             net = inputs
             for block, (times, filters) in enumerate(zip(repeats, _FILTERS, strict=True), 1):
