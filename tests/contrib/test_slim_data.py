@@ -78,7 +78,8 @@ def read(**settings):
                 found = to_the_end(session, tensors)
             left = [thread.name for thread in threading.enumerate() if "QueueRunner" in thread.name]
     right = all((image == label).all() and image.shape == (2, 2, 1) for image, label, _ in found)
-    return [int(label) for _, label, _ in found], right and running, nested, left, found[0][2].decode().partition(":")[0]
+    key = found[0][2].decode().partition(":")[0]
+    return [int(label) for _, label, _ in found], right and running, nested, left, key
 
 report(ordered=read(shuffle=False), shuffled=read(num_readers=2, seed=3))
 

@@ -121,8 +121,13 @@ from tensorflow.contrib import framework
 from tensorflow.contrib.framework import add_arg_scope, arg_scope
 from tensorflow.contrib.framework.python.ops import add_arg_scope as below
 from tensorflow.contrib.framework.python.ops.arg_scope import arg_scope as inner
+import tensorflow.contrib.framework.python.ops.arg_scope as arg_scope_file
+from tensorflow.contrib.framework.python.ops import arg_scope as function
+from tensorflow.contrib.image.python.ops import dense_image_warp as image_file
 import tf1sessions
 report(same_contrib={
+    "function": function is arg_scope and arg_scope_file.arg_scope is arg_scope,
+    "file": image_file.dense_image_warp is tf.contrib.image.dense_image_warp and image_file is not tf.contrib.image,
     "attribute": tcf is framework is tf.contrib.framework, "compat": v1.contrib is tf.contrib,
     "names": arg_scope is inner is tcf.arg_scope is tf1sessions.contrib.framework.arg_scope,
     "folder": below is add_arg_scope,

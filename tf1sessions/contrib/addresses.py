@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 
-__all__ = ["INNER", "is_inner"]
+__all__ = ["FUNCTIONS", "INNER", "is_inner"]
 
 # contrib module -> folder below it -> the modules in that folder; a module with others in it is not named itself
 INNER: dict[str, dict[str, str]] = {
@@ -398,6 +398,10 @@ INNER: dict[str, dict[str, str]] = {
         "": "loader",
     },
 }
+
+
+#: Addresses of files by which a package of 1.15 had a function, too: ``from <package> import <name>`` gave that.
+FUNCTIONS = frozenset({"framework.python.framework.experimental", "framework.python.ops.arg_scope"})
 
 
 @functools.cache

@@ -452,7 +452,8 @@ class TPUEstimator(Estimator):
         given = {"labels": labels, "mode": mode, "params": params, "config": config}
         log.info("Calling model_fn.")
         log.info("Running %s on CPU", mode)
-        found: Any = self._model_fn(features=features, **{name: value for name, value in given.items() if name in takes})
+        given = {name: value for name, value in given.items() if name in takes}
+        found: Any = self._model_fn(features=features, **given)
         spec = found.as_estimator_spec() if isinstance(found, TPUEstimatorSpec) else found
         if not isinstance(spec, EstimatorSpec):
             raise ValueError(f"model_fn should return a TPUEstimatorSpec or an EstimatorSpec, and returned {found!r}")

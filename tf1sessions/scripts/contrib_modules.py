@@ -37,6 +37,9 @@ class _Contrib(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        inside = f"{self.__name__}.{name}"
+        if self.__name__.count(".") > _PREFIX.count(".") + 1 and not _is_function(inside) and find(inside):
+            return importlib.import_module(inside)  # 1.15's file, and not what has the same name in it
         for source in self.__dict__["_sources"]:
             if hasattr(source, name):
                 value = getattr(source, name)
@@ -44,13 +47,20 @@ class _Contrib(ModuleType):
         else:
             raise missing.symbol_error(f"tf{self.__name__[len('tensorflow') :]}.{name}")
         if isinstance(value, ModuleType) and value.__name__.startswith(contrib.__name__):
-            inside = f"{self.__name__}.{name}"
             value = importlib.import_module(inside) if find(inside) else _Contrib(inside, [value])
         self.__dict__[name] = value
         return value
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, ModuleType) and _is_function(f"{self.__name__}.{name}")):  # as an import would set it
+            super().__setattr__(name, value)
+
     def __dir__(self) -> list[str]:
         return sorted({*self.__dict__, *(name for source in self.__dict__["_sources"] for name in dir(source))})
+
+
+def _is_function(fullname: str) -> bool:
+    return fullname[len(_PREFIX) + 1 :] in addresses.FUNCTIONS
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
