@@ -121,7 +121,8 @@ from tensorflow.contrib import framework
 from tensorflow.contrib.framework import add_arg_scope, arg_scope
 from tensorflow.contrib.framework.python.ops import add_arg_scope as below
 from tensorflow.contrib.framework.python.ops.arg_scope import arg_scope as inner
-import tensorflow.contrib.framework.python.ops.arg_scope as arg_scope_file
+import importlib
+arg_scope_file = importlib.import_module("tensorflow.contrib.framework.python.ops.arg_scope")
 from tensorflow.contrib.framework.python.ops import arg_scope as function
 from tensorflow.contrib.image.python.ops import dense_image_warp as image_file
 import tf1sessions
