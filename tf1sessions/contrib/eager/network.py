@@ -80,10 +80,10 @@ class Network:
             return self._layers[index]
         if not name:
             raise ValueError("Provide either a layer name or layer index.")
-        for layer in self._layers:
-            if layer.name == name:
-                return layer
-        raise ValueError(f"No such layer: {name}")
+        found = next((layer for layer in self._layers if layer.name == name), None)
+        if found is None:
+            raise ValueError(f"No such layer: {name}")
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs ``call`` in the scope."""

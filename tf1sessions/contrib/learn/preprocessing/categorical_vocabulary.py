@@ -36,13 +36,13 @@ class CategoricalVocabulary:
 
     def get(self, category: Any) -> int:
         """The number of ``category``."""
-        if category not in self._mapping:
-            if self._freeze:
-                return 0
-            self._mapping[category] = len(self._mapping)
-            if self._support_reverse:
-                self._reverse_mapping.append(category)
-        return self._mapping[category]
+        number = self._mapping.get(category, 0)
+        if number or self._freeze or category == self._unknown_token:
+            return number
+        number = self._mapping[category] = len(self._mapping)
+        if self._support_reverse:
+            self._reverse_mapping.append(category)
+        return number
 
     def add(self, category: Any, count: int = 1) -> None:
         """Counts ``category``, unless it has the number 0."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -98,9 +99,8 @@ class VocabularyProcessor:
     def fit(self, raw_documents: Iterable[str], unused_y: Any = None) -> VocabularyProcessor:
         """Learns the words of the texts, and returns this object."""
         del unused_y
-        for tokens in self._tokenizer(raw_documents):
-            for token in tokens:
-                self.vocabulary_.add(token)
+        for word in itertools.chain.from_iterable(self._tokenizer(raw_documents)):
+            self.vocabulary_.add(word)
         if self.min_frequency > 0:
             self.vocabulary_.trim(self.min_frequency)
         self.vocabulary_.freeze()
