@@ -5,9 +5,11 @@ In the shapes, B is the batch, S the spatial dimensions, C the channels of the i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .._named import named
 from ..framework.arg_scope import add_arg_scope
 from .initializers import xavier_initializer
 from .utils import (
@@ -177,145 +179,61 @@ def convolution(
         return finish(outputs, activation_fn, outputs_collections, sc.name)
 
 
-@add_arg_scope
-def convolution1d(
-    inputs: Any,
-    num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
-    padding: str = "SAME",
-    data_format: str | None = None,
-    rate: Any = 1,
-    activation_fn: Any = tf.nn.relu,
-    normalizer_fn: Any = None,
-    normalizer_params: Any = None,
-    weights_initializer: Any = xavier_initializer(),  # noqa: B008
-    weights_regularizer: Any = None,
-    biases_initializer: Any = tf.zeros_initializer(),  # noqa: B008
-    biases_regularizer: Any = None,
-    reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> Any:
-    """:func:`convolution` of [B, S, C]."""
-    return convolution(
-        inputs,
-        num_outputs,
-        kernel_size,
-        stride,
-        padding,
-        data_format,
-        rate,
-        activation_fn,
-        normalizer_fn,
-        normalizer_params,
-        weights_initializer,
-        weights_regularizer,
-        biases_initializer,
-        biases_regularizer,
-        reuse,
-        variables_collections,
-        outputs_collections,
-        trainable,
-        scope,
-        conv_dims=1,
-    )
+def _of_dims(conv_dims: int, shape: str) -> Callable[..., Any]:
+    """:func:`convolution` with this number of dimensions S, the input being of this ``shape``."""
+
+    @add_arg_scope
+    @named(f"convolution{conv_dims}d", f":func:`convolution` of {shape}.")
+    def layer(
+        inputs: Any,
+        num_outputs: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: str = "SAME",
+        data_format: str | None = None,
+        rate: Any = 1,
+        activation_fn: Any = tf.nn.relu,
+        normalizer_fn: Any = None,
+        normalizer_params: Any = None,
+        weights_initializer: Any = xavier_initializer(),  # noqa: B008
+        weights_regularizer: Any = None,
+        biases_initializer: Any = tf.zeros_initializer(),  # noqa: B008
+        biases_regularizer: Any = None,
+        reuse: bool | None = None,
+        variables_collections: Any = None,
+        outputs_collections: Any = None,
+        trainable: bool = True,
+        scope: Any = None,
+    ) -> Any:
+        return convolution(
+            inputs,
+            num_outputs,
+            kernel_size,
+            stride,
+            padding,
+            data_format,
+            rate,
+            activation_fn,
+            normalizer_fn,
+            normalizer_params,
+            weights_initializer,
+            weights_regularizer,
+            biases_initializer,
+            biases_regularizer,
+            reuse,
+            variables_collections,
+            outputs_collections,
+            trainable,
+            scope,
+            conv_dims=conv_dims,
+        )
+
+    return layer
 
 
-@add_arg_scope
-def convolution2d(
-    inputs: Any,
-    num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
-    padding: str = "SAME",
-    data_format: str | None = None,
-    rate: Any = 1,
-    activation_fn: Any = tf.nn.relu,
-    normalizer_fn: Any = None,
-    normalizer_params: Any = None,
-    weights_initializer: Any = xavier_initializer(),  # noqa: B008
-    weights_regularizer: Any = None,
-    biases_initializer: Any = tf.zeros_initializer(),  # noqa: B008
-    biases_regularizer: Any = None,
-    reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> Any:
-    """:func:`convolution` of [B, H, W, C]."""
-    return convolution(
-        inputs,
-        num_outputs,
-        kernel_size,
-        stride,
-        padding,
-        data_format,
-        rate,
-        activation_fn,
-        normalizer_fn,
-        normalizer_params,
-        weights_initializer,
-        weights_regularizer,
-        biases_initializer,
-        biases_regularizer,
-        reuse,
-        variables_collections,
-        outputs_collections,
-        trainable,
-        scope,
-        conv_dims=2,
-    )
-
-
-@add_arg_scope
-def convolution3d(
-    inputs: Any,
-    num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
-    padding: str = "SAME",
-    data_format: str | None = None,
-    rate: Any = 1,
-    activation_fn: Any = tf.nn.relu,
-    normalizer_fn: Any = None,
-    normalizer_params: Any = None,
-    weights_initializer: Any = xavier_initializer(),  # noqa: B008
-    weights_regularizer: Any = None,
-    biases_initializer: Any = tf.zeros_initializer(),  # noqa: B008
-    biases_regularizer: Any = None,
-    reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> Any:
-    """:func:`convolution` of [B, D, H, W, C]."""
-    return convolution(
-        inputs,
-        num_outputs,
-        kernel_size,
-        stride,
-        padding,
-        data_format,
-        rate,
-        activation_fn,
-        normalizer_fn,
-        normalizer_params,
-        weights_initializer,
-        weights_regularizer,
-        biases_initializer,
-        biases_regularizer,
-        reuse,
-        variables_collections,
-        outputs_collections,
-        trainable,
-        scope,
-        conv_dims=3,
-    )
+conv1d = convolution1d = _of_dims(1, "[B, S, C]")
+conv2d = convolution2d = _of_dims(2, "[B, H, W, C]")
+conv3d = convolution3d = _of_dims(3, "[B, D, H, W, C]")
 
 
 def _transposed(
@@ -358,118 +276,78 @@ def _transposed(
     return outputs
 
 
-@add_arg_scope
-def convolution2d_transpose(
-    inputs: Any,
-    num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
-    padding: str = "SAME",
-    data_format: str = "NHWC",
-    activation_fn: Any = tf.nn.relu,
-    normalizer_fn: Any = None,
-    normalizer_params: Any = None,
-    weights_initializer: Any = xavier_initializer(),  # noqa: B008
-    weights_regularizer: Any = None,
-    biases_initializer: Any = tf.zeros_initializer(),  # noqa: B008
-    biases_regularizer: Any = None,
-    reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> Any:
-    """The transpose of a convolution of [B, H, W, C]; ``weights`` is [window..., F, C].
+def _transposing(last: str, first: str, shape: str) -> Callable[..., Any]:
+    """The transpose of a convolution, of inputs of this ``shape``.
+
+    Args:
+        last: The ``data_format`` with the channels last, the default.
+        first: That with the channels second.
+        shape: The inputs' shape, for the docstring.
+    """
+    dims = len(last) - 2
+    doc = f"""The transpose of a convolution of {shape}; ``weights`` is [window..., F, C].
 
     The arguments are those of :func:`convolution`.
     """
-    if data_format not in ("NHWC", "NCHW"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
-    inputs = tf.convert_to_tensor(inputs)
-    with layer_scope(scope, "Conv2d_transpose", [inputs], reuse) as sc:
-        channels = _channels(inputs, data_format, "conv2d_transpose", 4)
-        window = n_positive_integers(2, kernel_size)
-        strides = n_positive_integers(2, stride)
-        weights = parameter(
-            "weights",
-            [*window, num_outputs, channels],
-            inputs.dtype.base_dtype,
-            weights_initializer,
-            variables_collections,
-            trainable,
-            weights_regularizer,
-            "kernel",
-        )
-        outputs = _transposed(inputs, weights, window, strides, padding.upper(), data_format, num_outputs)
-        outputs = _normalize_or_add_bias(
-            outputs,
-            num_outputs,
-            normalizer_fn,
-            normalizer_params,
-            biases_initializer,
-            biases_regularizer,
-            variables_collections,
-            trainable,
-            data_format,
-        )
-        return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+    @add_arg_scope
+    @named(f"convolution{dims}d_transpose", doc)
+    def layer(
+        inputs: Any,
+        num_outputs: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: str = "SAME",
+        data_format: str = last,
+        activation_fn: Any = tf.nn.relu,
+        normalizer_fn: Any = None,
+        normalizer_params: Any = None,
+        weights_initializer: Any = xavier_initializer(),  # noqa: B008
+        weights_regularizer: Any = None,
+        biases_initializer: Any = tf.zeros_initializer(),  # noqa: B008
+        biases_regularizer: Any = None,
+        reuse: bool | None = None,
+        variables_collections: Any = None,
+        outputs_collections: Any = None,
+        trainable: bool = True,
+        scope: Any = None,
+    ) -> Any:
+        if data_format not in (last, first):
+            raise ValueError(f"data_format has to be either {first} or {last}.")
+        inputs = tf.convert_to_tensor(inputs)
+        with layer_scope(scope, f"Conv{dims}d_transpose", [inputs], reuse) as sc:
+            channels = _channels(inputs, data_format, f"conv{dims}d_transpose", dims + 2)
+            window = n_positive_integers(dims, kernel_size)
+            strides = n_positive_integers(dims, stride)
+            weights = parameter(
+                "weights",
+                [*window, num_outputs, channels],
+                inputs.dtype.base_dtype,
+                weights_initializer,
+                variables_collections,
+                trainable,
+                weights_regularizer,
+                "kernel",
+            )
+            outputs = _transposed(inputs, weights, window, strides, padding.upper(), data_format, num_outputs)
+            outputs = _normalize_or_add_bias(
+                outputs,
+                num_outputs,
+                normalizer_fn,
+                normalizer_params,
+                biases_initializer,
+                biases_regularizer,
+                variables_collections,
+                trainable,
+                data_format,
+            )
+            return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+    return layer
 
 
-@add_arg_scope
-def convolution3d_transpose(
-    inputs: Any,
-    num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
-    padding: str = "SAME",
-    data_format: str = "NDHWC",
-    activation_fn: Any = tf.nn.relu,
-    normalizer_fn: Any = None,
-    normalizer_params: Any = None,
-    weights_initializer: Any = xavier_initializer(),  # noqa: B008
-    weights_regularizer: Any = None,
-    biases_initializer: Any = tf.zeros_initializer(),  # noqa: B008
-    biases_regularizer: Any = None,
-    reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> Any:
-    """The transpose of a convolution of [B, D, H, W, C]; ``weights`` is [window..., F, C].
-
-    The arguments are those of :func:`convolution`.
-    """
-    if data_format not in ("NDHWC", "NCDHW"):
-        raise ValueError("data_format has to be either NCDHW or NDHWC.")
-    inputs = tf.convert_to_tensor(inputs)
-    with layer_scope(scope, "Conv3d_transpose", [inputs], reuse) as sc:
-        channels = _channels(inputs, data_format, "conv3d_transpose", 5)
-        window = n_positive_integers(3, kernel_size)
-        strides = n_positive_integers(3, stride)
-        weights = parameter(
-            "weights",
-            [*window, num_outputs, channels],
-            inputs.dtype.base_dtype,
-            weights_initializer,
-            variables_collections,
-            trainable,
-            weights_regularizer,
-            "kernel",
-        )
-        outputs = _transposed(inputs, weights, window, strides, padding.upper(), data_format, num_outputs)
-        outputs = _normalize_or_add_bias(
-            outputs,
-            num_outputs,
-            normalizer_fn,
-            normalizer_params,
-            biases_initializer,
-            biases_regularizer,
-            variables_collections,
-            trainable,
-            data_format,
-        )
-        return finish(outputs, activation_fn, outputs_collections, sc.name)
+conv2d_transpose = convolution2d_transpose = _transposing("NHWC", "NCHW", "[B, H, W, C]")
+conv3d_transpose = convolution3d_transpose = _transposing("NDHWC", "NCDHW", "[B, D, H, W, C]")
 
 
 @add_arg_scope
@@ -632,10 +510,5 @@ def separable_convolution2d(
         return finish(outputs, activation_fn, outputs_collections, sc.name)
 
 
-conv1d = convolution1d
-conv2d = convolution2d
-conv3d = convolution3d
 conv2d_in_plane = convolution2d_in_plane
-conv2d_transpose = convolution2d_transpose
-conv3d_transpose = convolution3d_transpose
 separable_conv2d = separable_convolution2d

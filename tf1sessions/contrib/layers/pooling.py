@@ -5,60 +5,68 @@ In the shapes, B is the batch, D, H and W depth, height and width, and C the cha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .._named import named
 from ..framework.arg_scope import add_arg_scope
 from .utils import collect_named_outputs, n_positive_integers
 
 __all__ = ["avg_pool2d", "avg_pool3d", "max_pool2d", "max_pool3d", "pool"]
 
-_FORMATS = {2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
+def _pooling(function: Any, name: str, default: str, formats: tuple[str, str], doc: str) -> Callable[..., Any]:
+    """A pooling layer.
 
-def _pooled(
-    function: Any,
-    default: str,
-    n: int,
-    inputs: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: str,
-    data_format: str,
-    outputs_collections: Any,
-    scope: Any,
-) -> Any:
-    last, first = _FORMATS[n]
-    if data_format not in (last, first):
-        raise ValueError(f"data_format has to be either {first} or {last}.")
-    with tf.name_scope(scope, default, [inputs]) as sc:
-        inputs = tf.convert_to_tensor(inputs)
-        if inputs.shape.rank not in (None, n + 2):
-            raise ValueError(
-                f"{default} expects inputs of rank {n + 2}, and {inputs.name} has rank {inputs.shape.rank}."
+    Args:
+        function: The operation of ``tf.nn``.
+        name: The layer's name.
+        default: The name of its operations, unless the call gives another.
+        formats: The ``data_format`` with the channels last, the default, and that with the channels second.
+        doc: Its docstring.
+    """
+    last, first = formats
+    n = len(last) - 2
+
+    @add_arg_scope
+    @named(name, doc)
+    def layer(
+        inputs: Any,
+        kernel_size: Any,
+        stride: Any = 2,
+        padding: str = "VALID",
+        data_format: str = last,
+        outputs_collections: Any = None,
+        scope: Any = None,
+    ) -> Any:
+        if data_format not in formats:
+            raise ValueError(f"data_format has to be either {first} or {last}.")
+        with tf.name_scope(scope, default, [inputs]) as sc:
+            inputs = tf.convert_to_tensor(inputs)
+            if inputs.shape.rank not in (None, n + 2):
+                raise ValueError(
+                    f"{default} expects inputs of rank {n + 2}, and {inputs.name} has rank {inputs.shape.rank}."
+                )
+            window, strides = n_positive_integers(n, kernel_size), n_positive_integers(n, stride)
+            outputs = function(
+                inputs,
+                ksize=[1, *window, 1] if data_format == last else [1, 1, *window],
+                strides=[1, *strides, 1] if data_format == last else [1, 1, *strides],
+                padding=padding.upper(),
+                data_format=data_format,
+                name=default.removesuffix("2D"),
             )
-        window, strides = n_positive_integers(n, kernel_size), n_positive_integers(n, stride)
-        outputs = function(
-            inputs,
-            ksize=[1, *window, 1] if data_format == last else [1, 1, *window],
-            strides=[1, *strides, 1] if data_format == last else [1, 1, *strides],
-            padding=padding.upper(),
-            data_format=data_format,
-            name=default.removesuffix("2D"),
-        )
-        return collect_named_outputs(outputs_collections, sc, outputs)
+            return collect_named_outputs(outputs_collections, sc, outputs)
+
+    return layer
 
 
-@add_arg_scope
-def max_pool2d(
-    inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
-    padding: str = "VALID",
-    data_format: str = "NHWC",
-    outputs_collections: Any = None,
-    scope: Any = None,
-) -> Any:
+max_pool2d = _pooling(
+    tf.nn.max_pool2d,
+    "max_pool2d",
+    "MaxPool2D",
+    ("NHWC", "NCHW"),
     """The greatest value in each window.
 
     Args:
@@ -72,94 +80,29 @@ def max_pool2d(
 
     Raises:
         ValueError: ``data_format``, the rank, or a size is wrong.
-    """
-    return _pooled(
-        tf.nn.max_pool2d,
-        "MaxPool2D",
-        2,
-        inputs,
-        kernel_size,
-        stride,
-        padding,
-        data_format,
-        outputs_collections,
-        scope,
-    )
-
-
-@add_arg_scope
-def avg_pool2d(
-    inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
-    padding: str = "VALID",
-    data_format: str = "NHWC",
-    outputs_collections: Any = None,
-    scope: Any = None,
-) -> Any:
-    """The mean of each window; the arguments are those of :func:`max_pool2d`."""
-    return _pooled(
-        tf.nn.avg_pool2d,
-        "AvgPool2D",
-        2,
-        inputs,
-        kernel_size,
-        stride,
-        padding,
-        data_format,
-        outputs_collections,
-        scope,
-    )
-
-
-@add_arg_scope
-def max_pool3d(
-    inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
-    padding: str = "VALID",
-    data_format: str = "NDHWC",
-    outputs_collections: Any = None,
-    scope: Any = None,
-) -> Any:
-    """The greatest value in each window of [B, D, H, W, C]; the arguments are like those of :func:`max_pool2d`."""
-    return _pooled(
-        tf.nn.max_pool3d,
-        "MaxPool3D",
-        3,
-        inputs,
-        kernel_size,
-        stride,
-        padding,
-        data_format,
-        outputs_collections,
-        scope,
-    )
-
-
-@add_arg_scope
-def avg_pool3d(
-    inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
-    padding: str = "VALID",
-    data_format: str = "NDHWC",
-    outputs_collections: Any = None,
-    scope: Any = None,
-) -> Any:
-    """The mean of each window of [B, D, H, W, C]; the arguments are like those of :func:`max_pool2d`."""
-    return _pooled(
-        tf.nn.avg_pool3d,
-        "AvgPool3D",
-        3,
-        inputs,
-        kernel_size,
-        stride,
-        padding,
-        data_format,
-        outputs_collections,
-        scope,
-    )
+    """,
+)
+avg_pool2d = _pooling(
+    tf.nn.avg_pool2d,
+    "avg_pool2d",
+    "AvgPool2D",
+    ("NHWC", "NCHW"),
+    "The mean of each window; the arguments are those of :func:`max_pool2d`.",
+)
+max_pool3d = _pooling(
+    tf.nn.max_pool3d,
+    "max_pool3d",
+    "MaxPool3D",
+    ("NDHWC", "NCDHW"),
+    "The greatest value in each window of [B, D, H, W, C]; the arguments are like those of :func:`max_pool2d`.",
+)
+avg_pool3d = _pooling(
+    tf.nn.avg_pool3d,
+    "avg_pool3d",
+    "AvgPool3D",
+    ("NDHWC", "NCDHW"),
+    "The mean of each window of [B, D, H, W, C]; the arguments are like those of :func:`max_pool2d`.",
+)
 
 
 @add_arg_scope
