@@ -25,15 +25,16 @@ BELOW: dict[str, tuple[str, ...]] = {
     "runtime": ("errors",),
     "sessions": ("errors", "runtime"),
     "pipelines": ("errors", "runtime", "sessions"),
+    "models": ("errors", "runtime", "sessions", "pipelines"),
     "estimator": ("errors", "runtime", "sessions"),
     "contrib": ("errors", "runtime", "sessions", "estimator"),
     "pools": ("errors", "runtime", "sessions", "pipelines"),
-    "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "pools"),
-    "porting": ("errors", "runtime", "sessions"),
+    "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
+    "porting": ("errors", "runtime", "sessions", "models"),
     "porting.source": ("errors",),
-    "testing": ("errors", "runtime", "sessions", "pipelines", "pools"),
+    "testing": ("errors", "runtime", "sessions", "pipelines", "models", "pools"),
     # "" for the version, which the package itself has
-    "cli": ("", "errors", "runtime", "sessions", "pipelines", "pools", "scripts", "porting", "porting.source"),
+    "cli": ("", "errors", "runtime", "sessions", "pipelines", "models", "pools", "scripts", "porting", "porting.source"),
     "__main__": ("cli",),
     "": ("errors",),  # the package itself; its lazy names are checked with the exports
 }

@@ -12,6 +12,8 @@ below, and there are no circles::
       calls.py           compiled calls, and the Session whose run() uses them
       graphs.py          a graph that one thread builds and that can be sealed
       session.py         GraphSession: one thread builds it, any thread runs it
+    pipelines/         concurrent work inside one session
+    models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
     contrib/           tf.contrib: a module here for each module there
       _mnist.py          MNIST in batches
       addresses.py       inner addresses of 1.15's modules, for imports in scripts

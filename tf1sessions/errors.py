@@ -8,6 +8,11 @@
     │   ├── ExecutionModeError              execution="caller" asked for a graph that is not safe in it
     │   ├── JobFileError                    a TOML job file that cannot be read as one
     │   └── ScriptUsageError                a script path, module or option that cannot be run
+    ├── ModelError (ValueError)             a model that cannot be loaded, or not without more
+    │   ├── ModelFileError                  its files are malformed, cut off, or no model at all
+    │   ├── UnknownOperationError           it needs operations that this TensorFlow does not have
+    │   ├── UnsafeModelError                it would touch files, the network or Python
+    │   └── CheckpointMismatchError         the checkpoint is not one of this graph
     ├── UnsupportedEnvironmentError (RuntimeError)
     │                                       this machine, TensorFlow or Keras cannot do what was asked
     ├── ConcurrentGraphError (RuntimeError) two threads change one graph, or a sealed graph is changed
@@ -31,6 +36,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "CheckpointMismatchError",
     "ClosedError",
     "ConcurrentGraphError",
     "ConfigError",
@@ -41,9 +47,13 @@ __all__ = [
     "JobTimeoutError",
     "MissingModuleError",
     "MissingSymbolError",
+    "ModelError",
+    "ModelFileError",
     "PythonTwoError",
     "ScriptUsageError",
     "Tf1SessionsError",
+    "UnknownOperationError",
+    "UnsafeModelError",
     "UnsupportedEnvironmentError",
     "UsageError",
     "WorkError",
@@ -127,6 +137,26 @@ class JobFileError(UsageError):
 
 class ScriptUsageError(UsageError):
     """A script, module or option given to ``tf1sessions run`` cannot be run."""
+
+
+class ModelError(Tf1SessionsError, ValueError):
+    """A model cannot be loaded, or not without more from the caller."""
+
+
+class ModelFileError(ModelError):
+    """A model's files are malformed, cut off, or none that TensorFlow 1 wrote. ``path`` is the file."""
+
+
+class UnknownOperationError(ModelError):
+    """A model needs operations that TensorFlow no longer has. ``nodes`` names the nodes of each, by operation."""
+
+
+class UnsafeModelError(ModelError):
+    """A model would touch files, the network or Python. ``nodes`` names the nodes of each operation that does."""
+
+
+class CheckpointMismatchError(ModelError):
+    """A checkpoint does not fit a graph: ``missing`` in it, ``extra`` in it, of other ``shapes``."""
 
 
 class UnsupportedEnvironmentError(Tf1SessionsError, RuntimeError):

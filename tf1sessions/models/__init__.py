@@ -1,0 +1,1 @@
+"""Models that TensorFlow 1 wrote: loaded, shared between threads, looked into."""

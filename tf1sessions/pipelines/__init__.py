@@ -1,0 +1,1 @@
+"""Concurrent work inside one session."""
