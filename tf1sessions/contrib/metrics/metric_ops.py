@@ -5,10 +5,12 @@ Most of them are ``tf.metrics`` with the predictions first. In the shapes, B is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .._named import named
 from .common import Metric, collected, local
 
 __all__ = [
@@ -111,55 +113,79 @@ def aggregate_metric_map(names_to_tuples: Mapping[str, Metric]) -> tuple[dict[st
     )
 
 
-def _predictions_first(metric: Callable[..., Metric], what: str) -> Callable[..., Metric]:
-    def streaming(
-        predictions: Any,
-        labels: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: str | None = None,
-    ) -> Metric:
-        return metric(
-            labels=labels,
-            predictions=predictions,
-            weights=weights,
-            metrics_collections=metrics_collections,
-            updates_collections=updates_collections,
-            name=name,
-        )
+def _predictions_first(metric: Callable[..., Metric], what: str, prefix: str = "streaming_") -> Callable[..., Metric]:
+    """``metric`` of ``tf.metrics``, but the predictions are its first argument and the labels its second."""
+    labels, predictions, *others = inspect.signature(metric).parameters.values()
 
-    streaming.__doc__ = f"""{what}, over all batches.
+    @named(prefix + metric.__name__, f"{what}, over all batches: ``tf.metrics.{metric.__name__}``, predictions first.")
+    def streaming(predictions: Any, labels: Any, *args: Any, **kwargs: Any) -> Metric:
+        return metric(labels, predictions, *args, **kwargs)
 
-    Args:
-        predictions: Any shape.
-        labels: The same shape.
-        weights: Their weights; the same shape, or one that can be repeated to it.
-        metrics_collections: Collections of the value.
-        updates_collections: Collections of the update.
-        name: The variable scope.
-
-    Returns:
-        The value, and the operation that updates it.
-    """
+    streaming.__signature__ = inspect.Signature([predictions, labels, *others])  # type: ignore[attr-defined]
     return streaming
 
 
 streaming_accuracy = _predictions_first(tf.metrics.accuracy, "How many of the predictions are their labels")
-streaming_precision = _predictions_first(tf.metrics.precision, "How many of the positives are true")
-streaming_recall = _predictions_first(tf.metrics.recall, "How many of the true are positive")
+streaming_false_negatives = _predictions_first(tf.metrics.false_negatives, "The number of false negatives")
+streaming_false_positives = _predictions_first(tf.metrics.false_positives, "The number of false positives")
 streaming_mean_absolute_error = _predictions_first(tf.metrics.mean_absolute_error, "The mean absolute error")
+streaming_mean_cosine_distance = _predictions_first(
+    tf.metrics.mean_cosine_distance, "The mean cosine distance along ``dim``"
+)
+streaming_mean_iou = _predictions_first(tf.metrics.mean_iou, "The mean intersection over union of the classes")
+streaming_mean_relative_error = _predictions_first(
+    tf.metrics.mean_relative_error, "The mean error relative to ``normalizer``"
+)
 streaming_mean_squared_error = _predictions_first(tf.metrics.mean_squared_error, "The mean squared error")
+streaming_precision = _predictions_first(tf.metrics.precision, "How many of the positives are true")
+streaming_precision_at_thresholds = _predictions_first(
+    tf.metrics.precision_at_thresholds, "The precision at each threshold"
+)
+streaming_recall = _predictions_first(tf.metrics.recall, "How many of the true are positive")
+streaming_recall_at_thresholds = _predictions_first(tf.metrics.recall_at_thresholds, "The recall at each threshold")
 streaming_root_mean_squared_error = _predictions_first(
     tf.metrics.root_mean_squared_error, "The root of the mean squared error"
 )
-streaming_false_negatives = _predictions_first(tf.metrics.false_negatives, "The number of false negatives")
-streaming_false_positives = _predictions_first(tf.metrics.false_positives, "The number of false positives")
+streaming_sensitivity_at_specificity = _predictions_first(
+    tf.metrics.sensitivity_at_specificity, "The sensitivity where the specificity is as given"
+)
+streaming_sparse_average_precision_at_k = _predictions_first(
+    tf.metrics.average_precision_at_k, "The average precision of the ``k`` greatest predictions", "streaming_sparse_"
+)
+streaming_sparse_precision_at_k = _predictions_first(
+    tf.metrics.precision_at_k, "The precision of the ``k`` greatest predictions for sparse labels", "streaming_sparse_"
+)
+streaming_sparse_recall_at_k = _predictions_first(
+    tf.metrics.recall_at_k, "The recall of sparse labels among the ``k`` greatest predictions", "streaming_sparse_"
+)
+streaming_specificity_at_sensitivity = _predictions_first(
+    tf.metrics.specificity_at_sensitivity, "The specificity where the sensitivity is as given"
+)
 streaming_true_negatives = _predictions_first(tf.metrics.true_negatives, "The number of true negatives")
 streaming_true_positives = _predictions_first(tf.metrics.true_positives, "The number of true positives")
-for _name in __all__:
-    if _name in globals() and globals()[_name].__name__ == "streaming":
-        globals()[_name].__name__ = globals()[_name].__qualname__ = _name
+
+
+def streaming_auc(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    curve: str = "ROC",
+    name: str | None = None,
+) -> Metric:
+    """The area under the ROC or PR curve: ``tf.metrics.auc``."""
+    return tf.metrics.auc(
+        labels=labels,
+        predictions=predictions,
+        weights=weights,
+        num_thresholds=num_thresholds,
+        metrics_collections=metrics_collections,
+        updates_collections=updates_collections,
+        curve=curve,
+        name=name,
+    )
 
 
 def streaming_mean(
@@ -223,136 +249,6 @@ def streaming_percentage_less(
     return tf.metrics.percentage_below(values, threshold, weights, metrics_collections, updates_collections, name)
 
 
-def streaming_auc(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    curve: str = "ROC",
-    name: str | None = None,
-) -> Metric:
-    """The area under the ROC or PR curve: ``tf.metrics.auc``."""
-    return tf.metrics.auc(
-        labels=labels,
-        predictions=predictions,
-        weights=weights,
-        num_thresholds=num_thresholds,
-        metrics_collections=metrics_collections,
-        updates_collections=updates_collections,
-        curve=curve,
-        name=name,
-    )
-
-
-def streaming_precision_at_thresholds(
-    predictions: Any,
-    labels: Any,
-    thresholds: Sequence[float],
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The precision at each threshold: ``tf.metrics.precision_at_thresholds``."""
-    return tf.metrics.precision_at_thresholds(
-        labels, predictions, thresholds, weights, metrics_collections, updates_collections, name
-    )
-
-
-def streaming_recall_at_thresholds(
-    predictions: Any,
-    labels: Any,
-    thresholds: Sequence[float],
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The recall at each threshold: ``tf.metrics.recall_at_thresholds``."""
-    return tf.metrics.recall_at_thresholds(
-        labels, predictions, thresholds, weights, metrics_collections, updates_collections, name
-    )
-
-
-def streaming_sensitivity_at_specificity(
-    predictions: Any,
-    labels: Any,
-    specificity: float,
-    weights: Any = None,
-    num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The sensitivity where the specificity is as given: ``tf.metrics.sensitivity_at_specificity``."""
-    return tf.metrics.sensitivity_at_specificity(
-        labels, predictions, specificity, weights, num_thresholds, metrics_collections, updates_collections, name
-    )
-
-
-def streaming_specificity_at_sensitivity(
-    predictions: Any,
-    labels: Any,
-    sensitivity: float,
-    weights: Any = None,
-    num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The specificity where the sensitivity is as given: ``tf.metrics.specificity_at_sensitivity``."""
-    return tf.metrics.specificity_at_sensitivity(
-        labels, predictions, sensitivity, weights, num_thresholds, metrics_collections, updates_collections, name
-    )
-
-
-def streaming_mean_cosine_distance(
-    predictions: Any,
-    labels: Any,
-    dim: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The mean cosine distance along ``dim``: ``tf.metrics.mean_cosine_distance``."""
-    return tf.metrics.mean_cosine_distance(
-        labels, predictions, dim, weights, metrics_collections, updates_collections, name
-    )
-
-
-def streaming_mean_iou(
-    predictions: Any,
-    labels: Any,
-    num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The mean intersection over union of the classes: ``tf.metrics.mean_iou``."""
-    return tf.metrics.mean_iou(
-        labels, predictions, num_classes, weights, metrics_collections, updates_collections, name
-    )
-
-
-def streaming_mean_relative_error(
-    predictions: Any,
-    labels: Any,
-    normalizer: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The mean error relative to ``normalizer``: ``tf.metrics.mean_relative_error``."""
-    return tf.metrics.mean_relative_error(
-        labels, predictions, normalizer, weights, metrics_collections, updates_collections, name
-    )
-
-
 def streaming_recall_at_k(
     predictions: Any,
     labels: Any,
@@ -365,38 +261,6 @@ def streaming_recall_at_k(
     """How often the label, [B], is among the ``k`` greatest predictions, [B, N]."""
     hit = tf.cast(tf.nn.in_top_k(predictions, labels, k), tf.float32)
     return streaming_mean(hit, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
-
-
-def streaming_sparse_recall_at_k(
-    predictions: Any,
-    labels: Any,
-    k: int,
-    class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The recall of sparse labels among the ``k`` greatest predictions: ``tf.metrics.recall_at_k``."""
-    return tf.metrics.recall_at_k(
-        labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name
-    )
-
-
-def streaming_sparse_precision_at_k(
-    predictions: Any,
-    labels: Any,
-    k: int,
-    class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The precision of the ``k`` greatest predictions for sparse labels: ``tf.metrics.precision_at_k``."""
-    return tf.metrics.precision_at_k(
-        labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name
-    )
 
 
 def streaming_sparse_precision_at_top_k(
@@ -417,21 +281,6 @@ def streaming_sparse_precision_at_top_k(
         metrics_collections=metrics_collections,
         updates_collections=updates_collections,
         name=name,
-    )
-
-
-def streaming_sparse_average_precision_at_k(
-    predictions: Any,
-    labels: Any,
-    k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """The average precision of the ``k`` greatest predictions: ``tf.metrics.average_precision_at_k``."""
-    return tf.metrics.average_precision_at_k(
-        labels, predictions, k, weights, metrics_collections, updates_collections, name
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...runtime import tf1 as tf
+from .._named import named
 from .common import Metric, collected, local
 
 __all__ = [
@@ -94,12 +95,7 @@ def _both(
 
 
 def _alone(part: str) -> Callable[..., Metric]:
-    def streaming(predictions: Any, labels: Any, thresholds: Sequence[float], weights: Any = None) -> Metric:
-        values, updates = _counts(labels, predictions, thresholds, weights, (part,))
-        return values[part], updates[part]
-
-    streaming.__name__ = streaming.__qualname__ = f"streaming_{part}_at_thresholds"
-    streaming.__doc__ = f"""The number of {part.replace("_", " ")} at each threshold, over all batches.
+    doc = f"""The number of {part.replace("_", " ")} at each threshold, over all batches.
 
     Args:
         predictions: Any shape, from 0 to 1.
@@ -110,6 +106,12 @@ def _alone(part: str) -> Callable[..., Metric]:
     Returns:
         The variable, [T], and the operation that updates it.
     """
+
+    @named(f"streaming_{part}_at_thresholds", doc)
+    def streaming(predictions: Any, labels: Any, thresholds: Sequence[float], weights: Any = None) -> Metric:
+        values, updates = _counts(labels, predictions, thresholds, weights, (part,))
+        return values[part], updates[part]
+
     return streaming
 
 
@@ -161,14 +163,7 @@ def streaming_false_positive_rate_at_thresholds(
 ) -> Metric:
     """False positives / (false positives + true negatives) at each threshold, [T], over all batches.
 
-    Args:
-        predictions: Any shape, from 0 to 1.
-        labels: The same shape, bools.
-        thresholds: T numbers from 0 to 1.
-        weights: Their weights; the same shape, or one that can be repeated to it.
-        metrics_collections: Collections of the value.
-        updates_collections: Collections of the update.
-        name: The variable scope.
+    The arguments are those of :func:`streaming_false_negative_rate_at_thresholds`.
     """
     with tf.variable_scope(name, "false_positive_rate_at_thresholds", (predictions, labels, weights)):
         counts = _counts(labels, predictions, thresholds, weights, ("true_negatives", "false_positives"))
