@@ -5,15 +5,30 @@ In the shapes, B is the batch, H and W height and width, C the channels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ....runtime import tf1 as tf
 from ... import layers
+from ..._named import named
 from ...framework.arg_scope import add_arg_scope, arg_scope
 from ...layers import utils
 
-__all__ = ["Block", "bottlenecks", "conv2d_same", "resnet_arg_scope", "root_block", "stack_blocks_dense", "subsample"]
+__all__ = [
+    "Block",
+    "Network",
+    "bottlenecks",
+    "conv2d_same",
+    "of_the_paper",
+    "resnet",
+    "resnet_arg_scope",
+    "root_block",
+    "stack_blocks_dense",
+    "subsample",
+]
+
+#: A network's logits or last features, and its end points.
+Network = tuple[Any, dict[str, Any]]
 
 
 class Block(NamedTuple):
@@ -63,12 +78,6 @@ def conv2d_same(inputs: Any, num_outputs: int, kernel_size: int, stride: int, ra
     return layers.conv2d(inputs, num_outputs, kernel_size, stride=stride, rate=rate, padding="VALID", scope=scope)
 
 
-def root_block(inputs: Any) -> Any:
-    """The first layers: [B, H, W, C] to [B, H / 4, W / 4, 64] by a convolution and pooling."""
-    net = conv2d_same(inputs, 64, 7, stride=2, scope="conv1")
-    return layers.max_pool2d(net, [3, 3], stride=2, scope="pool1")
-
-
 @add_arg_scope
 def stack_blocks_dense(
     net: Any, blocks: Sequence[Block], output_stride: int | None = None, outputs_collections: Any = None
@@ -101,6 +110,118 @@ def stack_blocks_dense(
     if output_stride is not None and current != output_stride:
         raise ValueError("The target output_stride cannot be reached.")
     return net
+
+
+def root_block(inputs: Any) -> Any:
+    """The first layers: [B, H, W, C] to [B, H / 4, W / 4, 64] by a convolution and pooling."""
+    net = conv2d_same(inputs, 64, 7, stride=2, scope="conv1")
+    return layers.max_pool2d(net, [3, 3], stride=2, scope="pool1")
+
+
+_RESNET = """A ResNet of any blocks.
+
+    Args:
+        inputs: Images, [B, H, W, C].
+        blocks: The blocks.
+        num_classes: The number of classes; None for features without logits.
+        is_training: Whether batch normalization uses the batch's moments.
+        global_pool: Whether all places are averaged before the logits.
+        output_stride: The height of the image over that of the features; that of the blocks unless given.
+        include_root_block: Whether a convolution and pooling come first, of stride 4.
+        reuse: Whether the variables are those that are there.
+        scope: The variable scope.
+
+    Returns:
+        [B, H', W', F], the logits or the last block's output; and the end points.
+
+    Raises:
+        ValueError: The blocks do not reach ``output_stride``.
+    """
+
+
+def resnet(
+    name: str, bottleneck: Callable[..., Any], root: Callable[[Any], Any], end: Callable[[Any], Any]
+) -> Callable[..., Network]:
+    """The ResNets of one version.
+
+    Args:
+        name: The function's name, and the variable scope unless a call gives another.
+        bottleneck: The version's residual unit.
+        root: Its first layers.
+        end: What follows the last block.
+    """
+
+    @named(name, _RESNET, bottleneck.__module__)
+    def network(
+        inputs: Any,
+        blocks: Sequence[Block],
+        num_classes: int | None = None,
+        is_training: Any = True,
+        global_pool: bool = True,
+        output_stride: int | None = None,
+        include_root_block: bool = True,
+        reuse: bool | None = None,
+        scope: Any = None,
+    ) -> Network:
+        with tf.variable_scope(scope, name, [inputs], reuse=reuse) as sc:
+            collection = f"{sc.original_name_scope}_end_points"
+            with (
+                arg_scope([layers.conv2d, bottleneck, stack_blocks_dense], outputs_collections=collection),
+                arg_scope([layers.batch_norm], is_training=is_training),
+            ):
+                net = inputs
+                if include_root_block:
+                    if output_stride is not None:
+                        if output_stride % 4:
+                            raise ValueError("The output_stride needs to be a multiple of 4.")
+                        output_stride //= 4
+                    net = root(net)
+                net = end(stack_blocks_dense(net, blocks, output_stride))
+                if global_pool:
+                    net = tf.reduce_mean(net, [1, 2], name="pool5", keepdims=True)
+                if num_classes is not None:
+                    net = layers.conv2d(
+                        net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits"
+                    )
+                end_points = utils.convert_collection_to_dict(collection)
+                if num_classes is not None:
+                    end_points["predictions"] = layers.softmax(net, scope="predictions")
+                return net, end_points
+
+    return network
+
+
+def of_the_paper(
+    network: Callable[..., Network], block: Callable[[str, int, int, int], Block], num_units: tuple[int, int, int, int]
+) -> Callable[..., Network]:
+    """``network`` with four blocks of that many units, and so three layers for each of them and two more.
+
+    Args:
+        network: Makes it of blocks.
+        block: Makes a block of its scope, base depth, number of units and stride.
+        num_units: How many units each block has.
+    """
+    depth = 3 * sum(num_units) + 2
+    name = f"{network.__name__}_{depth}"
+    doc = f"The network of {depth} layers; the arguments are those of :func:`{network.__name__}`."
+
+    @named(name, doc, network.__module__)
+    def resnet_of_the_paper(
+        inputs: Any,
+        num_classes: int | None = None,
+        is_training: Any = True,
+        global_pool: bool = True,
+        output_stride: int | None = None,
+        reuse: bool | None = None,
+        scope: Any = name,
+    ) -> Network:
+        blocks = [
+            block(f"block{number}", 32 * 2**number, units, stride)
+            for number, (units, stride) in enumerate(zip(num_units, (2, 2, 2, 1), strict=True), 1)
+        ]
+        return network(inputs, blocks, num_classes, is_training, global_pool, output_stride, reuse=reuse, scope=scope)
+
+    return resnet_of_the_paper
 
 
 def resnet_arg_scope(
