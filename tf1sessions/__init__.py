@@ -14,6 +14,7 @@ below, and there are no circles::
       session.py         GraphSession: one thread builds it, any thread runs it
     pipelines/         concurrent work inside one session
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
+      files.py           what is at a path, read without trusting it
     contrib/           tf.contrib: a module here for each module there
       _mnist.py          MNIST in batches
       addresses.py       inner addresses of 1.15's modules, for imports in scripts

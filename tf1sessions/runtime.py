@@ -80,6 +80,11 @@ class _Private:
         self.distributions_util = self._module("tensorflow.python.ops.distributions.util")  # for contrib.distributions
         # for contrib.eager.Variable
         self.resource_variable_ops = self._module("tensorflow.python.ops.resource_variable_ops")
+        # for models: the messages that the public API does not export
+        self.meta_graph_pb2 = self._module("tensorflow.core.protobuf.meta_graph_pb2")
+        self.saved_model_pb2 = self._module("tensorflow.core.protobuf.saved_model_pb2")
+        self.text_format = self._module("google.protobuf.text_format")
+        self.tensor_pb2 = self._module("tensorflow.core.framework.tensor_pb2")
         # for estimator
         self.dataset_ops = self._module("tensorflow.python.data.ops.dataset_ops")
         self.export_output = self._module("tensorflow.python.saved_model.model_utils.export_output")
