@@ -15,6 +15,7 @@ below, and there are no circles::
     pipelines/         concurrent work inside one session
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
+      risks.py           operations that touch files, the network, Python
     contrib/           tf.contrib: a module here for each module there
       _mnist.py          MNIST in batches
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
