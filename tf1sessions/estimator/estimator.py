@@ -31,7 +31,7 @@ from .run_config import RunConfig, default_session_config
 from .util import function_args, is_metric, log, parse_input_fn_result
 from .warm_start import settings_of
 
-__all__ = ["Estimator"]
+__all__ = ["Estimator", "complete_config"]
 
 InputFn = Callable[..., Any]
 _MODEL_FN_ARGS = {"features", "labels", "mode", "params", "self", "config"}
@@ -65,7 +65,7 @@ class Estimator:
         warm_start_from: Any = None,
     ) -> None:
         self._assert_members_are_not_overridden()
-        self._config = _complete_config(config, os.fspath(model_dir) if model_dir else None)
+        self._config = complete_config(config, os.fspath(model_dir) if model_dir else None)
         self._model_dir: str = self._config.model_dir or ""
         self._session_config = self._config.session_config
         log.info("Using config: %s", vars(self._config))
@@ -611,7 +611,7 @@ class Estimator:
             )
 
 
-def _complete_config(config: RunConfig | None, model_dir: str | None) -> RunConfig:
+def complete_config(config: RunConfig | None, model_dir: str | None) -> RunConfig:
     """``config`` with a folder and a session's configuration."""
     if config is None:
         config = RunConfig()

@@ -177,6 +177,8 @@ class RunConfig:
             raise ValueError("Task index must be non-negative number.")
         self._evaluation_master = ""
         if self._task_type == TaskType.EVALUATOR:
+            if TaskType.MASTER in cluster:
+                raise ValueError("If `master` node exists in `cluster`, task_type `evaluator` is not supported.")
             self._cluster_spec = tf.train.ClusterSpec({})
             self._master = ""
             self._num_ps_replicas = self._num_worker_replicas = 0
@@ -335,13 +337,13 @@ class RunConfig:
 def _either(strategy: Any, both: Any, name: str) -> Any:
     """The strategy of ``experimental_distribute`` or of the argument of its own."""
     if strategy is not None and getattr(both, name) is not None:
-        raise ValueError(f"Either `{name}` or `experimental_distribute.{name}` can be set.")
+        raise ValueError(f"Either `{name}` or`experimental_distribute.{name}` can be set.")
     return strategy if strategy is not None else getattr(both, name)
 
 
 _BOTH_SAVES = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set."
 _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "model_dir": (bool, "model_dir should be non-empty."),
+    "model_dir": (bool, "model_dir should be non-empty"),
     "save_summary_steps": (lambda value: value >= 0, "save_summary_steps should be >= 0"),
     "save_checkpoints_steps": (lambda value: value >= 0, "save_checkpoints_steps should be >= 0"),
     "save_checkpoints_secs": (lambda value: value >= 0, "save_checkpoints_secs should be >= 0"),
@@ -372,7 +374,7 @@ def _model_dir(tf_config: dict[str, Any], given: str | None) -> str | None:
         raise ValueError("model_dir should be non-empty.")
     configured: str | None = tf_config.get("model_dir")
     if configured == "":
-        raise ValueError("model_dir should be non-empty.")
+        raise ValueError("model_dir in TF_CONFIG should be non-empty.")
     if configured is None:
         return given
     if given is not None and given != configured:
@@ -407,24 +409,24 @@ def _address(cluster_spec: Any, task_type: str, task_id: int) -> str:
 
 
 def _global_id(cluster_spec: Any, task_type: str, task_id: int, main: str) -> int:
-    order = [main, *sorted(job for job in cluster_spec.jobs if job not in (main, TaskType.PS, TaskType.WORKER))]
-    order[1:1] = [TaskType.WORKER]
-    order += [TaskType.PS]
+    order = [main, *sorted(job for job in cluster_spec.jobs if job not in (main, TaskType.PS)), TaskType.PS]
     before = order[: order.index(task_type)]
     earlier: int = sum(cluster_spec.num_tasks(job) for job in before if job in cluster_spec.jobs)
     return earlier + task_id
 
 
 def _session_config(task_type: str, task_id: int) -> Any:
-    """A session that sees the parameter servers and itself only."""
+    """A session that sees the parameter servers and itself only; None for tasks of other kinds."""
     seen = {
         TaskType.MASTER: ["/job:ps", "/job:master"],
         TaskType.CHIEF: ["/job:ps", "/job:chief"],
         TaskType.WORKER: ["/job:ps", f"/job:worker/task:{task_id}"],
         TaskType.PS: ["/job:ps", "/job:worker", "/job:chief", "/job:master"],
     }
+    if task_type not in seen:
+        return None
     config = default_session_config()
-    config.device_filters.extend(seen.get(task_type, []))
+    config.device_filters.extend(seen[task_type])
     return config
 
 

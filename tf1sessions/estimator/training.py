@@ -1,19 +1,27 @@
-"""Training and evaluating in turns: :func:`train_and_evaluate`.
+"""Training and evaluating: :func:`train_and_evaluate`, in turns in one process, or as a task of a cluster.
 
-Data flow: training saves a checkpoint -> a listener evaluates that checkpoint in a graph of its own -> each exporter
-gets the result; then training goes on.
+Data flow: training saves a checkpoint -> it is evaluated in a graph of its own -> each exporter gets the result. In one
+process a listener of the training does that, and then training goes on. In a cluster, which ``TF_CONFIG`` tells of,
+
+    chief, worker  start a server, and train by it
+    master         does that, and evaluates as one process does
+    ps             starts a server, which keeps the variables
+    evaluator      looks for checkpoints in the model's folder
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..runtime import tf1 as tf
 from .estimator import Estimator
 from .exporter import Exporter
-from .run_config import TaskType
+from .run_config import RunConfig, TaskType
 from .util import log
 
 __all__ = ["EvalSpec", "TrainSpec", "train_and_evaluate"]
@@ -139,8 +147,12 @@ def _checked_exporters(exporters: Any) -> tuple[Exporter, ...]:
 
 def train_and_evaluate(
     estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec
-) -> tuple[dict[str, Any] | None, list[Any] | None]:
+) -> tuple[dict[str, Any] | None, list[Any] | None] | None:
     """Trains, and evaluates and exports each checkpoint that ``eval_spec.throttle_secs`` lets through, and the last.
+
+    Where ``TF_CONFIG`` has a cluster, this process does its task: the chief and the workers train, the evaluator
+    evaluates what the chief saves until ``train_spec.max_steps``, a master does both, and a parameter server serves
+    until the process is ended.
 
     Args:
         estimator: The model. It must save checkpoints.
@@ -148,11 +160,12 @@ def train_and_evaluate(
         eval_spec: How to evaluate.
 
     Returns:
-        The last evaluation, and what each exporter returned for it; (None, None) if there was nothing to train.
+        The last evaluation, and what each exporter returned for it; (None, None) if there was nothing to train. In a
+        cluster None.
 
     Raises:
         TypeError: An argument is of another kind.
-        ValueError: ``TF_CONFIG`` has a cluster of several tasks.
+        ValueError: ``TF_CONFIG`` has a task that there is not.
     """
     if not isinstance(estimator, Estimator):
         raise TypeError(f"`estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}")
@@ -161,31 +174,135 @@ def train_and_evaluate(
     if not isinstance(eval_spec, EvalSpec):
         raise TypeError(f"`eval_spec` must have type `tf.estimator.EvalSpec`. Got: {type(eval_spec)}")
     config = estimator.config
-    if config.num_worker_replicas != 1 or config.num_ps_replicas or config.task_type == TaskType.EVALUATOR:
+    if config.task_type == TaskType.EVALUATOR and config.task_id > 0:
         raise ValueError(
-            f"train_and_evaluate runs on one machine here, and TF_CONFIG has the cluster "
-            f"{os.environ.get('TF_CONFIG')}. Remove it from the environment."
+            "For distributed training, there can only be one `evaluator` task (with task id 0).  Given task id "
+            f"{config.task_id}"
         )
     log.info("Not using Distribute Coordinator.")
-    log.info("Running training and evaluation locally (non-distributed).")
+    if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
+        log.info("Running training and evaluation locally (non-distributed).")
+        return _train_and_evaluate_here(estimator, train_spec, eval_spec)
+    tasks: dict[str, Callable[[Estimator, TrainSpec, EvalSpec], None]] = {
+        TaskType.CHIEF: _run_chief,
+        TaskType.EVALUATOR: _run_evaluator,
+        TaskType.MASTER: _run_master,
+        TaskType.PS: _run_parameter_server,
+        TaskType.WORKER: _run_worker,
+    }
+    if config.task_type not in tasks:
+        raise ValueError(
+            f"Task type {config.task_type} is not supported. Supported task types are {sorted(tasks)}"
+        )
+    tasks[config.task_type](estimator, train_spec, eval_spec)
+    return None
+
+
+def _train_and_evaluate_here(
+    estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec
+) -> tuple[dict[str, Any] | None, list[Any] | None]:
+    config = estimator.config
     log.info(
         "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint frequency is "
         "determined based on RunConfig arguments: save_checkpoints_steps %s or save_checkpoints_secs %s.",
         config.save_checkpoints_steps,
         config.save_checkpoints_secs,
     )
-    listener = _EvaluatingListener(estimator, train_spec.max_steps, eval_spec)
-    estimator.train(
-        input_fn=train_spec.input_fn,
-        max_steps=train_spec.max_steps,
-        hooks=train_spec.hooks,
-        saving_listeners=[listener],
+    evaluator = _Evaluator(estimator, train_spec.max_steps, eval_spec)
+    _train(estimator, train_spec, [_EvaluatingListener(evaluator, eval_spec.throttle_secs)])
+    return evaluator.eval_result, evaluator.export_results
+
+
+def _run_chief(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
+    del eval_spec
+    with _server(estimator.config):
+        _train(estimator, train_spec)
+
+
+def _run_master(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
+    evaluator = _Evaluator(estimator, train_spec.max_steps, eval_spec)
+    with _server(estimator.config):
+        _train(estimator, train_spec, [_EvaluatingListener(evaluator, eval_spec.throttle_secs)])
+
+
+def _run_worker(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
+    del eval_spec
+    config = estimator.config
+    longest = config.experimental_max_worker_delay_secs
+    delay = min(_LONGEST_WORKER_DELAY_SECS if longest is None else longest, (config.task_id + 1) * _WORKER_DELAY_SECS)
+    with _server(config):
+        if delay > 0:  # so that workers do not all start where the chief did
+            log.info("Waiting %d secs before starting training.", delay)
+            time.sleep(delay)
+        _train(estimator, train_spec)
+
+
+def _run_parameter_server(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
+    del train_spec, eval_spec
+    with _server(estimator.config) as server:
+        if server is not None:
+            server.join()
+
+
+def _run_evaluator(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
+    """Evaluates one checkpoint after the other until one is of ``max_steps``."""
+    if eval_spec.start_delay_secs:
+        log.info("Waiting %f secs before starting eval.", eval_spec.start_delay_secs)
+        time.sleep(eval_spec.start_delay_secs)
+    evaluator = _Evaluator(estimator, train_spec.max_steps, eval_spec)
+    while not evaluator.is_final:
+        started = time.time()
+        is_new = evaluator.evaluate_new()
+        left = eval_spec.throttle_secs - (time.time() - started)
+        if left > 0:
+            log.info("Waiting %f secs before starting next eval run.", left)
+            time.sleep(left)
+        elif not is_new:
+            log.warning(
+                "EvalSpec.throttle_secs is set as 0. This might overload the job before finding (next) new checkpoint. "
+                "Please consider to increase it."
+            )
+            time.sleep(_POLL_SECS)
+    log.info(
+        "Exiting evaluation, global_step=%s >= train max_steps=%s", evaluator.global_step, train_spec.max_steps
     )
-    return listener.eval_result, listener.export_results
 
 
-class _EvaluatingListener(tf.train.CheckpointSaverListener):  # type: ignore[misc]
-    """Evaluates and exports what training saved."""
+#: As in TensorFlow 1.15.
+_WORKER_DELAY_SECS = 5
+_LONGEST_WORKER_DELAY_SECS = 60
+#: Between two looks for a checkpoint where the program wants no pause; arbitrary.
+_POLL_SECS = 0.1
+
+
+def _train(estimator: Estimator, spec: TrainSpec, listeners: Sequence[Any] = ()) -> None:
+    estimator.train(input_fn=spec.input_fn, max_steps=spec.max_steps, hooks=spec.hooks, saving_listeners=listeners)
+
+
+@contextlib.contextmanager
+def _server(config: RunConfig) -> Iterator[Any]:
+    """The started ``tf.train.Server`` of this task; None if it is alone, or if the environment has one.
+
+    TensorFlow cannot stop a server: it ends with the process.
+    """
+    if not config.master or json.loads(os.environ.get("TF_CONFIG", "{}")).get("environment") == "google":
+        yield None
+        return
+    log.info("Start Tensorflow server.")
+    server = tf.train.Server(
+        config.cluster_spec,
+        job_name=config.task_type,
+        task_index=config.task_id,
+        config=tf.ConfigProto(log_device_placement=False),
+        start=False,
+        protocol=config.protocol,
+    )
+    server.start()
+    yield server
+
+
+class _Evaluator:
+    """Evaluates and exports checkpoints; it has what came out last."""
 
     def __init__(self, estimator: Estimator, max_steps: int | None, spec: EvalSpec) -> None:
         self.eval_result: dict[str, Any] | None = None
@@ -193,11 +310,72 @@ class _EvaluatingListener(tf.train.CheckpointSaverListener):  # type: ignore[mis
         self._estimator = estimator
         self._max_steps = max_steps
         self._spec = spec
+        self._checkpoint: str | None = None
+
+    @property
+    def global_step(self) -> int | None:
+        """That of the last evaluation."""
+        return None if self.eval_result is None else int(self.eval_result[tf.GraphKeys.GLOBAL_STEP])
+
+    @property
+    def is_final(self) -> bool:
+        """Whether training has come to its last step."""
+        return self._max_steps is not None and self.global_step is not None and self.global_step >= self._max_steps
+
+    def latest_checkpoint(self) -> str | None:
+        """The Estimator's."""
+        return self._estimator.latest_checkpoint()
+
+    def evaluate_new(self) -> bool:
+        """Evaluates the latest checkpoint, unless it was evaluated; returns whether it did."""
+        latest = self.latest_checkpoint()
+        if not latest:
+            log.warning("Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
+            return False
+        if latest == self._checkpoint:
+            log.warning(
+                "No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results are "
+                "expected to be same for the same checkpoint."
+            )
+            return False
+        self.evaluate(latest)
+        return True
+
+    def evaluate(self, checkpoint: str | None) -> None:
+        """Evaluates and exports ``checkpoint``."""
+        self._checkpoint = checkpoint
+        self.eval_result = self._estimator.evaluate(
+            input_fn=self._spec.input_fn,
+            steps=self._spec.steps,
+            name=self._spec.name,
+            checkpoint_path=checkpoint,
+            hooks=self._spec.hooks,
+        )
+        if self.is_final:
+            log.debug("Calling exporter with the `is_the_final_export=True`.")
+        self.export_results = [
+            exporter.export(
+                estimator=self._estimator,
+                export_path=os.path.join(self._estimator.model_dir, "export", exporter.name),
+                checkpoint_path=checkpoint,
+                eval_result=self.eval_result,
+                is_the_final_export=self.is_final,
+            )
+            for exporter in self._spec.exporters
+        ]
+
+
+class _EvaluatingListener(tf.train.CheckpointSaverListener):  # type: ignore[misc]
+    """Evaluates and exports what training saved."""
+
+    def __init__(self, evaluator: _Evaluator, throttle_secs: float) -> None:
+        self._evaluator = evaluator
+        self._throttle_secs = throttle_secs
         self._timer: Any = None
         self._saved_before = False
 
     def begin(self) -> None:
-        self._timer = tf.train.SecondOrStepTimer(every_secs=self._spec.throttle_secs)
+        self._timer = tf.train.SecondOrStepTimer(every_secs=self._throttle_secs)
         self._saved_before = False
 
     def after_save(self, session: Any, global_step_value: int) -> None:
@@ -207,7 +385,7 @@ class _EvaluatingListener(tf.train.CheckpointSaverListener):  # type: ignore[mis
         elif self._timer.should_trigger_for_step(global_step_value):
             self._evaluate(global_step_value)
         else:
-            log.info("Skip the current checkpoint eval due to throttle secs (%s secs).", self._spec.throttle_secs)
+            log.info("Skip the current checkpoint eval due to throttle secs (%s secs).", self._throttle_secs)
 
     def end(self, session: Any, global_step_value: int) -> None:
         del session
@@ -216,24 +394,4 @@ class _EvaluatingListener(tf.train.CheckpointSaverListener):  # type: ignore[mis
 
     def _evaluate(self, global_step: int) -> None:
         self._timer.update_last_triggered_step(global_step)
-        checkpoint = self._estimator.latest_checkpoint()
-        self.eval_result = self._estimator.evaluate(
-            input_fn=self._spec.input_fn,
-            steps=self._spec.steps,
-            name=self._spec.name,
-            checkpoint_path=checkpoint,
-            hooks=self._spec.hooks,
-        )
-        final = self._max_steps is not None and bool(global_step >= self._max_steps)
-        self.export_results = [
-            exporter.export(
-                estimator=self._estimator,
-                export_path=os.path.join(self._estimator.model_dir, "export", exporter.name),
-                checkpoint_path=checkpoint,
-                eval_result=self.eval_result,
-                is_the_final_export=final,
-            )
-            for exporter in self._spec.exporters
-        ]
-        if final:
-            log.debug("Calling exporter with the `is_the_final_export=True`.")
+        self._evaluator.evaluate(self._evaluator.latest_checkpoint())

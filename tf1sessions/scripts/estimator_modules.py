@@ -73,6 +73,8 @@ _FILES = {
     "inputs.queues": "feeding",
     "inputs.queues.feeding_functions": "feeding",
     "inputs.queues.feeding_queue_runner": "feeding",
+    "keras": "keras",
+    "keras_lib": "keras",
     "mode_keys": "model_fn",
     "model_fn": "model_fn",
     "run_config": "run_config",

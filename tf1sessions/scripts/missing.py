@@ -37,7 +37,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.data.experimental.StatsOptions": "Leave it out: tf.data collects no statistics any more; see tf.profiler",
     "tf.data.experimental.bytes_produced_stats": "Leave it out: tf.data collects no statistics any more",
     "tf.data.experimental.latency_stats": "Leave it out: tf.data collects no statistics any more",
-    "tf.keras.estimator": "tf.estimator left TensorFlow with version 2.16; use model.fit",
     "tf.keras.experimental.LinearCosineDecay": "Use tf.train.linear_cosine_decay",
     "tf.keras.experimental.NoisyLinearCosineDecay": "Use tf.train.noisy_linear_cosine_decay",
     "tf.keras.experimental.PeepholeLSTMCell": "Use tf.nn.rnn_cell.LSTMCell(use_peepholes=True)",
