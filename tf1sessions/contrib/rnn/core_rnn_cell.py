@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +39,20 @@ ResidualWrapper: Any = tf.nn.rnn_cell.ResidualWrapper
 LayerRNNCell: Any = BasicRNNCell.__mro__[1]  # the base of cells that make their variables in build(); it has no address
 
 Activation = Callable[[Any], Any]
+
+_lock = threading.Lock()  # protects _registered, and the registration, which fails when it is done twice
+_registered: set[str] = set()
+
+
+def register_gradient(op: str, gradient: Callable[..., list[Any]]) -> None:
+    """Gives the operation ``op`` its gradient, which left TensorFlow with contrib. Safe to call from any thread."""
+    with _lock:
+        if op not in _registered:
+            try:
+                tf.RegisterGradient(op)(gradient)
+            except KeyError:  # somebody else gave it one
+                pass
+            _registered.add(op)
 
 
 def check_cell(name: str, cell: Any) -> None:
@@ -100,7 +115,36 @@ def linear(
     return tf.nn.bias_add(result, offset) if bias else result
 
 
-class _Wrapper(RNNCell):  # type: ignore[misc]
+class UnitsState:
+    """For a cell whose state and output are [B, num_units]."""
+
+    _num_units: int
+
+    @property
+    def state_size(self) -> Any:
+        return self._num_units
+
+    @property
+    def output_size(self) -> int:
+        return self._num_units
+
+
+class LSTMState:
+    """For a cell whose state is an ``LSTMStateTuple`` of [B, num_units] and the output, [B, num_proj or num_units]."""
+
+    _num_units: int
+    _num_proj: int | None = None
+
+    @property
+    def state_size(self) -> Any:
+        return LSTMStateTuple(self._num_units, self.output_size)
+
+    @property
+    def output_size(self) -> int:
+        return self._num_proj or self._num_units
+
+
+class CellWrapper(RNNCell):  # type: ignore[misc]
     """A cell around ``self._cell``, with the same state."""
 
     _cell: Any
@@ -118,7 +162,7 @@ class _Wrapper(RNNCell):  # type: ignore[misc]
             return self._cell.zero_state(batch_size, dtype)
 
 
-class EmbeddingWrapper(_Wrapper):
+class EmbeddingWrapper(CellWrapper):
     """Looks up the inputs, whole numbers, in a variable ``embedding``, and gives the rows to a cell.
 
     Args:
@@ -164,7 +208,7 @@ class EmbeddingWrapper(_Wrapper):
             return self._cell(embedded, state)
 
 
-class InputProjectionWrapper(_Wrapper):
+class InputProjectionWrapper(CellWrapper):
     """Gives ``activation(inputs · kernel + bias)`` to a cell.
 
     Args:
@@ -198,7 +242,7 @@ class InputProjectionWrapper(_Wrapper):
         return self._cell(self._activation(projected) if self._activation else projected, state)
 
 
-class OutputProjectionWrapper(_Wrapper):
+class OutputProjectionWrapper(CellWrapper):
     """Gives ``activation(output · kernel + bias)`` for the output of a cell.
 
     Args:

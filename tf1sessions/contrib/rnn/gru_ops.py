@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from ...runtime import tf1 as tf
-from .core_rnn_cell import LayerRNNCell
+from .core_rnn_cell import LayerRNNCell, register_gradient
 
 __all__ = ["GRUBlockCell", "GRUBlockCellV2"]
-
-_lock = threading.Lock()  # protects the registration, which fails when it is done twice
-_registered = False
-
-
-def register_gradient() -> None:
-    """Gives the op GRUBlockCell its gradient, which left TensorFlow with contrib. Safe to call from any thread."""
-    global _registered
-    with _lock:
-        if not _registered:
-            try:
-                tf.RegisterGradient("GRUBlockCell")(_gradient)
-            except KeyError:  # somebody else gave it one
-                pass
-            _registered = True
 
 
 def _gradient(op: Any, *grads: Any) -> list[Any]:
@@ -78,7 +62,7 @@ class GRUBlockCell(LayerRNNCell):  # type: ignore[misc]
         size = tf.TensorShape(input_shape).as_list()[1]
         if size is None:
             raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {input_shape}")
-        register_gradient()
+        register_gradient("GRUBlockCell", _gradient)
         units = self._cell_size
         w_ru, b_ru, w_c, b_c = self._NAMES
         self._w_ru = self.add_weight(w_ru, shape=[size + units, units * 2])

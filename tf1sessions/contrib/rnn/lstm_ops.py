@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import abc
-import threading
 from typing import Any
 
 from ...runtime import tf1 as tf
-from .core_rnn_cell import LayerRNNCell, LSTMStateTuple
+from .core_rnn_cell import LayerRNNCell, LSTMState, LSTMStateTuple, register_gradient
 
 __all__ = ["LSTMBlockCell", "LSTMBlockFusedCell", "LSTMBlockWrapper"]
-
-_lock = threading.Lock()  # protects the registration, which fails when it is done twice
-_registered = False
-
-
-def register_gradient() -> None:
-    """Gives the op LSTMBlockCell its gradient, which left TensorFlow with contrib. Safe to call from any thread."""
-    global _registered
-    with _lock:
-        if not _registered:
-            try:
-                tf.RegisterGradient("LSTMBlockCell")(_gradient)
-            except KeyError:  # somebody else gave it one
-                pass
-            _registered = True
 
 
 def _gradient(op: Any, *grads: Any) -> list[Any]:
@@ -71,7 +55,7 @@ def _peepholes(layer: Any, units: int, dtype: Any) -> dict[str, Any]:
     return dict(zip(("wci", "wcf", "wco"), diagonals, strict=True))
 
 
-class LSTMBlockCell(LayerRNNCell):  # type: ignore[misc]
+class LSTMBlockCell(LSTMState, LayerRNNCell):  # type: ignore[misc]
     """The LSTM of :class:`LSTMCell` as one op, with the same variables but for their shapes' order of peepholes.
 
     Args:
@@ -101,17 +85,9 @@ class LSTMBlockCell(LayerRNNCell):  # type: ignore[misc]
         self._cell_clip = -1 if cell_clip is None else cell_clip
         self.input_spec = tf.layers.InputSpec(ndim=2)
 
-    @property
-    def state_size(self) -> Any:
-        return LSTMStateTuple(self._num_units, self._num_units)
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
-
     def build(self, input_shape: Any) -> None:
         """Makes the variables for inputs of ``input_shape`` [B, N]."""
-        register_gradient()
+        register_gradient("LSTMBlockCell", _gradient)
         size = tf.TensorShape(input_shape).as_list()[1]
         _add_weights(self, size, self._num_units, self._use_peephole, input_shape)
         self.built = True

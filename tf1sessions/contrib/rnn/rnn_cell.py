@@ -12,7 +12,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...runtime import tf1 as tf
-from .core_rnn_cell import Activation, LayerRNNCell, LSTMStateTuple, RNNCell, check_cell, linear, width
+from .core_rnn_cell import (
+    Activation,
+    CellWrapper,
+    LayerRNNCell,
+    LSTMState,
+    LSTMStateTuple,
+    RNNCell,
+    UnitsState,
+    check_cell,
+    linear,
+    width,
+)
 
 __all__ = [
     "AttentionCellWrapper",
@@ -56,7 +67,7 @@ def _sharded(name: str, rows: int, columns: int, dtype: Any, shards: int) -> Any
     return parts[0] if shards == 1 else tf.concat(parts, 0, name=name)
 
 
-class LayerNormBasicLSTMCell(RNNCell):  # type: ignore[misc]
+class LayerNormBasicLSTMCell(LSTMState, RNNCell):  # type: ignore[misc]
     """An LSTM whose gates and state are normalised (arXiv:1607.06450), with dropout of what is new (arXiv:1603.05118).
 
     Args:
@@ -94,14 +105,6 @@ class LayerNormBasicLSTMCell(RNNCell):  # type: ignore[misc]
         self._norm_shift = norm_shift
         self._keep_prob = dropout_keep_prob
         self._seed = dropout_prob_seed
-
-    @property
-    def state_size(self) -> Any:
-        return LSTMStateTuple(self._num_units, self._num_units)
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
 
     def _norm(self, inputs: Any, scope: str) -> Any:
         return _layer_norm(inputs, self._norm_gain, self._norm_shift, scope) if self._layer_norm else inputs
@@ -401,7 +404,7 @@ class TimeFreqLSTMCell(RNNCell):  # type: ignore[misc]
         return tf.concat(outputs, 1) if len(outputs) > 1 else outputs[0], tf.concat(states, 1)
 
 
-class UGRNNCell(RNNCell):  # type: ignore[misc]
+class UGRNNCell(UnitsState, RNNCell):  # type: ignore[misc]
     """A cell with one gate between its old state and the new one (arXiv:1611.09913).
 
     Args:
@@ -426,14 +429,6 @@ class UGRNNCell(RNNCell):  # type: ignore[misc]
         self._forget_bias = forget_bias
         self._activation = activation
 
-    @property
-    def state_size(self) -> int:
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
-
     def call(self, inputs: Any, state: Any) -> Any:
         """One step, for ``inputs`` [B, N] and a state [B, num_units]."""
         width(inputs, "inputs")
@@ -446,7 +441,7 @@ class UGRNNCell(RNNCell):  # type: ignore[misc]
         return new, new
 
 
-class IntersectionRNNCell(RNNCell):  # type: ignore[misc]
+class IntersectionRNNCell(UnitsState, RNNCell):  # type: ignore[misc]
     """A cell with gates along time and along depth, for deep stacks (arXiv:1611.09913).
 
     Args:
@@ -474,14 +469,6 @@ class IntersectionRNNCell(RNNCell):  # type: ignore[misc]
         self._forget_bias = forget_bias
         self._y_activation = y_activation
 
-    @property
-    def state_size(self) -> int:
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
-
     def call(self, inputs: Any, state: Any) -> Any:
         """One step, for ``inputs`` [B, N] and a state [B, num_units].
 
@@ -508,7 +495,7 @@ class IntersectionRNNCell(RNNCell):  # type: ignore[misc]
         return new_y, new_state
 
 
-class NASCell(LayerRNNCell):  # type: ignore[misc]
+class NASCell(LSTMState, LayerRNNCell):  # type: ignore[misc]
     """A cell that was found by a search over cells (arXiv:1611.01578).
 
     Args:
@@ -532,14 +519,6 @@ class NASCell(LayerRNNCell):  # type: ignore[misc]
         self._num_proj = num_proj
         self._use_bias = use_bias
 
-    @property
-    def state_size(self) -> Any:
-        return LSTMStateTuple(self._num_units, self._num_proj or self._num_units)
-
-    @property
-    def output_size(self) -> int:
-        return self._num_proj or self._num_units
-
     def build(self, inputs_shape: Any) -> None:
         """Makes the variables for inputs of ``inputs_shape`` [B, N]."""
         size = tf.TensorShape(inputs_shape).as_list()[1]
@@ -550,9 +529,7 @@ class NASCell(LayerRNNCell):  # type: ignore[misc]
         if self._use_bias:
             self.bias = self.add_weight("bias", shape=[8 * self._num_units], initializer=tf.zeros_initializer())
         if self._num_proj is not None:
-            self.projection_weights = self.add_weight(
-                "projection_weights", shape=[self._num_units, self._num_proj]
-            )
+            self.projection_weights = self.add_weight("projection_weights", shape=[self._num_units, self._num_proj])
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
@@ -590,7 +567,7 @@ class NASCell(LayerRNNCell):  # type: ignore[misc]
         return new_m, LSTMStateTuple(new_c, new_m)
 
 
-class HighwayWrapper(RNNCell):  # type: ignore[misc]
+class HighwayWrapper(CellWrapper):
     """A cell around which a part of the inputs goes straight to the output (arXiv:1505.00387).
 
     Args:
@@ -604,18 +581,6 @@ class HighwayWrapper(RNNCell):  # type: ignore[misc]
         self._cell = cell
         self._couple_carry_transform_gates = couple_carry_transform_gates
         self._carry_bias_init = carry_bias_init
-
-    @property
-    def state_size(self) -> Any:
-        return self._cell.state_size
-
-    @property
-    def output_size(self) -> Any:
-        return self._cell.output_size
-
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
-            return self._cell.zero_state(batch_size, dtype)
 
     def _highway(self, inputs: Any, output: Any) -> Any:
         size = width(inputs, "inputs")
@@ -639,7 +604,7 @@ class HighwayWrapper(RNNCell):  # type: ignore[misc]
         return tf.nest.map_structure(self._highway, inputs, outputs), new_state
 
 
-class GLSTMCell(RNNCell):  # type: ignore[misc]
+class GLSTMCell(LSTMState, RNNCell):  # type: ignore[misc]
     """An LSTM in groups, each of which sees a part of input and state (arXiv:1703.10722).
 
     Args:
@@ -677,14 +642,6 @@ class GLSTMCell(RNNCell):  # type: ignore[misc]
         if num_proj and num_proj % number_of_groups:
             raise ValueError("num_proj must be divisible by number_of_groups")
         self._group_shape = [(num_proj or num_units) // number_of_groups, num_units // number_of_groups]
-
-    @property
-    def state_size(self) -> Any:
-        return LSTMStateTuple(self._num_units, self._num_proj or self._num_units)
-
-    @property
-    def output_size(self) -> int:
-        return self._num_proj or self._num_units
 
     def call(self, inputs: Any, state: Any) -> Any:
         """One step, for ``inputs`` [B, N] and an ``LSTMStateTuple``.
@@ -725,7 +682,7 @@ class GLSTMCell(RNNCell):  # type: ignore[misc]
         return m, LSTMStateTuple(c, m)
 
 
-class PhasedLSTMCell(RNNCell):  # type: ignore[misc]
+class PhasedLSTMCell(LSTMState, RNNCell):  # type: ignore[misc]
     """An LSTM whose units are open for a part of their own period of time (arXiv:1610.09513).
 
     Args:
@@ -758,14 +715,6 @@ class PhasedLSTMCell(RNNCell):  # type: ignore[misc]
         self._trainable_ratio_on = trainable_ratio_on
         self._period_init_min = period_init_min
         self._period_init_max = period_init_max
-
-    @property
-    def state_size(self) -> Any:
-        return LSTMStateTuple(self._num_units, self._num_units)
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
 
     def _period_initializer(self, shape: Any, dtype: Any, partition_info: Any = None) -> Any:
         low, high = math.log(self._period_init_min), math.log(self._period_init_max)
@@ -925,7 +874,7 @@ class Conv3DLSTMCell(ConvLSTMCell):
         super().__init__(conv_ndims=3, name=name, **kwargs)
 
 
-class _UnitsCell(LayerRNNCell):  # type: ignore[misc]
+class _UnitsCell(UnitsState, LayerRNNCell):  # type: ignore[misc]
     """Base of the cells below: ``num_units`` is the size of output and state."""
 
     def __init__(
@@ -941,14 +890,6 @@ class _UnitsCell(LayerRNNCell):  # type: ignore[misc]
         self.input_spec = tf.layers.InputSpec(ndim=2)
         self._num_units = num_units
         self._activation = activation or tf.tanh
-
-    @property
-    def state_size(self) -> Any:
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
 
     @staticmethod
     def _input_size(inputs_shape: Any) -> int:
