@@ -33,19 +33,6 @@ def _first_dimension(feature: Any) -> Any:
     return shape[0]
 
 
-def _model_fn(features: Any, labels: Any, mode: str, head: Any, optimizer: Any) -> EstimatorSpec:
-    optimizer = optimizer_instance(optimizer, _LEARNING_RATE)
-    batch_size = _batch_size(checked_features(features))
-    units = head.logits_dimension
-    with tf.variable_scope("baseline", values=tuple(tf.nest.flatten(features))):
-        bias = tf.get_variable("bias", [units], initializer=tf.zeros_initializer())
-        logits = tf.multiply(bias, tf.ones(tf.stack([batch_size, units])))
-    spec: EstimatorSpec = head.create_estimator_spec(
-        features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits
-    )
-    return spec
-
-
 class BaselineEstimator(Estimator):
     """A bias for each logit, with a head of your choice.
 
@@ -58,7 +45,16 @@ class BaselineEstimator(Estimator):
 
     def __init__(self, head: Any, model_dir: Any = None, optimizer: Any = "Ftrl", config: Any = None) -> None:
         def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
-            return _model_fn(features, labels, mode, head, optimizer)
+            trainer = optimizer_instance(optimizer, _LEARNING_RATE)
+            batch_size = _batch_size(checked_features(features))
+            units = head.logits_dimension
+            with tf.variable_scope("baseline", values=tuple(tf.nest.flatten(features))):
+                bias = tf.get_variable("bias", [units], initializer=tf.zeros_initializer())
+                logits = tf.multiply(bias, tf.ones(tf.stack([batch_size, units])))
+            spec: EstimatorSpec = head.create_estimator_spec(
+                features=features, mode=mode, labels=labels, optimizer=trainer, logits=logits
+            )
+            return spec
 
         super().__init__(model_fn, model_dir=model_dir, config=config)
 

@@ -115,38 +115,6 @@ def _dense(inputs: Any, units: int, activation: Any, scope: Any) -> Any:
     return layer(inputs)
 
 
-def _model_fn(
-    features: Any,
-    labels: Any,
-    mode: str,
-    head: Any,
-    hidden_units: Sequence[int],
-    feature_columns: Any,
-    optimizer: Any,
-    activation_fn: Any,
-    dropout: float | None,
-    input_layer_partitioner: Any,
-    config: Any,
-    batch_norm: bool,
-) -> EstimatorSpec:
-    values = tuple(tf.nest.flatten(checked_features(features)))
-    optimizer = optimizer_instance(optimizer, _LEARNING_RATE)
-    with tf.variable_scope("dnn", values=values, partitioner=partitioner(config), use_resource=True):
-        logit_fn = dnn_logit_fn_builder(
-            units=head.logits_dimension,
-            hidden_units=hidden_units,
-            feature_columns=feature_columns,
-            activation_fn=activation_fn,
-            dropout=dropout,
-            input_layer_partitioner=input_partitioner(input_layer_partitioner, config),
-            batch_norm=batch_norm,
-        )
-        spec: EstimatorSpec = head.create_estimator_spec(
-            features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logit_fn(features, mode)
-        )
-        return spec
-
-
 class DNNEstimator(Estimator):
     """A deep network with a head of your choice.
 
@@ -178,21 +146,25 @@ class DNNEstimator(Estimator):
         warm_start_from: Any = None,
         batch_norm: bool = False,
     ) -> None:
+        columns = tuple(feature_columns or ())
+
         def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
-            return _model_fn(
-                features,
-                labels,
-                mode,
-                head,
-                hidden_units,
-                tuple(feature_columns or ()),
-                optimizer,
-                activation_fn,
-                dropout,
-                input_layer_partitioner,
-                config,
-                batch_norm,
-            )
+            values = tuple(tf.nest.flatten(checked_features(features)))
+            trainer = optimizer_instance(optimizer, _LEARNING_RATE)
+            with tf.variable_scope("dnn", values=values, partitioner=partitioner(config), use_resource=True):
+                logit_fn = dnn_logit_fn_builder(
+                    units=head.logits_dimension,
+                    hidden_units=hidden_units,
+                    feature_columns=columns,
+                    activation_fn=activation_fn,
+                    dropout=dropout,
+                    input_layer_partitioner=input_partitioner(input_layer_partitioner, config),
+                    batch_norm=batch_norm,
+                )
+                spec: EstimatorSpec = head.create_estimator_spec(
+                    features=features, mode=mode, labels=labels, optimizer=trainer, logits=logit_fn(features, mode)
+                )
+                return spec
 
         super().__init__(model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 

@@ -67,29 +67,6 @@ def _parts(variables: Any) -> Any:
     return list(variables) if isinstance(variables, (list, tuple)) else [variables]
 
 
-def _model_fn(
-    features: Any,
-    labels: Any,
-    mode: str,
-    head: Any,
-    feature_columns: Any,
-    optimizer: Any,
-    partitioner: Any,
-    config: Any,
-    sparse_combiner: str,
-) -> EstimatorSpec:
-    values = tuple(tf.nest.flatten(checked_features(features)))
-    optimizer = optimizer_instance(optimizer, linear_learning_rate(len(feature_columns)))
-    with tf.variable_scope(
-        "linear", values=values, partitioner=input_partitioner(partitioner, config), use_resource=True
-    ):
-        logit_fn = linear_logit_fn_builder(head.logits_dimension, feature_columns, sparse_combiner)
-        spec: EstimatorSpec = head.create_estimator_spec(
-            features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logit_fn(features)
-        )
-        return spec
-
-
 class LinearEstimator(Estimator):
     """A linear model with a head of your choice.
 
@@ -115,18 +92,19 @@ class LinearEstimator(Estimator):
         *,
         warm_start_from: Any = None,
     ) -> None:
+        columns = tuple(feature_columns or ())
+
         def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
-            return _model_fn(
-                features,
-                labels,
-                mode,
-                head,
-                tuple(feature_columns or ()),
-                optimizer,
-                partitioner,
-                config,
-                sparse_combiner,
-            )
+            values = tuple(tf.nest.flatten(checked_features(features)))
+            trainer = optimizer_instance(optimizer, linear_learning_rate(len(columns)))
+            with tf.variable_scope(
+                "linear", values=values, partitioner=input_partitioner(partitioner, config), use_resource=True
+            ):
+                logit_fn = linear_logit_fn_builder(head.logits_dimension, columns, sparse_combiner)
+                spec: EstimatorSpec = head.create_estimator_spec(
+                    features=features, mode=mode, labels=labels, optimizer=trainer, logits=logit_fn(features)
+                )
+                return spec
 
         super().__init__(model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
