@@ -13,6 +13,9 @@ below, and there are no circles::
       graphs.py          a graph that one thread builds and that can be sealed
       session.py         GraphSession: one thread builds it, any thread runs it
     pipelines/         concurrent work inside one session
+      repeats.py         which requests may be run twice
+      rows.py            one compiled call for the rows of several requests
+      batching.py        Batcher: rows of many callers in one run
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
       risks.py           operations that touch files, the network, Python

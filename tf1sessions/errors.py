@@ -25,7 +25,10 @@
         ├── JobError                        a job raised; __cause__ is its own exception
         ├── JobTimeoutError (TimeoutError)  a job ran past its time limit
         ├── WorkerStartError                a worker process did not start, twice
-        └── WorkerDiedError                 a worker process was killed, by the signal named
+        ├── WorkerDiedError                 a worker process was killed, by the signal named
+        ├── BatchError                      a batch failed, and its requests cannot be told apart
+        ├── DeadlineError (TimeoutError)    a request waited too long for its run
+        └── Overloaded                      too many requests wait already
 
 Each message says what was wrong with which value, where that value came from, and what to do next. All of them
 survive pickling with their attributes and their cause.
@@ -36,10 +39,12 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "BatchError",
     "CheckpointMismatchError",
     "ClosedError",
     "ConcurrentGraphError",
     "ConfigError",
+    "DeadlineError",
     "ExecutionModeError",
     "ForkedProcessError",
     "JobError",
@@ -49,6 +54,7 @@ __all__ = [
     "MissingSymbolError",
     "ModelError",
     "ModelFileError",
+    "Overloaded",
     "PythonTwoError",
     "ScriptUsageError",
     "Tf1SessionsError",
@@ -215,3 +221,15 @@ class WorkerStartError(WorkError):
 
 class WorkerDiedError(WorkError):
     """A worker process was killed; ``signal_name`` says by which signal."""
+
+
+class BatchError(WorkError):
+    """A batch of requests failed, and could not be run again without the one to blame; ``__cause__`` is its error."""
+
+
+class DeadlineError(WorkError, TimeoutError):
+    """A request waited longer than it was allowed to, and was not run."""
+
+
+class Overloaded(WorkError):
+    """A queue is full: the request was refused, and not run. Trying again later may help."""

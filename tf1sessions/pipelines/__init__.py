@@ -1,1 +1,5 @@
-"""Concurrent work inside one session."""
+"""Concurrent work inside one session.
+
+``repeats.py`` which requests may be run twice · ``rows.py`` one compiled call for the rows of several requests ·
+``batching.py`` the Batcher: who runs what, and when.
+"""

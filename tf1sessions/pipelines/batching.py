@@ -1,0 +1,658 @@
+"""Batcher: rows of many callers' requests become one run of a session.
+
+::
+
+    batcher(rows) ── the model is idle ──▶ the caller's own thread runs its request at once
+         │ the model is busy, or the caller wants a Future
+         ▼
+    queue (bounded, in order of arrival)
+         │ once the model is free: all that goes with the oldest request, as many rows as a batch may have
+         ▼
+    dispatcher (one thread, there while it is needed) ──▶ rows joined, padded ──▶ run ──▶ each Future its own rows
+
+The model is run by one thread at a time, the one that has the *turn*: a caller with its own request, or the dispatcher.
+While it runs, the next batch fills. Requests go together when their inputs differ in nothing but the rows: inner
+shapes, inputs without rows (by value), which optional inputs are given.
+
+When a run has answered several callers (or others have come meanwhile) the next one waits for those callers to come
+back, for at most ``max_delay_ms`` from the end of that run, so that they make one full batch and not two halves. This
+is the only time that is ever waited for: an idle model answers at once.
+
+A failed batch is run again in halves until the requests that fail are alone with their errors, unless the graph changes
+something (repeats.py); then nothing is run twice, and all of the batch fail with the cause.
+
+Whoever is interrupted gives back what it holds. A caller that is interrupted between two steps, at a place where
+Python lets it do nothing, could keep the turn; the dispatcher looks for its stack from time to time while it waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import logging
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from tf1sessions import runtime
+from tf1sessions.errors import (
+    BatchError,
+    ClosedError,
+    ConfigError,
+    DeadlineError,
+    ForkedProcessError,
+    Overloaded,
+)
+from tf1sessions.pipelines.rows import RowCall, Rows
+from tf1sessions.runtime import tf
+
+__all__ = ["Batcher", "BatcherStatistics", "Percentiles"]
+
+logger = logging.getLogger("tf1sessions")
+
+#: How long the dispatcher's thread stays without work. Arbitrary: starting one costs 0.1 ms, keeping it nothing.
+_IDLE_SECS = 10.0
+#: How long the dispatcher waits for a caller's run before it looks whether that caller is still there.
+_LOOK_SECS = 0.5
+#: How many of the last requests the percentiles are made of.
+_RECENT = 4096
+
+
+# -- statistics -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Percentiles:
+    """Seconds, of the last 4096 requests (or runs): half of them took at most ``p50``. All 0.0 when there were none."""
+
+    p50: float
+    p90: float
+    p99: float
+    largest: float
+
+    @classmethod
+    def of(cls, seconds: Iterable[float]) -> Percentiles:
+        """The percentiles of a collection, each one of its members."""
+        ordered = sorted(seconds) or [0.0]
+        count = len(ordered)
+        return cls(*(ordered[-(-count * share // 100) - 1] for share in (50, 90, 99, 100)))
+
+
+@dataclass(frozen=True)
+class BatcherStatistics:
+    """What a batcher has done so far.
+
+    Attributes:
+        requests: Requests with valid inputs: those that ended, in any of the following ways, wait or run.
+        succeeded, failed: Answered, with a result or with an error of their run.
+        expired: Their deadline passed before they were run.
+        cancelled: Withdrawn by their callers, or by close(), before they were run.
+        overloaded: Refused because the queue was full.
+        waiting: In the queue now.
+        batches: Runs of the session, those of parts of a failed batch included.
+        rows: Rows of requests in these runs.
+        padded_rows: Rows that were added to reach an allowed size.
+        batch_sizes: How many runs had how many rows of requests.
+        queue_secs: From the call to the run.
+        run_secs: Of runs: joining the rows, the run, parting them.
+        latency_secs: From the call to the answer; of answered requests.
+    """
+
+    requests: int
+    succeeded: int
+    failed: int
+    expired: int
+    cancelled: int
+    overloaded: int
+    waiting: int
+    batches: int
+    rows: int
+    padded_rows: int
+    batch_sizes: Mapping[int, int]
+    queue_secs: Percentiles
+    run_secs: Percentiles
+    latency_secs: Percentiles
+
+
+class _Record:
+    """The counts behind :class:`BatcherStatistics`. Changed under the batcher's lock only."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(("requests", "succeeded", "failed", "expired", "cancelled", "overloaded"), 0)
+        self.padded_rows = 0
+        self.batch_sizes: collections.Counter[int] = collections.Counter()
+        self.queued, self.runs, self.latencies = (collections.deque[float](maxlen=_RECENT) for _ in range(3))
+
+    def statistics(self, waiting: int) -> BatcherStatistics:
+        sizes = dict(sorted(self.batch_sizes.items()))
+        return BatcherStatistics(
+            **self.counts,
+            waiting=waiting,
+            batches=sum(sizes.values()),
+            rows=sum(size * count for size, count in sizes.items()),
+            padded_rows=self.padded_rows,
+            batch_sizes=MappingProxyType(sizes),
+            queue_secs=Percentiles.of(self.queued),
+            run_secs=Percentiles.of(self.runs),
+            latency_secs=Percentiles.of(self.latencies),
+        )
+
+
+# -- requests ---------------------------------------------------------------------------------------------------------
+
+
+class _Request(Future):  # type: ignore[type-arg]
+    """One caller's rows, and the Future of its answer."""
+
+    def __init__(self, batcher: Batcher, rows: Rows, deadline_secs: float | None) -> None:
+        super().__init__()
+        self.batcher = batcher
+        self._rows: Rows | None = rows
+        self.count = rows.count
+        self.key = rows.key
+        self.arrived = time.monotonic()
+        self.deadline = None if deadline_secs is None else self.arrived + deadline_secs
+        self.thread = 0  # the caller that runs it itself
+
+    @property
+    def rows(self) -> Rows:
+        """What it feeds, until it is answered."""
+        assert self._rows is not None
+        return self._rows
+
+    def cancel(self) -> bool:
+        """Cancels the request unless it runs or is done; returns whether it is cancelled."""
+        cancelled = super().cancel()
+        if cancelled:
+            self.batcher._withdraw(self, "cancelled")
+        return cancelled
+
+    def end(self, result: Any, error: BaseException | None = None) -> None:
+        """Answers it, unless it was cancelled before it was run."""
+        try:
+            if not self.running() and not self.set_running_or_notify_cancel():
+                return
+            self._rows = None  # a Future that is kept must not keep them
+            if error is None:
+                self.set_result(result)
+            else:
+                self.set_exception(error)
+        except BaseException:  # Future lets through what is no Exception, and others wait for this thread
+            logger.exception("a function that was added to a Future of the batcher raised")
+
+
+# -- the batcher ------------------------------------------------------------------------------------------------------
+
+
+class Batcher:
+    """Makes one run of a session of the rows that many callers ask for. The graph stays as it is.
+
+    Args:
+        session: A :class:`~tf1sessions.GraphSession`, or a session.
+        feeds: What requests give: a dict of name and tensor, a list of tensors, or one tensor. Names of tensors do as
+            well.
+        fetches: What they get: tensors, names and operations in any structure of dicts, lists and tuples.
+        max_batch_size: The most rows of a run. A request with more is run in several parts, one after the other.
+        max_delay_ms: How long, after a run that answered several callers, the next one waits for them to come back.
+        queue_limit: How many requests may wait.
+        allowed_batch_sizes: The numbers of rows that a run may have; the last row is repeated to reach one of them.
+            Any number by default.
+        deadline_secs: How long a request may wait before it is run, if it does not say so itself. For ever by default.
+        shared: Feeds and fetches, from among the above or by name, that have no rows although they look as if.
+
+    Feeds whose first dimension the graph leaves open have rows, and so do fetches. If the graph fixes the first
+    dimension of all feeds to one number, that is the size of every batch. All other feeds must be equal for requests to
+    share a run, and all other fetches go to each of its callers; such a fetch must not depend on the rows, which would
+    be those of others, too.
+
+    Call it like a function of the inputs: in order, ``batcher(rows)``; by name, ``batcher(images=rows)``; or with a
+    dict of names or tensors. Inputs that have a default in the graph may be left out. Each array of an answer is the
+    caller's own. :meth:`submit` returns a Future, :meth:`acall` is for asyncio. What a request feeds must not be
+    written to before its answer is there.
+
+    A request that fails gets TensorFlow's error, as if it had run alone. It does not disturb the others: they are run
+    again without it. A graph that changes something (a variable, a queue, a table) is never run twice: all requests of
+    the batch get a :class:`~tf1sessions.errors.BatchError` with the cause; nor are its requests parted: one with too
+    many rows is refused.
+
+    Raises:
+        ConfigError: For a setting that is out of its range, no feed with rows, a fetch that mixes rows of requests.
+
+    Raised by requests:
+        UsageError: An input is missing, unknown, or has another dtype or shape.
+        Overloaded: The queue is full.
+        DeadlineError: The request waited too long.
+        ClosedError: The batcher was closed.
+        tf.errors.OpError: TensorFlow's own, as it is.
+
+    Thread-safety: everything may be used from any number of threads at once.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> from tf1sessions.pipelines.batching import Batcher
+        >>> tf = t1.tf1
+        >>> with t1.GraphSession() as gs:
+        ...     x = tf.placeholder(tf.float32, [None, 2])
+        ...     y = tf.reduce_sum(x, axis=1)
+        ...     with Batcher(gs, {"x": x}, {"y": y}) as batcher:
+        ...         print(batcher(x=[[1., 2.], [3., 4.]])["y"])
+        [3. 7.]
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        feeds: Any,
+        fetches: Any,
+        *,
+        max_batch_size: int = 64,
+        max_delay_ms: float = 2.0,
+        queue_limit: int = 1000,
+        allowed_batch_sizes: Sequence[int] | None = None,
+        deadline_secs: float | None = None,
+        shared: Iterable[Any] = (),
+    ) -> None:
+        session = getattr(session, "session", session)
+        if not isinstance(session, tf.Session):
+            raise ConfigError(f"session is {session!r:.200}", where="Batcher", next_step="Give a GraphSession.")
+        _check_integer("max_batch_size", max_batch_size)
+        _check_integer("queue_limit", queue_limit)
+        for size in allowed_batch_sizes or ():
+            _check_integer("a size of allowed_batch_sizes", size)
+        _check_duration("max_delay_ms", max_delay_ms)
+        if deadline_secs is not None:
+            _check_duration("deadline_secs", deadline_secs)
+        self._delay_secs = max_delay_ms / 1000
+        self._queue_limit = queue_limit
+        self._deadline_secs = deadline_secs
+        self._call = RowCall(
+            session,
+            feeds,
+            fetches,
+            max_batch_size=max_batch_size,
+            allowed_batch_sizes=allowed_batch_sizes,
+            shared=tuple(shared),
+        )
+
+        # Guards all that follows. Held for moments only, never while anything runs, and entered by `with` alone: that
+        # is the one form in which an interrupt cannot leave a lock behind.
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)  # the dispatcher waits for it, always with a limit
+        self._queue: collections.deque[_Request] = collections.deque()
+        self._turn: _Request | threading.Thread | None = None  # who runs the model
+        self._dispatcher: threading.Thread | None = None
+        self._closed = False
+        self._record = _Record()
+        # Callers who are expected back: until when, with which key, how many rows with those that wait already.
+        self._expected_until = 0.0
+        self._expected_key: Any = None
+        self._expected_rows = 0
+        self._missing_rows = 0  # what the dispatcher waits for right now
+
+    # -- requests --------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Any:
+        """Answers one request: see the class. Runs it in this thread when the model is idle.
+
+        Args:
+            *args: The inputs in order, or one dict of them.
+            deadline_secs: How long it may wait before it is run.
+            **named: The inputs by name.
+        """
+        request = self._request(args, named, deadline_secs)
+        if self._enter(request, can_run=True):
+            return self._run_here(request)
+        try:
+            if request.deadline is None:
+                return request.result()
+            try:
+                return request.result(max(0.0, request.deadline - time.monotonic()))
+            except FutureTimeoutError:
+                if not request.done():
+                    self._withdraw(request, "expired")
+                return request.result()
+        except BaseException:
+            request.cancel()  # this caller was interrupted; if the request is done, nothing happens
+            raise
+
+    def submit(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Future[Any]:
+        """As a call, in the background: returns a Future at once. ``cancel()`` works until the request is run.
+
+        Functions added to the Future run in the thread that answers, and hold it up.
+        """
+        request = self._request(args, named, deadline_secs)
+        self._enter(request, can_run=False)
+        return request
+
+    async def acall(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Any:
+        """As a call, for asyncio. Cancelling the task withdraws the request."""
+        request = self._request(args, named, deadline_secs)
+        self._enter(request, can_run=False)
+        answer = asyncio.wrap_future(request)
+        if request.deadline is None:
+            return await answer
+        late = asyncio.get_running_loop().call_later(
+            request.deadline - time.monotonic(), self._withdraw, request, "expired"
+        )
+        try:
+            return await answer
+        finally:
+            late.cancel()
+
+    def statistics(self) -> BatcherStatistics:
+        """What was done so far."""
+        with self._lock:
+            return self._record.statistics(len(self._queue))
+
+    # -- closing ---------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Ends the batcher: requests that wait get a ClosedError, the dispatcher's run is let end.
+
+        The session stays open. Closing again does nothing.
+        """
+        if runtime.forked_after_session():
+            return  # the thread, and the work, are the parent's
+        with self._lock:
+            self._closed = True
+            waiting = list(self._queue)
+            self._queue.clear()
+            self._record.counts["cancelled"] += len(waiting)
+            dispatcher = self._dispatcher
+            self._changed.notify_all()
+        for request in waiting:
+            request.end(None, self._closed_error())
+        if dispatcher is not None and dispatcher is not threading.current_thread():
+            dispatcher.join()
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._closed
+
+    def __enter__(self) -> Batcher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        return f"<Batcher {state}, of {', '.join(self._call.names)}, up to {self._call.max_rows} rows>"
+
+    def _closed_error(self) -> ClosedError:
+        return ClosedError("the batcher is closed", where="Batcher", next_step="Make a new one.")
+
+    # -- the queue and the turn ------------------------------------------------------------------------------------
+
+    def _request(self, args: tuple[Any, ...], named: Mapping[str, Any], deadline_secs: float | None) -> _Request:
+        if runtime.forked_after_session():
+            raise ForkedProcessError(
+                "this process was forked after its parent had made the batcher's session",
+                where="os.fork",
+                next_step="Fork before the first session, and make session and batcher in the child.",
+            )
+        if deadline_secs is None:
+            deadline_secs = self._deadline_secs
+        else:
+            _check_duration("deadline_secs", deadline_secs)
+        return _Request(self, self._call.read(args, named), deadline_secs)
+
+    def _enter(self, request: _Request, *, can_run: bool) -> bool:
+        """Gives the caller the turn (True), or puts its request into the queue.
+
+        Raises:
+            Overloaded: The queue is full.
+            ClosedError: The batcher is closed.
+        """
+        expired: list[_Request] = []
+        try:
+            with self._lock:
+                if self._closed:
+                    raise self._closed_error()
+                self._record.counts["requests"] += 1
+                if can_run and self._may_run_at_once(request):
+                    request.thread = threading.get_ident()
+                    self._turn = request
+                    return True
+                if len(self._queue) >= self._queue_limit:
+                    expired = self._take_expired()
+                if len(self._queue) >= self._queue_limit:
+                    self._record.counts["overloaded"] += 1
+                    raise Overloaded(
+                        f"{len(self._queue)} requests wait already",
+                        where=f"Batcher(queue_limit={self._queue_limit})",
+                        next_step="Try again later, or allow more.",
+                    )
+                if self._dispatcher is None:
+                    thread = threading.Thread(target=self._serve, name="tf1sessions-batcher", daemon=True)
+                    thread.start()
+                    self._dispatcher = thread
+                self._queue.append(request)
+                if self._turn is None:
+                    self._changed.notify()
+                elif self._missing_rows > 0 and request.key == self._expected_key:
+                    self._missing_rows -= request.count
+                    if self._missing_rows <= 0:
+                        self._changed.notify()
+        finally:
+            self._end_expired(expired)
+        return False
+
+    def _may_run_at_once(self, request: _Request) -> bool:
+        if threading.current_thread() is self._dispatcher:
+            return True  # a function added to a Future: waiting for itself would be for ever
+        if self._turn is not None or self._queue:
+            return False
+        return not (
+            request.count < self._expected_rows
+            and time.monotonic() < self._expected_until
+            and request.key == self._expected_key
+        )
+
+    def _withdraw(self, request: _Request, how: str) -> None:
+        """Takes a request out of the queue, as "cancelled" or "expired"; does nothing if it is not there."""
+        with self._lock:
+            try:
+                self._queue.remove(request)
+            except ValueError:
+                return
+            if how == "cancelled":
+                self._record.counts[how] += 1
+        if how == "expired":
+            self._end_expired([request])
+
+    def _take_expired(self) -> list[_Request]:
+        """Removes the requests whose time is up from the queue; with the lock held."""
+        now = time.monotonic()
+        expired = [each for each in self._queue if each.deadline is not None and each.deadline <= now]
+        for each in expired:
+            self._queue.remove(each)
+        return expired
+
+    def _end_expired(self, expired: Iterable[_Request]) -> None:
+        """Answers them; without the lock, because their Futures' functions are called."""
+        for request in expired:
+            with self._lock:
+                self._record.counts["expired"] += 1
+            waited = time.monotonic() - request.arrived
+            request.end(
+                None,
+                DeadlineError(
+                    f"the request has waited for {waited:.3f} s and was not run",
+                    where=f"deadline_secs={(request.deadline or 0.0) - request.arrived:.6g}",
+                    next_step="Give it more time, or send fewer requests at once.",
+                ),
+            )
+
+    def _give_back(
+        self, turn: _Request | threading.Thread, batch: Sequence[_Request], started: float, succeeded: int
+    ) -> None:
+        """Ends a turn in which a batch was run; before its callers know, so that the next turn can expect them."""
+        now = time.monotonic()
+        with self._lock:
+            record = self._record
+            record.counts["succeeded"] += succeeded
+            record.counts["failed"] += len(batch) - succeeded
+            record.queued.extend(started - request.arrived for request in batch)
+            record.latencies.extend(now - request.arrived for request in batch)
+            if self._turn is not turn:
+                return  # it was taken away: see _wait_for_work
+            self._turn = None
+            self._expected_rows = 0
+            if batch:
+                key = batch[0].key
+                callers = [*batch, *(each for each in self._queue if each.key == key)]
+                if len(callers) > 1:
+                    self._expected_rows = min(self._call.max_rows, sum(each.count for each in callers))
+                    self._expected_key = key
+                    self._expected_until = now + self._delay_secs
+            if self._queue:
+                self._changed.notify()
+
+    # -- the dispatcher --------------------------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        """The dispatcher's thread: runs batches until there is nothing to do for a while."""
+        thread = threading.current_thread()
+        while True:
+            with self._lock:
+                if not self._wait_for_work():
+                    if self._dispatcher is thread:
+                        self._dispatcher = None
+                    return
+                self._turn = thread
+                self._wait_for_more()
+                expired = self._take_expired()
+                batch = self._take_batch()
+            self._end_expired(expired)
+            started = time.monotonic()
+            outcomes = self._outcomes(batch)
+            self._give_back(thread, batch, started, sum(error is None for _, error in outcomes))
+            for request, (result, error) in zip(batch, outcomes, strict=True):
+                request.end(result, error)
+            del batch, expired, outcomes, request, result, error  # nobody's values while it waits
+
+    def _wait_for_work(self) -> bool:
+        """Waits until there are requests and the model is free; False when the thread is to end. With the lock held."""
+        while not self._closed:
+            if not self._queue:
+                if not self._changed.wait(_IDLE_SECS) and not self._queue:
+                    return False
+            elif self._turn is None:
+                return True
+            elif not self._changed.wait(_LOOK_SECS) and isinstance(self._turn, _Request) and not _runs(self._turn):
+                self._turn = None  # its caller was interrupted where it could not give the turn back
+        return False
+
+    def _wait_for_more(self) -> None:
+        """Waits for the callers of the last run to come back; with the lock held."""
+        until = self._expected_until
+        head = self._queue[0]
+        if time.monotonic() >= until or head.key != self._expected_key:
+            return
+        if any(each.deadline is not None and each.deadline <= until for each in self._queue):
+            return
+        self._missing_rows = self._expected_rows - sum(each.count for each in self._queue if each.key == head.key)
+        while self._missing_rows > 0 and not self._closed:
+            left = until - time.monotonic()
+            if left <= 0 or not self._changed.wait(left):
+                break
+        self._missing_rows = 0
+
+    def _take_batch(self) -> list[_Request]:
+        """Takes the oldest request from the queue, and what may run with it; with the lock held."""
+        batch: list[_Request] = []
+        rows = 0
+        passed: list[_Request] = []
+        while self._queue and (rows < self._call.max_rows or not batch):
+            request = self._queue.popleft()
+            if batch and (request.key != batch[0].key or rows + request.count > self._call.max_rows):
+                passed.append(request)
+            elif request.set_running_or_notify_cancel():
+                batch.append(request)
+                rows += request.count
+            else:
+                self._record.counts["cancelled"] += 1
+        self._queue.extendleft(reversed(passed))
+        return batch
+
+    # -- running ---------------------------------------------------------------------------------------------------
+
+    def _run_here(self, request: _Request) -> Any:
+        """Runs a caller's request in its own thread; it has the turn."""
+        started = time.monotonic()
+        succeeded = 0
+        try:
+            [result] = self._run([request])
+            succeeded = 1
+            return result
+        finally:
+            self._give_back(request, [request], started, succeeded)
+
+    def _outcomes(self, batch: list[_Request]) -> list[tuple[Any, BaseException | None]]:
+        """Runs a batch, in parts if it fails and may be run twice; returns a result or an error for each request."""
+        if not batch:
+            return []
+        try:
+            return [(result, None) for result in self._run(batch)]
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the callers'
+            if len(batch) == 1:
+                return [(None, error)]
+            if not isinstance(error, Exception) or self._call.changed_by is not None:
+                return [(None, self._batch_error(len(batch), error)) for _ in batch]
+        middle = len(batch) // 2
+        return self._outcomes(batch[:middle]) + self._outcomes(batch[middle:])
+
+    def _batch_error(self, count: int, cause: BaseException) -> BatchError:
+        error = BatchError(
+            f"a batch of {count} requests failed with {type(cause).__name__}, and is not run again to find the one that"
+            f" is to blame, because the graph changes something: {self._call.changed_by}",
+            where="Batcher",
+            next_step="TensorFlow's error is this one's __cause__.",
+        )
+        error.__cause__ = cause
+        return error
+
+    def _run(self, batch: Sequence[_Request]) -> list[Any]:
+        started = time.monotonic()
+        try:
+            return self._call.run([request.rows for request in batch], self._note_run)
+        finally:
+            with self._lock:
+                self._record.runs.append(time.monotonic() - started)
+
+    def _note_run(self, rows: int, padding: int) -> None:
+        with self._lock:
+            self._record.batch_sizes[rows] += 1
+            self._record.padded_rows += padding
+
+
+def _runs(request: _Request) -> bool:
+    """Whether the caller that has the turn is still running its request."""
+    frame = sys._current_frames().get(request.thread)
+    while frame is not None:
+        if frame.f_code is Batcher._run_here.__code__ and frame.f_locals.get("request") is request:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _check_integer(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ConfigError(f"{name} is {value!r}", where="Batcher", next_step="Give an integer of 1 or more.")
+
+
+def _check_duration(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value >= 0:
+        raise ConfigError(f"{name} is {value!r}", where="Batcher", next_step="Give a number of 0 or more.")

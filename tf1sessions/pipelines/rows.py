@@ -1,0 +1,490 @@
+"""RowCall: one compiled call for the rows of several requests. No threads and no waiting here.
+
+::
+
+    arguments of a request ─▶ read ─▶ Rows: arrays, how many rows, key
+    Rows of one key ─▶ run ─▶ joined, padded to an allowed size ─▶ CompiledCall ─▶ each request its rows
+
+Which feeds and fetches have rows is read off the graph: those whose first dimension it leaves open.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.errors import ConfigError, UsageError
+from tf1sessions.pipelines.repeats import changed_by
+from tf1sessions.runtime import tf
+from tf1sessions.sessions.calls import CompiledCall, Session, SessionCalls, _asarray, _Feed
+from tf1sessions.sessions.operations import prune
+
+__all__ = ["RowCall", "Rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What one request feeds.
+
+    Attributes:
+        values: An array for each input, in the order of the inputs; None for one that is left out.
+        count: How many rows.
+        key: Equal for requests that may share a run.
+    """
+
+    values: tuple[Any, ...]
+    count: int
+    key: tuple[Any, ...]
+
+
+class RowCall:
+    """Feeds and fetches of a session, compiled; called with the rows of one or more requests.
+
+    Args:
+        session: The session.
+        feeds, fetches, max_batch_size, allowed_batch_sizes, shared: As for :class:`~tf1sessions.pipelines.batching.
+            Batcher`.
+
+    Attributes:
+        names: Of the inputs.
+        max_rows: The most rows of a run.
+
+    Raises:
+        ConfigError: No feed has rows; a fetch mixes the rows of requests; sizes contradict each other.
+
+    Thread-safety: safe to use from any number of threads at once.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        feeds: Any,
+        fetches: Any,
+        *,
+        max_batch_size: int,
+        allowed_batch_sizes: Sequence[int] | None,
+        shared: Sequence[Any],
+    ) -> None:
+        if not isinstance(session, Session) and getattr(session, "_tf1sessions_calls", None) is None:
+            # TensorFlow's own close() must not meet a call that runs in its caller's thread.
+            session._tf1sessions_calls = SessionCalls(session, "pool")
+        self._session = session
+        self._inputs, self._positions, self._refs, fixed_rows = _read_feeds(session.graph, feeds, shared)
+        self._assemble, self._outputs = _read_fetches(session.graph, fetches, self._inputs, fixed_rows, shared)
+        self._sizes = _read_sizes(max_batch_size, allowed_batch_sizes, fixed_rows)
+        self.max_rows = self._sizes[-1] if self._sizes else max_batch_size
+        self.names = tuple(each.name for each in self._inputs)
+        self._calls: dict[tuple[int, ...], CompiledCall] = {}
+        self._compiling = threading.Lock()
+        self._call(tuple(index for index, each in enumerate(self._inputs) if not each.optional))
+
+    @functools.cached_property
+    def changed_by(self) -> str | None:
+        """The operation by which a run changes something, or None when it may be repeated."""
+        elements = [each.element for each in self._outputs]
+        tensors = [each for each in elements if isinstance(each, tf.Tensor)]
+        targets = [each for each in elements if not isinstance(each, tf.Tensor)]
+        return changed_by(self._session.graph, prune(tensors, targets, [each.tensor for each in self._inputs]))
+
+    # -- from arguments to rows ------------------------------------------------------------------------------------
+
+    def read(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Rows:
+        """Checks and converts the inputs of one request.
+
+        Args:
+            args: The inputs in order, or one dict of them, by name or by tensor.
+            named: The inputs by name.
+
+        Raises:
+            UsageError: An input is missing, unknown, or has another dtype or shape; or there are too many rows.
+        """
+        values = self._in_order(args, named)
+        rows: int | None = None
+        key: list[Any] = []
+        for index, each in enumerate(self._inputs):
+            if values[index] is None:
+                key.append(None)
+                continue
+            array = values[index] = each.array(values[index])
+            if not each.has_rows:
+                key.append(_Same(array))
+                continue
+            key.append(array.shape[1:])
+            if rows is None:
+                rows, first = len(array), each.name
+            elif rows != len(array):
+                raise UsageError(
+                    f"input {each.name!r} has {len(array)} rows, and {first!r} has {rows}",
+                    next_step="Give all inputs of a request the same number of rows.",
+                )
+        if rows is None:
+            raise UsageError("no input that has rows was given", next_step=f"The inputs are {', '.join(self.names)}.")
+        if rows > self.max_rows and self.changed_by is not None:
+            raise UsageError(
+                f"the request has {rows} rows, a batch at most {self.max_rows}, and it cannot be run in parts, because"
+                f" the graph changes something: {self.changed_by}",
+                next_step="Ask for fewer rows at a time.",
+            )
+        return Rows(tuple(values), rows, tuple(key))
+
+    def _in_order(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> list[Any]:
+        by_name = bool(args) and isinstance(args[0], Mapping)
+        if not named and not by_name:
+            if len(args) != len(self._inputs):
+                raise UsageError(
+                    f"{len(args)} values were given for {len(self._inputs)} inputs: {', '.join(self.names)}",
+                    next_step="Give all of them in order, or give them by name.",
+                )
+            return list(args)
+        if len(args) > by_name:
+            raise UsageError("inputs were given in order and by name", next_step="Use one of the two.")
+        values = [None] * len(self._inputs)
+        for name, value in [*(args[0].items() if by_name else ()), *named.items()]:
+            index = self._positions.get(name if isinstance(name, str) else id(name))
+            if index is None:
+                raise UsageError(f"there is no input {name!r}", next_step=f"The inputs are {', '.join(self.names)}.")
+            values[index] = value
+        for each, value in zip(self._inputs, values, strict=True):
+            if value is None and not each.optional:
+                raise UsageError(
+                    f"input {each.name!r} is missing", next_step=f"The inputs are {', '.join(self.names)}."
+                )
+        return values
+
+    # -- from rows to results --------------------------------------------------------------------------------------
+
+    def run(self, batch: Sequence[Rows], note: Callable[[int, int], None]) -> list[Any]:
+        """Runs the rows of one key together, or those of one request that are too many in parts.
+
+        Args:
+            batch: At most ``max_rows`` rows, or one request.
+            note: Called with the rows and the padding of each run, before it.
+
+        Returns:
+            For each request its results, in the structure of the fetches. Each array is its own.
+        """
+        given = tuple(index for index, value in enumerate(batch[0].values) if value is not None)
+        columns = [[each.values[index] for each in batch] for index in given]
+        count = sum(each.count for each in batch)
+        if count <= self.max_rows:
+            results = self._run_padded(given, columns, count, note)
+        else:
+            runs = [
+                self._run_padded(
+                    given,
+                    [
+                        [column[0][start : start + self.max_rows]] if self._inputs[index].has_rows else column
+                        for index, column in zip(given, columns, strict=True)
+                    ],
+                    min(self.max_rows, count - start),
+                    note,
+                )
+                for start in range(0, count, self.max_rows)
+            ]
+            results = [
+                np.concatenate(parts) if output.has_rows else parts[0]
+                for output, *parts in zip(self._outputs, *runs, strict=True)
+            ]
+        return self._part(results, batch)
+
+    def _run_padded(
+        self, given: tuple[int, ...], columns: list[list[Any]], count: int, note: Callable[[int, int], None]
+    ) -> list[Any]:
+        """Runs ``count`` rows at an allowed size; the padding is at the end of the results."""
+        size = self._sizes[bisect.bisect_left(self._sizes, count)] if self._sizes else count
+        values = [
+            _join(column, size - count) if self._inputs[index].has_rows else column[0]
+            for index, column in zip(given, columns, strict=True)
+        ]
+        note(count, size - count)
+        results: list[Any] = self._call(given)(*values)
+        for index, output in enumerate(self._outputs):
+            if output.has_rows:
+                shape = np.shape(results[index])
+                if not shape or shape[0] != size:
+                    raise UsageError(
+                        f"fetch {output.element.name!r} has shape {list(shape)} after a run of {size} rows: its rows"
+                        " are not those of the inputs",
+                        where="Batcher(fetches=...)",
+                        next_step="Leave it out, or name it in shared= if it is the same whichever rows run together.",
+                    )
+        return results
+
+    def _part(self, results: list[Any], batch: Sequence[Rows]) -> list[Any]:
+        """Gives each request its rows: copies, because a view would keep the rows of all others alive."""
+        answers, stop = [], 0
+        for each in batch:
+            start, stop = stop, stop + each.count
+            parts = []
+            for result, output in zip(results, self._outputs, strict=True):
+                part = result[start:stop] if output.has_rows else result
+                if isinstance(part, np.ndarray) and (len(batch) > 1 or part.shape != result.shape):
+                    part = part.copy()
+                parts.append(part)
+            answers.append(self._assemble(parts))
+        return answers
+
+    def _call(self, given: tuple[int, ...]) -> CompiledCall:
+        """The compiled call that feeds the inputs at these positions."""
+        found = self._calls.get(given)
+        if found is None:
+            with self._compiling:
+                found = self._calls.get(given)
+                if found is None:
+                    feeds = [self._inputs[index].tensor for index in given]
+                    fetches = [each.element for each in self._outputs]
+                    found = self._calls[given] = CompiledCall(self._session, feeds, fetches, None)
+        return found
+
+
+def _join(parts: list[Any], padding: int) -> Any:
+    """One array of the rows of all parts, and ``padding`` copies of the last row.
+
+    A row that somebody gave is the one kind that the graph can surely work on: zeros divide, empty strings do not
+    parse, an index of 0 may be none.
+    """
+    if padding:
+        row = next((part[-1:] for part in reversed(parts) if len(part)), None)
+        if row is None:  # nobody gave one
+            inner, dtype = parts[0].shape[1:], parts[0].dtype
+            row = np.full((1, *inner), b"" if dtype.hasobject else 0, dtype)
+        parts = [*parts, np.broadcast_to(row, (padding, *row.shape[1:]))]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+# -- inputs -----------------------------------------------------------------------------------------------------------
+
+
+class _Input:
+    """One fed tensor: its name in messages, its dtype and shape, whether its first dimension is the rows."""
+
+    def __init__(self, name: str, tensor: Any, has_rows: bool) -> None:
+        self.name = name
+        self.tensor = tensor
+        self.has_rows = has_rows
+        self.optional = tensor.op.type == "PlaceholderWithDefault"
+        self._feed = _Feed(tensor)
+        self._inner = None if tensor.shape.rank is None else tuple(tensor.shape.as_list()[1:])
+
+    def array(self, value: Any) -> Any:
+        """The array to feed for a value, converted as ``run`` does it.
+
+        Raises:
+            UsageError: It has another dtype or shape, or no rows.
+        """
+        if not self.has_rows:
+            array = self._feed.array(value)
+            if array is None:
+                raise self._refused(value)
+            return array
+        array = value
+        if type(array) is not np.ndarray or array.dtype != self._feed.dtype:
+            try:
+                array = _asarray(value, self._feed.dtype)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise self._refused(value) from error
+        inner = array.shape[1:]
+        if not array.ndim or (inner != self._inner and not self._fits(inner)):
+            raise self._refused(array)
+        return array
+
+    def _fits(self, inner: tuple[int, ...]) -> bool:
+        known = self._inner
+        if known is None:
+            return True
+        return len(known) == len(inner) and all(one in (None, two) for one, two in zip(known, inner, strict=True))
+
+    def _refused(self, value: Any) -> UsageError:
+        wanted, next_step = f"{self.tensor.shape}", "It has no rows: its value is the same for all of them."
+        if self.has_rows:
+            inner = ["..."] if self._inner is None else ["?" if size is None else str(size) for size in self._inner]
+            wanted, next_step = f"[{', '.join(['rows', *inner])}]", "Give a single row as a list of one."
+        given = f"{type(value).__name__} {value!r:.100}"
+        if isinstance(value, np.ndarray):
+            given = f"{value.dtype.name} values of shape {list(value.shape)}"
+        return UsageError(
+            f"input {self.name!r} takes {self.tensor.dtype.name} values of shape {wanted}, and got {given}",
+            next_step=next_step,
+        )
+
+
+class _Same:
+    """A value without rows, as part of a key: equal to another when it is the same to the bit."""
+
+    __slots__ = ("_value",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Same):
+            return NotImplemented
+        one, two = self._value, other._value
+        if one is two:
+            return True
+        if one.shape != two.shape:
+            return False
+        return bool(one.tolist() == two.tolist() if one.dtype.hasobject else one.tobytes() == two.tobytes())
+
+
+_Given = tuple[Any, Any, Any]  # a feed's name in a dict, or None; what was given; the tensor
+
+
+def _read_feeds(
+    graph: Any, feeds: Any, shared: Sequence[Any]
+) -> tuple[list[_Input], dict[Any, int], list[_Given], int | None]:
+    """Returns inputs; their positions by name and by id; what keeps the ids valid; the fixed number of rows, if any."""
+    if isinstance(feeds, Mapping):
+        pairs = list(feeds.items())
+    else:
+        pairs = [(None, each) for each in (feeds if isinstance(feeds, (list, tuple)) else [feeds])]
+    found: list[_Given] = []
+    for name, given in pairs:
+        try:
+            found.append((name, given, graph.as_graph_element(given, allow_tensor=True, allow_operation=False)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise _not_in_graph("feeds", given, "tensor") from error
+    has_rows = [not _among(shared, *each) and _first(each[2]) is None for each in found]
+    fixed_rows: Any = None
+    if not any(has_rows):
+        sizes = {_first(tensor) for _, _, tensor in found}
+        if len(sizes) != 1 or sizes <= {0, "scalar"} or any(_among(shared, *each) for each in found):
+            raise ConfigError(
+                f"none of the feeds {[tensor.name for _, _, tensor in found]} has rows",
+                where="Batcher(feeds=...)",
+                next_step="Feed a tensor whose first dimension is open.",
+            )
+        [fixed_rows] = sizes
+        has_rows = [True] * len(found)
+    inputs: list[_Input] = []
+    positions: dict[Any, int] = {name: index for index, (name, _, _) in enumerate(found) if name is not None}
+    for index, (name, given, tensor) in enumerate(found):
+        short = tensor.op.name if tensor.value_index == 0 else tensor.name
+        inputs.append(_Input(name or short, tensor, has_rows[index]))
+        for key in (short, tensor.name, id(tensor), id(given)):
+            positions.setdefault(key, index)
+    return inputs, positions, found, fixed_rows
+
+
+def _read_sizes(most: int, allowed: Sequence[int] | None, fixed_rows: int | None) -> list[int]:
+    """The allowed sizes in order; none when any size is."""
+    sizes = sorted(set(allowed or ()))
+    if fixed_rows is not None:
+        if sizes not in ([], [fixed_rows]):
+            raise ConfigError(
+                f"allowed_batch_sizes is {sizes}, and the graph takes {fixed_rows} rows, always",
+                where="Batcher",
+                next_step="Leave allowed_batch_sizes out.",
+            )
+        return [fixed_rows]
+    if allowed is not None and not (sizes and sizes[-1] <= most):
+        raise ConfigError(
+            f"allowed_batch_sizes is {sizes} and max_batch_size {most}",
+            where="Batcher",
+            next_step="Give sizes up to max_batch_size.",
+        )
+    return sizes
+
+
+# -- outputs ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Output:
+    """One fetch: the tensor, or the operation; whether its first dimension is the rows."""
+
+    element: Any
+    has_rows: bool
+
+
+def _read_fetches(
+    graph: Any, fetches: Any, inputs: Sequence[_Input], fixed_rows: int | None, shared: Sequence[Any]
+) -> tuple[Callable[[Sequence[Any]], Any], list[_Output]]:
+    """Returns what puts results into the structure of the fetches, and the fetches one by one."""
+    leaves: list[tuple[Any, Any]] = []
+    assemble = _structure(fetches, None, leaves)
+    outputs = []
+    for name, leaf in leaves:
+        try:
+            element = graph.as_graph_element(leaf, allow_tensor=True, allow_operation=True)
+        except (KeyError, TypeError, ValueError) as error:
+            raise _not_in_graph("fetches", leaf, "tensor or operation") from error
+        if not isinstance(element, tf.Tensor) or _among(shared, name, leaf, element):
+            outputs.append(_Output(element, has_rows=False))
+        elif _first(element) in (None, fixed_rows):
+            outputs.append(_Output(element, has_rows=True))
+        elif _depends(element, inputs):
+            raise ConfigError(
+                f"fetch {element.name!r} of shape {element.shape} has no rows, and depends on those of all requests of"
+                " a batch",
+                where="Batcher(fetches=...)",
+                next_step="Leave it out, or name it in shared= if it is the same whichever rows run together.",
+            )
+        else:
+            outputs.append(_Output(element, has_rows=False))
+    if not any(isinstance(each.element, tf.Tensor) for each in outputs):
+        raise ConfigError(
+            "there is no tensor among the fetches",
+            where="Batcher(fetches=...)",
+            next_step="Fetch what callers ask for.",
+        )
+    return assemble, outputs
+
+
+def _structure(item: Any, name: Any, leaves: list[tuple[Any, Any]]) -> Callable[[Sequence[Any]], Any]:
+    """Collects the leaves of fetches, each with its key in a dict; returns what builds the same of their results."""
+    if isinstance(item, Mapping):
+        keys = list(item)
+        parts = [_structure(each, key, leaves) for key, each in item.items()]
+        kind: Any = type(item) if isinstance(item, dict) else dict
+        return lambda results: kind((key, part(results)) for key, part in zip(keys, parts, strict=True))
+    if isinstance(item, (list, tuple)):
+        parts = [_structure(each, None, leaves) for each in item]
+        make: Any = getattr(type(item), "_make", type(item))  # of a namedtuple
+        return lambda results: make([part(results) for part in parts])
+    index = len(leaves)
+    leaves.append((name, item))
+    return lambda results: results[index]
+
+
+def _depends(tensor: Any, inputs: Sequence[_Input]) -> bool:
+    """Whether a tensor's value depends on rows."""
+    rows = {id(each.tensor) for each in inputs if each.has_rows}
+    operations = prune([tensor], [], [each.tensor for each in inputs])
+    return id(tensor) in rows or any(id(each) in rows for operation in operations for each in operation.inputs)
+
+
+# -- both -------------------------------------------------------------------------------------------------------------
+
+
+def _first(tensor: Any) -> int | str | None:
+    """The size of a tensor's first dimension; None when it is open, "scalar" when there is none."""
+    if tensor.shape.rank is None:
+        return None
+    return tensor.shape.as_list()[0] if tensor.shape.rank else "scalar"
+
+
+def _among(shared: Sequence[Any], name: Any, given: Any, element: Any) -> bool:
+    """Whether ``shared`` has a feed or a fetch, under any of its names."""
+    names = (name, given, element.name, element.op.name if isinstance(element, tf.Tensor) else None)
+    return any(
+        each is given
+        or each is element
+        or (isinstance(each, str) and each in [one for one in names if type(one) is str])
+        for each in shared
+    )
+
+
+def _not_in_graph(argument: str, given: Any, what: str) -> ConfigError:
+    return ConfigError(
+        f"{given!r:.200} is no {what} of the graph",
+        where=f"Batcher({argument}=...)",
+        next_step='Give what the graph has, or names such as "x:0".',
+    )
