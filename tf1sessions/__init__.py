@@ -19,6 +19,9 @@ below, and there are no circles::
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
       risks.py           operations that touch files, the network, Python
+      flops.py           how many floating-point operations a node takes
+      inspection.py      what is in a model
+      diagram.py         ... as a page, with its graph
     contrib/           tf.contrib: a module here for each module there
       _mnist.py          MNIST in batches
       addresses.py       inner addresses of 1.15's modules, for imports in scripts

@@ -83,13 +83,19 @@ class _Private:
         # for models: the messages that the public API does not export
         self.meta_graph_pb2 = self._module("tensorflow.core.protobuf.meta_graph_pb2")
         self.saved_model_pb2 = self._module("tensorflow.core.protobuf.saved_model_pb2")
+        self.op_def_registry = self._module("tensorflow.python.framework.op_def_registry")
         self.text_format = self._module("google.protobuf.text_format")
         self.tensor_pb2 = self._module("tensorflow.core.framework.tensor_pb2")
+        self.variable_pb2 = self._module("tensorflow.core.framework.variable_pb2")
         # for estimator
         self.dataset_ops = self._module("tensorflow.python.data.ops.dataset_ops")
         self.export_output = self._module("tensorflow.python.saved_model.model_utils.export_output")
         self.export_utils = self._module("tensorflow.python.saved_model.model_utils.export_utils")
+        self.loader_impl = self._module("tensorflow.python.saved_model.loader_impl")
         self.training_util = self._module("tensorflow.python.training.training_util")
+        # for contrib.feature_column
+        self.feature_column = self._module("tensorflow.python.feature_column.feature_column")
+        self.feature_column_v2 = self._module("tensorflow.python.feature_column.feature_column_v2")
         # for contrib.tpu
         self.device_assignment = self._module("tensorflow.python.tpu.device_assignment")
         self.tpu_feed = self._module("tensorflow.python.tpu.tpu_feed")

@@ -211,6 +211,7 @@ def risky(
     library: Any,
     roots: Iterable[str] | None = None,
     *,
+    feeds: Collection[str] = (),
     saver: Any = None,
     assets: Collection[str] = (),
 ) -> dict[str, list[str]]:
@@ -220,6 +221,7 @@ def risky(
         graph_def: The graph. It is not changed.
         library: The functions that it may call: a FunctionDefLibrary, mostly ``graph_def.library``.
         roots: Names of nodes or tensors that are run. None: every node and every function counts.
+        feeds: Names of tensors that the run is given: what only they need is not run.
         saver: The SaverDef of the artifact. Saving and restoring where it tells to is left out, unless another root
             than the saver's own ends leads there.
         assets: Names of tensors that hold the path of a file of the artifact. Filling a table from one is left out.
@@ -236,12 +238,13 @@ def risky(
         nodes, functions = set(house.nodes), set(house.functions)
         forgiven = own
     else:
-        wanted = {_node_name(root) for root in roots}
+        given = {form for name in feeds for form in ({name, name[:-2]} if name.endswith(":0") else {name, f"{name}:0"})}
+        wanted = {_node_name(root) for root in roots if root not in given}
         if missing := sorted(wanted - house.nodes.keys()):
             raise ValueError(f"the graph has no node {missing[0]!r}")
         ends = wanted & _ends(saver)
-        nodes, functions = house.reach(wanted)
-        forgiven = own - house.names(*house.reach(wanted - ends)) if ends else set()
+        nodes, functions = house.reach(wanted, given)
+        forgiven = own - house.names(*house.reach(wanted - ends, given)) if ends else set()
     found: dict[str, list[str]] = {}
     for name, node, scope in house.all_nodes(nodes, functions):
         if node.op not in RISKS or name in forgiven:
@@ -336,7 +339,9 @@ class _House:
             if api := function.attr["api_implements"].s if "api_implements" in function.attr else b"":
                 self.twins.setdefault(api, set()).add(name)
 
-    def reach(self, names: Iterable[str], inputs: bool = True) -> tuple[set[str], set[str]]:
+    def reach(
+        self, names: Iterable[str], feeds: Collection[str] = (), inputs: bool = True
+    ) -> tuple[set[str], set[str]]:
         """The nodes and functions that running the nodes ``names`` may run; without ``inputs``, what they call."""
         nodes = {name for name in names if name in self.nodes}
         waiting = list(nodes)
@@ -345,7 +350,8 @@ class _House:
             node = self.nodes[name]
             called.update(self.called(node))
             if inputs:
-                new = {_node_name(each) for each in node.input} & self.nodes.keys() - nodes
+                needed = {_node_name(each) for each in node.input if each not in feeds}
+                new = needed & self.nodes.keys() - nodes
                 nodes |= new
                 waiting += new
         functions = {name for name in called if name in self.functions}
