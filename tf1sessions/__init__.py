@@ -18,6 +18,12 @@ below, and there are no circles::
       batching.py        Batcher: rows of many callers in one run
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
+      wiring.py          which node depends on which
+      checks.py          what could bring TensorFlow down
+      interface.py       inputs and outputs, told or guessed
+      weights.py         large constants as variables
+      values.py          values of variables and tables, set when they are needed
+      model.py           load(), Model
       risks.py           operations that touch files, the network, Python
       flops.py           how many floating-point operations a node takes
       inspection.py      what is in a model

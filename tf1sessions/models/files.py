@@ -25,9 +25,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tf1sessions.errors import ModelFileError, UsageError
+from tf1sessions.models.wiring import tensor_name
 from tf1sessions.runtime import private, tf
 
-__all__ = ["LARGE_BYTES", "Artifact", "Content", "read"]
+__all__ = ["LARGE_BYTES", "Artifact", "Content", "checkpoint_prefix", "read"]
 
 #: From this size on the bytes of a constant are left in the file. Below it are shapes, axes, the vectors of batch
 #: normalisation: what TensorFlow's optimiser must see as a constant. Measured: `migration_notes/4-figures.md`.
@@ -55,10 +56,12 @@ class Content:
         raw = np.empty(self.length + 64, np.uint8)
         start = -raw.ctypes.data % 64
         values = raw[start : start + self.length]
+        done = 0
         try:
             with self._open() as stream:
                 stream.seek(self.offset)
-                done = stream.readinto(memoryview(values))
+                while got := stream.readinto(values[done:].data):  # at most 2 GB at a time
+                    done += got
         except OSError as error:
             raise _unreadable(self.file, error) from error
         if done != self.length:
@@ -136,9 +139,9 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
         return _read_folder(name, tags)
     if os.path.basename(name) in _SAVED_MODEL_FILES:
         return _read_saved_model(os.path.dirname(name), name, tags)
-    for pattern in (r"\.index$", r"\.data-\d{5}-of-\d{5}$"):
-        if re.search(pattern, name) and _exists(re.sub(pattern, "", name) + ".index"):
-            return _read_checkpoint(re.sub(pattern, "", name))
+    prefix = re.sub(r"\.(meta|index|data-\d{5}-of-\d{5})$", "", name)
+    if prefix != name and _has_values(prefix):
+        return _read_checkpoint(prefix)
     if not _exists(name):
         if _exists(name + ".meta") or _exists(name + ".index"):
             return _read_checkpoint(name)
@@ -151,6 +154,26 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
     if _exists(name + ".meta"):  # a checkpoint of the first format has its prefix as its name
         return _read_checkpoint(name)
     return _read_file(name, tags)
+
+
+def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
+    """The prefix of the checkpoint at ``path``: itself, one of its files, or a folder whose newest it is.
+
+    Raises:
+        ModelFileError: There is none.
+    """
+    name = os.fspath(path)
+    if _is_folder(name):
+        return _latest_checkpoint(name)
+    prefix = re.sub(r"\.(index|meta|data-\d{5}-of-\d{5})$", "", name)
+    if not _has_values(prefix) and not glob.glob(prefix):
+        raise ModelFileError(
+            f"there is no checkpoint at {name!r}",
+            where="checkpoint=",
+            next_step="Give the prefix that the saver wrote: the path of the .index file without its ending.",
+            path=name,
+        )
+    return prefix
 
 
 # ------------------------------------------------------------------------------------------------------ kinds of files
@@ -254,12 +277,27 @@ def _read_saved_model(folder: str, file: str, tags: Sequence[str] | None) -> Art
         kind="saved model",
         checkpoint=prefix if _has_values(prefix) else None,
         tags=tuple(sorted(chosen)),
-        assets={
-            asset.tensor_info.name: _inside(folder, os.path.join("assets", asset.filename))
-            for asset in meta.asset_file_def
-        },
+        assets=_saved_assets(meta, folder),
         notes=notes,
     )
+
+
+def _saved_assets(meta: Any, folder: str) -> dict[str, str]:
+    """Assets are listed in the MetaGraph, or, before 1.13, in a collection of it."""
+    listed = list(meta.asset_file_def)
+    for raw in _any_values(meta, "saved_model_assets"):
+        try:
+            listed.append(private.meta_graph_pb2.AssetFileDef.FromString(raw))
+        except Exception as error:  # DecodeError of whichever protobuf is installed
+            raise ModelFileError(
+                f"the list of assets of {folder} cannot be parsed: {error}",
+                where="load()",
+                next_step=_WHOLE,
+                path=folder,
+            ) from error
+    return {
+        tensor_name(asset.tensor_info.name): _inside(folder, os.path.join("assets", asset.filename)) for asset in listed
+    }
 
 
 def _read_file(file: str, tags: Sequence[str] | None) -> Artifact:

@@ -1,0 +1,702 @@
+"""load(): any model that TensorFlow 1 wrote, as one that any thread can call.
+
+::
+
+    files.read ──▶ upgrades ──▶ checks ──▶ interface ──▶ risks ──▶ weights ──▶ one graph, one session ──▶ Model
+                                                                                                            │
+    a call needs nodes ──▶ values.prepare: what of their variables, constants and tables has no value ◀─────┘
+                           yet gets it, once
+
+What no call needs is never read: the slots of an optimizer stay in the checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import difflib
+import os
+import threading
+import types
+from collections.abc import Collection, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, UnsafeModelError, UsageError
+from tf1sessions.models import checks, files, interface, risks, upgrades, values, weights
+from tf1sessions.models.files import Artifact
+from tf1sessions.models.interface import Interface, TensorSpec
+from tf1sessions.models.wiring import Wiring, node_of, tensor_name
+from tf1sessions.pipelines.batching import Batcher
+from tf1sessions.runtime import tf
+from tf1sessions.sessions.session import GraphSession
+
+__all__ = ["Model", "Signature", "load"]
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    tags: Sequence[str] | None = None,
+    signature: str | None = None,
+    inputs: Sequence[str] | Mapping[str, str] | None = None,
+    outputs: Sequence[str] | Mapping[str, str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    initialize: bool = False,
+    allow_ops: Collection[str] = (),
+    fold_constants: bool = False,
+    config: Any = None,
+) -> Model:
+    """Loads a model that TensorFlow 1 wrote.
+
+    Args:
+        path: A frozen or other GraphDef (``.pb``, ``.pbtxt``), a MetaGraph (``.meta``), the prefix of a checkpoint, a
+            folder with checkpoints, a SavedModel, or an export of ``session_bundle``.
+        tags: Which graph of a SavedModel, where there are several.
+        signature: Which signature the model itself answers to; the one for serving by default. The others are in
+            :attr:`Model.signatures`.
+        inputs: Tensors to feed, by their names or as name for the caller -> name of the tensor. A queue or a reader in
+            the graph is cut off by naming the tensor that is to be fed instead. Default: what the signature tells, or
+            a guess.
+        outputs: Tensors to give, likewise.
+        checkpoint: Prefix of a checkpoint with the variables' values, or a folder with one; for a graph that has none,
+            or instead of its own.
+        initialize: Whether variables that no checkpoint has get fresh initial values.
+        allow_ops: Operations (``"PyFunc"``) that the model may run although they touch files, the network or Python.
+        fold_constants: Keeps large constants as constants. TensorFlow may then rearrange them for speed (with oneDNN
+            up to 1.5 times as fast on small batches), for about 7 times their size in memory.
+        config: A :class:`~tf1sessions.SessionConfig` or a ``ConfigProto``.
+
+    Returns:
+        A :class:`Model`. Close it, or use it in a ``with``.
+
+    Raises:
+        ModelFileError: There is no model, or it is malformed or cut off.
+        UnknownOperationError: An output needs an operation that this TensorFlow does not have.
+        UnsafeModelError: The model would touch files, the network or Python, by an operation not in ``allow_ops``.
+        CheckpointMismatchError: The checkpoint is of another graph.
+        ModelError: A variable or table has no value; TensorFlow refuses the graph.
+        UsageError: A tensor, signature or tag that is not there.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> tf = t1.tf1
+        >>> with tf.Graph().as_default() as graph:
+        ...     doubled = tf.multiply(tf.placeholder(tf.float32, [None], name="x"), 2.0, name="doubled")
+        >>> _ = tf.train.write_graph(graph, ".", "doubling.pb", as_text=False)
+        >>> with t1.load("doubling.pb") as model:
+        ...     model(x=[1.0, 4.0])["doubled"].tolist()
+        [2.0, 8.0]
+    """
+    artifact = files.read(path, tags)
+    if checkpoint is not None:
+        artifact = dataclasses.replace(artifact, checkpoint=files.checkpoint_prefix(checkpoint))
+    return Model(
+        artifact,
+        signature=signature,
+        inputs=inputs,
+        outputs=outputs,
+        initialize=initialize,
+        allow_ops=allow_ops,
+        fold_constants=fold_constants,
+        config=config,
+    )
+
+
+class Signature:
+    """One way to call a model: ``signature(images=batch)`` gives a dict of arrays.
+
+    Attributes:
+        name: Its name.
+        inputs, outputs: Name -> :class:`TensorSpec`.
+        guessed: Whether they were guessed from the graph; ``notes`` then says how.
+
+    Thread-safety: safe to call from any thread.
+    """
+
+    def __init__(self, model: Model, told: Interface) -> None:
+        self._model = model
+        self.name = told.name
+        self.inputs = told.inputs
+        self.outputs = told.outputs
+        self.guessed = told.guessed
+        self.notes = told.notes
+        self._calls: dict[tuple[str, ...], Any] = {}
+
+    def __call__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
+        """Runs the model.
+
+        Args:
+            values: Inputs by name, for names that are no identifiers.
+            **named: Inputs by name.
+
+        Returns:
+            Output -> array, the caller's own.
+
+        Raises:
+            TypeError: An input is unknown or missing.
+            ValueError: A value does not have the shape of its input.
+            tf.errors.OpError: As ``Session.run``.
+            ClosedError: The model was closed.
+        """
+        given = dict(values or {}, **named) if named else dict(values or {})
+        names = tuple(given)
+        call = self._calls.get(names) or self._compile(names)
+        return dict(zip(self.outputs, call(*given.values()), strict=True))
+
+    def tensors(self, names: Sequence[str] | None = None) -> tuple[dict[str, str], dict[str, str]]:
+        """The tensors of its inputs (of ``names``, or of those that are required) and of its outputs."""
+        if names is None:
+            names = [name for name, spec in self.inputs.items() if not spec.optional]
+        return (
+            {name: self.inputs[name].tensor for name in names},
+            {name: spec.tensor for name, spec in self.outputs.items()},
+        )
+
+    def _compile(self, names: tuple[str, ...]) -> Any:
+        self._model._check_open()
+        unknown = [name for name in names if name not in self.inputs]
+        missing = [name for name, spec in self.inputs.items() if not spec.optional and name not in names]
+        if unknown or missing:
+            wrong = f"has no input {unknown[0]!r}" if unknown else f"needs the input {missing[0]!r}, which is not given"
+            raise TypeError(f"the signature {self.name!r} {wrong}; its inputs are {_told(self.inputs)}")
+        feeds, fetches = self.tensors(names)
+        call = self._model._compile(list(feeds.values()), list(fetches.values()))
+        self._calls[names] = call
+        return call
+
+    def __repr__(self) -> str:
+        return f"<Signature {self.name!r}: {_told(self.inputs)} -> {_told(self.outputs)}>"
+
+
+class Model:
+    """A model that was loaded; made by :func:`load`.
+
+    One graph, one session and one copy of the weights, whoever calls. What every call does not need is read when a
+    call first does.
+
+    Attributes:
+        path: Where it came from.
+        kind: What that is, such as ``"saved model"``.
+        signatures: Name -> :class:`Signature`; of a file without any, one that is guessed.
+        signature: The one that the model itself answers to.
+        notes: What was chosen, guessed and upgraded, in sentences.
+        graph: The ``tf.Graph``. It is sealed.
+
+    Thread-safety: everything is safe from any thread.
+    """
+
+    def __init__(
+        self,
+        artifact: Artifact,
+        *,
+        signature: str | None = None,
+        inputs: Sequence[str] | Mapping[str, str] | None = None,
+        outputs: Sequence[str] | Mapping[str, str] | None = None,
+        initialize: bool = False,
+        allow_ops: Collection[str] = (),
+        fold_constants: bool = False,
+        config: Any = None,
+    ) -> None:
+        self.path = artifact.path
+        self.kind = artifact.kind
+        self._allowed = _op_names(allow_ops)
+        self._lock = threading.Lock()  # protects _vetted
+        self._vetted: set[str] = set()
+        self._artifact = artifact
+
+        graph_def, upgraded = upgrades.upgrade(artifact.graph_def)
+        checks.check(graph_def, artifact)
+        wiring = Wiring(graph_def)
+        notes = [*artifact.notes, *upgraded]
+
+        told = _interfaces(artifact, wiring, inputs, outputs)
+        unknown = upgrades.unknown_operations(graph_def)
+        self._unknown = unknown
+        whole = wiring
+        if unknown:
+            graph_def, told, note = _without(unknown, wiring, told, artifact.path)
+            wiring = Wiring(graph_def)
+            notes.append(note)
+        self._needing = whole.nodes.keys() - wiring.nodes.keys()
+        _check_tensors(wiring, told, artifact.path)
+        main = _main_operations(artifact, wiring)
+        self._library = graph_def.library
+        self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
+
+        large: list[weights.Weight] = []
+        if fold_constants:
+            graph_def = _whole(graph_def, artifact)
+        else:
+            graph_def, large = weights.constants_to_variables(graph_def, artifact.contents)
+        restoring = values.find_restoring(wiring, artifact.meta_graph)
+        by_name = []
+        if artifact.checkpoint is not None:
+            by_name = [
+                node.name
+                for node in wiring.graph_def.node
+                if node.op in values.VARIABLES and node.name not in restoring
+            ]
+        graph_def, fills = values.add_fills(graph_def, large, by_name)
+        self._wiring = Wiring(graph_def)
+
+        # Before anything runs, and before TensorFlow sees the graph, which runs parts of it to infer shapes.
+        for name, one in told.items():
+            roots = [spec.tensor for spec in one.outputs.values()]
+            self._vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
+        self._vet(main, [], "initialization")
+
+        self._gs, refused = _imported(self._wiring, told, main, config, artifact.path)
+        try:
+            if refused:
+                notes.append(refused)
+                self._wiring = Wiring(self._gs.graph.as_graph_def())
+            self.graph = self._gs.graph
+            self._values = values.Values(artifact, self._wiring, large, restoring, fills, self._gs.session, initialize)
+            self.signatures: dict[str, Signature] = {
+                name: Signature(self, _completed(one, self.graph)) for name, one in told.items()
+            }
+            self.signature = self.signatures[_default(self.signatures, signature, notes)]
+            for operation in main:
+                self._values.run_once(operation, artifact.assets)
+            for each in self.signatures.values():
+                feeds, fetches = each.tensors()
+                self._prepare(fetches.values(), feeds.values())
+            self._gs.seal()
+        except BaseException:
+            self._gs.close()
+            raise
+        self.notes: tuple[str, ...] = (*notes, *self.signature.notes, *self._values.notes)
+
+    @property
+    def inputs(self) -> Mapping[str, TensorSpec]:
+        """The inputs of :attr:`signature`."""
+        return self.signature.inputs
+
+    @property
+    def outputs(self) -> Mapping[str, TensorSpec]:
+        """The outputs of :attr:`signature`."""
+        return self.signature.outputs
+
+    def __call__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
+        """Calls :attr:`signature`: ``model(images=batch)["probs"]``, or ``model({"my/images": batch})``."""
+        return self.signature(values, **named)
+
+    async def acall(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
+        """As a call, without blocking the event loop: it runs in a thread of asyncio's default executor."""
+        return await asyncio.to_thread(self.signature, values, **named)
+
+    def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+        """As ``Session.run``: any tensors and operations of the graph, by name.
+
+        Raises:
+            UsageError: A tensor is not in the graph.
+            UnknownOperationError: It was left out, because it needs an operation that this TensorFlow does not have.
+            UnsafeModelError: What is fetched would touch files, the network or Python.
+            ModelError: It needs a variable that has no value.
+            ClosedError: The model was closed.
+        """
+        self._check_open()
+        feeds = {
+            tensor_name(feed) if isinstance(feed, str) else feed: value for feed, value in (feed_dict or {}).items()
+        }
+        named, given = ([_name_of(item) for item in items] for items in (tf.nest.flatten(fetches), feeds))
+        for name in (*named, *given):
+            self._check_there(name)
+        self._prepare(named, given)
+        return self._gs.session.run(fetches, feeds)
+
+    def batched(self, *, signature: str | None = None, inputs: Sequence[str] | None = None, **options: Any) -> Batcher:
+        """A callable that puts the rows of many callers together and runs them as one batch.
+
+        Args:
+            signature: The one of :attr:`signatures`; by default the model's own.
+            inputs: Which inputs callers give; those that are required by default.
+            **options: Of :class:`~tf1sessions.pipelines.batching.Batcher`: ``max_batch_size``, ``max_delay_ms``,
+                ``queue_limit``, ...
+
+        Returns:
+            A Batcher. Close it before the model.
+        """
+        self._check_open()
+        chosen = self.signature if signature is None else self._signature(signature)
+        feeds, fetches = chosen.tensors(inputs)
+        self._prepare(fetches.values(), feeds.values())
+        tensor = self.graph.get_tensor_by_name
+        return Batcher(
+            self._gs,
+            {name: tensor(feed) for name, feed in feeds.items()},
+            {name: tensor(fetch) for name, fetch in fetches.items()},
+            **options,
+        )
+
+    def close(self) -> None:
+        """Closes the session and frees the weights. Calls that run end with ``CancelledError``."""
+        self._gs.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._gs.closed
+
+    def __enter__(self) -> Model:
+        self._check_open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = " closed" if self.closed else ""
+        return f"<Model {self.path!r}{state}, {self.kind}: {_told(self.inputs)} -> {_told(self.outputs)}>"
+
+    # -- inside
+
+    def _signature(self, name: str) -> Signature:
+        if name not in self.signatures:
+            raise UsageError(
+                f"{self.path} has no signature {name!r}",
+                where="signature=",
+                next_step=f"It has {', '.join(map(repr, self.signatures))}.",
+            )
+        return self.signatures[name]
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedError(f"the model {self.path} is closed", where="Model", next_step="Load it again.")
+
+    def _check_there(self, name: str) -> None:
+        node = node_of(name)
+        if node in self._wiring.nodes:
+            return
+        lost = {op: names for op, names in self._unknown.items() if node in self._needing or node in names}
+        if lost:
+            listed = "; ".join(f"{op}: {_listed(names)}" for op, names in sorted(lost.items()))
+            raise UnknownOperationError(
+                f"{name!r} was left out: it needs operations that this TensorFlow does not have ({listed})",
+                where=self.path,
+                next_step="Load the library that brings them first (tf.load_op_library).",
+                nodes=lost,
+            )
+        near = difflib.get_close_matches(node, self._wiring.nodes, 3)
+        raise UsageError(
+            f"the graph has no {name!r}",
+            where=self.path,
+            next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there.",
+        )
+
+    def _compile(self, feeds: Sequence[str], fetches: Sequence[str]) -> Any:
+        self._prepare(fetches, feeds)
+        return self._gs.compile(feeds=list(feeds), fetches=list(fetches))
+
+    def _prepare(self, fetches: Collection[str], feeds: Collection[str]) -> None:
+        """Makes ready what a request needs: refuses what is unsafe in it, and sets the values it needs."""
+        cut = [tensor_name(name) for name in feeds]
+        self._vet(fetches, cut, "what is fetched")
+        self._values.prepare(self._wiring.ancestors([node_of(name) for name in fetches], cut))
+
+    def _vet(self, fetches: Collection[str], feeds: Collection[str], what: str) -> None:
+        """Refuses a request whose operations touch files, the network or Python."""
+        nodes = self._wiring.ancestors([node_of(name) for name in fetches], feeds)
+        with self._lock:
+            if nodes <= self._vetted:
+                return
+        found = risks.risky(
+            types.SimpleNamespace(node=[self._wiring.nodes[name] for name in nodes]),
+            self._library,
+            sorted(nodes),
+            saver=self._saver,
+            assets=list(self._artifact.assets),
+        )
+        refused = {op: names for op, names in found.items() if op not in self._allowed}
+        if refused:
+            listed = "; ".join(f"{op} ({risks.RISKS[op].why}): {_listed(names)}" for op, names in refused.items())
+            raise UnsafeModelError(
+                f"{what} of this model would run {listed}",
+                where=self.path,
+                next_step="If you trust whoever wrote it: load(..., allow_ops="
+                + "{"
+                + ", ".join(f'"{op}"' for op in refused)
+                + "}).",
+                nodes=refused,
+            )
+        with self._lock:
+            self._vetted |= nodes
+
+
+# ------------------------------------------------------------------------------------------------- what load() goes by
+
+
+def _interfaces(artifact: Artifact, wiring: Wiring, inputs: Any, outputs: Any) -> dict[str, Interface]:
+    """The signatures of the file, or the one that the caller names, or the one that the graph suggests."""
+    if inputs is None and outputs is None:
+        told = {
+            name: interface.of_signature(name, signature, wiring)
+            for name, signature in sorted(artifact.signatures.items())
+            if not name.startswith("__saved_model")
+        }
+        told = {name: one for name, one in told.items() if one.outputs}
+        if told:
+            return told
+    guessed = interface.guess(
+        wiring,
+        list(inputs.values()) if isinstance(inputs, Mapping) else inputs,
+        list(outputs.values()) if isinstance(outputs, Mapping) else outputs,
+    )
+    if isinstance(inputs, Mapping):
+        guessed = dataclasses.replace(guessed, inputs=_renamed(guessed.inputs, inputs))
+    if isinstance(outputs, Mapping):
+        guessed = dataclasses.replace(guessed, outputs=_renamed(guessed.outputs, outputs))
+    if not guessed.outputs:
+        raise ModelError(
+            "no outputs can be told from the graph",
+            where=artifact.path,
+            next_step="Name them: load(path, outputs=['probs:0']); `tf1sessions inspect` shows what is there.",
+        )
+    return {guessed.name: guessed}
+
+
+def _renamed(specs: Mapping[str, TensorSpec], names: Mapping[str, str]) -> dict[str, TensorSpec]:
+    by_tensor = {spec.tensor: spec for spec in specs.values()}
+    return {name: dataclasses.replace(by_tensor[tensor_name(tensor)], name=name) for name, tensor in names.items()}
+
+
+def _default(signatures: Mapping[str, Signature], asked: str | None, notes: list[str]) -> str:
+    if asked is not None:
+        if asked not in signatures:
+            raise UsageError(
+                f"there is no signature {asked!r}",
+                where="signature=",
+                next_step=f"There are {', '.join(map(repr, signatures))}.",
+            )
+        return asked
+    for name in ("serving_default", "default", "inputs_and_outputs", "predict"):
+        if name in signatures:
+            return name
+    name = next(iter(signatures))
+    if len(signatures) > 1:
+        notes.append(f"of the signatures {', '.join(map(repr, signatures))}, {name!r} is the model's own")
+    return name
+
+
+def _without(
+    unknown: Mapping[str, Sequence[str]], wiring: Wiring, told: Mapping[str, Interface], path: str
+) -> tuple[Any, dict[str, Interface], str]:
+    """Takes out what needs an unknown operation. What a signature still gives without is kept.
+
+    Raises:
+        UnknownOperationError: No signature is left.
+    """
+    lost = set(name for names in unknown.values() for name in names)
+    queue = [name for name in lost if name in wiring.nodes]
+    lost = set(queue)
+    while queue:
+        for consumer, _ in wiring.consumers[queue.pop()]:  # control inputs too
+            if consumer.name not in lost:
+                lost.add(consumer.name)
+                queue.append(consumer.name)
+    kept: dict[str, Interface] = {}
+    dropped: dict[str, list[str]] = {}
+    for name, one in told.items():
+        cut = [spec.tensor for spec in one.inputs.values()]
+        needs = {key: wiring.ancestors([node_of(spec.tensor)], cut) & lost for key, spec in one.outputs.items()}
+        fine = {key: spec for key, spec in one.outputs.items() if not needs[key]}
+        if bad := [key for key in needs if needs[key]]:
+            dropped[name] = bad
+        if fine and (one.guessed or not dropped.get(name)):
+            kept[name] = dataclasses.replace(one, outputs=fine)
+    listed = "; ".join(f"{op}: {_listed(names)}" for op, names in sorted(unknown.items()))
+    if not kept:
+        needing = sorted({key for keys in dropped.values() for key in keys})
+        raise UnknownOperationError(
+            f"this TensorFlow does not have the operations {listed}; the outputs {_listed(needing)} need them",
+            where=path,
+            next_step="Load a part that does without them (outputs=..., or inputs=... to cut the graph behind them), "
+            "or load the library that brings them first (tf.load_op_library).",
+            nodes=dict(unknown),
+        )
+    graph_def, kept = _with_stand_ins(wiring, lost, kept)
+    note = f"left out, because this TensorFlow does not have their operations: {listed}, and what needs them"
+    return graph_def, kept, note
+
+
+def _with_stand_ins(wiring: Wiring, lost: set[str], told: Mapping[str, Interface]) -> tuple[Any, dict[str, Interface]]:
+    """The graph without ``lost``; an input that was one of their results becomes a placeholder."""
+    graph_def = _subgraph(wiring, wiring.nodes.keys() - lost)
+    fed = {spec.tensor for one in told.values() for spec in one.inputs.values() if node_of(spec.tensor) in lost}
+    renamed = {}
+    for tensor in sorted(fed):
+        name = renamed[tensor] = node_of(tensor) if tensor.endswith(":0") else tensor.replace(":", "_fed_")
+        graph_def.node.add(name=name, op="Placeholder").attr["dtype"].type = _type_of(wiring, tensor).as_datatype_enum
+    for node in graph_def.node:
+        for index, entry in enumerate(node.input):
+            if not entry.startswith("^") and tensor_name(entry) in renamed:
+                node.input[index] = renamed[tensor_name(entry)]
+    return graph_def, {
+        name: dataclasses.replace(
+            one,
+            inputs={
+                key: dataclasses.replace(spec, tensor=tensor_name(renamed.get(spec.tensor, spec.tensor)))
+                for key, spec in one.inputs.items()
+            },
+        )
+        for name, one in told.items()
+    }
+
+
+def _type_of(wiring: Wiring, tensor: str) -> Any:
+    """The dtype of a tensor: by what makes it, or by what takes it where that operation is unknown."""
+    node, index = wiring.nodes[node_of(tensor)], int(tensor.rpartition(":")[2])
+    made = interface.output_types(node)
+    if index < len(made) and made[index] is not None:
+        return made[index]
+    for consumer, entry in wiring.consumers[node.name]:
+        if not entry.startswith("^") and tensor_name(entry) == tensor:
+            taken = interface.input_types(consumer)
+            place = list(consumer.input).index(entry)
+            if place < len(taken) and taken[place] is not None:
+                return taken[place]
+    raise UsageError(
+        f"the type of {tensor!r} cannot be told", where="inputs=", next_step="Cut the graph one operation later."
+    )
+
+
+def _main_operations(artifact: Artifact, wiring: Wiring) -> list[str]:
+    """What a SavedModel or an export wants run after its variables are there."""
+    names = []
+    if "__saved_model_init_op" in artifact.signatures:
+        names = [info.name for info in artifact.signatures["__saved_model_init_op"].outputs.values()]
+    elif artifact.meta_graph is not None and artifact.kind in ("saved model", "session bundle"):
+        collections = artifact.meta_graph.collection_def
+        for key in ("saved_model_main_op", "legacy_init_op", "serving_init_op"):
+            if key in collections and collections[key].node_list.value:
+                names = list(collections[key].node_list.value)
+                break
+    return [node_of(name) for name in names if node_of(name) in wiring.nodes]
+
+
+def _check_tensors(wiring: Wiring, told: Mapping[str, Interface], path: str) -> None:
+    """Every input and output is in the graph.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for one in told.values():
+        for role, specs in (("input", one.inputs), ("output", one.outputs)):
+            for spec in specs.values():
+                node = wiring.nodes.get(node_of(spec.tensor))
+                index = int(spec.tensor.rpartition(":")[2])
+                if node is None or index >= max(len(interface.output_types(node)), 1):
+                    near = difflib.get_close_matches(node_of(spec.tensor), wiring.nodes, 3)
+                    raise UsageError(
+                        f"the {role} {spec.name!r} is the tensor {spec.tensor!r}, which the graph does not have",
+                        where=path,
+                        next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists it.",
+                    )
+
+
+def _whole(graph_def: Any, artifact: Artifact) -> Any:
+    return dataclasses.replace(artifact, graph_def=graph_def).whole_graph_def()
+
+
+def _imported(
+    wiring: Wiring, told: Mapping[str, Interface], main: Sequence[str], config: Any, path: str
+) -> tuple[GraphSession, str | None]:
+    """A session with the graph; where TensorFlow refuses it, with the part of it that the signatures need.
+
+    Raises:
+        ModelError: TensorFlow refuses that too.
+    """
+    try:
+        return _session(wiring.graph_def, config, path), None
+    except ModelError as error:
+        roots = [node_of(spec.tensor) for one in told.values() for spec in one.outputs.values()]
+        roots += [node_of(spec.tensor) for one in told.values() for spec in one.inputs.values()]
+        part = values.with_setters(wiring, wiring.ancestors([*roots, *main]))
+        if len(part) == len(wiring.nodes):
+            raise
+        gs = _session(_subgraph(wiring, part), config, path)
+        return gs, f"only the part that the signatures need was loaded, TensorFlow refuses the whole: {error.__cause__}"
+
+
+def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
+    gs = GraphSession(config, name=f"model {os.path.basename(path)}")
+    try:
+        with gs.as_default():
+            tf.import_graph_def(graph_def, name="")
+    except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:
+        gs.close()
+        raise ModelError(
+            f"TensorFlow refuses the graph: {error}",
+            where=path,
+            next_step="`tf1sessions inspect` shows what is in it.",
+        ) from error
+    except BaseException:
+        gs.close()
+        raise
+    return gs
+
+
+def _completed(one: Interface, graph: Any) -> Interface:
+    """With the dtypes and shapes that the graph has."""
+
+    def complete(specs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:
+        found = {}
+        for key, spec in specs.items():
+            tensor = graph.get_tensor_by_name(spec.tensor)
+            shape = tensor.shape if spec.shape is None or tensor.shape.rank is not None else spec.shape
+            found[key] = dataclasses.replace(spec, dtype=tensor.dtype.base_dtype, shape=shape)
+        return found
+
+    return dataclasses.replace(one, inputs=complete(one.inputs), outputs=complete(one.outputs))
+
+
+def _subgraph(wiring: Wiring, names: Collection[str]) -> Any:
+    """The GraphDef of these nodes alone, in their order. Colocations with others are dropped."""
+    result = type(wiring.graph_def)()
+    result.versions.CopyFrom(wiring.graph_def.versions)
+    result.library.CopyFrom(wiring.graph_def.library)
+    for node in wiring.graph_def.node:
+        if node.name not in names:
+            continue
+        copy = result.node.add()
+        copy.CopyFrom(node)
+        for entry in [entry for entry in copy.input if entry.startswith("^") and entry[1:] not in names]:
+            copy.input.remove(entry)
+        if "_class" in copy.attr:
+            classes = copy.attr["_class"].list
+            kept = [name for name in classes.s if not name.startswith(b"loc:@") or name[5:].decode() in names]
+            del classes.s[:]
+            classes.s.extend(kept)
+    return result
+
+
+def _op_names(allow_ops: Collection[str]) -> frozenset[str]:
+    if isinstance(allow_ops, str):
+        raise UsageError(
+            f"allow_ops is the string {allow_ops!r}",
+            where="load()",
+            next_step=f"Give a set of operations: allow_ops={{{allow_ops!r}}}.",
+        )
+    return frozenset(allow_ops)
+
+
+def _name_of(item: Any) -> str:
+    """The name of a tensor or an operation, given as such or by its name."""
+    return str(item if isinstance(item, str) else getattr(item, "name", item))
+
+
+def _told(specs: Mapping[str, TensorSpec]) -> str:
+    parts = []
+    for name, spec in specs.items():
+        shape = "" if spec.shape is None else str(spec.shape).replace("None", "?")
+        dtype = spec.dtype.name if spec.dtype is not None else ""
+        parts.append(f"{name} {dtype} {shape}".strip() + (" (optional)" if spec.optional else ""))
+    return ", ".join(parts) or "none"
+
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

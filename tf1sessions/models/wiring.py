@@ -1,0 +1,83 @@
+"""Which node of a GraphDef depends on which. Iterative throughout: a graph may be a chain of a million nodes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+__all__ = ["Wiring", "node_of", "tensor_name"]
+
+
+def node_of(tensor: str) -> str:
+    """The name of the node in ``"name"``, ``"name:1"`` and ``"^name"``."""
+    name = tensor[1:] if tensor.startswith("^") else tensor
+    head, colon, tail = name.rpartition(":")
+    return head if colon and tail.isdigit() else name
+
+
+def tensor_name(tensor: str) -> str:
+    """``"name"`` as ``"name:0"``; a name with an index as it is."""
+    head, colon, tail = tensor.rpartition(":")
+    return tensor if colon and head and tail.isdigit() else f"{tensor}:0"
+
+
+class Wiring:
+    """The nodes of a GraphDef by name, and what each of them feeds.
+
+    Thread-safety: reading is safe from any thread, as long as nobody changes the GraphDef.
+    """
+
+    def __init__(self, graph_def: Any) -> None:
+        self.graph_def = graph_def
+        self.nodes: dict[str, Any] = {node.name: node for node in graph_def.node}
+
+    @functools.cached_property
+    def consumers(self) -> dict[str, list[tuple[Any, str]]]:
+        """Name of a node -> the nodes that take an output of it, or wait for it, with the input as they name it."""
+        found: dict[str, list[tuple[Any, str]]] = {name: [] for name in self.nodes}
+        for node in self.graph_def.node:
+            for entry in node.input:
+                if (source := node_of(entry)) in found:
+                    found[source].append((node, entry))
+        return found
+
+    def ancestors(self, names: Iterable[str], cut: Iterable[str] = (), control: bool = True) -> set[str]:
+        """The nodes that ``names`` need, themselves included.
+
+        Args:
+            names: Names of nodes; those that are not in the graph are left out.
+            cut: Tensors (``"name:0"``) that are given from outside: what only they need is left out.
+            control: Whether to follow control inputs.
+        """
+        given = set(cut)
+
+        def before(node: Any) -> Iterator[str]:
+            for entry in node.input:
+                if entry.startswith("^"):
+                    if control:
+                        yield entry[1:]
+                elif tensor_name(entry) not in given:
+                    yield node_of(entry)
+
+        return self._reach(names, before)
+
+    def descendants(self, names: Iterable[str], through: Callable[[Any], bool] = lambda node: True) -> set[str]:
+        """The nodes that take, directly or not, data of ``names``, themselves included; only via those ``through``."""
+
+        def after(node: Any) -> Iterator[str]:
+            for consumer, entry in self.consumers[node.name]:
+                if not entry.startswith("^") and through(consumer):
+                    yield consumer.name
+
+        return self._reach(names, after)
+
+    def _reach(self, names: Iterable[str], step: Callable[[Any], Iterator[str]]) -> set[str]:
+        seen = {name for name in names if name in self.nodes}
+        queue = list(seen)
+        while queue:
+            for name in step(self.nodes[queue.pop()]):
+                if name in self.nodes and name not in seen:
+                    seen.add(name)
+                    queue.append(name)
+        return seen
