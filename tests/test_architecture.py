@@ -34,7 +34,18 @@ BELOW: dict[str, tuple[str, ...]] = {
     "porting.source": ("errors",),
     "testing": ("errors", "runtime", "sessions", "pipelines", "models", "pools"),
     # "" for the version, which the package itself has
-    "cli": ("", "errors", "runtime", "sessions", "pipelines", "models", "pools", "scripts", "porting", "porting.source"),
+    "cli": (
+        "",
+        "errors",
+        "runtime",
+        "sessions",
+        "pipelines",
+        "models",
+        "pools",
+        "scripts",
+        "porting",
+        "porting.source",
+    ),
     "__main__": ("cli",),
     "": ("errors",),  # the package itself; its lazy names are checked with the exports
 }
@@ -53,13 +64,14 @@ IMPORTS_TENSORFLOW = {
 }
 
 # A process that runs these must be able to do without TensorFlow, also later on: the command line, and the fork server
-# before it preloads.
+# before it preloads. Commands that look into a model need it themselves: they import it when they run, and not before.
 TENSORFLOW_FREE_ROOTS = (
     "tf1sessions.__main__",
     "tf1sessions.cli",
     "tf1sessions.pools.server",
     "tf1sessions.pools.worker",
 )
+COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.inspect"}
 
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
@@ -91,26 +103,31 @@ def _is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
-def _nodes(tree: ast.AST) -> Iterable[ast.AST]:
-    """All nodes, function bodies included, without what only type checkers see."""
+def _nodes(tree: ast.AST, late: bool = True) -> Iterable[ast.AST]:
+    """All nodes, without what only type checkers see; with ``late`` the bodies of functions, too."""
     for child in ast.iter_child_nodes(tree):
         if _is_type_checking(child):
             for alternative in child.orelse:  # type: ignore[attr-defined]
                 yield alternative
-                yield from _nodes(alternative)
+                yield from _nodes(alternative, late)
+            continue
+        if not late and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         yield child
-        yield from _nodes(child)
+        yield from _nodes(child, late)
 
 
-def imported(module: Module) -> set[str]:
-    """Returns the absolute dotted names that ``module`` imports anywhere, ``from a import b`` as ``a.b``."""
+def imported(module: Module, late: bool = True) -> set[str]:
+    """Returns the absolute dotted names that ``module`` imports, ``from a import b`` as ``a.b``.
+
+    Those that its functions import when they are called are among them, unless ``late`` is False.
+    """
     package = module.name if module.is_package else module.name.rpartition(".")[0]
     tree = ast.parse(module.source)
     if module.is_package:  # its lazy names are not imports of its own
         tree.body = [node for node in tree.body if getattr(node, "name", "") != "__getattr__"]
     names = set()
-    for node in _nodes(tree):
+    for node in _nodes(tree, late):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -129,7 +146,7 @@ def imported(module: Module) -> set[str]:
     return names
 
 
-def import_graph(modules: Iterable[Module], lazy: Mapping[str, str]) -> dict[str, set[str]]:
+def import_graph(modules: Iterable[Module], lazy: Mapping[str, str], late: bool = True) -> dict[str, set[str]]:
     """Returns module -> the modules of the package that it imports; ``lazy`` is lazy name -> its module."""
     modules = list(modules)
     known = {module.name for module in modules}
@@ -137,7 +154,7 @@ def import_graph(modules: Iterable[Module], lazy: Mapping[str, str]) -> dict[str
     graph = {}
     for module in modules:
         edges = set()
-        for name in imported(module):
+        for name in imported(module, late):
             if name.partition(".")[0] != root:
                 continue
             while name not in known:  # a.b.c.attribute -> a.b.c
@@ -228,8 +245,18 @@ def test_tensorflow_is_imported_in_its_places_only() -> None:
 def test_command_line_and_server_do_without_tensorflow() -> None:
     roots = [name for name in NAMES if (name + ".").startswith(tuple(root + "." for root in TENSORFLOW_FREE_ROOTS))]
     assert {room(root) for root in roots} == {"__main__", "cli", "pools"}
-    paths = reachable(GRAPH, roots)
+    paths = reachable(GRAPH, set(roots) - COMMANDS_WITH_TENSORFLOW)
     assert [paths[name] for name in sorted(IMPORTS_TENSORFLOW & paths.keys())] == []
+    assert COMMANDS_WITH_TENSORFLOW.isdisjoint(paths)
+
+
+def test_commands_import_tensorflow_only_when_they_run() -> None:
+    assert COMMANDS_WITH_TENSORFLOW <= NAMES
+    packages = {name.rpartition(".")[0] for name in COMMANDS_WITH_TENSORFLOW}
+    paths = reachable(import_graph(MODULES, LAZY, late=False), COMMANDS_WITH_TENSORFLOW | packages)
+    assert [paths[name] for name in sorted(IMPORTS_TENSORFLOW & paths.keys())] == []
+    for name in COMMANDS_WITH_TENSORFLOW:  # else it need not be named here
+        assert IMPORTS_TENSORFLOW & reachable(GRAPH, [name]).keys()
 
 
 def test_third_party_imports_are_declared() -> None:
@@ -399,7 +426,7 @@ def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., Pyt
     assert done["star"] == tf1sessions.__all__
 
 
-@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["inspect", "--help"], ["--version"]], ids=" ".join)
 def test_help_loads_neither_tensorflow_nor_numpy(args: list[str], tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", NAME, *args],
@@ -534,6 +561,13 @@ def test_a_downward_import_is_none() -> None:
 def test_an_import_of_tensorflow_is_found(source: str, hit: bool) -> None:
     names = {name.partition(".")[0] for name in imported(Module(f"{NAME}.sessions.a", source))}
     assert bool(names & TENSORFLOW) is hit
+
+
+def test_late_imports_can_be_left_out() -> None:
+    source = "import a\nclass C:\n    import b\n    def f(self):\n        import c\nasync def g():\n    import d"
+    module = Module(f"{NAME}.sessions.a", source)
+    assert imported(module) == {"a", "b", "c", "d"}
+    assert imported(module, late=False) == {"a", "b"}
 
 
 def test_map_is_read_with_its_depth() -> None:

@@ -280,6 +280,8 @@ below, and there are no circles::
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run
+      inspect.py         tf1sessions inspect
+      report.py          ... what it prints
       progress.py        plain lines about a run
       live.py            the live table of a run
       words.py           how durations and ends are said

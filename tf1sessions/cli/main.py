@@ -12,12 +12,13 @@ from typing import Any
 import click
 
 from tf1sessions import __version__
-from tf1sessions.errors import Tf1SessionsError, UsageError
+from tf1sessions.errors import ModelError, Tf1SessionsError, UsageError
 
 __all__ = ["main"]
 
 _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
+    "inspect": ("tf1sessions.cli.inspect:inspect", "Say what is in an old model, and what in it is risky."),
 }
 
 
@@ -57,7 +58,7 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:  # before or after a run, which handles it
             raise click.exceptions.Exit(130) from None
-        except UsageError as error:
+        except (ModelError, UsageError) as error:
             raise _WrongCall(str(error)) from error
         except (Tf1SessionsError, OSError) as error:
             raise click.ClickException(str(error)) from error
@@ -75,6 +76,10 @@ def cli() -> None:
     \b
     Run two old scripts at once, each in a process of its own:
         tf1sessions run train_a.py train_b.py -j 2
+
+    \b
+    What is in a model that TensorFlow 1 wrote:
+        tf1sessions inspect frozen.pb
     """
 
 

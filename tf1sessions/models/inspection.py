@@ -461,13 +461,12 @@ def _make_placeholder(node: Any, shape: Sequence[int | None]) -> None:
         proto.dim.add().size = -1 if size is None else size
 
 
-def _flops(wiring: Wiring, needed: Iterable[str], shapes: _Shapes, face: interface.Interface) -> Flops:
+def _flops(wiring: Wiring, needed: Collection[str], shapes: _Shapes, face: interface.Interface) -> Flops:
     total: Counter[str] = Counter()
     uncounted: Counter[str] = Counter()
     fed = {node_of(spec.tensor) for spec in face.inputs.values()}
-    for name in needed:
-        node = wiring.nodes[name]
-        if name in fed:
+    for name, node in wiring.nodes.items():
+        if name not in needed or name in fed:
             continue
         inputs = [shapes.of(entry) for entry in node.input if not entry.startswith("^")]
         number = flops.count(node, inputs, shapes.by_node.get(name, ()))

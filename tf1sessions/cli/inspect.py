@@ -1,0 +1,105 @@
+"""``tf1sessions inspect``: what is in a model, as text, as JSON, or as a page with a diagram.
+
+TensorFlow is imported when the command runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+__all__ = ["inspect"]
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("model", metavar="MODEL")
+@click.option("--json", "as_json", is_flag=True, help="Print all that was found as JSON, and nothing else.")
+@click.option(
+    "--html",
+    "page",
+    metavar="FILE",
+    help="Write a page with the report and a diagram of the graph. It needs no network.",
+)
+@click.option("--tags", metavar="TAGS", help="Which graph of a SavedModel, by its tags: serve, or serve,gpu.")
+@click.option("--signature", metavar="NAME", help="Whose inputs and outputs. Default: serving_default, or the first.")
+def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signature: str | None) -> None:
+    """Say what is in a model that TensorFlow 1 wrote, without running it.
+
+    MODEL is a frozen graph (.pb, .pbtxt), the prefix of a checkpoint or its .meta file, a folder with checkpoints, a
+    SavedModel, or an export of session_bundle. Told are inputs and outputs, weights, operations, FLOPs for one row,
+    loops, queues and tables, and what in it is risky: operations that touch files, the network or Python.
+
+    \b
+    Examples:
+        tf1sessions inspect frozen.pb
+        tf1sessions inspect export/1511606059 --signature predict
+        tf1sessions inspect train/model.ckpt-1000 --html model.html
+        tf1sessions inspect frozen.pb --json
+    """
+    with _without_tensorflow_s_remarks():
+        from tf1sessions.cli.report import lines
+        from tf1sessions.models.diagram import page as html_page
+        from tf1sessions.models.files import read
+        from tf1sessions.models.inspection import inspect as look_into
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names in a file may be any bytes
+    artifact = read(model, None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()])
+    found = look_into(artifact, signature)
+    if page is not None:
+        _write(page, html_page(artifact, found))
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=1))
+        return
+    width = max(80, min(120, shutil.get_terminal_size((100, 24)).columns))
+    for line in lines(found, width):
+        click.echo(line)
+    if page is not None:
+        click.echo(f"\nThe diagram is in {page}")
+
+
+@contextmanager
+def _without_tensorflow_s_remarks() -> Iterator[None]:
+    """Keeps what TensorFlow's library says of the machine while it is imported off the terminal, unless that fails."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    sys.stderr.flush()
+    terminal, python = os.dup(2), sys.stderr
+    with tempfile.TemporaryFile() as said, open(terminal, "w", encoding="utf-8", errors="backslashreplace") as direct:
+        os.dup2(said.fileno(), 2)
+        sys.stderr = direct  # Python's own warnings are still seen
+        try:
+            yield
+        except BaseException:
+            said.seek(0)
+            os.write(terminal, said.read())
+            raise
+        finally:
+            direct.flush()
+            sys.stderr = python
+            os.dup2(terminal, 2)
+
+
+def _write(path: str, text: str) -> None:
+    """Writes a file as a whole: a reader sees the old one, or all of the new one."""
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".tf1sessions-", dir=folder)
+    except OSError as error:
+        raise click.BadParameter(f"{path!r}: {error.strerror}.", param_hint="'--html'") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are for their owner only
+        os.replace(temporary, path)
+    except OSError as error:
+        os.unlink(temporary)
+        raise click.BadParameter(f"{path!r}: {error.strerror}.", param_hint="'--html'") from error
