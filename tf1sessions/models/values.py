@@ -283,13 +283,13 @@ class Values:
         for group in _groups(weights, lambda weight: weight.content.length):
             # Read into aligned memory that nobody else holds: the variable takes it over.
             feeds = {f"{self._fills[weight.handle]}/value:0": weight.array() for weight in group}
-            self._session.run([f"{self._fills[weight.handle]}/assign" for weight in group], feeds)
+            self._give([f"{self._fills[weight.handle]}/assign" for weight in group], feeds)
             self._done.update(weight.handle for weight in group)
 
     def _fill_by_name(self, names: Sequence[str]) -> None:
         for group in _groups(names, lambda name: self._bytes_of([_Key(self._key_of(name))])):
             feeds = {f"{self._fills[name]}/value:0": self._read(_Key(self._key_of(name))) for name in group}
-            self._session.run([f"{self._fills[name]}/assign" for name in group], feeds)
+            self._give([f"{self._fills[name]}/assign" for name in group], feeds)
 
     def _restore(self, names: Sequence[str]) -> None:
         for group in _groups(names, lambda name: self._bytes_of(self._restoring[name].feeds.values())):
@@ -297,7 +297,14 @@ class Values:
             for name in group:
                 for tensor, key in self._restoring[name].feeds.items():
                     feeds[tensor] = self._read(key)
-            self._session.run([self._restoring[name].operation for name in group], feeds)
+            self._give([self._restoring[name].operation for name in group], feeds)
+
+    def _give(self, operations: Sequence[str], feeds: Mapping[str, Any]) -> None:
+        """Runs assignments of arrays that nobody else holds. A run with options is TensorFlow's own, which lets a
+        variable take over what it is fed; a run of ours would copy it first."""
+        self._session.run(
+            list(operations), dict(feeds), options=tf.RunOptions(report_tensor_allocations_upon_oom=True)
+        )
 
     def _initialize_variables(self, names: Sequence[str], waiting: tuple[str, ...]) -> None:
         names = [name for name in names if name not in self._ran]
