@@ -1,0 +1,62 @@
+"""Names of features and of results."""
+
+from __future__ import annotations
+
+__all__ = [
+    "FilteringFeatures",
+    "FilteringResults",
+    "PredictionFeatures",
+    "PredictionResults",
+    "SavedModelLabels",
+    "State",
+    "Times",
+    "TrainEvalFeatures",
+    "Values",
+]
+
+
+class State:
+    """Of a model's state."""
+
+    STATE_TUPLE = "start_tuple"
+    STATE_PREFIX = "model_state"  # of the parts of one in an exported model
+
+
+class Times:
+    """Of times."""
+
+    TIMES = "times"
+
+
+class Values:
+    """Of the series."""
+
+    VALUES = "values"
+
+
+class TrainEvalFeatures(Times, Values):
+    """What a model is trained and evaluated on."""
+
+
+class PredictionFeatures(Times, State):
+    """What predictions are made from."""
+
+
+class FilteringFeatures(Times, Values, State):
+    """What a state is updated from."""
+
+
+class PredictionResults(Times):
+    """What predictions have besides those of the model."""
+
+
+class FilteringResults(Times, State):
+    """What an evaluation returns for predictions that go on from it."""
+
+
+class SavedModelLabels:
+    """Signatures of an exported model."""
+
+    PREDICT = "serving_default"
+    FILTER = "filter"
+    COLD_START_FILTER = "cold_start_filter"
