@@ -198,6 +198,17 @@ below, and there are no circles::
       tensorboard/       contrib.tensorboard
         plugins/           its plugins
           projector.py       which embeddings the projector shows
+      timeseries/        contrib.timeseries
+        ar_model.py          contrib.timeseries.ARModel
+        estimators.py        contrib.timeseries.ARRegressor, .TimeSeriesRegressor
+        feature_keys.py      contrib.timeseries.TrainEvalFeatures
+        head.py              contrib.timeseries.OneShotPredictionHead
+        input_pipeline.py    contrib.timeseries.NumpyReader, .RandomWindowInputFn
+        math_utils.py        statistics of a series
+        model.py             what a model of a time series is
+        model_utils.py       times of predictions
+        saved_model_utils.py  contrib.timeseries.saved_model_utils
+        state_management.py  the state that a batch begins with
       training/          contrib.training
         bucket_ops.py        batches of examples that are alike
         device_setter.py     which parameter server gets a variable
