@@ -84,6 +84,7 @@ class _Private:
         self.meta_graph_pb2 = self._module("tensorflow.core.protobuf.meta_graph_pb2")
         self.saved_model_pb2 = self._module("tensorflow.core.protobuf.saved_model_pb2")
         self.op_def_registry = self._module("tensorflow.python.framework.op_def_registry")
+        self.kernels = self._module("tensorflow.python.framework.kernels")
         self.text_format = self._module("google.protobuf.text_format")
         self.tensor_pb2 = self._module("tensorflow.core.framework.tensor_pb2")
         self.variable_pb2 = self._module("tensorflow.core.framework.variable_pb2")
