@@ -1,10 +1,7 @@
 """Graphs that TF1 wrote, read by today's TensorFlow.
 
-A graph of 1.15 carries the shapes that 1.15 inferred, as an attribute ``_output_shapes`` on each node. Where today's
-shape inference comes to another result, as for the gradient of batch normalisation, the import fails ("...
-inconsistent with the GraphDef"). Elsewhere the attribute tells shapes that cannot be inferred, so it is dropped only
-from the kinds of nodes that an import failed for, and the import is tried again: :func:`apply` puts that under every
-reader of graphs.
+:func:`apply` puts the table of `models/upgrades.py` under every reader of graphs: ``import_graph_def``, and with it
+``import_meta_graph`` and the loaders. What the graph says about devices is kept: a script may have a cluster.
 """
 
 from __future__ import annotations
@@ -15,53 +12,50 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["apply", "without_output_shapes"]
+from tf1sessions.errors import UnknownOperationError
+from tf1sessions.models.upgrades import importing, unknown_operations, upgrade
 
-_INCONSISTENT = re.compile(r"Node '([^']+)' has an _output_shapes attribute inconsistent")
+__all__ = ["apply"]
 
-
-def without_output_shapes(graph_def: Any, op: str) -> Any:
-    """A copy of a GraphDef whose nodes of type ``op`` have no ``_output_shapes``."""
-    copy = type(graph_def)()
-    copy.CopyFrom(graph_def)
-    for nodes in (copy.node, *(function.node_def for function in copy.library.function)):
-        for node in nodes:
-            if node.op == op:
-                node.attr.pop("_output_shapes", None)
-    return copy
+_UNKNOWN = re.compile(r"Op type not registered '([^']+)'")
 
 
 def apply(face: Any) -> None:
-    """Let ``import_graph_def``, and with it ``import_meta_graph`` and the loaders, read old graphs. Once a process."""
+    """Let ``import_graph_def`` and what is built on it read old graphs. Once a process."""
     importer: Any = importlib.import_module("tensorflow.python.framework.importer")
     # import_graph_def and import_graph_def_for_function both call it through their module.
-    importer._import_graph_def_internal = _tolerant(importer._import_graph_def_internal, face)
+    importer._import_graph_def_internal = _upgrading(importer._import_graph_def_internal, face)
 
 
-def _tolerant(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
+def _upgrading(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
+    def names_as_they_are() -> Callable[[], None]:
+        graph = face.get_default_graph()
+        names = dict(graph._names_in_use)
+
+        def restore() -> None:
+            graph._names_in_use = names  # nothing was imported: the same prefix is free again
+
+        return restore
+
+    tolerant = importing(original, names_as_they_are)
+
     @functools.wraps(original)
     def import_graph_def(graph_def: Any, *args: Any, **kwargs: Any) -> Any:
-        dropped: set[str] = set()
-        while True:
-            graph = face.get_default_graph()
-            names = dict(graph._names_in_use)
-            try:
-                return original(graph_def, *args, **kwargs)
-            except ValueError as error:
-                found = _INCONSISTENT.match(str(error))
-                op = found and _op_of(graph_def, found.group(1))
-                if not op or op in dropped:
-                    raise
-            graph._names_in_use = names  # nothing was imported: the same prefix is free again
-            dropped.add(op)
-            graph_def = without_output_shapes(graph_def, op)
+        if isinstance(graph_def, face.GraphDef):  # anything else is for the original to refuse
+            graph_def, _ = upgrade(graph_def, hardware=False)
+        try:
+            return tolerant(graph_def, *args, **kwargs)
+        except (ValueError, face.errors.NotFoundError) as error:
+            found = _UNKNOWN.search(str(error))
+            unknown = unknown_operations(graph_def) if found else {}
+            if found is None or found.group(1) not in unknown:
+                raise
+            listed = "; ".join(f"{op}: {', '.join(names)}" for op, names in unknown.items())
+            raise UnknownOperationError(
+                f"the graph needs operations that this TensorFlow does not have ({listed})",
+                where="import_graph_def",
+                next_step="Cut the graph before them, or load the library that brings them (tf.load_op_library).",
+                nodes=unknown,
+            ) from error
 
     return import_graph_def
-
-
-def _op_of(graph_def: Any, name: str) -> str | None:
-    """The type of the node that is called ``name`` once it is imported, below whatever prefix."""
-    for node in graph_def.node:
-        if name == node.name or name.endswith("/" + node.name):
-            return str(node.op)
-    return None
