@@ -346,8 +346,10 @@ def test_what_is_installed_is_what_is_in_the_checkout() -> None:
 
 def test_exports_are_exact_and_sorted() -> None:
     assert tf1sessions.__all__ == [
+        "Batcher",
         "CompiledCall",
         "GraphSession",
+        "Model",
         "Session",
         "SessionConfig",
         "ThreadSessionPool",
@@ -356,6 +358,7 @@ def test_exports_are_exact_and_sorted() -> None:
         "enable_v1_behavior",
         "errors",
         "estimator",
+        "load",
         "scripts",
         "tf1",
     ]

@@ -311,6 +311,8 @@ from tf1sessions import errors
 
 if TYPE_CHECKING:
     from tf1sessions import contrib, estimator, scripts
+    from tf1sessions.models.model import Model, load
+    from tf1sessions.pipelines.batching import Batcher
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
     from tf1sessions.sessions.calls import CompiledCall, Session
@@ -320,8 +322,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batcher",
     "CompiledCall",
     "GraphSession",
+    "Model",
     "Session",
     "SessionConfig",
     "ThreadSessionPool",
@@ -330,20 +334,24 @@ __all__ = [
     "enable_v1_behavior",
     "errors",
     "estimator",
+    "load",
     "scripts",
     "tf1",
 ]
 
 # Public name -> the module that defines it. A name that is a module itself has None.
 _HOMES: dict[str, str | None] = {
+    "Batcher": "tf1sessions.pipelines.batching",
     "CompiledCall": "tf1sessions.sessions.calls",
     "GraphSession": "tf1sessions.sessions.session",
+    "Model": "tf1sessions.models.model",
     "Session": "tf1sessions.sessions.calls",
     "SessionConfig": "tf1sessions.sessions.config",
     "ThreadSessionPool": "tf1sessions.pools.threads",
     "contrib": None,
     "enable_v1_behavior": "tf1sessions.runtime",
     "estimator": None,
+    "load": "tf1sessions.models.model",
     "scripts": None,
     "tf1": "tf1sessions.runtime",
 }

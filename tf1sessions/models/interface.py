@@ -232,7 +232,7 @@ def _left_over(wiring: Wiring, node: Any) -> bool:
     if node.op in ("Switch", "RefSwitch", "LoopCond", "NextIteration", "Shape", "ShapeN", "Size", "Rank"):
         return True
     if node.op == "Exit":
-        return node.attr["T"].type == tf.int32.as_datatype_enum
+        return bool(node.attr["T"].type == tf.int32.as_datatype_enum)
     if node.op != "Identity" or not node.input:
         return False
     source = wiring.nodes.get(node_of(node.input[0]))
@@ -255,7 +255,8 @@ def _is_loss(wiring: Wiring, name: str) -> bool:
 
 def _gradient_scopes(wiring: Wiring) -> tuple[set[str], set[str]]:
     """The scopes ``gradients/<name>_grad`` of a graph, and those of ``gradients`` themselves."""
-    scopes, starts = set(), set()
+    scopes: set[str] = set()
+    starts: set[str] = set()
     for name in wiring.nodes:
         if found := _GRADIENTS.search(name):
             starts.add(name[: found.end()].rstrip("/"))

@@ -29,6 +29,7 @@ from tf1sessions.models.interface import Interface, TensorSpec
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.session import GraphSession
 
 __all__ = ["Model", "Signature", "load"]
@@ -65,7 +66,8 @@ def load(
         allow_ops: Operations (``"PyFunc"``) that the model may run although they touch files, the network or Python.
         fold_constants: Keeps large constants as constants. TensorFlow may then rearrange them for speed (with oneDNN
             up to 1.5 times as fast on small batches), for about 7 times their size in memory.
-        config: A :class:`~tf1sessions.SessionConfig` or a ``ConfigProto``.
+        config: A :class:`~tf1sessions.SessionConfig` or a ``ConfigProto``. By default operations that name a device
+            that is not there run on the CPU.
 
     Returns:
         A :class:`Model`. Close it, or use it in a ``with``.
@@ -213,12 +215,11 @@ class Model:
         told = _interfaces(artifact, wiring, inputs, outputs)
         unknown = upgrades.unknown_operations(graph_def)
         self._unknown = unknown
-        whole = wiring
+        self._whole = wiring
         if unknown:
             graph_def, told, note = _without(unknown, wiring, told, artifact.path)
             wiring = Wiring(graph_def)
             notes.append(note)
-        self._needing = whole.nodes.keys() - wiring.nodes.keys()
         _check_tensors(wiring, told, artifact.path)
         main = _main_operations(artifact, wiring)
         self._library = graph_def.library
@@ -371,7 +372,8 @@ class Model:
         node = node_of(name)
         if node in self._wiring.nodes:
             return
-        lost = {op: names for op, names in self._unknown.items() if node in self._needing or node in names}
+        needed = self._whole.ancestors([node])
+        lost = {op: names for op, names in self._unknown.items() if not needed.isdisjoint(names)}
         if lost:
             listed = "; ".join(f"{op}: {_listed(names)}" for op, names in sorted(lost.items()))
             raise UnknownOperationError(
@@ -622,10 +624,12 @@ def _imported(
 
 
 def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
+    if config is None:  # a graph that names GPUs runs where there are none
+        config = SessionConfig(soft_placement=True)
     gs = GraphSession(config, name=f"model {os.path.basename(path)}")
     try:
         with gs.as_default():
-            tf.import_graph_def(graph_def, name="")
+            upgrades.importing(tf.import_graph_def, lambda: _nothing)(graph_def, name="")
     except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:
         gs.close()
         raise ModelError(
@@ -700,3 +704,7 @@ def _told(specs: Mapping[str, TensorSpec]) -> str:
 def _listed(names: Sequence[str], most: int = 6) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def _nothing() -> None:
+    """What a failed import has left behind."""
