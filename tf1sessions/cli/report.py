@@ -22,7 +22,7 @@ LINES = 4
 
 def lines(found: Inspection, width: int) -> Iterator[str]:
     """What the command prints, at most ``width`` columns where names allow."""
-    yield click.style(os.path.basename(found.path.rstrip("/")) or found.path, bold=True) + _what(found)
+    yield click.style(_short_path(found.path), bold=True) + _what(found)
     for title, tensors in (("Inputs", found.inputs), ("Outputs", found.outputs)):
         yield from _section(title, "guessed" if found.guessed else "", _tensors(tensors))
     yield from _weights(found)
@@ -48,6 +48,11 @@ def lines(found: Inspection, width: int) -> Iterator[str]:
     yield from _section("Upgrades that loading applies", "", _wrapped(found.upgrades, width))
     yield from _risks(found, width)
     yield from _section("Notes", "", _wrapped(found.notes, width))
+
+
+def _short_path(path: str) -> str:
+    """A path as seen from here, unless that is longer."""
+    return path if "://" in path else min(os.path.relpath(path), path, key=len)
 
 
 def size(count: int) -> str:
@@ -169,7 +174,11 @@ def _flops(found: Inspection, width: int) -> Iterator[str]:
         rows += _flowing([f"{op} {share}" for op, share in shares if share != "0%"], width)
     if counted.uncounted:
         rows += _flowing([f"{op} {count}" for op, count in counted.uncounted.items()], width, "not counted: ")
-    yield from _section(f"FLOPs for one {'row' if counted.per_row else 'call'}", amount(counted.total), rows)
+    yield from _section(
+        f"FLOPs for one {'row' if counted.per_row else 'call'}",
+        amount(counted.total) if counted.total else "none counted",
+        rows,
+    )
 
 
 def _flowing(items: Sequence[str], width: int, start: str = "") -> list[str]:

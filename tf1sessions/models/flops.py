@@ -91,6 +91,11 @@ class _Shapes:
             raise _Unknown
         return sizes
 
+    def size(self, index: int, axis: int) -> int | None:
+        """One size of a shape, where the others need not be known."""
+        shape = self._shapes[index] if index < len(self._shapes) else None
+        return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
+
     def __len__(self) -> int:
         return len(self._shapes)
 
@@ -130,8 +135,12 @@ def _flag(node: Any, *names: str) -> bool:
 
 
 def _matmul(node: Any, ins: _Shapes, outs: _Shapes) -> int:
-    """[..., M, K] and [..., K, N]"""
-    terms = ins[0][-2] if _flag(node, "transpose_a", "adj_x") else ins[0][-1]
+    """[..., M, K] and [..., K, N]; either tells K."""
+    terms = ins.size(0, -2 if _flag(node, "transpose_a", "adj_x") else -1)
+    if terms is None:
+        terms = ins.size(1, -1 if _flag(node, "transpose_b", "adj_y") else -2)
+    if terms is None:
+        raise _Unknown
     return 2 * prod(outs[0]) * terms
 
 

@@ -20,9 +20,11 @@ from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.models import flops, interface
+from tf1sessions.models.checks import check
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
 from tf1sessions.models.risks import KINDS, RISKS, risky
+from tf1sessions.models.upgrades import unknown_operations, upgrade
 from tf1sessions.models.weights import constants_to_variables
 from tf1sessions.models.wiring import Wiring, node_of
 from tf1sessions.runtime import private, tf
@@ -167,6 +169,7 @@ class Flops:
         total: Their number.
         per_row: Whether that is for one row. Else the sizes of the inputs are fixed, and it is for those.
         by_op: Operation -> its share, largest first.
+        assumed: How many nodes were counted as if a first size that is not known were one, as that of the inputs is.
         uncounted: Operation -> how many nodes of it were not counted: no rule, or a shape that is not known.
         shapes_from: Where the shapes came from: ``"shape inference"``, or ``"the file"`` when that was not possible.
     """
@@ -174,6 +177,7 @@ class Flops:
     total: int
     per_row: bool
     by_op: Mapping[str, int]
+    assumed: int
     uncounted: Mapping[str, int]
     shapes_from: str
 
@@ -244,27 +248,27 @@ def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
         signature: Whose inputs and outputs to take; by default that of ``load()``.
 
     Raises:
+        ModelFileError: The graph is malformed.
         UsageError: The model has no such signature.
     """
     graph_def = artifact.graph_def
-    wiring = Wiring(graph_def)
+    upgraded, upgrades = upgrade(graph_def)
+    check(upgraded, artifact)
+    wiring = Wiring(upgraded)
     face, notes = _face(artifact, wiring, signature)
     feeds = [spec.tensor for spec in face.inputs.values()]
     roots = [spec.tensor for spec in face.outputs.values() if node_of(spec.tensor) in wiring.nodes]
     needed = frozenset(wiring.ancestors(map(node_of, roots), feeds) | ({*map(node_of, feeds)} & wiring.nodes.keys()))
-    shapes = _infer(artifact, wiring, (wiring.ancestors(map(node_of, roots)) or wiring.nodes.keys()) | needed, face)
-    variables = _variables(artifact, wiring, notes)
+    unknown = {op: tuple(names) for op, names in unknown_operations(upgraded).items()}
+    shapes = _infer(artifact, wiring, roots, unknown, face)
+    variables = _variables(artifact, notes)
     constants = _constants(artifact)
     variable_bytes = sum(variable.bytes or 0 for variable in variables)
     constant_bytes = sum(constant.bytes for constant in constants)
-    unknown = _unknown_ops(graph_def)
-    upgrades = _upgrades(graph_def)
-    risks = _risks(artifact, roots, feeds)
     loops, stacks = _loops(wiring)
-    control_flow = ControlFlow(loops, _conditions(wiring), _control_operations(graph_def))
     counted = _flops(wiring, needed, shapes, face)
     notes += shapes.notes
-    notes += _remarks(artifact, wiring, needed, variables, counted, stacks, unknown, bool(roots))
+    notes += _remarks(artifact, wiring, needed, variables, counted, stacks, unknown, face)
     return Inspection(
         path=artifact.path,
         kind=artifact.kind,
@@ -275,7 +279,7 @@ def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
         outputs=tuple(_tensor(spec, wiring, shapes) for spec in face.outputs.values()),
         guessed=face.guessed,
         nodes=len(graph_def.node),
-        needed_nodes=len(needed),
+        needed_nodes=sum(node.name in needed for node in graph_def.node),
         ops=dict(Counter(node.op for node in graph_def.node).most_common()),
         functions=tuple(
             Function(each.signature.name, len(each.node_def))
@@ -287,16 +291,16 @@ def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
         variables=variables,
         constants=constants,
         flops=counted,
-        control_flow=control_flow,
+        control_flow=ControlFlow(loops, _conditions(wiring), _control_operations(graph_def)),
         queues=_parts(graph_def, _QUEUES),
         readers=_parts(graph_def, _READERS),
         datasets=_datasets(graph_def),
-        tables=_tables(artifact, wiring),
+        tables=_tables(artifact),
         assets=dict(artifact.assets),
         unknown_ops=unknown,
         custom_gradients=_custom_gradients(graph_def),
         upgrades=upgrades,
-        risks=risks,
+        risks=_risks(artifact, wiring, roots, feeds),
         notes=tuple(notes),
         shapes=shapes.by_node,
         needed=needed,
@@ -307,22 +311,28 @@ def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
 
 
 def _face(artifact: Artifact, wiring: Wiring, signature: str | None) -> tuple[interface.Interface, list[str]]:
-    names = sorted(artifact.signatures)
-    if signature is not None and signature not in names:
+    """The signature that ``load()`` would answer to, or the one asked for, or what is guessed."""
+    notes = list(artifact.notes)
+    told = {name: interface.of_signature(name, each, wiring) for name, each in sorted(artifact.signatures.items())}
+    told = {name: each for name, each in told.items() if each.outputs and not name.startswith("__saved_model")}
+    if signature is not None and signature not in told:
         raise UsageError(
             f"{artifact.path} has no signature {signature!r}",
             where="signature",
-            next_step=f"It has {', '.join(names)}." if names else "It has none; leave it out.",
+            next_step=f"It has {', '.join(told)}." if told else "It has none; leave it out.",
         )
-    chosen = signature or ("serving_default" if "serving_default" in names else names[0] if names else None)
-    notes = list(artifact.notes)
-    if chosen is None:
+    if not told:
         face = interface.guess(wiring)
+    elif signature is not None:
+        face = told[signature]
     else:
-        face = interface.of_signature(chosen, artifact.signatures[chosen], wiring)
-        if signature is None and len(names) > 1:
-            notes.append(f"of its signatures {', '.join(names)}, {chosen} was taken")
+        face = told[next((name for name in _DEFAULTS if name in told), next(iter(told)))]
+        if len(told) > 1:
+            notes.append(f"of its signatures {', '.join(told)}, {face.name} was taken")
     return face, notes + list(face.notes)
+
+
+_DEFAULTS = ("serving_default", "default", "inputs_and_outputs", "predict")
 
 
 def _signature(name: str, signature: Any, wiring: Wiring) -> Signature:
@@ -338,29 +348,30 @@ def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: _Shapes | None) 
     shape = None if spec.shape is None or spec.shape.rank is None else tuple(spec.shape.as_list())
     index = int(spec.tensor.rpartition(":")[2])
     if node is not None:
-        if shape is None and "shape" in node.attr and node.op in _PLACEHOLDERS:
-            shape = _dims(node.attr["shape"].shape)
+        if shape is None:
+            shape = _told_shape(node, wiring)
         if shape is None and shapes is not None:
             shape = shapes.open(node.name, index)
-        dtype = dtype or _output_dtype(node, index)
+        types = interface.output_types(node)
+        dtype = dtype or (types[index] if index < len(types) else None)
     return Tensor(spec.name, spec.tensor, None if dtype is None else dtype.name, shape, spec.optional)
 
 
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 
 
-def _output_dtype(node: Any, index: int) -> Any:
-    """The dtype of an output by the definition of the operation; None where that does not tell."""
-    definition = private.op_def_registry.get(node.op)
-    for output in definition.output_arg if definition is not None else ():
-        count = node.attr[output.number_attr].i if output.number_attr else 1
-        types = list(node.attr[output.type_list_attr].list.type) if output.type_list_attr else None
-        if types is None:
-            types = [output.type or node.attr[output.type_attr].type] * count
-        if index < len(types):
-            return tf.as_dtype(types[index]) if types[index] else None
-        index -= len(types)
-    return None
+#: Before this version of graphs a placeholder of any shape was written as one of a scalar.
+_SCALARS_ARE_SCALARS = 24
+
+
+def _told_shape(node: Any, wiring: Wiring) -> Shape:
+    """The shape that a placeholder names; None for other nodes."""
+    if node.op not in _PLACEHOLDERS or "shape" not in node.attr:
+        return None
+    shape = _dims(node.attr["shape"].shape)
+    if shape == () and node.op == "Placeholder" and wiring.graph_def.versions.producer < _SCALARS_ARE_SCALARS:
+        return None
+    return shape
 
 
 def _dims(shape: Any) -> Shape:
@@ -393,10 +404,25 @@ class _Shapes:
         return (None, *shape[1:]) if shape and self.one_row and shape[0] == 1 else shape
 
 
-def _infer(artifact: Artifact, wiring: Wiring, needed: Collection[str], face: interface.Interface) -> _Shapes:
-    """Shapes by TensorFlow's own inference on what the outputs need, for one row; else those that the file has."""
+def _infer(
+    artifact: Artifact,
+    wiring: Wiring,
+    roots: Iterable[str],
+    unknown: Mapping[str, Iterable[str]],
+    face: interface.Interface,
+) -> _Shapes:
+    """Shapes by TensorFlow's own inference on what the outputs need, for one row; else those that the file has.
+
+    What needs an unknown operation is left out of that.
+    """
     told = {node.name: tuple(map(_dims, node.attr["_output_shapes"].list.shape)) for node in wiring.graph_def.node}
-    part, one_row = _for_one_row(artifact, needed, face)
+    wanted = wiring.ancestors(map(node_of, roots)) or set(wiring.nodes)
+    wanted |= {node_of(spec.tensor) for spec in face.inputs.values()} & wiring.nodes.keys()
+    wanted -= _needing(wiring, (name for names in unknown.values() for name in names))
+    part, one_row = _for_one_row(artifact, wiring, wanted, face)
+    if hidden := risky(tf.GraphDef(), part.library):  # TensorFlow runs functions of constants to infer shapes
+        note = f"shapes are those that the file has: its functions call {', '.join(hidden)}, which is not tried"
+        return _Shapes(told, "the file", False, (note,))
     try:
         graph = tf.Graph()
         with graph.as_default():
@@ -418,14 +444,30 @@ def _infer(artifact: Artifact, wiring: Wiring, needed: Collection[str], face: in
     return _Shapes(told | found, "shape inference", one_row)
 
 
-def _for_one_row(artifact: Artifact, needed: Collection[str], face: interface.Interface) -> tuple[Any, bool]:
-    """The needed part of a graph, its large constants as variables, the open first size of each input set to one."""
+def _needing(wiring: Wiring, names: Iterable[str]) -> set[str]:
+    """These nodes, and all that need them, be it by a control input."""
+    found = {name for name in names if name in wiring.nodes}
+    waiting = list(found)
+    for name in waiting:
+        new = {consumer.name for consumer, _ in wiring.consumers[name]} - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _for_one_row(
+    artifact: Artifact, wiring: Wiring, needed: Collection[str], face: interface.Interface
+) -> tuple[Any, bool]:
+    """The needed part of a graph, its large constants as variables, the open first size of each input set to one.
+
+    TensorFlow runs what it can of a graph to infer shapes, so what is risky is a placeholder here.
+    """
     part = tf.GraphDef()
-    part.versions.CopyFrom(artifact.graph_def.versions)
-    part.library.CopyFrom(artifact.graph_def.library)
+    part.versions.CopyFrom(wiring.graph_def.versions)
+    part.library.CopyFrom(wiring.graph_def.library)
     inputs = {node_of(spec.tensor): spec for spec in face.inputs.values()}
     one_row = False
-    for original in artifact.graph_def.node:
+    for original in wiring.graph_def.node:
         if original.name not in needed:
             continue
         node = part.node.add()
@@ -433,43 +475,53 @@ def _for_one_row(artifact: Artifact, needed: Collection[str], face: interface.In
         for attr in ("_output_shapes", "_class"):  # tells what this asks for; names nodes that are not here
             node.attr.pop(attr, None)
         node.device = ""
-        if node.name in inputs:
-            shape = _first_size_open(node, inputs[node.name])
+        if node.op in RISKS:
+            types = interface.output_types(node)
+            if len(types) == 1 and types[0] is not None:
+                _make_placeholder(node, types[0], None)
+            elif types:
+                node.op = f"Not{node.op}"  # which no TensorFlow has, so that the import fails
+        elif node.name in inputs:
+            shape = _first_size_open(node, inputs[node.name], wiring)
             if shape is not None:
-                _make_placeholder(node, [1, *shape[1:]])
+                _make_placeholder(node, tf.as_dtype(node.attr["dtype"].type), [1, *shape[1:]])
                 one_row = True
     return constants_to_variables(part, artifact.contents)[0], one_row
 
 
-def _first_size_open(node: Any, spec: interface.TensorSpec) -> Shape:
+def _first_size_open(node: Any, spec: interface.TensorSpec, wiring: Wiring) -> Shape:
     """The shape of an input whose first size is open; None for others."""
-    shape: Shape = None
-    if spec.shape is not None and spec.shape.rank is not None:
-        shape = tuple(spec.shape.as_list())
-    elif node.op in _PLACEHOLDERS and "shape" in node.attr:
-        shape = _dims(node.attr["shape"].shape)
+    told = spec.shape is not None and spec.shape.rank is not None
+    shape = tuple(spec.shape.as_list()) if told else _told_shape(node, wiring)
     return shape if shape and shape[0] is None and node.op in _PLACEHOLDERS else None
 
 
-def _make_placeholder(node: Any, shape: Sequence[int | None]) -> None:
-    """Turns a placeholder into one of this shape, without a default."""
+def _make_placeholder(node: Any, dtype: Any, shape: Sequence[int | None] | None) -> None:
+    """Turns a node into a placeholder of this dtype and shape, without inputs."""
     node.op = "Placeholder"
     node.ClearField("input")
+    node.ClearField("attr")
+    node.attr["dtype"].type = dtype.as_datatype_enum
     proto = node.attr["shape"].shape
-    proto.Clear()
-    for size in shape:
+    proto.unknown_rank = shape is None
+    for size in shape or ():
         proto.dim.add().size = -1 if size is None else size
 
 
 def _flops(wiring: Wiring, needed: Collection[str], shapes: _Shapes, face: interface.Interface) -> Flops:
     total: Counter[str] = Counter()
     uncounted: Counter[str] = Counter()
+    assumed = 0
     fed = {node_of(spec.tensor) for spec in face.inputs.values()}
     for name, node in wiring.nodes.items():
         if name not in needed or name in fed:
             continue
         inputs = [shapes.of(entry) for entry in node.input if not entry.startswith("^")]
-        number = flops.count(node, inputs, shapes.by_node.get(name, ()))
+        outputs = shapes.by_node.get(name, ())
+        number = flops.count(node, inputs, outputs)
+        if number is None and shapes.one_row:
+            number = flops.count(node, [*map(_as_one_row, inputs)], [*map(_as_one_row, outputs)])
+            assumed += number is not None
         if number is None:
             uncounted[node.op] += 1
         elif number:
@@ -478,9 +530,14 @@ def _flops(wiring: Wiring, needed: Collection[str], shapes: _Shapes, face: inter
         total=sum(total.values()),
         per_row=shapes.one_row,
         by_op=dict(total.most_common()),
+        assumed=assumed,
         uncounted=dict(uncounted.most_common()),
         shapes_from=shapes.source,
     )
+
+
+def _as_one_row(shape: Shape) -> Shape:
+    return (1, *shape[1:]) if shape and shape[0] is None else shape
 
 
 # ------------------------------------------------------------------------------------------------------------ weights
@@ -488,7 +545,7 @@ def _flops(wiring: Wiring, needed: Collection[str], shapes: _Shapes, face: inter
 _VARIABLES = {"Variable": "ref", "VariableV2": "ref", "AutoReloadVariable": "ref", "VarHandleOp": "resource"}
 
 
-def _variables(artifact: Artifact, wiring: Wiring, notes: list[str]) -> tuple[Variable, ...]:
+def _variables(artifact: Artifact, notes: list[str]) -> tuple[Variable, ...]:
     told = _collected(artifact)
     found = []
     saved: Mapping[str, Sequence[int]] | None = None
@@ -665,12 +722,13 @@ def _datasets(graph_def: Any) -> tuple[Part, ...]:
     )
 
 
-def _tables(artifact: Artifact, wiring: Wiring) -> tuple[Part, ...]:
+def _tables(artifact: Artifact) -> tuple[Part, ...]:
     """Tables, with what they map and the file that fills them."""
     files = {}
+    nodes = {node.name: node for node in artifact.graph_def.node}
     for node in artifact.graph_def.node:
         if node.op.startswith("InitializeTable") and len(node.input) > 1:
-            source = wiring.nodes.get(node_of(node.input[1]))
+            source = nodes.get(node_of(node.input[1]))
             values = source.attr["value"].tensor.string_val if source is not None and source.op == "Const" else ()
             if node.op.startswith("InitializeTableFromTextFile"):
                 name = b"".join(values[:1]).decode(errors="replace") or node_of(node.input[1])
@@ -686,19 +744,6 @@ def _tables(artifact: Artifact, wiring: Wiring) -> tuple[Part, ...]:
 # ------------------------------------------------------------------------------------------------- what may go wrong
 
 
-def _unknown_ops(graph_def: Any) -> dict[str, tuple[str, ...]]:
-    """Operations that this TensorFlow does not have, and the nodes of each."""
-    functions = {function.signature.name for function in graph_def.library.function}
-    found: dict[str, list[str]] = {}
-    known: dict[str, bool] = {}
-    for name, node in _every_node(graph_def):
-        if node.op not in known:
-            known[node.op] = node.op in functions or private.op_def_registry.get(node.op) is not None
-        if not known[node.op]:
-            found.setdefault(node.op, []).append(name)
-    return {op: tuple(names) for op, names in sorted(found.items())}
-
-
 def _custom_gradients(graph_def: Any) -> dict[str, int]:
     """Names under which Python registered a gradient, and how many nodes ask for each."""
     names = Counter(
@@ -709,11 +754,14 @@ def _custom_gradients(graph_def: Any) -> dict[str, int]:
     return dict(names.most_common())
 
 
-def _risks(artifact: Artifact, roots: Iterable[str], feeds: Sequence[str]) -> tuple[FoundRisk, ...]:
-    library = artifact.graph_def.library
+def _risks(artifact: Artifact, wiring: Wiring, roots: Iterable[str], feeds: Sequence[str]) -> tuple[FoundRisk, ...]:
+    """Risky operations: those that load() would run for the outputs, and those elsewhere in the file."""
     saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
-    needed = risky(artifact.graph_def, library, roots, feeds=feeds)
-    everywhere = risky(artifact.graph_def, library, saver=saver, assets=artifact.assets)
+    upgraded = wiring.graph_def
+    needed = risky(upgraded, upgraded.library, roots, feeds=feeds)
+    for op, names in risky(upgraded, upgraded.library, _initializers(artifact, wiring), assets=artifact.assets).items():
+        needed[op] = [*needed.get(op, ()), *names]
+    everywhere = risky(artifact.graph_def, artifact.graph_def.library, saver=saver, assets=artifact.assets)
     found = []
     for op in {*needed, *everywhere}:
         nodes = sorted({*needed.get(op, ()), *everywhere.get(op, ())})
@@ -721,8 +769,16 @@ def _risks(artifact: Artifact, roots: Iterable[str], feeds: Sequence[str]) -> tu
     return tuple(sorted(found, key=lambda each: (not each.needed, KINDS.index(each.kind), each.op)))
 
 
-def _upgrades(graph_def: Any) -> tuple[str, ...]:
-    return ()
+def _initializers(artifact: Artifact, wiring: Wiring) -> list[str]:
+    """What a SavedModel or an export has run when it is loaded."""
+    names: list[str] = []
+    if "__saved_model_init_op" in artifact.signatures:
+        names = [info.name for info in artifact.signatures["__saved_model_init_op"].outputs.values()]
+    elif artifact.meta_graph is not None and artifact.kind in ("saved model", "session bundle"):
+        collections = artifact.meta_graph.collection_def
+        keys = ("saved_model_main_op", "legacy_init_op", "serving_init_op")
+        names = [name for key in keys if key in collections for name in collections[key].node_list.value]
+    return [node_of(name) for name in names if node_of(name) in wiring.nodes]
 
 
 def _made_by(artifact: Artifact) -> MadeBy:
@@ -744,23 +800,25 @@ def _remarks(
     counted: Flops,
     stacks: Mapping[str, tuple[str, ...]],
     unknown: Mapping[str, Sequence[str]],
-    has_outputs: bool,
+    face: interface.Interface,
 ) -> list[str]:
     """What a reader should know, in sentences."""
+    fed = {node_of(spec.tensor) for spec in face.inputs.values()}
     notes = []
     if not artifact.graph_def.node:
         notes.append("the graph is empty")
-    elif not has_outputs:
+    elif not face.outputs:
         notes.append("no outputs were found, so nothing is known to be needed, and FLOPs are not counted")
     if variables and artifact.checkpoint is None:
-        notes.append(f"there is no checkpoint beside it: its {len(variables)} variables have no values")
+        notes.append("there is no checkpoint beside it: its variables have no values")
     refs = sum(variable.kind == "ref" for variable in variables)
     if refs:
-        notes.append(f"{refs} of its {len(variables)} variables are ref variables, which only a session can run")
+        which = "its variables" if refs == len(variables) else f"{refs} of its {len(variables)} variables"
+        notes.append(f"{which} are TensorFlow 1's ref variables: load() runs them, tf.saved_model.load() does not")
     if any(variable.bytes is None for variable in variables):
         count = sum(variable.bytes is None for variable in variables)
-        notes.append(f"the shape of {count} variables is not known, so their bytes are not counted")
-    waits = sorted(name for name in needed if wiring.nodes[name].op.startswith(("QueueDequeue", "ReaderRead")))
+        notes.append(f"bytes do not have those of variables whose shape is not known: {count} of {len(variables)}")
+    waits = sorted(name for name in needed - fed if wiring.nodes[name].op.startswith(("QueueDequeue", "ReaderRead")))
     if waits:
         notes.append(f"its outputs wait for {waits[0]}: feed the tensors that it gives instead")
     if broken := [op for op, names in unknown.items() if not needed.isdisjoint(names)]:
@@ -769,9 +827,11 @@ def _remarks(
         notes.append("operations that this TensorFlow does not have are in it, but its outputs do not need them")
     if counted.total and not counted.per_row:
         notes.append("the sizes of its inputs are fixed, or not known: FLOPs are those of one call with what is known")
+    if counted.assumed:
+        notes.append(f"for the FLOPs of {counted.assumed} nodes a first size that is not known was taken to be one")
     if any(name in stacks for name in needed):
         notes.append("what is in a loop is counted once, as if it had one turn")
-    called = sum(wiring.nodes[name].op in _V2_CONTROL for name in needed)
-    if called:
-        notes.append(f"what the {called} nodes that call functions do is not counted")
+    functions = {function.signature.name for function in wiring.graph_def.library.function}
+    if any(wiring.nodes[name].op in _V2_CONTROL | functions for name in needed):
+        notes.append("what functions do is not in the FLOPs")
     return notes
