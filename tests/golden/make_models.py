@@ -89,7 +89,7 @@ def learn(probabilities):
 def frozen():
     tf.set_random_seed(1)
     network()
-    freeze(started(), ["probabilities"], "frozen.pb", "frozen.pbtxt")
+    freeze(started(), ["probabilities"], "frozen.pb")
 
 
 @artifact
@@ -450,6 +450,7 @@ def odd_names():
     scaled = tf.multiply(rows, factor, name="net/a.b/c-d")
     tf.multiply(tf.gather(tf.eye(4), chosen), scaled + other, name="out/2")
     write(tf.get_default_graph().as_graph_def(), "odd_names.pb")
+    write(tf.get_default_graph().as_graph_def(), "odd_names.pbtxt")
 
 
 @artifact
@@ -567,6 +568,57 @@ def old_fused():
     )
     text_format.Merge(text, old)
     write(old, "old_fused.pb")
+    return twin
+
+
+def _normalized(training):
+    images = tf.placeholder(tf.float32, [None, 4, 4, 1], name="images")
+    hidden = contrib.layers.conv2d(images, 2, 3, activation_fn=None, biases_initializer=None, scope="conv")
+    hidden = contrib.layers.batch_norm(hidden, is_training=training, updates_collections=None, scale=True, fused=False)
+    tf.nn.relu(hidden, name="normalized")
+    session = started()
+    for index, variable in enumerate(tf.global_variables()):
+        variable.load(np.abs(values("v" * index, variable.shape.as_list())) + 0.1, session)
+    return session
+
+
+@artifact
+def frozen_references():
+    """Variables became constants, and what assigns to them stayed: a well-known failure of frozen graphs."""
+    with tf.Graph().as_default():
+        twin = freeze(_normalized(False), ["normalized"])
+    session = _normalized(tf.placeholder_with_default(False, [], name="training"))
+    tf.train.Saver()
+    graph_def = session.graph.as_graph_def()
+    for each in graph_def.node:
+        if each.op == "VariableV2":
+            kind = each.attr["dtype"].type
+            value = tf.make_tensor_proto(session.run(each.name + ":0"))
+            each.op = "Const"
+            each.ClearField("attr")
+            each.attr["dtype"].type = kind
+            each.attr["value"].tensor.CopyFrom(value)
+    write(graph_def, "frozen_references.pb")
+    return twin
+
+
+@artifact
+def frozen_resources():
+    """The same with resource variables, by a tool that knows the others only."""
+    ids = tf.placeholder(tf.int32, [None], name="ids")
+    table = weights("table", 4, 3, use_resource=True)
+    tf.matmul(tf.nn.embedding_lookup(table, ids), weights("w", 3, 2, use_resource=True), name="y")
+    session = started()
+    twin = freeze(session, ["y"])
+    graph_def = tf.graph_util.extract_sub_graph(session.graph.as_graph_def(), ["y"])
+    for each in graph_def.node:
+        if each.op == "VarHandleOp":
+            value = tf.make_tensor_proto(session.run(each.name + "/Read/ReadVariableOp:0"))
+            each.op = "Const"
+            each.ClearField("attr")
+            each.attr["dtype"].type = value.dtype
+            each.attr["value"].tensor.CopyFrom(value)
+    write(graph_def, "frozen_resources.pb")
     return twin
 
 

@@ -69,12 +69,15 @@ CLOSE = 1e-5  # softmax, exp, fused batch normalisation differ that much between
 _NETWORK = ({"images:0": IMAGES}, ["probabilities:0"])
 _TRAINED = ({"images:0": IMAGES}, ["probabilities:0", "logits/BiasAdd:0"])
 _LEARNING = ({"images:0": IMAGES, "training:0": np.array(True)}, ["probabilities:0"])
+_ODD = (
+    {"net/image-tensor.1:0": ROWS, "class:0": np.int32([0, 1, 3]), "2x:0": np.float32(3), "net_1/x:0": ROWS},
+    ["net/a.b/c-d:0", "out/2:0"],
+)
 _VOCABULARY = ({"words:0": WORDS}, ["ids:0"])
 
 CASES = [
     # ------------------------------------------------------------------------------------------- graphs
     case("frozen", "frozen", "frozen.pb", *_NETWORK, tolerance=CLOSE),
-    case("frozen_text", "frozen", "frozen.pbtxt", *_NETWORK, tolerance=CLOSE),
     case(
         "graph_with_variables",
         "checkpoint_sharded",
@@ -208,14 +211,11 @@ CASES = [
         },
         ["ints:0", "chosen:0", "halves:0", "bytes:0", "conjugates:0", "any:0"],
     ),
-    case(
-        "odd_names",
-        "odd_names",
-        "odd_names.pb",
-        {"net/image-tensor.1:0": ROWS, "class:0": np.int32([0, 1, 3]), "2x:0": np.float32(3), "net_1/x:0": ROWS},
-        ["net/a.b/c-d:0", "out/2:0"],
-    ),
-    case("quantized", "quantized", "quantized.pb", {"x:0": ROWS}, ["fake:0", "product:0", "restored:0"]),
+    case("odd_names", "odd_names", "odd_names.pb", *_ODD),
+    case("odd_names_text", "odd_names", "odd_names.pbtxt", *_ODD),
+    case("quantized_range", "quantized", "quantized.pb", {"x:0": ROWS}, ["fake:0"]),
+    # oneDNN's kernel of QuantizeV2 rounds a value half way otherwise: one step of 256 apart
+    case("quantized", "quantized", "quantized.pb", {"x:0": ROWS}, ["product:0", "restored:0"], tolerance=0.0125),
     # -------------------------------------------------------------------------- as older versions wrote them
     case(
         "old_ops",
@@ -236,6 +236,8 @@ CASES = [
         tolerance=CLOSE,
     ),
     case("old_fused", "old_fused", "old_fused.pb", {"images:0": IMAGES}, ["fused:0", "product:0"], by_hand=True),
+    case("frozen_references", "frozen_references", "frozen_references.pb", {"images:0": IMAGES}, ["normalized:0"]),
+    case("frozen_resources", "frozen_resources", "frozen_resources.pb", {"ids:0": np.int32([3, 0])}, ["y:0"]),
     case("broken_references", "broken_references", "broken_references.pb", {"x:0": ROWS}, ["y:0"], by_hand=True),
     # ------------------------------------------------------------------- operations that are gone today
     case("unknown_not_needed", "unknown", "unknown.pb", {"images:0": IMAGES}, ["known:0"]),

@@ -6,11 +6,11 @@
     unknown_operations(graph_def) ──▶ what is left that this TensorFlow cannot run
     importing(import_graph_def)   ──▶ tries again without the recorded shapes that TensorFlow found inconsistent
 
-Operations of TensorFlow's core are kept compatible by TensorFlow itself: of the 1,362 that 1.15.5 had, 32 are gone from
+Operations of TensorFlow's core are kept compatible by TensorFlow itself: of the 1,393 that 1.15.5 had, 32 are gone from
 2.21 and none has lost an attribute. So the rows are about the rest: operations of `tf.contrib` and the few of the core
 that are gone, or are there and no longer run; graphs that were rewritten for other hardware; attributes that newer
 versions wrote; and graphs that were cut or frozen by tools that left loose ends. Every row sees the functions of a
-graph too. `tests/models/test_upgrades.py` holds, for each operation that is gone, the row or the word that there is none.
+graph too. `tests/models/test_upgrades.py` tells of each operation that is gone its row, or that it has none.
 
 Nothing here trusts the graph: a node that is not as its operation demands is left for TensorFlow to refuse.
 """
@@ -26,7 +26,7 @@ from typing import Any
 from tf1sessions.models.wiring import node_of
 from tf1sessions.runtime import private, tf
 
-__all__ = ["UPGRADES", "Upgrade", "importing", "unknown_operations", "upgrade", "without_output_shapes"]
+__all__ = ["UPGRADES", "WAS", "Upgrade", "importing", "unknown_operations", "upgrade", "without_output_shapes"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -657,6 +657,9 @@ def _gives_references(op: str) -> bool:
     return definition is None or any(arg.is_ref for arg in definition.output_arg)
 
 
+#: The attribute of a node that was an assignment: its result is no output of the model.
+WAS = "_tf1sessions_was"
+
 #: What a variable's operations are on a plain value: a graph that was frozen by a tool still has them.
 _ON_VALUES = {
     "RefSwitch": "Switch",
@@ -697,6 +700,8 @@ def _assigning_to_values(graph: _Graph) -> Iterable[Place]:
 def _on_values(graph: _Graph, place: Place) -> None:
     node = place.node
     data, _ = _split(node)
+    if node.op.startswith("Assign"):
+        node.attr[WAS].s = node.op.encode()
     node.op = _ON_VALUES[node.op]
     for key in ("use_locking", "validate_shape"):
         node.attr.pop(key, None)
