@@ -1,8 +1,8 @@
 """Which operations of a graph reach beyond it: files, the network, Python, the process, devices.
 
 :data:`RISKS` names them, with the reason. It was made by going through every operation that TensorFlow 1.15.5 (its
-contrib libraries included) and 2.21 register; tests/models/test_risks.py goes through those of the TensorFlow that is
-installed, and fails when one that takes the name of a file or an address is neither here nor known to be harmless.
+contrib libraries included), 2.16 and 2.21 register; tests/models/test_risks.py fails when the TensorFlow that is
+installed has one that nobody went through.
 :func:`risky` finds those that a run could reach::
 
     roots ─▶ their inputs, data and control, and the bodies of all functions named on the way ─▶ {op: [nodes]}
@@ -37,8 +37,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "native code",
         "runs code that the graph only names, or holds in a form that cannot be looked into",
         """
-        DatasetFromGraph MlirPassthroughOp RemoteFusedGraphExecute TRTEngineOp XlaCallModule XlaCustomCall
-        XlaCustomCallV2
+        DatasetFromGraph MlirPassthroughOp RemoteFusedGraphExecute TRTEngineOp TfLiteSubgraphExecute XlaCallModule
+        XlaCustomCall XlaCustomCallV2 _TPUCompileMlir _XlaHostComputeMlir
         """,
     ),
     ("native code", "starts the program ffmpeg", "DecodeAudio DecodeAudioV2 DecodeVideo EncodeAudio EncodeAudioV2"),
