@@ -19,6 +19,8 @@ below, and there are no circles::
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
       wiring.py          which node depends on which
+      upgrades.py        what old graphs need so that today's TensorFlow takes them
+      compositions.py    ... operations that are gone, composed of others
       checks.py          what could bring TensorFlow down
       interface.py       inputs and outputs, told or guessed
       weights.py         large constants as variables
