@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 from google.protobuf import text_format
 from tensorflow import contrib
+from tensorflow.contrib.reduce_slice_ops.python.ops import reduce_slice_ops
 from tensorflow.contrib.session_bundle import exporter, manifest_pb2
 from tensorflow.python.framework import function
 from tensorflow.python.ops import gen_lookup_ops
@@ -645,10 +646,9 @@ def broken_references():
 
 
 @artifact
-def unknown():
-    """Operations of contrib in a graph whose main branch does without."""
+def contrib_ops():
+    """Operations of contrib that others make up for, one of them in a function."""
     images = tf.placeholder(tf.float32, [None, 4, 4, 1], name="images")
-    tf.reduce_mean(images, [1, 2], name="known")
     steps = tf.placeholder(tf.int32, [None, None, None], name="steps")
     parents = tf.placeholder(tf.int32, [None, None, None], name="parents")
     lengths = tf.placeholder(tf.int32, [None], name="max_lengths")
@@ -657,12 +657,42 @@ def unknown():
     tf.identity(contrib.resampler.resampler(images, warp), name="resampled")
     transforms = tf.placeholder(tf.float32, [None, 8], name="transforms")
     tf.identity(contrib.image.transform(images, transforms), name="moved")
+    in_loop = lambda i, points: (i + 1, points + tf.tile(contrib.resampler.resampler(images, points), [1, 1, 2]))  # noqa: E731
+    tf.identity(tf.while_loop(lambda i, _: i < 3, in_loop, [0, warp])[1], name="followed")
 
     @function.Defun(tf.float32, tf.float32, func_name="calls_resampler")
     def calls_resampler(data, where):
         return contrib.resampler.resampler(data, where)
 
     tf.identity(calls_resampler(images, warp), name="inner")
+    words = tf.placeholder(tf.string, [3], name="words")
+    column = contrib.layers.sparse_column_with_hash_bucket("words", 50)
+    other = contrib.layers.sparse_column_with_integerized_feature("numbers", 50)
+    crossed = contrib.layers.crossed_column([column, other], 1000, hash_key=77)
+    where = ([[0, 0], [1, 0], [2, 0]], [3, 1])
+    numbers = tf.constant([7, 8, 9], tf.int64)
+    features = {
+        "words": tf.SparseTensor(where[0], words, where[1]),
+        "numbers": tf.SparseTensor(where[0], numbers, where[1]),
+    }
+    found = contrib.layers.transform_features(features, [crossed])[crossed]
+    tf.identity(found.values, name="crossed")
+    write(tf.get_default_graph().as_graph_def(), "contrib_ops.pb")
+
+
+@artifact
+def unknown():
+    """Operations of contrib that are gone for good, in a graph whose main branch does without."""
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    tf.reduce_mean(x, 1, name="known")
+    slices = tf.constant([[0, 2], [1, 3]])
+    tf.identity(reduce_slice_ops.reduce_slice_sum(x, slices, 0), name="sliced")
+
+    @function.Defun(tf.float32, func_name="slices")
+    def calls_slices(data):
+        return reduce_slice_ops.reduce_slice_max(data, tf.constant([[0, 1]]), 1)
+
+    tf.identity(calls_slices(x), name="inner")
     write(tf.get_default_graph().as_graph_def(), "unknown.pb")
 
 
