@@ -23,6 +23,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from tf1sessions.models.compositions import COMPOSED, composition
 from tf1sessions.models.wiring import node_of
 from tf1sessions.runtime import private, tf
 
@@ -238,8 +239,8 @@ class _Graph:
                 calling.setdefault(each, set()).add(name)
         return _closure(names, lambda name: calling.get(name, ()))
 
-    def add(self, place: Place, name: str, op: str, inputs: Sequence[str] = (), **attrs: Any) -> str:
-        """Adds a node where ``place`` is, named below it, and returns how its first output is called there."""
+    def add(self, place: Place, name: str, op: str, inputs: Iterable[str] = (), **attrs: Any) -> Any:
+        """Adds a node where ``place`` is, named below it."""
         nodes = self.graph_def.node if place.function is None else place.function.node_def
         scope = "" if place.function is None else place.function.signature.name
         taken = self._taken.get(scope)
@@ -254,14 +255,33 @@ class _Graph:
         node = nodes.add(name=free, op=op, device=place.node.device, input=inputs)
         for key, value in attrs.items():
             node.attr[key].CopyFrom(value)
-        if place.function is None:
-            return free
-        return f"{free}:{_definition(op).output_arg[0].name}:0"
+        return node
+
+    def outputs(self, place: Place, node: Any) -> list[str]:
+        """How the outputs of a node are called where ``place`` is."""
+        counts = [
+            (arg.name, node.attr[arg.number_attr].i if arg.number_attr else 1)
+            for arg in _definition(node.op).output_arg
+        ]
+        if place.function is not None:
+            return [f"{node.name}:{name}:{index}" for name, count in counts for index in range(count)]
+        return [f"{node.name}:{index}" if index else node.name for index in range(sum(count for _, count in counts))]
 
     def constant(self, place: Place, name: str, value: Any, dtype: Any) -> str:
         """Adds a constant."""
         proto = tf.make_tensor_proto(value, dtype)
-        return self.add(place, name, "Const", dtype=_attr(type=proto.dtype), value=_attr(tensor=proto))
+        node = self.add(place, name, "Const", dtype=_attr(type=proto.dtype), value=_attr(tensor=proto))
+        node.input.extend(_same_frame(self, place))
+        return self.outputs(place, node)[0]
+
+
+def _same_frame(graph: _Graph, place: Place) -> list[str]:
+    """The control input that puts a constant into the loop or the branch that a node is in; none without any."""
+    if place.function is None and "Enter" not in graph.places and "Switch" not in graph.places:
+        return []
+    data = _split(place.node)[0]
+    name = node_of(data[0]) if place.function is None else data[0].partition(":")[0] if ":" in data[0] else ""
+    return [f"^{name}"] if name else []
 
 
 def _closure(starts: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[str]:
@@ -400,25 +420,68 @@ def _copy(attr: Any) -> Any:
 
 def _projective_transform(graph: _Graph, place: Place) -> None:
     node = place.node
-    images, transforms = _split(node)[0]
-    shape = graph.add(
-        place, "shape", "Shape", [images], T=_copy(node.attr["dtype"]), out_type=_attr(type=tf.int32.as_datatype_enum)
-    )
-    begin, end, strides = (
-        graph.constant(place, f"size/{name}", [value], tf.int32)
-        for name, value in (("begin", 1), ("end", 3), ("strides", 1))
-    )
+    data, _ = _split(node)
     int32 = _attr(type=tf.int32.as_datatype_enum)
-    size = graph.add(place, "size", "StridedSlice", [shape, begin, end, strides], T=int32, Index=int32)
+    shape = graph.add(place, "shape", "Shape", data[:1], T=_copy(node.attr["dtype"]), out_type=int32)
+    borders = [graph.constant(place, f"size/{border}", [border], tf.int32) for border in (1, 3)]
+    stride = graph.constant(place, "size/stride", [1], tf.int32)
+    size = graph.add(
+        place, "size", "StridedSlice", [*graph.outputs(place, shape), *borders, stride], T=int32, Index=int32
+    )
     kept = {key: _copy(node.attr[key]) for key in ("dtype", "interpolation") if key in node.attr}
-    _become(node, "ImageProjectiveTransformV2", [images, transforms, size], **kept)
+    _become(node, "ImageProjectiveTransformV2", [*data, *graph.outputs(place, size)], **kept)
 
 
-def _renamed(op: str) -> Callable[[_Graph, Place], None]:
-    def change(graph: _Graph, place: Place) -> None:
-        place.node.op = op
+def _composed(graph: _Graph) -> Iterator[Place]:
+    """Operations that are not there and that others make up for, with as many inputs and a known type."""
+    for name, (inputs, _) in COMPOSED.items():
+        for op in (name, f"Addons>{name}"):  # what TensorFlow Addons calls it
+            if op not in graph.functions and _definition(op) is None:
+                for place in graph.places.get(op, ()):
+                    kind = place.node.attr["T"].type if _has(place, T="type") else 0
+                    if kind in _COMPOSABLE and _data_count(place) == len(inputs):
+                        yield place
 
-    return change
+
+#: DataTypes that the compositions know: half to int64, without strings, complex and quantized ones.
+_COMPOSABLE = frozenset({1, 2, 3, 4, 5, 6, 9, 10, 14, 19})
+
+
+def _compose(graph: _Graph, place: Place) -> None:
+    node = place.node
+    template = composition(node.op.removeprefix("Addons>"), node.attr["T"].type)
+    data, _ = _split(node)
+    called: dict[str, str] = {}  # a tensor of the template -> its name here
+    made = {}
+    for each in template.node:
+        if each.op == "Placeholder":
+            called[each.name] = data[int(each.name.removeprefix("input_"))]
+            continue
+        made[each.name] = graph.add(place, each.name, each.op, **dict(each.attr))
+        for index, name in enumerate(graph.outputs(place, made[each.name])):
+            called[f"{each.name}:{index}" if index else each.name] = name
+        if each.op == "Enter":
+            made[each.name].attr["frame_name"].s += f" of {node.name}".encode()
+    for each in template.node:
+        if each.name in made:
+            inputs = [called[entry] for entry in each.input]
+            made[each.name].input.extend(inputs or _same_frame(graph, place))
+    _become(node, "Identity", [called["output"]], T=_copy(made["output"].attr["T"]))
+
+
+def _crosses(graph: _Graph) -> Iterator[Place]:
+    for op in ("SparseFeatureCross", "SparseFeatureCrossV2"):
+        for place in graph.places.get(op, ()) if op not in graph.functions else ():
+            if op == "SparseFeatureCrossV2" or (
+                _has(place, hashed_output="b") and not place.node.attr["hashed_output"].b
+            ):
+                yield place
+
+
+def _cross(graph: _Graph, place: Place) -> None:
+    if place.node.op == "SparseFeatureCross":
+        place.node.attr["hash_key"].i = 0
+    place.node.op = "SparseCross"
 
 
 # --------------------------------------------------------------------------------------------------- other hardware
@@ -583,7 +646,7 @@ def _plain(graph: _Graph, place: Place) -> None:
     else:
         kept = {key: _copy(node.attr[key]) for key in _attributes(name) or () if key in node.attr}
         if op.endswith("WithBias") and not name.endswith("WithBias"):
-            inner = graph.add(place, "without_bias", name, data[:-1], **kept)
+            inner = graph.add(place, "without_bias", name, data[:-1], **kept).name
             layout = {"data_format": kept["data_format"]} if "data_format" in kept else {}
             _become(node, "BiasAdd", [inner, data[-1]], T=kind, **layout)
         else:
@@ -908,10 +971,18 @@ UPGRADES: tuple[Upgrade, ...] = (
         _projective_transform,
     ),
     Upgrade(
-        "contrib's SparseFeatureCrossV2 is SparseCross",
-        "tf.contrib.layers.crossed_column with a hash_key",
-        _with_ops("SparseFeatureCrossV2"),
-        _renamed("SparseCross"),
+        "contrib's SparseFeatureCross is SparseCross",
+        "tf.contrib.layers.crossed_column with a hash_key (SparseFeatureCrossV2), or whose result is not hashed; the "
+        "other hash is gone",
+        _crosses,
+        _cross,
+    ),
+    Upgrade(
+        "an operation that is gone is composed of others",
+        "GatherTree of tf.contrib.seq2seq's beam search, tf.contrib.resampler, BucketizeWithInputBoundaries of "
+        "tf.contrib.layers, CompareAndBitpack of the core up to 2.19; those of TensorFlow Addons too",
+        _composed,
+        _compose,
     ),
     # Loose ends.
     Upgrade(
