@@ -62,6 +62,8 @@ logger = logging.getLogger("tf1sessions")
 _IDLE_SECS = 10.0
 #: How long the dispatcher waits for a caller's run before it looks whether that caller is still there.
 _LOOK_SECS = 0.5
+#: Stands for the moment at which the dispatcher will have told all callers of a batch their answers.
+_UNTIL_TOLD = float("inf")
 #: How many of the last requests the percentiles are made of.
 _RECENT = 4096
 
@@ -516,7 +518,7 @@ class Batcher:
                 if len(callers) > 1:
                     self._expected_rows = min(self._call.max_rows, sum(each.count for each in callers))
                     self._expected_key = key
-                    self._expected_until = now + self._delay_secs
+                    self._expected_until = _UNTIL_TOLD if turn is self._dispatcher else now + self._delay_secs
             if self._queue:
                 self._changed.notify()
 
@@ -525,23 +527,33 @@ class Batcher:
     def _serve(self) -> None:
         """The dispatcher's thread: runs batches until there is nothing to do for a while."""
         thread = threading.current_thread()
-        while True:
+        try:
+            while self._serve_batch(thread):
+                pass
+        finally:
             with self._lock:
-                if not self._wait_for_work():
-                    if self._dispatcher is thread:
-                        self._dispatcher = None
-                    return
-                self._turn = thread
-                self._wait_for_more()
-                expired = self._take_expired()
-                batch = self._take_batch()
-            self._end_expired(expired)
-            started = time.monotonic()
-            outcomes = self._outcomes(batch)
-            self._give_back(thread, batch, started, sum(error is None for _, error in outcomes))
-            for request, (result, error) in zip(batch, outcomes, strict=True):
-                request.end(result, error)
-            del batch, expired, outcomes, request, result, error  # nobody's values while it waits
+                if self._dispatcher is thread:
+                    self._dispatcher = None
+
+    def _serve_batch(self, thread: threading.Thread) -> bool:
+        with self._lock:
+            if self._expected_until == _UNTIL_TOLD:
+                self._expected_until = time.monotonic() + self._delay_secs
+            if not self._wait_for_work():
+                if self._dispatcher is thread:
+                    self._dispatcher = None  # under this lock: whoever comes next starts another
+                return False
+            self._turn = thread
+            self._wait_for_more()
+            expired = self._take_expired()
+            batch = self._take_batch()
+        self._end_expired(expired)
+        started = time.monotonic()
+        outcomes = self._outcomes(batch)
+        self._give_back(thread, batch, started, sum(error is None for _, error in outcomes))
+        for request, (result, error) in zip(batch, outcomes, strict=True):
+            request.end(result, error)
+        return True
 
     def _wait_for_work(self) -> bool:
         """Waits until there are requests and the model is free; False when the thread is to end. With the lock held."""

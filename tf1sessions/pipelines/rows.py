@@ -134,27 +134,25 @@ class RowCall:
         return Rows(tuple(values), rows, tuple(key))
 
     def _in_order(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> list[Any]:
-        by_name = bool(args) and isinstance(args[0], Mapping)
-        if not named and not by_name:
-            if len(args) != len(self._inputs):
-                raise UsageError(
-                    f"{len(args)} values were given for {len(self._inputs)} inputs: {', '.join(self.names)}",
-                    next_step="Give all of them in order, or give them by name.",
-                )
-            return list(args)
-        if len(args) > by_name:
-            raise UsageError("inputs were given in order and by name", next_step="Use one of the two.")
-        values = [None] * len(self._inputs)
-        for name, value in [*(args[0].items() if by_name else ()), *named.items()]:
+        known = ", ".join(self.names)
+        pairs = list(named.items())
+        if args and isinstance(args[0], Mapping):
+            pairs += args[0].items()
+            args = args[1:]
+        if len(args) > len(self._inputs) or (args and pairs):
+            raise UsageError(
+                f"{len(args)} values were given in order, and {len(pairs)} by name",
+                next_step=f"Give each input once: {known}.",
+            )
+        values = [*args, *[None] * (len(self._inputs) - len(args))]
+        for name, value in pairs:
             index = self._positions.get(name if isinstance(name, str) else id(name))
             if index is None:
-                raise UsageError(f"there is no input {name!r}", next_step=f"The inputs are {', '.join(self.names)}.")
+                raise UsageError(f"there is no input {name!r}", next_step=f"The inputs are {known}.")
             values[index] = value
         for each, value in zip(self._inputs, values, strict=True):
             if value is None and not each.optional:
-                raise UsageError(
-                    f"input {each.name!r} is missing", next_step=f"The inputs are {', '.join(self.names)}."
-                )
+                raise UsageError(f"input {each.name!r} is missing", next_step=f"The inputs are {known}.")
         return values
 
     # -- from rows to results --------------------------------------------------------------------------------------
