@@ -197,12 +197,8 @@ def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[int], Any]:
     return tags[::-1], np.max(best)
 
 
-class CrfForwardRnnCell(RNNCell):  # type: ignore[misc]
-    """One step of the forward algorithm (http://www.cs.columbia.edu/~mcollins/fb.pdf); output and state are the same.
-
-    Args:
-        transition_params: [N, N].
-    """
+class _TagsCell(RNNCell):  # type: ignore[misc]
+    """A cell whose state and output have a number for each tag, [B, N]; its argument is [N, N]."""
 
     def __init__(self, transition_params: Any) -> None:
         super().__init__()
@@ -216,6 +212,14 @@ class CrfForwardRnnCell(RNNCell):  # type: ignore[misc]
     @property
     def output_size(self) -> int:
         return self._num_tags
+
+
+class CrfForwardRnnCell(_TagsCell):
+    """One step of the forward algorithm (http://www.cs.columbia.edu/~mcollins/fb.pdf); output and state are the same.
+
+    Args:
+        transition_params: [N, N].
+    """
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         """The logarithms of the sums up to this step [B, N], twice, from the last ones, ``state``."""
@@ -224,25 +228,12 @@ class CrfForwardRnnCell(RNNCell):  # type: ignore[misc]
         return alphas, alphas
 
 
-class CrfDecodeForwardRnnCell(RNNCell):  # type: ignore[misc]
+class CrfDecodeForwardRnnCell(_TagsCell):
     """One step of the Viterbi algorithm.
 
     Args:
         transition_params: [N, N].
     """
-
-    def __init__(self, transition_params: Any) -> None:
-        super().__init__()
-        self._transition_params = tf.expand_dims(transition_params, 0)
-        self._num_tags = int(transition_params.shape[0])
-
-    @property
-    def state_size(self) -> int:
-        return self._num_tags
-
-    @property
-    def output_size(self) -> int:
-        return self._num_tags
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         """``(best tag before [B, N], best score [B, N])`` for each tag, from the last scores, ``state``."""

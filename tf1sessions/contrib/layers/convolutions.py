@@ -442,19 +442,9 @@ def separable_convolution2d(
         padding: "SAME" or "VALID".
         data_format: "NHWC" or "NCHW".
         rate: The first convolution's dilation.
-        activation_fn: As in :func:`convolution`.
-        normalizer_fn: As in :func:`convolution`.
-        normalizer_params: As in :func:`convolution`.
         weights_initializer: The initializer of ``depthwise_weights``.
         pointwise_initializer: The initializer of ``pointwise_weights``; ``weights_initializer`` unless given.
         weights_regularizer: A function of each of the two.
-        biases_initializer: As in :func:`convolution`.
-        biases_regularizer: As in :func:`convolution`.
-        reuse: As in :func:`convolution`.
-        variables_collections: As in :func:`convolution`.
-        outputs_collections: As in :func:`convolution`.
-        trainable: As in :func:`convolution`.
-        scope: As in :func:`convolution`.
     """
     last = channels_last(data_format)
     with layer_scope(scope, "SeparableConv2d", [inputs], reuse) as sc:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...runtime import tf1 as tf
@@ -66,6 +66,34 @@ def _check(cells_fw: Any, cells_bw: Any, initial_states_fw: Any, initial_states_
             raise ValueError(f"initial_states_{what} must be a list of state tensors (one per layer).")
 
 
+def _stacked(
+    layer: Callable[..., tuple[Any, Any, Any]],
+    cells_fw: Sequence[Any],
+    cells_bw: Sequence[Any],
+    inputs: Any,
+    initial_states_fw: Sequence[Any] | None,
+    initial_states_bw: Sequence[Any] | None,
+    scope: Any,
+) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+    """Layers on each other: ``layer(cell_fw, cell_bw, inputs, scope, **initial states)`` is one of them."""
+    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
+    states_fw, states_bw = [], []
+    with tf.variable_scope(scope or "stack_bidirectional_rnn"):
+        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw, strict=True)):
+            with tf.variable_scope(f"cell_{i}") as cell_scope:
+                inputs, state_fw, state_bw = layer(
+                    cell_fw,
+                    cell_bw,
+                    inputs,
+                    cell_scope,
+                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
+                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
+                )
+            states_fw.append(state_fw)
+            states_bw.append(state_bw)
+    return inputs, tuple(states_fw), tuple(states_bw)
+
+
 def stack_bidirectional_rnn(
     cells_fw: Sequence[Any],
     cells_bw: Sequence[Any],
@@ -95,25 +123,14 @@ def stack_bidirectional_rnn(
     Raises:
         ValueError: There are no cells, or lists differ in length.
     """
-    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
-    states_fw, states_bw = [], []
-    previous: Any = inputs
-    with tf.variable_scope(scope or "stack_bidirectional_rnn"):
-        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw, strict=True)):
-            with tf.variable_scope(f"cell_{i}") as cell_scope:
-                previous, state_fw, state_bw = static_bidirectional_rnn(
-                    cell_fw,
-                    cell_bw,
-                    previous,
-                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
-                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
-                    sequence_length=sequence_length,
-                    dtype=dtype,
-                    scope=cell_scope,
-                )
-            states_fw.append(state_fw)
-            states_bw.append(state_bw)
-    return previous, tuple(states_fw), tuple(states_bw)
+
+    def layer(cell_fw: Any, cell_bw: Any, previous: Any, scope: Any, **starts: Any) -> tuple[Any, Any, Any]:
+        outputs, state_fw, state_bw = static_bidirectional_rnn(
+            cell_fw, cell_bw, previous, sequence_length=sequence_length, dtype=dtype, scope=scope, **starts
+        )
+        return outputs, state_fw, state_bw
+
+    return _stacked(layer, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope)
 
 
 def stack_bidirectional_dynamic_rnn(
@@ -151,25 +168,19 @@ def stack_bidirectional_dynamic_rnn(
     Raises:
         ValueError: There are no cells, or lists differ in length.
     """
-    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
-    states_fw, states_bw = [], []
-    previous = inputs
-    with tf.variable_scope(scope or "stack_bidirectional_rnn"):
-        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw, strict=True)):
-            with tf.variable_scope(f"cell_{i}"):
-                outputs, (state_fw, state_bw) = tf.nn.bidirectional_dynamic_rnn(
-                    cell_fw,
-                    cell_bw,
-                    previous,
-                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
-                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
-                    sequence_length=sequence_length,
-                    parallel_iterations=parallel_iterations,
-                    dtype=dtype,
-                    swap_memory=swap_memory,
-                    time_major=time_major,
-                )
-                previous = tf.concat(outputs, 2)
-            states_fw.append(state_fw)
-            states_bw.append(state_bw)
-    return previous, tuple(states_fw), tuple(states_bw)
+
+    def layer(cell_fw: Any, cell_bw: Any, previous: Any, scope: Any, **starts: Any) -> tuple[Any, Any, Any]:
+        outputs, (state_fw, state_bw) = tf.nn.bidirectional_dynamic_rnn(
+            cell_fw,
+            cell_bw,
+            previous,
+            sequence_length=sequence_length,
+            parallel_iterations=parallel_iterations,
+            dtype=dtype,
+            swap_memory=swap_memory,
+            time_major=time_major,
+            **starts,
+        )
+        return tf.concat(outputs, 2), state_fw, state_bw
+
+    return _stacked(layer, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope)

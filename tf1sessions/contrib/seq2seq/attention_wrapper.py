@@ -430,12 +430,9 @@ class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
 class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
     """:class:`BahdanauAttention` that only moves forward; a variable ``attention_score_bias`` is added to the scores.
 
+    What is not named here is as there.
+
     Args:
-        num_units: See there.
-        memory: See there.
-        memory_sequence_length: See there.
-        normalize: See there.
-        score_mask_value: See there.
         sigmoid_noise: The standard deviation of noise that is added to the scores.
         sigmoid_noise_seed: Its seed.
         score_bias_init: The first value of the variable.
@@ -487,12 +484,9 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
 class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
     """:class:`LuongAttention` that only moves forward; a variable ``attention_score_bias`` is added to the scores.
 
+    What is not named here is as there.
+
     Args:
-        num_units: See there.
-        memory: See there.
-        memory_sequence_length: See there.
-        scale: See there.
-        score_mask_value: See there.
         sigmoid_noise: The standard deviation of noise that is added to the scores.
         sigmoid_noise_seed: Its seed.
         score_bias_init: The first value of the variable.

@@ -92,26 +92,12 @@ def evaluation_loop(
     """Evaluates each new checkpoint in a folder; the arguments are those of :func:`evaluate_once`, and these.
 
     Args:
-        master: See there.
         checkpoint_dir: The folder of the checkpoints.
-        logdir: See there.
-        num_evals: See there.
-        initial_op: See there.
-        initial_op_feed_dict: See there.
         init_fn: A function of the session that is called after the initializers.
-        eval_op: See there.
-        eval_op_feed_dict: See there.
-        final_op: See there.
-        final_op_feed_dict: See there.
-        summary_op: See there.
-        summary_op_feed_dict: See there.
-        variables_to_restore: See there.
         eval_interval_secs: The least time between two evaluations.
         max_number_of_evaluations: How many there are; None for no end.
-        session_config: See there.
         timeout: How long, in seconds, to wait for a checkpoint; None for no end.
         timeout_fn: Called then; the loop ends when it returns True.
-        hooks: See there.
 
     Returns:
         The last value of ``final_op``; None without one.

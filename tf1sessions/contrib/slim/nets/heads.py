@@ -6,8 +6,9 @@ from typing import Any
 
 from ....runtime import tf1 as tf
 from ... import layers
+from ...layers import utils
 
-__all__ = ["convolutional_classifier", "pooled_logits", "reduced_kernel", "trunc_normal"]
+__all__ = ["convolutional_classifier", "ended", "pooled_logits", "reduced_kernel", "trunc_normal"]
 
 
 def trunc_normal(stddev: float) -> Any:
@@ -41,6 +42,22 @@ def convolutional_classifier(
         biases_initializer=tf.zeros_initializer(),
         scope="fc8",
     )
+
+
+def ended(net: Any, collection: str, name: str, squeeze: bool) -> tuple[Any, dict[str, Any]]:
+    """The logits and end points of a network that ends with :func:`convolutional_classifier`.
+
+    Args:
+        net: What that gave, [B, 1, 1, ``num_classes``].
+        collection: Where the network's end points are.
+        name: The network's variable scope.
+        squeeze: Whether the logits lose their ones.
+    """
+    end_points = utils.convert_collection_to_dict(collection)
+    if squeeze:
+        net = tf.squeeze(net, [1, 2], name="fc8/squeezed")
+        end_points[f"{name}/fc8"] = net
+    return net, end_points
 
 
 def pooled_logits(

@@ -280,15 +280,12 @@ def mobilenet(
 ) -> tuple[Any, dict[str, Any]]:
     """The network; images are 224 by 224 to classify them. It is trained within :func:`training_scope`.
 
+    What is not named here is as in :func:`mobilenet_base`.
+
     Args:
         input_tensor: Images, [B, H, W, C].
         num_classes: The number of classes; None or 0 for the pooled features, [B, 1, 1, F], in place of logits.
-        depth_multiplier: As in :func:`mobilenet_base`.
         scope: The variable scope.
-        finegrain_classification_mode: As in :func:`mobilenet_base`.
-        min_depth: As in :func:`mobilenet_base`.
-        divisible_by: As in :func:`mobilenet_base`.
-        activation_fn: As in :func:`mobilenet_base`.
         **kwargs: ``prediction_fn``, a function of the logits that gives the end point "Predictions"; ``reuse``,
             whether the variables are those that are there; ``base_only``, whether the classifier is left out;
             ``is_training``, that of :func:`training_scope` unless given; and what :func:`mobilenet_base` takes.

@@ -7,8 +7,7 @@ from typing import Any
 from ....runtime import tf1 as tf
 from ... import layers
 from ...framework.arg_scope import arg_scope
-from ...layers import utils
-from .heads import convolutional_classifier, trunc_normal
+from .heads import convolutional_classifier, ended, trunc_normal
 
 __all__ = ["overfeat", "overfeat_arg_scope", "trunc_normal"]
 
@@ -66,8 +65,4 @@ def overfeat(
                 biases_initializer=tf.constant_initializer(0.1),
             ):
                 net = convolutional_classifier(net, (3072, 4096), 6, num_classes, dropout_keep_prob, is_training)
-        end_points = utils.convert_collection_to_dict(collection)
-        if spatial_squeeze:
-            net = tf.squeeze(net, [1, 2], name="fc8/squeezed")
-            end_points[f"{sc.name}/fc8"] = net
-        return net, end_points
+        return ended(net, collection, sc.name, spatial_squeeze)

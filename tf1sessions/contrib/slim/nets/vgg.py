@@ -7,8 +7,7 @@ from typing import Any
 from ....runtime import tf1 as tf
 from ... import layers
 from ...framework.arg_scope import arg_scope
-from ...layers import utils
-from .heads import convolutional_classifier
+from .heads import convolutional_classifier, ended
 
 __all__ = ["vgg_16", "vgg_19", "vgg_a", "vgg_arg_scope", "vgg_d", "vgg_e"]
 
@@ -96,11 +95,7 @@ def _vgg(
                 net = layers.repeat(net, times, layers.conv2d, filters, [3, 3], scope=f"conv{block}")
                 net = layers.max_pool2d(net, [2, 2], scope=f"pool{block}")
             net = convolutional_classifier(net, (4096, 4096), 7, num_classes, keep_prob, is_training)
-        end_points = utils.convert_collection_to_dict(collection)
-        if squeeze:
-            net = tf.squeeze(net, [1, 2], name="fc8/squeezed")
-            end_points[f"{sc.name}/fc8"] = net
-        return net, end_points
+        return ended(net, collection, sc.name, squeeze)
 
 
 vgg_d = vgg_16
