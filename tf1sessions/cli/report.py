@@ -22,7 +22,7 @@ LINES = 4
 
 def lines(found: Inspection, width: int) -> Iterator[str]:
     """What the command prints, at most ``width`` columns where names allow."""
-    yield click.style(_short_path(found.path), bold=True) + _what(found)
+    yield click.style(_printable(_short_path(found.path)), bold=True) + _printable(_what(found))
     for title, tensors in (("Inputs", found.inputs), ("Outputs", found.outputs)):
         yield from _section(title, "guessed" if found.guessed else "", _tensors(tensors))
     yield from _weights(found)
@@ -53,6 +53,11 @@ def lines(found: Inspection, width: int) -> Iterator[str]:
 def _short_path(path: str) -> str:
     """A path as seen from here, unless that is longer."""
     return path if "://" in path else min(os.path.relpath(path), path, key=len)
+
+
+def _printable(text: str) -> str:
+    """A text without control characters: names come from the file, and must not steer the terminal."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def size(count: int) -> str:
@@ -96,7 +101,7 @@ def _section(title: str, remark: str, rows: Iterable[str], colour: str | None = 
     if rows:
         yield ""
         yield click.style(title, bold=True, fg=colour) + (f" ({remark})" if remark else "")
-        yield from (f"  {row}" for row in rows)
+        yield from (f"  {_printable(row)}" for row in rows)
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -351,7 +351,7 @@ class _House:
             called.update(self.called(node))
             if inputs:
                 needed = {_node_name(each) for each in node.input if each not in feeds}
-                new = needed & self.nodes.keys() - nodes
+                new = {each for each in needed if each in self.nodes and each not in nodes}
                 nodes |= new
                 waiting += new
         functions = {name for name in called if name in self.functions}
@@ -361,7 +361,7 @@ class _House:
             api = function.attr["api_implements"].s if "api_implements" in function.attr else b""
             near = self.gradients.get(name, set()) | self.twins.get(api, set())
             near = near.union(*(self.called(node) for node in function.node_def))
-            new = near & self.functions.keys() - functions
+            new = {each for each in near if each in self.functions and each not in functions}
             functions |= new
             todo += new
         return nodes, functions

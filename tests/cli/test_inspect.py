@@ -1,0 +1,200 @@
+"""``tf1sessions inspect``: what it prints and writes, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import ROOT, PythonRun
+
+MODELS = ROOT / "tests" / "golden" / "models"
+
+#: Calls the command as the shell would, many times in one process.
+CODE = """
+import os, pathlib, sys
+from click.testing import CliRunner
+from tf1sessions.cli.main import cli
+
+models = sys.argv[1]
+os.environ["COLUMNS"] = "100"
+
+def call(name, *args):
+    done = CliRunner().invoke(cli, ["inspect", *args], prog_name="tf1sessions")
+    report(**{name: [done.exit_code, done.stdout, done.stderr]})
+
+call("frozen", f"{models}/frozen.pb")
+call("queue", f"{models}/queue.pb")
+call("unknown", f"{models}/unknown.pb")
+call("saved", f"{models}/saved_signatures", "--signature", "regress")
+call("tags", f"{models}/saved_tags", "--tags", "serve")
+call("json", f"{models}/training", "--json")
+call("html", f"{models}/training", "--html", "page.html")
+page = pathlib.Path("page.html")
+report(page=page.read_text("utf-8"), mode=oct(page.stat().st_mode & 0o777), files=sorted(os.listdir(".")))
+page.write_text("old")
+page.chmod(0o400)
+call("again", f"{models}/training", "--json", "--html", "page.html")
+report(replaced=page.read_text("utf-8")[:15])
+
+pathlib.Path("text.pb").write_text("this is no model")
+pathlib.Path("cut.pb").write_bytes(pathlib.Path(f"{models}/frozen.pb").read_bytes()[:-100])
+call("missing", "no/such.pb")
+call("text", "text.pb")
+call("cut", "cut.pb")
+call("no_signature", f"{models}/saved_signatures", "--signature", "zzz")
+call("no_tags", f"{models}/saved_tags", "--tags", "nope")
+call("many_tags", f"{models}/saved_signatures", "--tags", "serve, gpu")
+call("no_folder", f"{models}/frozen.pb", "--html", "no/such/page.html")
+call("a_folder", f"{models}/frozen.pb", "--html", ".")
+report(left=sorted(os.listdir(".")))
+
+import tensorflow.compat.v1 as tf
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.string, [], name="x")
+    tf.identity(tf.read_file(x), name="y")
+    tf.write_file("z", x, name="writes")
+pathlib.Path("risky.pb").write_bytes(graph.as_graph_def().SerializeToString())
+call("risky", "risky.pb")
+odd = tf.GraphDef()
+odd.node.add(name="n", op="Evil\\x07\\rOp")
+for k in range(50):
+    odd.node.add(name=f"n{k}", op="RandomGamma" + "abcdefghij"[k % 10] * (k // 10 + 1))
+pathlib.Path("odd.pb").write_bytes(odd.SerializeToString())
+call("odd", "odd.pb")
+"""
+
+
+@pytest.fixture(scope="module")
+def calls(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
+    return run_python(CODE, str(MODELS), deadline=150).results
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """Title, with its remark -> the lines below it."""
+    first, *blocks = text.rstrip("\n").split("\n\n")
+    assert "\n" not in first
+    return {block.split("\n")[0]: block.split("\n")[1:] for block in blocks}
+
+
+def test_text(calls: dict[str, Any]) -> None:
+    code, text, errors = calls["frozen"]
+    assert (code, errors) == (0, "")
+    assert text.split("\n")[0].endswith("frozen.pb: graph; 49 nodes (48 needed for the outputs)")
+    found = sections(text)
+    assert found["Inputs (guessed)"] == [
+        "  images    float32  [?, 4, 4, 1]",
+        "  training  bool     []            optional",
+    ]
+    assert found["Outputs (guessed)"] == ["  probabilities  float32  [?, 3]"]
+    assert found["FLOPs for one row (1.1 thousand)"][0].startswith("  Conv2D 51%   FusedBatchNormV3 ")
+    assert found["Operations (16 kinds)"][0].startswith("  Const 15   Identity 10   Switch 9")
+    assert found["Control flow (1 condition)"] == ["  Switch 9   Merge 1"]
+    assert "Risks: none found" in found
+    assert "\x1b" not in text  # no colours where no terminal is
+    assert max(map(len, text.split("\n"))) <= 100
+
+
+def test_weights_and_tables_have_columns(calls: dict[str, Any]) -> None:
+    found = sections(calls["html"][1])
+    (weights,) = (
+        lines for title, lines in found.items() if title.startswith("Weights (516 bytes in 9 variables (ref)")
+    )
+    assert weights[0] == "  logits/kernel         float32  [32, 3]       ref               384 bytes"
+    assert weights[-1].startswith("  norm/moving_variance  float32  [2]           ref, not trained  ")
+    found = sections(calls["queue"][1])
+    assert found["Queues"][0].split() == ["names", "FIFOQueueV2", "string"]
+
+
+def test_signature_and_tags_choose(calls: dict[str, Any]) -> None:
+    code, text, _ = calls["saved"]
+    assert code == 0
+    assert "Outputs" in sections(text)
+    assert sections(text)["Signatures"][1] == "  regress  tensorflow/serving/regress"
+    assert calls["tags"][0] == 0
+
+
+def test_json_is_all_that_is_printed(calls: dict[str, Any]) -> None:
+    code, text, errors = calls["json"]
+    assert (code, errors) == (0, "")
+    found = json.loads(text)
+    assert found["kind"] == "checkpoint"
+    assert len(found["variables"]) == 9
+
+
+def test_page(calls: dict[str, Any]) -> None:
+    code, text, errors = calls["html"]
+    assert (code, errors) == (0, "")
+    assert text.endswith("\n\nThe diagram is in page.html\n")
+    assert calls["page"].startswith("<!doctype html>")
+    assert calls["mode"] in ("0o644", "0o664", "0o666")
+    assert calls["files"] == ["page.html"]  # and no temporary one
+    assert calls["again"][0] == 0
+    json.loads(calls["again"][1])
+    assert calls["replaced"] == "<!doctype html>"
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("missing", ["no/such.pb", "Give a .pb"]),
+        ("text", ["text.pb"]),
+        ("cut", ["cut.pb", "compare its size"]),
+        ("no_signature", ["'zzz'", "It has classify, regress, serving_default"]),
+        ("no_tags", ["'nope'", "'serve'"]),
+        ("many_tags", ["'gpu', 'serve'", "'serve'"]),
+        ("no_folder", ["--html", "no/such/page.html", "No such file or directory"]),
+        ("a_folder", ["--html", "'.'"]),
+    ],
+)
+def test_errors_name_the_value_and_the_next_step(name: str, parts: list[str], calls: dict[str, Any]) -> None:
+    code, text, errors = calls[name]
+    assert (code, text) == (2, "")
+    for part in parts:
+        assert part in errors
+
+
+def test_failed_calls_leave_no_file(calls: dict[str, Any]) -> None:
+    assert calls["left"] == ["cut.pb", "page.html", "text.pb"]
+
+
+def test_risks_and_unknown_operations_are_told(calls: dict[str, Any]) -> None:
+    found = sections(calls["risky"][1])
+    (needed,) = (lines for title, lines in found.items() if title.startswith("Risks (the outputs need these; load()"))
+    assert needed == ["  ReadFile  reads the file it is given: ReadFile"]
+    assert found["Risks elsewhere (the outputs do not need these)"] == [
+        "  WriteFile  writes to the file it is given: writes"
+    ]
+    assert "Operations that this TensorFlow does not have" in sections(calls["unknown"][1])
+
+
+def test_long_lists_are_cut(calls: dict[str, Any]) -> None:
+    found = sections(calls["odd"][1])
+    (operations,) = (lines for title, lines in found.items() if title == "Operations (51 kinds)")
+    assert len(operations) == 4
+    assert operations[-1].endswith("more")
+    shown = sum(len(line.split()) // 2 for line in operations) - 1
+    assert f"and {51 - shown} more" in operations[-1]
+
+
+def test_names_cannot_steer_the_terminal(calls: dict[str, Any]) -> None:
+    text = calls["odd"][1]
+    assert r"Evil\x07\rOp" in text
+    assert "\x07" not in text and "\r" not in text
+
+
+def test_by_itself_it_says_nothing_of_the_machine(tmp_path: Path) -> None:
+    """TensorFlow's library tells, on stderr, what processor it runs on."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tf1sessions", "inspect", str(MODELS / "frozen.pb"), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["nodes"] == 49
