@@ -13,12 +13,13 @@ import shutil
 import sys
 
 import model_cases
+import model_reading
 import numpy as np
 import tensorflow as tf
 from google.protobuf import text_format
 from tensorflow import contrib
 from tensorflow.contrib.reduce_slice_ops.python.ops import reduce_slice_ops
-from tensorflow.contrib.session_bundle import exporter, manifest_pb2
+from tensorflow.contrib.session_bundle import exporter
 from tensorflow.python.framework import function
 from tensorflow.python.ops import gen_lookup_ops
 
@@ -818,55 +819,16 @@ def mkl():
 # ---------------------------------------------------------------------------------------------------------- the answers
 
 
-def restored(case):
-    """A session with what 1.15.5 reads from the artifact of ``case``."""
-    file = case.path
-    session = tf.Session(graph=tf.get_default_graph())
-    if case.artifact.startswith("saved"):
-        tf.saved_model.loader.load(
-            session, [tag for tag in case.tags or ["serve"] if tag != "tpu"], file, clear_devices=True
-        )
-    elif case.artifact.startswith("bundle"):
-        tf.train.import_meta_graph(os.path.join(file, "export.meta")).restore(session, os.path.join(file, "export"))
-        feeds = {}
-        for asset in tf.get_collection("serving_assets"):
-            found = manifest_pb2.AssetFile()
-            asset.Unpack(found)
-            feeds[found.tensor_binding.tensor_name] = os.path.join(file, "assets", found.filename)
-        session.run(tf.get_collection("serving_init_op"), feeds)
-    elif file.endswith((".pb", ".pbtxt")):
-        graph_def = tf.GraphDef()
-        with open(file, "rb") as source:
-            text_format.Parse(source.read(), graph_def) if file.endswith("txt") else graph_def.ParseFromString(
-                source.read()
-            )
-        start(session, graph_def)
-        if case.checkpoint:
-            session.run("save/restore_all", {"save/Const:0": case.checkpoint})
-    else:
-        prefix = next(
-            each.path for each in model_cases.CASES if each.artifact == case.artifact and ".ckpt" in each.path
-        )
-        tf.train.import_meta_graph(prefix + ".meta").restore(session, prefix)
-    return session
-
-
-def start(session, graph_def):
-    tf.import_graph_def(graph_def, name="")
-    if any(each.name == "init_all_tables" for each in graph_def.node):
-        session.run("init_all_tables")
-
-
 def answer(case, twin):
     with tf.Graph().as_default():
-        if twin is None:
-            session = restored(case)
-        else:
+        if twin is not None:
             session = tf.Session()
-            start(session, twin)
+            model_reading.import_graph(tf, session, twin)
+        else:  # 1.15.5 on a CPU takes the graph for one
+            tags = [tag for tag in case.tags or ["serve"] if tag != "tpu"]
+            session = model_reading.read(tf, case._replace(tags=tags), ".")
         with session:
-            feeds = {key if ":" in key else key + ":0": value for key, value in case.feeds.items()}
-            return session.run(case.fetches, feeds)
+            return model_reading.ask(session, case)
 
 
 def main():

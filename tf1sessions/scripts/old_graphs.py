@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tf1sessions.errors import UnknownOperationError
-from tf1sessions.models.upgrades import importing, unknown_operations, upgrade
 
 __all__ = ["apply"]
 
@@ -37,17 +36,17 @@ def _upgrading(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
 
         return restore
 
-    tolerant = importing(original, names_as_they_are)
-
     @functools.wraps(original)
     def import_graph_def(graph_def: Any, *args: Any, **kwargs: Any) -> Any:
+        from tf1sessions.models import upgrades  # here, because it needs TensorFlow, which is just being made
+
         if isinstance(graph_def, face.GraphDef):  # anything else is for the original to refuse
-            graph_def, _ = upgrade(graph_def, hardware=False)
+            graph_def, _ = upgrades.upgrade(graph_def, hardware=False)
         try:
-            return tolerant(graph_def, *args, **kwargs)
+            return upgrades.importing(original, names_as_they_are)(graph_def, *args, **kwargs)
         except (ValueError, face.errors.NotFoundError) as error:
             found = _UNKNOWN.search(str(error))
-            unknown = unknown_operations(graph_def) if found else {}
+            unknown = upgrades.unknown_operations(graph_def) if found else {}
             if found is None or found.group(1) not in unknown:
                 raise
             listed = "; ".join(f"{op}: {', '.join(names)}" for op, names in unknown.items())
