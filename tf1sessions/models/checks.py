@@ -6,20 +6,25 @@ claims, and stops the process where a check of its own fails. Each check here ha
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import math
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tf1sessions.errors import ModelFileError
 from tf1sessions.models.files import Artifact
-from tf1sessions.models.wiring import node_of
-from tf1sessions.runtime import tf
+from tf1sessions.models.wiring import node_of, tensor_name
+from tf1sessions.runtime import private, tf
 
 __all__ = ["check"]
 
+_NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 #: What TensorFlow can address.
 _MOST_ELEMENTS = 2**62
 _MOST_DIMENSIONS = 254
+_MOST_OUTPUTS = 2**20
 #: Nesting of functions that are called from each other. TensorFlow recurses; real models stay below ten.
 _MOST_NESTED = 64
 
@@ -41,41 +46,193 @@ def check(graph_def: Any, artifact: Artifact) -> None:
 
 
 def _problems(graph_def: Any, artifact: Artifact) -> Iterator[str]:
-    yield from _structure(graph_def.node)
+    nodes: dict[str, Any] = {}
+    for node in graph_def.node:
+        if not node.name or not node.op:
+            yield f"a node has no {'name' if not node.name else 'operation'}"
+        elif not _NAME.fullmatch(node.name):
+            yield f"a node has the name {node.name[:200]!r}"
+        if node.name in nodes:
+            yield f"two nodes are called {node.name!r}"
+        nodes[node.name] = node
+    types: dict[str, list[int] | None] = {}
     for node in graph_def.node:
         yield from _attributes(node, node.name in artifact.contents)
+        yield from _required(node)
+        types[node.name] = _types_of(node, outputs=True)
+    for node in graph_def.node:
+        yield from _inputs(node, types)
+        yield from _operands(node, nodes)
     yield from _functions(graph_def)
     yield from _circles(graph_def.node)
 
 
-def _structure(nodes: Iterable[Any]) -> Iterator[str]:
-    names: set[str] = set()
-    for node in nodes:
-        if not node.name or not node.op:
-            yield f"a node has no {'name' if not node.name else 'operation'}"
-        if node.name in names:
-            yield f"two nodes are called {node.name!r}"
-        names.add(node.name)
-    for node in nodes:
-        control = False
-        for entry in node.input:
-            if node_of(entry) not in names:
-                yield f"the node {node.name!r} takes {entry!r}, which is not there"
-            if control and not entry.startswith("^"):
-                yield f"the node {node.name!r} has the input {entry!r} after a control input"
-            control = control or entry.startswith("^")
+def _inputs(node: Any, types: dict[str, list[int] | None]) -> Iterator[str]:
+    """Each input is there, is of the type that the operation takes, and they are as many as it takes."""
+    expected = _types_of(node, outputs=False)
+    data = 0
+    control = False
+    for entry in node.input:
+        if entry.startswith("^"):
+            control = True
+            if entry[1:] not in types:
+                yield f"the node {node.name!r} waits for {entry[1:]!r}, which is not there"
+            continue
+        if control:
+            yield f"the node {node.name!r} has the input {entry!r} after a control input"
+        source, _, index = tensor_name(entry).rpartition(":")
+        if source not in types:
+            yield f"the node {node.name!r} takes {entry!r}, which is not there"
+            return
+        made = types[source]
+        if int(index) >= (_MOST_OUTPUTS if made is None else len(made)):
+            yield f"the node {node.name!r} takes {entry!r}, which has no such output"
+            return
+        if made is not None and expected is not None and data < len(expected):
+            given, wanted = made[int(index)], expected[data]
+            if given and wanted and _base(given) != _base(wanted):
+                told = tf.as_dtype(_base(given)).name, tf.as_dtype(_base(wanted)).name
+                yield f"the node {node.name!r} takes {entry!r}, which is {told[0]} and not {told[1]}"
+        data += 1
+    if expected is not None and data != len(expected):
+        yield f"the node {node.name!r} has {data} inputs where its operation {node.op} takes {len(expected)}"
+
+
+def _base(dtype: int) -> int:
+    """The number of a type without the mark of a reference."""
+    return dtype - 100 if dtype > 100 else dtype
+
+
+#: Operand -> what TensorFlow reads it as while it optimises, without looking, if it is a constant.
+_SINGLE = {("Switch", 1), ("RefSwitch", 1)}
+
+
+def _operands(node: Any, nodes: dict[str, Any]) -> Iterator[str]:
+    for index, entry in enumerate(node.input):
+        if (node.op, index) in _SINGLE:
+            source = nodes.get(node_of(entry))
+            if source is not None and source.op == "Const":
+                dims = [dim.size for dim in source.attr["value"].tensor.tensor_shape.dim]
+                if math.prod(dims) != 1:
+                    yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for a single value"
+
+
+# ---------------------------------------------------------------------------------------------------- definitions
+
+
+@dataclasses.dataclass(frozen=True)
+class _Argument:
+    """An argument of an operation: how many tensors of which type, told by attributes or fixed."""
+
+    number_attr: str
+    type_list_attr: str
+    type_attr: str
+    type: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Operation:
+    inputs: tuple[_Argument, ...]
+    outputs: tuple[_Argument, ...]
+    attrs: dict[str, str]  # name -> the field of AttrValue that its value is in
+    required: frozenset[str]
+    defaults: dict[str, Any]
+
+
+_FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b"} | {
+    kind: kind for kind in ("type", "shape", "tensor", "func")
+}
+
+
+@functools.cache
+def _operation(op: str) -> _Operation | None:
+    definition = private.op_def_registry.get(op)
+    if definition is None:
+        return None
+
+    def arguments(listed: Any) -> tuple[_Argument, ...]:
+        return tuple(_Argument(arg.number_attr, arg.type_list_attr, arg.type_attr, arg.type) for arg in listed)
+
+    return _Operation(
+        arguments(definition.input_arg),
+        arguments(definition.output_arg),
+        {attr.name: _FIELDS.get(attr.type, "list") for attr in definition.attr},
+        frozenset(attr.name for attr in definition.attr if not attr.HasField("default_value")),
+        {attr.name: attr.default_value for attr in definition.attr if attr.HasField("default_value")},
+    )
+
+
+def _required(node: Any) -> Iterator[str]:
+    """The attributes that an operation demands are there, and each is of its kind."""
+    operation = _operation(node.op)
+    if operation is None:
+        return
+    for name in sorted(operation.required - node.attr.keys()):
+        yield f"the node {node.name!r} lacks the attribute {name!r} of its operation {node.op}"
+    for name in operation.attrs.keys() & node.attr.keys():
+        kind = node.attr[name].WhichOneof("value")
+        if kind != operation.attrs[name] and kind != "placeholder":
+            yield f"the attribute {name!r} of the node {node.name!r} is {kind or 'nothing'}, not {operation.attrs[name]}"
+    for argument in (*operation.inputs, *operation.outputs):
+        if argument.number_attr and not 0 <= _attr(node, operation, argument.number_attr).i <= _MOST_OUTPUTS:
+            number = _attr(node, operation, argument.number_attr).i
+            yield f"the attribute {argument.number_attr!r} of the node {node.name!r} is {number}"
+    if node.op == "Const" and node.attr["value"].tensor.dtype != node.attr["dtype"].type:
+        yield f"the constant {node.name!r} has a value of another type than its own"
+    if "fused_ops" in operation.attrs and not node.attr["fused_ops"].list.s:
+        yield f"the node {node.name!r} of the operation {node.op} names nothing that was fused"
+
+
+def _attr(node: Any, operation: _Operation, name: str) -> Any:
+    return node.attr[name] if name in node.attr else operation.defaults.get(name, _NONE)
+
+
+_NONE = tf.AttrValue()
+
+
+def _types_of(node: Any, outputs: bool) -> list[int] | None:
+    """The number of the type of each output or data input; 0 where it is not told, None for an unknown operation."""
+    operation = _operation(node.op)
+    if operation is None:
+        return None
+    found: list[int] = []
+    for argument in operation.outputs if outputs else operation.inputs:
+        if argument.type_list_attr:
+            found += _attr(node, operation, argument.type_list_attr).list.type
+        else:
+            count = _attr(node, operation, argument.number_attr).i if argument.number_attr else 1
+            one = _attr(node, operation, argument.type_attr).type if argument.type_attr else argument.type
+            found += [one] * min(max(count, 0), _MOST_OUTPUTS)
+    return found
 
 
 def _attributes(node: Any, content_left_out: bool = False) -> Iterator[str]:
     for key, attr in node.attr.items():
         tensors = [attr.tensor] if attr.HasField("tensor") else list(attr.list.tensor)
         shapes = [attr.shape] if attr.HasField("shape") else list(attr.list.shape)
+        for number in [attr.type] if attr.HasField("type") else list(attr.list.type):
+            if number not in _types():
+                yield f"the attribute {key!r} of the node {node.name!r} is the unknown type {number}"
         for tensor in tensors:
             for problem in _tensor(tensor, content_left_out and key == "value"):
                 yield f"the attribute {key!r} of the node {node.name!r} {problem}"
         for shape in shapes:
             for problem in _shape(shape, open_dimensions=True):
                 yield f"the attribute {key!r} of the node {node.name!r} {problem}"
+
+
+@functools.cache
+def _types() -> frozenset[int]:
+    """The numbers of the types that TensorFlow knows, references included; 0 stands for none."""
+    return frozenset({0, *(number for number in range(1, 200) if _is_type(number))})
+
+
+def _is_type(number: int) -> bool:
+    try:
+        tf.as_dtype(number)
+    except TypeError:
+        return False
+    return True
 
 
 def _shape(shape: Any, open_dimensions: bool) -> Iterator[str]:
@@ -98,12 +255,11 @@ _VALUES = (
 
 
 def _tensor(tensor: Any, content_left_out: bool) -> Iterator[str]:
-    try:
-        dtype = tf.as_dtype(tensor.dtype)
-    except TypeError:
+    if not tensor.dtype or tensor.dtype not in _types():
         yield f"is a tensor of the unknown type {tensor.dtype}"
         return
-    if dtype._is_ref_dtype or tensor.dtype == 0:
+    dtype = tf.as_dtype(tensor.dtype)
+    if dtype._is_ref_dtype:
         yield f"is a tensor of the type {dtype.name}"
         return
     bad = list(_shape(tensor.tensor_shape, open_dimensions=False))
@@ -115,11 +271,14 @@ def _tensor(tensor: Any, content_left_out: bool) -> Iterator[str]:
     if dtype in (tf.resource, tf.variant):
         yield f"is a tensor of the type {dtype.name}, which no file can hold"
         return
+    if dtype == tf.string and tensor.tensor_content:
+        yield "is a tensor of strings with raw bytes"
+        return
     count = math.prod(dim.size for dim in tensor.tensor_shape.dim)
     given = sum(len(getattr(tensor, name, ())) for name in _VALUES)
     if content_left_out:
         return
-    if tensor.tensor_content and dtype != tf.string:
+    if tensor.tensor_content:
         if len(tensor.tensor_content) != count * dtype.size:
             yield f"is a tensor of {count} x {dtype.name} with {len(tensor.tensor_content)} bytes"
     elif dtype.is_complex and given > 2 * count or not dtype.is_complex and given > count:
@@ -138,7 +297,7 @@ def _functions(graph_def: Any) -> Iterator[str]:
             if node.name in names:
                 yield f"two nodes of the function {name!r} are called {node.name!r}"
             names.add(node.name)
-            for problem in _attributes(node):
+            for problem in (*_attributes(node), *_required(node)):
                 yield f"in the function {name!r}, {problem}"
     calls = {
         name: sorted({called for node in function.node_def for called in _called(node)} & functions.keys())

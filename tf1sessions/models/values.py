@@ -12,10 +12,11 @@ The graph never opens the checkpoint itself, so a RestoreV2 that names another f
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -239,16 +240,31 @@ class Values:
             ModelError: A variable or a table has no value, and nothing that would give it one.
             ModelFileError: The checkpoint or the file of the graph cannot be read.
         """
-        with self._lock:
+        with self._lock, self._told_as_ours():
             self._prepare(set(nodes), ())
 
     def run_once(self, operation: str, feeds: Mapping[str, Any]) -> None:
         """Runs an initializing operation, after what it needs has its values."""
-        with self._lock:
+        with self._lock, self._told_as_ours():
             self._prepare(self._wiring.ancestors([operation], feeds), ())
             if operation not in self._ran:
                 self._session.run(operation, dict(feeds))
                 self._ran |= self._wiring.ancestors([operation], feeds)
+
+    @contextlib.contextmanager
+    def _told_as_ours(self) -> Iterator[None]:
+        try:
+            yield
+        except tf.errors.CancelledError:  # the session was closed meanwhile
+            raise
+        except (tf.errors.OpError, ValueError, TypeError, KeyError) as error:
+            if isinstance(error, ModelError):
+                raise
+            raise ModelError(
+                f"the model cannot be initialized: {getattr(error, 'message', None) or error}",
+                where=self._artifact.path,
+                next_step="Its files may be damaged or incomplete: compare them with the original's.",
+            ) from error
 
     # -- the lock is held from here on
 
@@ -302,9 +318,7 @@ class Values:
     def _give(self, operations: Sequence[str], feeds: Mapping[str, Any]) -> None:
         """Runs assignments of arrays that nobody else holds. A run with options is TensorFlow's own, which lets a
         variable take over what it is fed; a run of ours would copy it first."""
-        self._session.run(
-            list(operations), dict(feeds), options=tf.RunOptions(report_tensor_allocations_upon_oom=True)
-        )
+        self._session.run(list(operations), dict(feeds), options=tf.RunOptions(report_tensor_allocations_upon_oom=True))
 
     def _initialize_variables(self, names: Sequence[str], waiting: tuple[str, ...]) -> None:
         names = [name for name in names if name not in self._ran]
