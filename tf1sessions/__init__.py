@@ -21,6 +21,7 @@ below, and there are no circles::
       wiring.py          which node depends on which
       upgrades.py        what old graphs need so that today's TensorFlow takes them
       compositions.py    ... operations that are gone, composed of others
+      lost.py            ... and those that nothing makes up for
       checks.py          what could bring TensorFlow down
       interface.py       inputs and outputs, told or guessed
       weights.py         large constants as variables
@@ -69,14 +70,17 @@ below, and there are no circles::
         encoders.py          embed_sequence, bow_encoder
         feature_column.py    columns of features
         feature_column_ops.py  inputs and linear models from them
+        gdn.py               generalized divisive normalization
         initializers.py      xavier_initializer and its kin
         layers.py            dropout, flatten, stack and other small ones
         normalization.py     batch_norm and its kin
         optimizers.py        optimize_loss
         pooling.py           max_pool2d and its kin
         regularizers.py      l2_regularizer and its kin
+        rev_block_lib.py     recompute_grad and reversible blocks
         sparse_feature_cross_op.py  numbers for combinations of values
         summaries.py         summarize_tensor and its kin
+        target_column.py     losses, predictions and metrics before there were heads
         utils.py             what all layers share
       learn/             contrib.learn
         constants.py         names of predictions, metrics and problems
@@ -139,6 +143,7 @@ below, and there are no circles::
       rnn/               contrib.rnn
         core_rnn_cell.py   what cells share; projections and embeddings around them
         fused_rnn_cell.py  RNNs over whole sequences
+        grid_cells.py      cells over time and frequency
         gru_ops.py         GRU cells of one op
         lstm_ops.py        LSTM cells of one op
         rnn.py             bidirectional RNNs in layers

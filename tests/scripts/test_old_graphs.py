@@ -74,7 +74,7 @@ def test_operations_that_are_gone_are_named_with_their_nodes(found: dict[str, An
         "ReduceSliceMax": ["slices", "ReduceSliceMax in the function slices"],
         "ReduceSliceSum": ["ReduceSliceSum"],
     }
-    assert "ReduceSliceSum: ReduceSliceSum" in text
+    assert "ReduceSliceSum of tf.contrib.reduce_slice_ops: ReduceSliceSum" in text
 
 
 def test_devices_stay_what_the_graph_says_and_the_graph_itself_as_it_was(found: dict[str, Any]) -> None:

@@ -6,11 +6,11 @@
     unknown_operations(graph_def) ──▶ what is left that this TensorFlow cannot run
     importing(import_graph_def)   ──▶ tries again without the recorded shapes that TensorFlow found inconsistent
 
-Operations of TensorFlow's core are kept compatible by TensorFlow itself: of the 1,393 that 1.15.5 had, 32 are gone from
+Operations of TensorFlow's core are kept compatible by TensorFlow itself: of the 1,393 that 1.15.5 had, 33 are gone from
 2.21 and none has lost an attribute. So the rows are about the rest: operations of `tf.contrib` and the few of the core
 that are gone, or are there and no longer run; graphs that were rewritten for other hardware; attributes that newer
 versions wrote; and graphs that were cut or frozen by tools that left loose ends. Every row sees the functions of a
-graph too. `tests/models/test_upgrades.py` tells of each operation that is gone its row, or that it has none.
+graph too. Operations that are gone and have no row are in `lost.py`.
 
 Nothing here trusts the graph: a node that is not as its operation demands is left for TensorFlow to refuse.
 """
@@ -980,7 +980,7 @@ UPGRADES: tuple[Upgrade, ...] = (
     Upgrade(
         "an operation that is gone is composed of others",
         "GatherTree of tf.contrib.seq2seq's beam search, tf.contrib.resampler, BucketizeWithInputBoundaries of "
-        "tf.contrib.layers, CompareAndBitpack of the core up to 2.19; those of TensorFlow Addons too",
+        "tf.contrib.boosted_trees, CompareAndBitpack of the core up to 2.19; those of TensorFlow Addons too",
         _composed,
         _compose,
     ),

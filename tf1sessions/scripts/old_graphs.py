@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tf1sessions.errors import UnknownOperationError
+from tf1sessions.models.lost import LOST
 
 __all__ = ["apply"]
 
@@ -24,6 +25,10 @@ def apply(face: Any) -> None:
     importer: Any = importlib.import_module("tensorflow.python.framework.importer")
     # import_graph_def and import_graph_def_for_function both call it through their module.
     importer._import_graph_def_internal = _upgrading(importer._import_graph_def_internal, face)
+
+
+def _home(op: str) -> str:
+    return f" of {LOST[op]}" if op in LOST else ""
 
 
 def _upgrading(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
@@ -49,7 +54,7 @@ def _upgrading(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
             unknown = upgrades.unknown_operations(graph_def) if found else {}
             if found is None or found.group(1) not in unknown:
                 raise
-            listed = "; ".join(f"{op}: {', '.join(names)}" for op, names in unknown.items())
+            listed = "; ".join(f"{op}{_home(op)}: {', '.join(names)}" for op, names in unknown.items())
             raise UnknownOperationError(
                 f"the graph needs operations that this TensorFlow does not have ({listed})",
                 where="import_graph_def",
