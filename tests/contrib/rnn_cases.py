@@ -103,6 +103,13 @@ def initial(array):
     return float(array.flat[0]) if np.all(array == array.flat[0]) else "random"
 
 
+def session_of(tf):
+    """A session that runs the graph as it is: to optimize it takes most of the time of a small one that runs once."""
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return tf.Session(config=config)
+
+
 def answer(tf, fetches, positive=()):
     """The variables, how they start, the values of ``fetches``, and the gradients of the sum of their squares."""
     found = tf.global_variables()
@@ -110,7 +117,7 @@ def answer(tf, fetches, positive=()):
     loss = tf.add_n([tf.reduce_sum(tf.square(tensor)) for tensor in flat])
     trained = tf.trainable_variables()
     grads = tf.gradients(loss, trained)
-    with tf.Session() as session:
+    with session_of(tf) as session:
         session.run(tf.global_variables_initializer())
         starts = [initial(start) for start in session.run(found)]
         feeds = {}
@@ -430,6 +437,159 @@ def errors(tf, rnn):
         error(rnn.stack_bidirectional_dynamic_rnn, [gru], [gru], x, [x, x], [x]),
         error(rnn.best_effort_input_batch_size, [tf.zeros([3], name="flat")]),
     ]
+
+
+def grid(tf, rnn, kind, size, **kwargs):
+    cell = getattr(rnn, kind)(5, **kwargs)
+    columns = 5 if isinstance(cell.state_size, tuple) else cell.state_size
+    state = [
+        tf.constant(np.random.RandomState(i).uniform(-1, 1, [BATCH, columns]).astype(np.float32))
+        for i, _ in enumerate(tf.nest.flatten(cell.state_size))
+    ]
+    state = tf.nest.pack_sequence_as(cell.state_size, state)
+    found = describe(tf, cell)
+    found["fields"] = getattr(cell.state_tuple_type, "_fields", None)
+    inputs = tf.constant(sequence(size))
+    output, new_state = cell(inputs[:, 0], state)
+    found["names"] = [output.name] + [tensor.name for tensor in tf.nest.flatten(new_state)]
+    found.update(answer(tf, [output, new_state, cell(inputs[:, 1], new_state)]))
+    found["concatenated"] = [tensor.name for tensor in tf.get_collection("concatenated_variables")]
+    return found
+
+
+PART = {"feature_size": 2, "frequency_skip": 2}
+TWO_BLOCKS = {"num_frequency_blocks": [2, 1], "start_freqindex_list": [0, 4], "end_freqindex_list": [4, 6]}
+
+
+@case
+def grid_plain(tf, rnn):
+    return grid(tf, rnn, "GridLSTMCell", 4, feature_size=2, frequency_skip=1, num_frequency_blocks=[3], forget_bias=0.3)
+
+
+@case
+def grid_peepholes(tf, rnn):
+    return grid(
+        tf, rnn, "GridLSTMCell", 4, use_peepholes=True, cell_clip=0.3, num_frequency_blocks=[2], initializer=0, **PART
+    )
+
+
+@case
+def grid_shared(tf, rnn):
+    return grid(
+        tf,
+        rnn,
+        "GridLSTMCell",
+        7,
+        use_peepholes=True,
+        share_time_frequency_weights=True,
+        feature_size=3,
+        frequency_skip=4,
+        num_frequency_blocks=(2,),
+    )
+
+
+@case
+def grid_coupled(tf, rnn):
+    return grid(
+        tf,
+        rnn,
+        "GridLSTMCell",
+        4,
+        use_peepholes=True,
+        couple_input_forget_gates=True,
+        state_is_tuple=False,
+        num_frequency_blocks=[2],
+        **PART,
+    )
+
+
+@case
+def grid_blocks(tf, rnn):
+    return grid(tf, rnn, "GridLSTMCell", 8, share_time_frequency_weights=True, use_peepholes=True, **PART, **TWO_BLOCKS)
+
+
+@case
+def grid_blocks_concatenated(tf, rnn):
+    return grid(tf, rnn, "GridLSTMCell", 8, state_is_tuple=False, couple_input_forget_gates=True, **PART, **TWO_BLOCKS)
+
+
+@case
+def grid_both_ways(tf, rnn):
+    return grid(
+        tf,
+        rnn,
+        "BidirectionalGridLSTMCell",
+        5,
+        backward_slice_offset=1,
+        share_time_frequency_weights=True,
+        couple_input_forget_gates=True,
+        num_frequency_blocks=[2],
+        **PART,
+    )
+
+
+@case
+def grid_both_ways_blocks(tf, rnn):
+    return grid(tf, rnn, "BidirectionalGridLSTMCell", 8, use_peepholes=True, cell_clip=0.5, **PART, **TWO_BLOCKS)
+
+
+@case
+def grid_shards(tf, rnn):
+    """In parts, in a loop over time, for a batch of unknown size."""
+    found = {}
+    for kind in ("GridLSTMCell", "BidirectionalGridLSTMCell"):
+        with tf.Graph().as_default():
+            cell = getattr(rnn, kind)(5, num_unit_shards=5, num_frequency_blocks=[2], **PART)
+            inputs = tf.placeholder_with_default(sequence(4), [None, TIME, 4])
+            outputs, state = tf.nn.dynamic_rnn(cell, inputs, dtype=tf.float32)
+            found[kind] = answer(tf, [outputs, state])
+    return found
+
+
+@case
+def grid_errors(tf, rnn):
+    def step(size=4, state=None, **kwargs):
+        with tf.Graph().as_default():
+            cell = rnn.GridLSTMCell(5, feature_size=2, **kwargs)
+            state = cell.zero_state(BATCH, tf.float32) if state is None else state
+            return error(cell, tf.placeholder(tf.float32, [BATCH, size]), state)
+
+    found = [
+        error(rnn.GridLSTMCell, 5, feature_size=2, frequency_skip=1),
+        error(rnn.BidirectionalGridLSTMCell, 5, feature_size=2, frequency_skip=1),
+        step(frequency_skip=1, num_frequency_blocks=[2]),
+        step(frequency_skip=1, num_frequency_blocks=[4]),
+        step(frequency_skip=1, num_frequency_blocks=[3, 3]),
+        step(None, frequency_skip=1, num_frequency_blocks=[3]),
+        step(frequency_skip=2, num_frequency_blocks=[1, 1], start_freqindex_list=[0, 2], end_freqindex_list=[4, 4]),
+    ]
+    kinds = [  # with other words in 1.15
+        step(num_frequency_blocks=[1])[0],
+        step(frequency_skip=1, num_frequency_blocks=[3], start_freqindex_list=[0])[0],
+        step(frequency_skip=1, num_frequency_blocks=[1, 2], start_freqindex_list=[0], end_freqindex_list=[4])[0],
+        step(frequency_skip=1, num_frequency_blocks=[3], start_freqindex_list=[0, 1], end_freqindex_list=[4])[0],
+    ]
+    return [found, kinds]
+
+
+@case
+def compiled(tf, rnn):
+    """Which operations XLA is to compile, with stateful ones and without; and that it gives the cell's results."""
+    found = {}
+    for stateful in (False, True):
+        with tf.Graph().as_default() as graph, tf.variable_scope("", use_resource=False):
+            cell = rnn.CompiledWrapper(rnn.GRUCell(5), compile_stateful=stateful)
+            step = cell(tf.constant(sequence(4)[:, 0]), cell.zero_state(BATCH, tf.float32))
+            marks = {
+                operation.name: [operation.get_attr("_XlaCompile"), operation.get_attr("_XlaScope").decode()]
+                for operation in graph.get_operations()
+                if "_XlaCompile" in operation.node_def.attr and operation.type in ("MatMul", "VariableV2", "Tanh")
+            }
+            found[str(stateful)] = [describe(tf, cell), marks, answer(tf, list(step))]
+    with tf.Graph().as_default():
+        cell = rnn.CompiledWrapper(rnn.GRUCell(5))
+        found["loop"] = answer(tf, tf.nn.dynamic_rnn(cell, tf.constant(sequence(4)), dtype=tf.float32))
+    return found
 
 
 def run(tf, rnn):

@@ -5,15 +5,23 @@
 To be run with the Python of an environment that has TensorFlow 1.15.
 """
 
-import gzip
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "contrib"))
 import rnn_cases
 import tensorflow as tf
+from contrib_record import save
 from tensorflow.contrib import rnn
 
-out = Path(__file__).resolve().parent / "contrib" / "rnn.json.gz"
-out.write_bytes(gzip.compress(json.dumps(rnn_cases.run(tf, rnn)).encode()))
+
+def rounded(value):
+    """``value`` with the digits that a float32 has."""
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(part) for part in value]
+    return float("%.7g" % value) if isinstance(value, float) else value
+
+
+save(str(Path(__file__).resolve().parent / "contrib" / "rnn.json.gz"), rounded(rnn_cases.run(tf, rnn)))

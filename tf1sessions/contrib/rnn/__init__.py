@@ -3,6 +3,7 @@
 from .core_rnn_cell import (
     BasicLSTMCell,
     BasicRNNCell,
+    CompiledWrapper,
     DeviceWrapper,
     DropoutWrapper,
     EmbeddingWrapper,
@@ -17,6 +18,7 @@ from .core_rnn_cell import (
     RNNCell,
 )
 from .fused_rnn_cell import FusedRNNCell, FusedRNNCellAdaptor, TimeReversedFusedRNN
+from .grid_cells import BidirectionalGridLSTMCell, GridLSTMCell
 from .gru_ops import GRUBlockCell, GRUBlockCellV2
 from .lstm_ops import LSTMBlockCell, LSTMBlockFusedCell, LSTMBlockWrapper
 from .rnn import (
@@ -53,6 +55,8 @@ __all__ = [
     "AttentionCellWrapper",
     "BasicLSTMCell",
     "BasicRNNCell",
+    "BidirectionalGridLSTMCell",
+    "CompiledWrapper",
     "Conv1DLSTMCell",
     "Conv2DLSTMCell",
     "Conv3DLSTMCell",
@@ -67,6 +71,7 @@ __all__ = [
     "GRUBlockCell",
     "GRUBlockCellV2",
     "GRUCell",
+    "GridLSTMCell",
     "HighwayWrapper",
     "IndRNNCell",
     "IndyGRUCell",

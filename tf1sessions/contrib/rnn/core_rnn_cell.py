@@ -12,6 +12,7 @@ from ...runtime import tf1 as tf
 __all__ = [
     "BasicLSTMCell",
     "BasicRNNCell",
+    "CompiledWrapper",
     "DeviceWrapper",
     "DropoutWrapper",
     "EmbeddingWrapper",
@@ -113,6 +114,20 @@ def linear(
         offset = tf.get_variable("bias", [output_size], dtype=dtype, initializer=initializer)
     result = tf.matmul(inputs, kernel)
     return tf.nn.bias_add(result, offset) if bias else result
+
+
+def sharded_variable(name: str, shape: Sequence[int], dtype: Any, shards: int) -> Any:
+    """A variable of ``shape`` [rows, columns] in ``shards`` parts ``<name>_<i>``, which differ by one row at most."""
+    rows, columns = shape
+    parts = [
+        tf.get_variable(f"{name}_{i}", [rows // shards + (i < rows % shards), columns], dtype=dtype)
+        for i in range(shards)
+    ]
+    if shards == 1:
+        return parts[0]
+    whole = tf.concat(parts, 0, name=f"{name}/concat")
+    tf.add_to_collection(tf.GraphKeys.CONCATENATED_VARIABLES, whole)
+    return whole
 
 
 class UnitsState:
@@ -276,3 +291,26 @@ class OutputProjectionWrapper(CellWrapper):
         output, new_state = self._cell(inputs, state)
         projected = linear(output, self._output_size)
         return (self._activation(projected) if self._activation else projected), new_state
+
+
+class CompiledWrapper(CellWrapper):
+    """A cell whose step is compiled by XLA, where there is one for the device.
+
+    Args:
+        cell: The cell.
+        compile_stateful: Whether that goes for operations with a state, too, such as variables and random numbers.
+    """
+
+    def __init__(self, cell: Any, compile_stateful: bool = False) -> None:
+        super().__init__()
+        self._cell = cell
+        self._compile: Any = compile_stateful or _is_stateless
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        """Runs the cell, in its own scope, on ``inputs`` [B, N]."""
+        with tf.xla.experimental.jit_scope(self._compile):
+            return self._cell(inputs, state, scope)
+
+
+def _is_stateless(node_def: Any) -> bool:
+    return not tf.get_default_graph().op_def_for_type(node_def.op).is_stateful
