@@ -4,6 +4,7 @@ import os
 import tempfile
 
 import numpy as np
+from contrib_record import feed
 
 CASES = {}
 
@@ -247,3 +248,103 @@ WRONG = {
 }
 for _name, _wrong in WRONG.items():
     case("wrong " + _name, lambda tf, L, kinds, found, wrong=_wrong: {"none": tf.constant(str(wrong(tf, L, kinds)))})
+
+
+# --------------------------------------------------------------------------------------------------------- sequences
+
+
+def _in_steps(tf):
+    indices, shape = [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 2, 1]], [2, 3, 2]
+    return {
+        "a": tf.constant(feed([2, 3, 2])),
+        "flat": tf.constant(feed([2, 3])),
+        "deep": tf.constant(feed([2, 3, 2, 2])),
+        "short": tf.constant(feed([2])),
+        "unknown": tf.placeholder_with_default(feed([2, 3, 2]), None),
+        "open": tf.placeholder_with_default(feed([2, 3, 2]), [None, None, 2]),
+        "s": tf.SparseTensor(indices, tf.constant([1, 2, 3, 0], tf.int64), shape),
+        "t": tf.SparseTensor(indices, tf.constant([0, 4, 3, 0], tf.int64), shape),
+        "w": tf.SparseTensor(indices, tf.constant([1.0, 2.0, 3.0, 0.5]), shape),
+        "k": tf.SparseTensor(indices, tf.constant(["a", "b", "c", "x"]), shape),
+        "two": tf.SparseTensor([[0, 0], [0, 1], [1, 0], [1, 2]], tf.constant([1, 2, 3, 0], tf.int64), [2, 3]),
+    }
+
+
+def steps(name, columns, **arguments):
+    """A case of the input of a recurrent network."""
+
+    def build(tf, contrib):
+        made = columns(tf, contrib.layers)
+        y = contrib.layers.sequence_input_from_feature_columns(_in_steps(tf), made, **arguments)
+        return {"outputs": {"y": y}, "loss": tf.reduce_sum(tf.square(y))}
+
+    CASES["steps " + name] = build
+
+
+def _ids(L, name="s"):
+    return L.sparse_column_with_integerized_feature(name, 5)
+
+
+steps("numbers", lambda tf, L: [L.real_valued_column("a", dimension=2)])
+steps("numbers flat", lambda tf, L: [L.real_valued_column("flat", normalizer=lambda x: x * 2)])
+steps("numbers deep", lambda tf, L: [L.real_valued_column("deep", dimension=4)])
+steps("numbers open", lambda tf, L: [L.real_valued_column("open", dimension=2)])
+steps("embedding", lambda tf, L: [L.embedding_column(_ids(L), 3)])
+steps("embedding two", lambda tf, L: [L.embedding_column(_ids(L, "two"), 3, combiner="sum", max_norm=1.0)])
+steps("embedding weights", lambda tf, L: [L.embedding_column(L.weighted_sparse_column(_ids(L), "w"), 3)])
+steps("shared", lambda tf, L: L.shared_embedding_columns([_ids(L), _ids(L, "t")], 3))
+steps("one hot", lambda tf, L: [L.one_hot_column(_ids(L))])
+steps("one hot two", lambda tf, L: [L.one_hot_column(_ids(L, "two"))])
+steps("one hot weights", lambda tf, L: [L.one_hot_column(L.weighted_sparse_column(_ids(L), "w"))])
+steps(
+    "several",
+    lambda tf, L: [
+        L.embedding_column(L.sparse_column_with_keys("k", ["a", "b", "c"]), 2),
+        L.real_valued_column("flat"),
+        L.one_hot_column(_ids(L)),
+    ],
+    scope="here",
+    weight_collections=["wc"],
+    trainable=False,
+)
+steps("wrong bucketized", lambda tf, L: [L.bucketized_column(L.real_valued_column("a"), [0.0])])
+steps("wrong sparse", lambda tf, L: [_ids(L)])
+steps("wrong scattered", lambda tf, L: [L.scattered_embedding_column("k", 12, 3, hash_key=3)])
+steps("wrong crossed", lambda tf, L: [L.embedding_column(L.crossed_column([_ids(L), _ids(L, "t")], 5), 3)])
+steps("wrong rank", lambda tf, L: [L.real_valued_column("short")])
+steps("wrong unknown rank", lambda tf, L: [L.real_valued_column("unknown")])
+
+
+def _sequence_example(tf, contrib):
+    L = contrib.layers
+    example = tf.train.SequenceExample()
+    example.context.feature["c"].float_list.value.append(2.0)
+    example.context.feature["k"].bytes_list.value.extend([b"a", b"b"])
+    for values in ([1.0], [2.0], [3.0]):
+        example.feature_lists.feature_list["a"].feature.add().float_list.value.extend(values)
+    for values in ([1, 2], [], [3]):
+        example.feature_lists.feature_list["s"].feature.add().int64_list.value.extend(values)
+    serialized = tf.constant(example.SerializeToString())
+    context, lists = L.parse_feature_columns_from_sequence_examples(
+        serialized,
+        [L.real_valued_column("c"), L.embedding_column(L.sparse_column_with_keys("k", ["a", "b"]), 2)],
+        [L.real_valued_column("a"), L.embedding_column(_ids(L), 3)],
+        name="parsed",
+        example_name="first",
+    )
+    assert sorted(context) == ["c", "k"] and sorted(lists) == ["a", "s"]
+    nothing, only = L.parse_feature_columns_from_sequence_examples(serialized, None, [L.real_valued_column("a")])
+    assert not nothing
+    return {
+        "outputs": {
+            "c": context["c"],
+            "k": context["k"].values,
+            "a": lists["a"],
+            "s": lists["s"].values,
+            "indices": lists["s"].indices,
+            "only": only["a"],
+        }
+    }
+
+
+CASES["steps parsed"] = _sequence_example

@@ -1,5 +1,7 @@
 """Cases of ``tf.contrib.layers``: name -> function of (tf, contrib); see contrib_record.py. Runs on Python 3.7 too."""
 
+import importlib
+
 from contrib_record import feed
 
 CASES = {}
@@ -478,3 +480,254 @@ def _sparse(tf, contrib):
 
 
 CASES["dense to sparse"] = _sparse
+
+
+case("gdn", [2, 3, 4], lambda tf, L, x: L.gdn(x))
+case("gdn image", [None, 5, 6, 4], lambda tf, L, x: L.gdn(x, beta_min=0.1, gamma_init=0.3, reparam_offset=0.01))
+case("gdn volume", VOLUME, lambda tf, L, x: L.gdn(x, inverse=True, name="inverse"))
+case("gdn double", [2, 3, 4], lambda tf, L, x: L.gdn(tf.cast(x, tf.float64)))
+case("gdn fixed", [2, 3, 4], lambda tf, L, x: L.gdn(x, trainable=False, activity_regularizer=L.l2_regularizer(0.1)))
+case("gdn reused", [2, 3, 4], lambda tf, L, x: L.gdn(L.gdn(L.gdn(x, name="n"), name="n", reuse=True)))
+for _name, _shape, _arguments in (
+    ("rank 2", FLAT, {}),
+    ("rank 6", [2, 2, 2, 2, 2, 2], {}),
+    ("unknown channels", [2, 3, None], {}),
+    ("format", [2, 3, 4], {"data_format": "NHWC"}),
+):
+    wrong("gdn " + _name, _shape, lambda tf, L, x, arguments=_arguments: L.gdn(x, **arguments))
+
+
+def _gdn_layer(tf, contrib):
+    """As it starts, and its gradients beyond its bounds."""
+    layer = contrib.layers.GDN(gamma_init=0.2, name="k")
+    y = layer(tf.constant(feed([2, 3, 4])))
+    outputs = {"y": y, "beta": layer.beta, "gamma": layer.gamma}
+    for variable, bound in zip(tf.trainable_variables(), (layer.beta, layer.gamma)):
+        for sign in (1.0, -1.0):
+            slope = tf.gradients(sign * tf.reduce_sum(bound), variable)[0]
+            outputs["%s %s" % (variable.op.name, sign)] = tf.identity(slope, name="slope")
+    return {"outputs": outputs, "as_initialized": True}
+
+
+CASES["gdn layer"] = _gdn_layer
+
+
+def _scaled(tf, L, x):
+    y = L.scale_gradient(x, 0.5, name="half")
+    w = tf.get_variable("w", [4])
+    return y * y + L.scale_gradient(x * w, tf.constant([1.0, 2.0, 3.0, 4.0]), name="each")
+
+
+case("scale_gradient", FLAT, _scaled)
+
+
+def repeated(name, build):
+    """A case with variables that are resources."""
+
+    def whole(tf, contrib):
+        x = tf.placeholder(tf.float32, [2, 4], name="x")
+        with tf.variable_scope("v", use_resource=True):
+            outputs = build(tf, contrib.layers, x)
+        found = {str(i): y for i, y in enumerate(outputs)}
+        loss = tf.add_n([tf.reduce_sum(tf.square(y)) for y in outputs])
+        found["slope"] = tf.identity(tf.gradients(loss, x)[0], name="slope")
+        return {"outputs": found, "loss": loss, "feeds": {x: feed([2, 4])}}
+
+    CASES[name] = whole
+
+
+def _dense(tf, L, size, activation=None):
+    def function(x, side=None):
+        y = tf.layers.dense(x, size, activation, kernel_regularizer=L.l2_regularizer(0.1))
+        return y if side is None else y * side[0]
+
+    return function
+
+
+def _told(tf, L):
+    def function(x, is_recomputing=False):
+        return L.batch_norm(x, fused=False, updates_collections=None if is_recomputing else "update_ops")
+
+    return function
+
+
+for _name, _arguments in {
+    "recompute_grad": {},
+    "recompute_grad tuple": {"tupleize_grads": True},
+    "recompute_grad data": {"use_data_dep": True},
+    "recompute_grad tuple data": {"use_data_dep": True, "tupleize_grads": True},
+}.items():
+    repeated(
+        _name,
+        lambda tf, L, x, arguments=_arguments: [
+            (L.recompute_grad(**arguments) if arguments else L.recompute_grad)(
+                lambda x: tf.layers.dense(_dense(tf, L, 3, tf.tanh)(x), 2)
+            )(x)
+        ],
+    )
+repeated("recompute_grad list", lambda tf, L, x: L.recompute_grad(lambda x: [x * 2, _dense(tf, L, 3)(x)])(x))
+repeated("recompute_grad told", lambda tf, L, x: [L.recompute_grad(_told(tf, L))(x)])
+wrong("recompute_grad closure", FLAT, lambda tf, L, x: L.recompute_grad(lambda y: y * x))
+wrong("recompute_grad keyword", FLAT, lambda tf, L, x: L.recompute_grad(lambda y: y)(y=x))
+
+
+def reversible(name, **arguments):
+    def build(tf, L, x):
+        given = dict(arguments)
+        f_side = g_side = None
+        if given.pop("side", False):
+            f_side, g_side = [tf.tanh(x[:, 2:])], [tf.sin(x[:, :2])]
+        f = given.pop("f", lambda tf, L: _dense(tf, L, 2, tf.tanh))(tf, L)
+        x1, x2 = tf.split(x, 2, axis=1)
+        return L.rev_block(x1, x2, f, _dense(tf, L, 2), f_side_input=f_side, g_side_input=g_side, **given)
+
+    repeated("rev_block " + name, build)
+
+
+reversible("one")
+reversible("three", num_layers=3)
+reversible("side", num_layers=2, side=True)
+reversible("plain", num_layers=2, is_training=False)
+reversible("functions", num_layers=2, f=lambda tf, L: [lambda x: x * 2, _dense(tf, L, 2)])
+
+
+def _layer(tf, L, x):
+    block = L.RevBlock(_dense(tf, L, 2, tf.tanh), _dense(tf, L, 2), num_layers=2, name="mine")
+    y1, y2 = block.forward(*tf.split(x, 2, axis=1))
+    again = block.backward(y1, y2)
+    return list(block([y1, y2])) + list(again)
+
+
+repeated("RevBlock", _layer)
+
+
+def target(name, make, logits, labels, weights=None, metrics=None):
+    """The losses, predictions and metrics of a target column."""
+
+    def build(tf, contrib):
+        column = make(tf, contrib)
+        features = {} if weights is None else {"w": tf.constant(weights)}
+        x, y = tf.constant(logits), tf.constant(labels)
+        found = {"loss": column.loss(x, y, features), "training_loss": column.training_loss(x, y, features)}
+        for proba in (False, True):
+            try:
+                found["predictions %s" % proba] = column.logits_to_predictions(x, proba=proba)
+            except ValueError as error:
+                found["predictions %s" % proba] = tf.constant(str(error))
+        chosen = metrics and {key: metric(contrib.metrics) for key, metric in metrics.items()}
+        made = column.get_eval_ops(features, x, y, metrics=chosen)
+        found.update({"metric %s" % (key,): value[0] for key, value in made.items()})
+        described = "%s %s %s" % (column.num_label_columns, column.problem_type, column.weight_column_name)
+        found["column"] = tf.constant(described)
+        return {"outputs": found, "each_run": [value[1] for value in made.values()], "runs": 2}
+
+    CASES["target " + name] = build
+
+
+ONE, TWO, THREE = [[1.0], [-2.0], [0.5]], [[1.0, 2.0], [0.0, -1.0]], [[1.0, 2.0, 3.0], [0.0, -1.0, 0.2]]
+target("numbers", lambda tf, c: c.layers.regression_target(), ONE, [1.0, 0.0, 2.0])
+target(
+    "numbers weights",
+    lambda tf, c: c.layers.regression_target(weight_column_name="w"),
+    ONE,
+    [[1], [0], [2]],
+    [[1], [2], [5]],
+    {"mse": lambda m: m.streaming_mean_squared_error, ("mae", None): lambda m: m.streaming_mean_absolute_error},
+)
+target("numbers two", lambda tf, c: c.layers.regression_target(label_dimension=2), TWO, [[1.0, 0.0], [2.0, 1.0]])
+target(
+    "numbers two weights",
+    lambda tf, c: c.layers.regression_target(label_dimension=2, weight_column_name="w"),
+    TWO,
+    [[1.0, 0.0], [2.0, 1.0]],
+    [1.0, 2.0],
+)
+target("classes two", lambda tf, c: c.layers.multi_class_target(2), ONE, [[1], [0], [0]])
+target(
+    "classes two weights",
+    lambda tf, c: c.layers.multi_class_target(2, weight_column_name="w"),
+    ONE,
+    [1, 0, 0],
+    [1.0, 2.0, 0.5],
+    {
+        ("a", "probabilities"): lambda m: lambda values, labels, weights=None: m.streaming_mean(values[:, 1], weights),
+        "b": lambda m: m.streaming_accuracy,
+    },
+)
+target("classes three", lambda tf, c: c.layers.multi_class_target(3), THREE, [[1], [0]])
+target("classes three weights", lambda tf, c: c.layers.multi_class_target(3, None, "w"), THREE, [1, 2], [1.0, 2.0])
+for _key in (("a", "b", "c"), ("a", None)):
+    target(
+        "classes %s" % (_key,),
+        lambda tf, c: c.layers.multi_class_target(3),
+        THREE,
+        [1, 2],
+        None,
+        {_key: lambda m: m.streaming_accuracy},
+    )
+wrong("target classes", FLAT, lambda tf, L, x: L.multi_class_target(1))
+
+
+def _svm(tf, contrib, weights=None):
+    module = getattr(contrib.layers, "target_column", None)
+    if module is None:  # in 1.15 it is at its address only
+        module = importlib.import_module("tensorflow.contrib.layers.python.layers.target_column")
+    return module.binary_svm_target(weight_column_name=weights)
+
+
+target("svm", _svm, ONE, [1, 0, 1])
+target("svm weights", lambda tf, c: _svm(tf, c, "w"), ONE, [[1], [0], [1]], [1.0, 2.0, 0.5])
+
+
+for _name, _shape, _arguments in (
+    ("flat", FLAT, {}),
+    ("image", IMAGE, {"scale": True, "decay": 0.9, "renorm_decay": 0.8}),
+    ("clipped", [None, 4], {"renorm_clipping": {"rmax": 1.1, "rmin": 0.9, "dmax": 0.1}, "scope": "clipped"}),
+    ("inference", FLAT, {"is_training": False}),
+    ("one operation", IMAGE, {"fused": True}),
+    ("first", IMAGE, {"data_format": "NCHW", "fused": False}),
+    ("volume", VOLUME, {"activation_fn": "relu", "outputs_collections": "oc", "variables_collections": ["vc"]}),
+    ("fixed", FLAT, {"trainable": False, "scale": True, "variables_collections": {"beta": ["bb"]}}),
+    ("adjusted", FLAT, {"adjustment": True}),
+):
+    _arguments = dict({"renorm": "adjustment" not in _arguments}, **_arguments)
+
+    def _renorm(tf, L, x, arguments=_arguments):
+        given = dict(arguments)
+        if "activation_fn" in given:
+            given["activation_fn"] = tf.nn.relu
+        if "adjustment" in given:
+            given["adjustment"] = lambda shape: (tf.constant([1.0, 2.0, 3.0, 4.0]), tf.constant([0.1, 0.2, 0.3, 0.4]))
+        return L.batch_norm(x, **given)
+
+    case("bn renorm " + _name, _shape, _renorm)
+case("bn renorm tensor", FLAT, lambda tf, L, x: L.batch_norm(x, is_training=tf.equal(1, 1), renorm=True))
+case(
+    "bn renorm parameters",
+    FLAT,
+    lambda tf, L, x: L.batch_norm(
+        x,
+        scale=True,
+        renorm=True,
+        param_initializers={"moving_mean": tf.ones_initializer(), "gamma": tf.zeros_initializer()},
+        param_regularizers={"beta": L.l2_regularizer(0.1)},
+    ),
+)
+case(
+    "bn renorm reused",
+    FLAT,
+    lambda tf, L, x: L.batch_norm(L.batch_norm(x, renorm=True, scope="b"), renorm=True, scope="b", reuse=True),
+    loss=None,  # the second layer reads what the first one's updates change, before or after it
+)
+case(
+    "bn adjustment ignored",
+    FLAT,
+    lambda tf, L, x: L.batch_norm(x, updates_collections=None, adjustment=lambda shape: (2.0, 1.0)),
+)
+for _name, _arguments in {
+    "updates": {"updates_collections": None},
+    "debias": {"zero_debias_moving_mean": True},
+    "weights": {"batch_weights": [1.0, 1.0, 1.0]},
+    "clipping": {"renorm_clipping": {"foo": 1.0}},
+}.items():
+    wrong("bn renorm " + _name, FLAT, lambda tf, L, x, arguments=_arguments: L.batch_norm(x, renorm=True, **arguments))

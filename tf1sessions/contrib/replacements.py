@@ -23,10 +23,6 @@ _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimizatio
 _QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
 _MIXTURE = "Use sklearn.mixture.GaussianMixture"
 _WALS = "Use the package implicit"
-_GDN = "Use tfc.layers.GDN of the package tensorflow_compression"
-_REVERSIBLE = "Use tf.recompute_grad"
-_TARGET = "Use a head of tf.estimator"
-_GRID = "Use tf.contrib.rnn.TimeFreqLSTMCell"
 _STATES = "Cut the sequences with tf.data, and keep the state in a tf.Variable"
 
 REPLACEMENTS: dict[str, str] = {
@@ -132,17 +128,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.labeled_tensor": "Use plain tensors and the functions of tf; arrays with labels are in the package "
     "xarray",
     "tf.contrib.layers": "Use tf.layers",
-    "tf.contrib.layers.GDN": _GDN,
-    "tf.contrib.layers.RevBlock": _REVERSIBLE,
     "tf.contrib.layers.feature_column": "Use tf.feature_column",
-    "tf.contrib.layers.gdn": _GDN,
-    "tf.contrib.layers.multi_class_target": _TARGET,
-    "tf.contrib.layers.parse_feature_columns_from_sequence_examples": "Use tf.io.parse_sequence_example",
-    "tf.contrib.layers.recompute_grad": _REVERSIBLE,
-    "tf.contrib.layers.regression_target": _TARGET,
-    "tf.contrib.layers.rev_block": _REVERSIBLE,
-    "tf.contrib.layers.scale_gradient": "Write it with tf.custom_gradient",
-    "tf.contrib.layers.sequence_input_from_feature_columns": "Use tf.keras.experimental.SequenceFeatures",
     "tf.contrib.learn": "Use tf.estimator",
     "tf.contrib.losses": "Use tf.losses",
     "tf.contrib.losses.metric_learning.cluster_loss": "Use one of the other losses of "
@@ -188,9 +174,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.remote_fused_graph": "Use tf.lite",
     "tf.contrib.resampler": "Use tf.gather_nd at the four neighbours of each point, and weight them",
     "tf.contrib.rnn": "Use tf.nn.rnn_cell",
-    "tf.contrib.rnn.BidirectionalGridLSTMCell": _GRID,
-    "tf.contrib.rnn.CompiledWrapper": "Build the cell under tf.xla.experimental.jit_scope",
-    "tf.contrib.rnn.GridLSTMCell": _GRID,
     "tf.contrib.rpc": "Use the package grpcio in a tf.py_func",
     "tf.contrib.saved_model.load_keras_model": "Use tf.keras.models.load_model",
     "tf.contrib.saved_model.save_keras_model": "Use tf.keras.models.save_model",

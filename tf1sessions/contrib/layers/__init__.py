@@ -47,9 +47,12 @@ from .feature_column_ops import (
     input_from_feature_columns,
     joint_weighted_sum_from_feature_columns,
     parse_feature_columns_from_examples,
+    parse_feature_columns_from_sequence_examples,
+    sequence_input_from_feature_columns,
     transform_features,
     weighted_sum_from_feature_columns,
 )
+from .gdn import GDN, gdn
 from .initializers import variance_scaling_initializer, xavier_initializer, xavier_initializer_conv2d
 from .layers import (
     bias_add,
@@ -60,6 +63,7 @@ from .layers import (
     maxout,
     one_hot_encoding,
     repeat,
+    scale_gradient,
     sequence_to_images,
     softmax,
     spatial_softmax,
@@ -70,6 +74,7 @@ from .normalization import batch_norm, group_norm, instance_norm, layer_norm
 from .optimizers import OPTIMIZER_CLS_NAMES, OPTIMIZER_SUMMARIES, optimize_loss
 from .pooling import avg_pool2d, avg_pool3d, max_pool2d, max_pool3d, pool
 from .regularizers import apply_regularization, l1_l2_regularizer, l1_regularizer, l2_regularizer, sum_regularizer
+from .rev_block_lib import RevBlock, recompute_grad, rev_block
 from .summaries import (
     summarize_activation,
     summarize_activations,
@@ -77,10 +82,13 @@ from .summaries import (
     summarize_tensor,
     summarize_tensors,
 )
+from .target_column import multi_class_target, regression_target
 
 __all__ = [
+    "GDN",
     "OPTIMIZER_CLS_NAMES",
     "OPTIMIZER_SUMMARIES",
+    "RevBlock",
     "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
     "apply_regularization",
     "avg_pool2d",
@@ -113,6 +121,7 @@ __all__ = [
     "embedding_lookup_unique",
     "flatten",
     "fully_connected",
+    "gdn",
     "group_norm",
     "images_to_sequence",
     "infer_real_valued_columns",
@@ -131,19 +140,26 @@ __all__ = [
     "max_pool2d",
     "max_pool3d",
     "maxout",
+    "multi_class_target",
     "one_hot_column",
     "one_hot_encoding",
     "optimize_loss",
     "parse_feature_columns_from_examples",
+    "parse_feature_columns_from_sequence_examples",
     "pool",
     "real_valued_column",
+    "recompute_grad",
+    "regression_target",
     "relu",
     "relu6",
     "repeat",
+    "rev_block",
     "safe_embedding_lookup_sparse",
+    "scale_gradient",
     "scattered_embedding_column",
     "separable_conv2d",
     "separable_convolution2d",
+    "sequence_input_from_feature_columns",
     "sequence_to_images",
     "shared_embedding_columns",
     "softmax",

@@ -34,6 +34,8 @@ __all__ = [
     "input_from_feature_columns",
     "joint_weighted_sum_from_feature_columns",
     "parse_feature_columns_from_examples",
+    "parse_feature_columns_from_sequence_examples",
+    "sequence_input_from_feature_columns",
     "transform_features",
     "weighted_sum_from_feature_columns",
 ]
@@ -83,6 +85,37 @@ def parse_feature_columns_from_examples(
     for column in ordered:
         transform(column, columns_to_tensors)
     return columns_to_tensors
+
+
+def parse_feature_columns_from_sequence_examples(
+    serialized: Any,
+    context_feature_columns: Any,
+    sequence_feature_columns: Any,
+    name: str | None = None,
+    example_name: Any = None,
+) -> tuple[Features, Features]:
+    """Parses a ``tf.train.SequenceExample`` record.
+
+    Args:
+        serialized: A serialized record, a scalar.
+        context_feature_columns: The columns of its context, or None.
+        sequence_feature_columns: The columns of its feature lists, or None.
+        name: The name of the operation.
+        example_name: The record's name for messages, a scalar.
+
+    Returns:
+        The features of the context by name, and those of the lists, which have the steps as their first dimension.
+    """
+    steps = {
+        key: tf.FixedLenSequenceFeature(feature.shape, feature.dtype)
+        if isinstance(feature, tf.FixedLenFeature)
+        else feature
+        for key, feature in create_feature_spec_for_parsing(sequence_feature_columns or ()).items()
+    }
+    context, lists = tf.parse_single_sequence_example(
+        serialized, create_feature_spec_for_parsing(context_feature_columns or ()), steps, example_name, name
+    )
+    return context, lists
 
 
 def transform_features(features: Mapping[Any, Any], feature_columns: Any) -> dict[Any, Any]:
@@ -140,20 +173,91 @@ def input_from_feature_columns(
     Raises:
         ValueError: A column cannot be the input of a network.
     """
+    outputs = {} if cols_to_outs is None else cols_to_outs
     ordered = _in_order(feature_columns)
     features = dict(columns_to_tensors)
     with tf.variable_scope(scope, default_name="input_from_feature_columns", values=_tensors(features)):
-        outputs = []
         for column in ordered:
             with tf.variable_scope(None, default_name=column.name, values=_tensors(features)):
                 try:
-                    output = _dense(column, transform(column, features), weight_collections, trainable)
+                    outputs[column] = _dense(column, transform(column, features), weight_collections, trainable)
                 except ValueError as error:
                     raise ValueError(f"Error creating input layer for column: {column.name}.\n{error}") from error
-            outputs.append(output)
-            if cols_to_outs is not None:
-                cols_to_outs[column] = output
-        return tf.concat(outputs, 1)
+        return tf.concat([outputs[column] for column in ordered], 1)
+
+
+def sequence_input_from_feature_columns(
+    columns_to_tensors: Mapping[Any, Any],
+    feature_columns: Any,
+    weight_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> Any:
+    """The input of a recurrent network, [B, T, N]: what columns make of features of T steps, side by side.
+
+    Args:
+        columns_to_tensors: The features by name, [B, T] or [B, T, ...], and what is transformed already by column.
+        feature_columns: Columns of numbers, of embeddings or one-hot, without crossed and bucketized ones in them.
+        weight_collections: Collections of the variables.
+        trainable: Whether they are trained.
+        scope: The variable scope.
+
+    Raises:
+        ValueError: A column is of another kind, or a feature has no steps.
+    """
+    ordered = _in_order(feature_columns)
+    features = dict(columns_to_tensors)
+    with tf.variable_scope(scope, default_name="sequence_input_from_feature_columns", values=_tensors(features)):
+        outputs = []
+        for column in ordered:
+            _check_for_steps(column)
+            with tf.variable_scope(None, default_name=column.name, values=_tensors(features)):
+                outputs.append(_of_steps(column, transform(column, features), weight_collections, trainable))
+        return tf.concat(outputs, 2)
+
+
+def _check_for_steps(column: Any) -> None:
+    if not isinstance(column, (_OneHotColumn, _EmbeddingColumn, _RealValuedColumn)):
+        raise ValueError(f"FeatureColumn type {type(column).__name__} is not currently supported for sequence data.")
+    inside: Any = column
+    while inside := getattr(inside, "sparse_id_column", None):
+        if isinstance(inside, _CrossedColumn):
+            raise ValueError(
+                f"Column {inside.name} is of type {type(inside).__name__}, which is not currently supported for "
+                "sequences."
+            )
+
+
+def _of_steps(column: Any, transformed: Any, collections: Any, trainable: bool) -> Any:
+    """What a recurrent network gets of a column, [B, T, N]."""
+    if isinstance(column, _RealValuedColumn):
+        return tf.cast(_three_dimensions(column.name, transformed), tf.float32)
+    ids, weights = (None if part is None else _three_dimensions(column.name, part) for part in _ids(transformed))
+    if isinstance(column, _EmbeddingColumn):
+        return _embedded(column, ids, weights, collections, trainable)
+    if weights is None:
+        return _one_hot(column, ids, None)
+    return tf.sparse_tensor_to_dense(tf.sparse_merge(ids, weights, column.length))
+
+
+def _three_dimensions(name: str, feature: Any) -> Any:
+    """``feature``, dense or sparse, of the column ``name``, as [B, T, N]: N is 1, or all dimensions after T."""
+    rank = feature.shape.rank
+    if rank is None:
+        raise ValueError(f"Error while processing column {name}. Rank of input Tensor can not be None.")
+    if rank < 2:
+        raise ValueError(
+            f"Error while processing column {name}. Rank of input Tensor ({rank}) should be the same as output_rank "
+            "(3). For example, sequence data should typically be 3 dimensional (rank 3) while non-sequence data is "
+            "typically 2 dimensional (rank 2)."
+        )
+    if rank == 3:
+        return feature
+    sparse = isinstance(feature, tf.SparseTensor)
+    shape = feature.dense_shape if sparse else tf.shape(feature)
+    last = [1] if rank == 2 else tf.reshape(tf.reduce_prod(shape[2:]), [1])
+    shape = tf.concat([shape[:2], tf.cast(last, shape.dtype)], 0)
+    return tf.sparse_reshape(feature, shape) if sparse else tf.reshape(feature, shape)
 
 
 def _tensors(features: Mapping[Any, Any]) -> list[Any]:

@@ -19,6 +19,7 @@ __all__ = [
     "maxout",
     "one_hot_encoding",
     "repeat",
+    "scale_gradient",
     "sequence_to_images",
     "softmax",
     "spatial_softmax",
@@ -424,3 +425,21 @@ def sequence_to_images(
         first = output_data_format == "channels_first"
         outputs = tf.transpose(tf.reshape(inputs, shape), [1, 3, 2, 0] if first else [1, 2, 0, 3])
         return collect_named_outputs(outputs_collections, sc, outputs)
+
+
+def scale_gradient(inputs: Any, gradient_multiplier: Any, name: str | None = None) -> Any:
+    """``inputs``, the gradient of which is multiplied by ``gradient_multiplier``.
+
+    Args:
+        inputs: A tensor.
+        gradient_multiplier: A number, or a tensor of any type; it gets no gradient itself.
+        name: The name of the operation.
+    """
+
+    def scaled(tensor: Any) -> Any:
+        def backward(grad: Any) -> Any:
+            return grad * tf.cast(gradient_multiplier, grad.dtype)
+
+        return tf.identity(tensor), backward
+
+    return tf.identity(tf.custom_gradient(scaled)(tf.convert_to_tensor(inputs)), name=name or "scale_gradient")

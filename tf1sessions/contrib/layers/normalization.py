@@ -11,7 +11,17 @@ from typing import Any
 from ...runtime import tf1 as tf
 from ..framework.arg_scope import add_arg_scope
 from ..framework.variables import add_model_variable
-from .utils import channels_last, claim_name, collect_named_outputs, finish, known, layer_scope, parameter, smart_cond
+from .utils import (
+    channels_last,
+    claim_name,
+    collect_named_outputs,
+    finish,
+    get_variable_collections,
+    known,
+    layer_scope,
+    parameter,
+    smart_cond,
+)
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
@@ -72,22 +82,28 @@ def batch_norm(
         data_format: "NHWC" or "NCHW".
         zero_debias_moving_mean: Whether the start at zero is taken out of ``moving_mean``.
         scope: The layer's variable scope.
-        renorm: Not available.
-        renorm_clipping: Not available.
-        renorm_decay: Not available.
-        adjustment: Not available.
+        renorm: Whether the batch's statistics are corrected by moving ones in training, too (arXiv:1702.03275), with
+            the further variables ``moving_stddev``, ``renorm_mean`` and ``renorm_stddev``.
+        renorm_clipping: Limits of the correction, by the names "rmin", "rmax" and "dmax"; they may be tensors.
+        renorm_decay: How much of the moving averages for that stays at each step.
+        adjustment: A function of the shape of the inputs, in training, that gives a factor and an offset for what is
+            normalized; or None. It is not used with ``batch_weights``, ``updates_collections`` or
+            ``zero_debias_moving_mean``.
 
     Raises:
-        ValueError: The shape is not known well enough, or an argument is wrong.
-        NotImplementedError: ``renorm`` or ``adjustment`` is asked for.
+        ValueError: The shape is not known well enough, an argument is wrong, or ``renorm`` is asked for with
+            ``batch_weights``, ``updates_collections`` or ``zero_debias_moving_mean``.
     """
-    if renorm or adjustment is not None:
-        raise NotImplementedError("batch_norm: renorm and adjustment are not available; leave them out.")
+    plain = batch_weights is None and updates_collections == tf.GraphKeys.UPDATE_OPS and not zero_debias_moving_mean
+    if renorm and not plain:
+        raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
     if param_regularizers is not None and not isinstance(param_regularizers, dict):
         raise ValueError(f"batch_norm: param_regularizers must be a dict, and is {type(param_regularizers).__name__}.")
     last = channels_last(data_format)
     with layer_scope(scope, "BatchNorm", [inputs], reuse) as sc:
-        claim_name(sc)
+        corrected = renorm or (adjustment is not None and plain)
+        if not corrected:
+            claim_name(sc)
         inputs = tf.convert_to_tensor(inputs)
         shape = inputs.shape
         if shape.rank is None:
@@ -98,14 +114,9 @@ def batch_norm(
         dtype = inputs.dtype.base_dtype
         if dtype in (tf.float16, tf.bfloat16):
             dtype = tf.float32
-        one_op = fused is not False and batch_weights is None and shape.rank in (2, 4)
+        one_op = fused is not False and batch_weights is None and adjustment is None and shape.rank in (2, 4)
         # 1.15 has two implementations, which differ in the order of the variables and in what they collect.
-        layer = (
-            updates_collections == tf.GraphKeys.UPDATE_OPS
-            and batch_weights is None
-            and not zero_debias_moving_mean
-            and not (one_op and shape.rank == 2)
-        )
+        layer = plain and not (one_op and shape.rank == 2)
 
         def make(name: str, initializer: Any, trained: bool = False) -> Any:
             return parameter(
@@ -117,6 +128,29 @@ def batch_norm(
                 trained and trainable,
                 (param_regularizers or {}).get(name) if trained else None,
             )
+
+        if corrected:
+            instance = tf.layers.BatchNormalization(
+                axis=shape.rank - 1 if last else 1,
+                momentum=decay,
+                epsilon=epsilon,
+                center=center,
+                scale=scale,
+                renorm=renorm,
+                renorm_clipping=renorm_clipping,
+                renorm_momentum=renorm_decay,
+                adjustment=adjustment,
+                fused=False,
+                trainable=trainable,
+                name=sc.name,
+                _scope=sc,
+                _reuse=reuse,
+                **{f"{name}_initializer": make for name, make in (param_initializers or {}).items()},
+                **{f"{name}_regularizer": make for name, make in (param_regularizers or {}).items()},
+            )
+            outputs = instance(inputs, training=is_training)
+            _collect(instance, variables_collections)
+            return finish(outputs, activation_fn, outputs_collections, sc.name)
 
         made = {}
         for name in ("gamma", "beta") if layer else ("beta", "gamma"):
@@ -143,6 +177,17 @@ def batch_norm(
         outputs = output(updates)
         outputs.set_shape(shape)
         return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+
+def _collect(layer: Any, variables_collections: Any) -> None:
+    """Puts the variables of a ``tf.layers.BatchNormalization`` into their collections."""
+    for variable in layer.variables:
+        add_model_variable(variable)
+    for name in ("moving_mean", "moving_variance", "beta", "gamma"):
+        variable = getattr(layer, name)
+        for collection in get_variable_collections(variables_collections, name) or ():
+            if variable is not None and not any(known is variable for known in tf.get_collection(collection)):
+                tf.add_to_collection(collection, variable)
 
 
 def _fused(
