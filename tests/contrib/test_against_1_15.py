@@ -18,6 +18,7 @@ GOLDEN = COMPARE.parents[1] / "golden"
 OTHER_NAMES = {
     "feature_columns": {
         "parse",  # parse_example is another operation
+        "steps parsed",  # parse_single_sequence_example is in one more scope
         *(f"transform cross{kind}" for kind in ("", " buckets", " cross", " ids", " mixed")),  # several operations
         *(f"transform {kind} ids" for kind in ("dense", "flat")),
         "transform dense",
