@@ -1,7 +1,8 @@
 """Compares what a case of ``tf.contrib`` does with what was recorded of it on TensorFlow 1.15.5.
 
-Runs in a process of its own, ``python compare.py MODULE [v1]``, and prints differences as JSON: in a plain graph of a
-TensorFlow 2 program, or with "v1" after ``tf1sessions.scripts.install()``, as a script has it.
+Runs in a process of its own, ``python compare.py library|v1 MODULE...``, and prints for each module a line of JSON with
+the differences: in a plain graph of a TensorFlow 2 program, or with "v1" after ``tf1sessions.scripts.install()``, as a
+script has it.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ def differences(old: dict[str, Any], new: dict[str, Any], names: bool) -> list[s
     return found
 
 
-def main(module: str, v1: bool) -> dict[str, list[str]]:
+def main(way: str, modules: list[str]) -> None:
     sys.path.insert(0, str(GOLDEN))
-    if v1:
+    if way == "v1":
         import tf1sessions.scripts
 
         tf1sessions.scripts.install()
@@ -64,16 +65,17 @@ def main(module: str, v1: bool) -> dict[str, list[str]]:
         from tf1sessions import contrib
         from tf1sessions import tf1 as tf
     record = importlib.import_module("contrib_record")
-    cases = importlib.import_module(f"contrib_{module}_cases").CASES
-    golden = record.load(GOLDEN / "contrib" / f"{module}.json.gz")
     tf.logging.set_verbosity(tf.logging.ERROR)
-    found = {name: ["it is in one of the two only"] for name in golden.keys() ^ cases.keys()}
-    for name in golden.keys() & cases.keys():
-        new = json.loads(json.dumps(record.record(tf, contrib, cases[name])))
-        if lines := differences(golden[name], new, v1):
-            found[name] = lines
-    return found
+    for module in modules:
+        cases = importlib.import_module(f"contrib_{module}_cases").CASES
+        golden = record.load(GOLDEN / "contrib" / f"{module}.json.gz")
+        found = {name: ["it is in one of the two only"] for name in golden.keys() ^ cases.keys()}
+        for name in golden.keys() & cases.keys():
+            new = json.loads(json.dumps(record.record(tf, contrib, cases[name])))
+            if lines := differences(golden[name], new, way == "v1"):
+                found[name] = lines
+        print(json.dumps(found, sort_keys=True), flush=True)
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], "v1" in sys.argv[2:]), indent=1, sort_keys=True))
+    main(sys.argv[1], sys.argv[2:])

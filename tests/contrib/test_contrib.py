@@ -60,7 +60,7 @@ report(trained=[loss[-1] < loss[0] for loss in results], same=all(loss == result
 
 
 def test_in_a_tensorflow_2_program(run_python: Callable[..., Any]) -> None:
-    found = run_python(PROGRAM).results
+    found = run_python(PROGRAM, fresh=True).results
     assert found["light"] and found["listed"] and {"framework", "layers", "slim"} <= set(found["modules"])
     for key, symbol in (("missing", "tf.contrib.ffmpeg.decode_audio"), ("below", "tf.contrib.layers.no_such_name")):
         kind, old_kind, text = found[key]

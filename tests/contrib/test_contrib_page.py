@@ -130,7 +130,7 @@ def library(run_python: Callable[..., PythonRun]) -> PythonRun:
 @pytest.fixture(scope="module")
 def script(run_python: Callable[..., PythonRun]) -> PythonRun:
     names = set().union(*map(_named, replacements.REPLACEMENTS.values()))
-    return run_python(_SCRIPT, str(FOLDER), " ".join(sorted(names)))
+    return run_python(_SCRIPT, str(FOLDER), " ".join(sorted(names)), fresh=True)
 
 
 def test_golden_is_whole() -> None:

@@ -128,7 +128,7 @@ with tf.Graph().as_default():
 
 @pytest.fixture(scope="module")
 def program(run_python: Callable[..., Any]) -> dict[str, Any]:
-    found: dict[str, Any] = run_python(PROGRAM).results
+    found: dict[str, Any] = run_python(PROGRAM, fresh=True).results
     return found
 
 

@@ -126,7 +126,7 @@ with tf.Graph().as_default() as graph:
 
 
 def test_records_reach_the_model(run_python: Callable[..., Any]) -> None:
-    found = run_python(PROGRAM).results
+    found = run_python(PROGRAM, fresh=True).results
     assert found["addresses"] == [True] * 4
     assert found["files"] == [["train-0", "train-1"], "train-1", ["other"]]
     assert found["no_files"] == [

@@ -197,7 +197,7 @@ report(shapes=[logits.shape.as_list(), ends["AuxLogits"].shape.as_list()],
 
 
 def test_addresses_of_scripts(run_python: Callable[..., Any]) -> None:
-    found = run_python(SCRIPT).results
+    found = run_python(SCRIPT, fresh=True).results
     assert found["same"] == [True] * 7
     assert found["shapes"] == [[1, 5], [1, 5]]
     assert found["variable"] == ["InceptionV3/Conv2d_1a_3x3/weights", "InceptionV3/Conv2d_1a_3x3/BatchNorm/beta"]

@@ -44,7 +44,7 @@ report(found=tpu_cases.run(tf, contrib))
 
 @pytest.mark.parametrize("way", ["script", "TF2 program"])
 def test_programs_do_what_they_did(run_python: Callable[..., PythonRun], way: str) -> None:
-    results = run_python(_PROGRAM, str(Path(__file__).resolve().parent), way).results
+    results = run_python(_PROGRAM, str(Path(__file__).resolve().parent), way, fresh=way == "script").results
     assert results["same"]
     golden = contrib_record.load(GOLDEN)
     assert sorted(golden) == ["configs", "graphs", "life", "specs"]

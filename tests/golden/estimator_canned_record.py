@@ -9,7 +9,7 @@ step; or the type of the exception. Runs on Python 3.7 too.
 import os
 import tempfile
 
-from contrib_record import _name, _numbers, load, save, values  # noqa: F401
+from contrib_record import _name, _numbers, load, save, session_of, values  # noqa: F401
 
 #: Of the graph's own making, or objects that have no name
 INNER = ("cond_context", "while_context", "resources", "saved_model", "table_initializer", "metric_variables")
@@ -89,25 +89,23 @@ def record_mode(tf, built, mode):
                 if variable.dtype.base_dtype.is_floating:
                     value = values(variable.op.name, variable.shape.as_list())
                     setters.append(variable.assign(tf.cast(value, variable.dtype.base_dtype)))
-        config = tf.ConfigProto()  # these graphs run once, so that optimizing them is most of the time
-        config.graph_options.rewrite_options.disable_meta_optimizer = True
-        with tf.Session(config=config) as session:
+        with session_of(tf) as session:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
             session.run(setters)
             found["checkpoint"] = _checkpoint(tf, session) if mode == "train" else []
             found["summaries"] = _tags(tf, session, built.get("random") != mode)
             if built.get("random") != mode:
-                found["outputs"] = {key: _numbers(value) for key, value in session.run(predictions).items()}
-                if spec.loss is not None:
-                    found["outputs"]["loss"] = _numbers(session.run(spec.loss))
+                outputs = predictions if spec.loss is None else dict(predictions, loss=spec.loss)
+                found["outputs"] = {key: _numbers(value) for key, value in session.run(outputs).items()}
             if metrics:
                 session.run([pair[1] for pair in metrics.values()])
-                for key, pair in metrics.items():
-                    found["outputs"]["metric " + key] = _numbers(session.run(pair[0]))
+                measured = session.run({key: pair[0] for key, pair in metrics.items()})
+                found["outputs"].update({"metric " + key: _numbers(value) for key, value in measured.items()})
             if mode == "train":
                 session.run(spec.train_op)
                 if built.get("random") != mode:
-                    found["after"] = {v.op.name: _numbers(session.run(v)) for v in tf.global_variables()}
+                    after = session.run({v.op.name: v for v in tf.global_variables()})
+                    found["after"] = {name: _numbers(value) for name, value in after.items()}
         return found
 
 

@@ -10,6 +10,7 @@ import json
 import zlib
 
 import numpy as np
+from contrib_record import session_of
 
 #: network -> (module, function, arg scope's function, image's size, other arguments)
 NETWORKS = {
@@ -252,7 +253,7 @@ def outputs(tf, nets, case, restore=None):
             fills = [v.assign(fill(v.op.name, _shape(v)).astype(np.float32)) for v in needed]
         else:
             call = restore()
-        with tf.Session() as session:
+        with session_of(tf) as session:
             if restore is None:
                 session.run(fills)
             else:

@@ -1,0 +1,146 @@
+"""A process that has TensorFlow, and forks one for each program of a test: it need not be imported again.
+
+Importing TensorFlow is most of what a small program costs. In tests/contrib and tests/estimator the fixture
+``run_python`` is the one made here. The program still gets an interpreter of its own; only its modules are there::
+
+    pytest ── run_python of ../conftest.py ──> client (ask): sends the program, its arguments, folder, environment and
+                                               standard files, and ends as the program does
+    pytest ── Popen ──> server (serve): imports TensorFlow, runs nothing with it
+                            └── fork ──> the program, in a session of its own; killed when its client is
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import PythonRun
+
+_CLIENT = """
+import sys
+sys.path.insert(0, {folder!r})
+import warm
+sys.exit(warm.ask({address!r}, {code!r}, report.__defaults__[0]))
+"""
+
+
+@pytest.fixture(scope="session")
+def warm_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The socket of the server, which starts now."""
+    address = str(tmp_path_factory.mktemp("warm") / "socket")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        command = [sys.executable, __file__, str(listener.fileno())]
+        server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL)
+    yield address
+    server.kill()
+    server.wait()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def run_python(run_python: Callable[..., PythonRun], warm_address: str) -> Callable[..., PythonRun]:
+    """``run_python`` of ../conftest.py with one more argument, ``fresh``.
+
+    With ``fresh``, or an environment of its own, a program starts as an interpreter does; else it has TensorFlow.
+    """
+
+    def run(code: str, *args: str, fresh: bool = False, **settings: Any) -> PythonRun:
+        if not fresh and not settings.get("env") and hasattr(os, "pidfd_open"):
+            folder = str(Path(__file__).parent)
+            code = _CLIENT.format(folder=folder, address=warm_address, code=textwrap.dedent(code))
+        return run_python(code, *args, **settings)
+
+    return run
+
+
+def ask(address: str, code: str, report: str) -> int:
+    """Has the server run ``code`` in place of this program; returns its exit code."""
+    Path(sys.argv[0]).write_text(code, encoding="utf-8")  # where tracebacks look for its lines
+    request = {"argv": sys.argv, "report": report, "folder": os.getcwd(), "environment": dict(os.environ)}
+    with socket.socket(socket.AF_UNIX) as server:
+        server.connect(address)
+        socket.send_fds(server, [b"!"], [0, 1, 2])
+        with server.makefile("rw", encoding="utf-8") as stream:
+            print(json.dumps(request), file=stream, flush=True)
+            exit_code = int(stream.readline())
+    if exit_code < 0:
+        os.kill(os.getpid(), -exit_code)
+    return exit_code
+
+
+def serve(listener: socket.socket) -> None:
+    """Forks a process for each client; returns in that process, when it has run its program."""
+    from tf1sessions import tf1
+
+    for attribute in ("layers", "nn", "train"):
+        getattr(tf1, attribute)
+    while True:
+        client, _ = listener.accept()
+        with client:
+            try:
+                _, files, _, _ = socket.recv_fds(client, 1, 3)
+                with client.makefile(encoding="utf-8") as stream:
+                    request = json.loads(stream.readline())
+            except (OSError, json.JSONDecodeError):  # the client has been killed
+                continue
+            program = os.fork()
+            if not program:
+                listener.close()
+                break
+            for file in files:
+                os.close(file)
+            code = _wait(program, client)
+            with contextlib.suppress(OSError):  # the same
+                client.sendall(b"%d\n" % code)
+    os.setsid()
+    for target, file in enumerate(files):
+        os.dup2(file, target)
+        os.close(file)
+    _run(**request)
+
+
+def _wait(program: int, client: socket.socket) -> int:
+    """Waits until the program has ended, and kills it when the client has."""
+    ended = os.pidfd_open(program)
+    try:
+        ready, _, _ = select.select([ended, client], [], [])
+        if ended not in ready:
+            with contextlib.suppress(ProcessLookupError):  # it has just ended, or has no session of its own yet
+                os.killpg(program, signal.SIGKILL)
+            os.kill(program, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+    finally:
+        os.close(ended)
+
+
+def _run(argv: list[str], report: str, folder: str, environment: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv[:] = argv
+    sys.path[0] = ""
+
+    def report_(**results: Any) -> None:
+        with open(report, "a", encoding="utf-8") as file:
+            file.write(json.dumps(results) + "\n")
+
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    vars(main)["report"] = report_
+    exec(compile(Path(argv[0]).read_text("utf-8"), argv[0], "exec"), vars(main))
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
