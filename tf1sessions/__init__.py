@@ -229,6 +229,10 @@ below, and there are no circles::
       canned/            models that are ready
         baseline.py          BaselineClassifier and its kin
         boosted_trees.py     BoostedTreesClassifier and its kin
+        boosted_trees_growing.py    a layer more, and pruning
+        boosted_trees_proto.py      a forest as tensors and as 1.15.5's message
+        boosted_trees_quantiles.py  the buckets of numeric columns
+        boosted_trees_state.py      a forest in variables and checkpoints
         dnn.py               DNNClassifier and its kin
         dnn_linear_combined.py  DNNLinearCombinedClassifier and its kin
         head.py              from logits to predictions, loss and metrics

@@ -86,6 +86,7 @@ class _Private:
         self.op_def_registry = self._module("tensorflow.python.framework.op_def_registry")
         self.kernels = self._module("tensorflow.python.framework.kernels")
         self.text_format = self._module("google.protobuf.text_format")
+        self.descriptor_pb2 = self._module("google.protobuf.descriptor_pb2")
         self.tensor_pb2 = self._module("tensorflow.core.framework.tensor_pb2")
         self.variable_pb2 = self._module("tensorflow.core.framework.variable_pb2")
         # for estimator

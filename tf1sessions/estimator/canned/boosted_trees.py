@@ -1,46 +1,48 @@
 """Gradient boosted trees: ``BoostedTreesClassifier``, ``BoostedTreesRegressor`` and ``BoostedTreesEstimator``.
 
-TensorFlow still names the operations that these were made from, but has no kernels for them any more. So here a forest
-is a few variables, and plain operations grow it and predict with it; they also run from a SavedModel. The trees are
-those that 1.15.5 grows; the checkpoints are not, since the variables are others.
+TensorFlow still names the operations that these were made from, but has no kernels for them any more. So here plain
+operations grow a forest and predict with it; they also run from a SavedModel. Trees and checkpoints are 1.15.5's.
 
 Data flow of a step, layer by layer: features -> buckets [B, F] -> the leaves that examples are in [B, T] -> logits ->
 gradients -> their sums for each (node, feature, bucket) over ``n_batches_per_layer`` batches -> the best split of each
-node of the layer. Shapes: a batch of B, F features, T trees, K buckets, M nodes a tree: node ``i`` has the children
-``2 i + 1`` and ``2 i + 2``.
+node of the layer. Numeric columns have their buckets from the first ``n_batches_per_layer`` batches, which are no
+steps. Shapes: a batch of B, F features, T trees, C columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...runtime import tf1 as tf
 from ..estimator import Estimator
 from ..model_fn import EstimatorSpec, ModeKeys
+from .boosted_trees_growing import TreeParams, num_finished
+from .boosted_trees_proto import FEATURE, Forest, decode
+from .boosted_trees_quantiles import boundaries
+from .boosted_trees_state import Grower, StoredForest, add_saveable, child, leaves, logits, new_variable
 from .dnn import checked_features, no_model_variables
+from .head_parts import weights_of
 from .old_head import classification_head, regression_head
 
-__all__ = ["BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor"]
+__all__ = [
+    "BoostedTreesClassifier",
+    "BoostedTreesEstimator",
+    "BoostedTreesRegressor",
+    "boosted_trees_classifier_train_in_memory",
+    "boosted_trees_regressor_train_in_memory",
+]
 
 _SCOPE = "boosted_trees"
-_PRUNING = ("none", "pre")
-_CENTERED = 0.01  # arbitrary: the bias is centered when it changes by less than this part of itself
+_PRUNING = ("none", "post", "pre")
 
 
-class _TreeParams(NamedTuple):
-    """How trees grow; see :class:`BoostedTreesEstimator`."""
-
-    n_trees: int
-    max_depth: int
-    learning_rate: float
-    l1: float
-    l2: float
-    tree_complexity: float
-    min_node_weight: float
-    center_bias: bool
-    pruning_mode: str
+class _TreesError(ValueError, AssertionError):
+    """What 1.15.5 documents as a ValueError, and raises as an AssertionError."""
 
 
 # --------------------------------------------------------------------------------------------------------- features
@@ -64,9 +66,10 @@ def _checked_columns(columns: Any) -> tuple[Any, ...]:
     """The columns, sorted by name.
 
     Raises:
-        ValueError: There are none, or one is of a kind that trees cannot split.
+        TypeError: It is no iterable.
+        ValueError: There are none, two have one name, or one is of a kind that trees cannot split.
     """
-    columns = tuple(columns or ())
+    columns = tuple(columns)
     if not columns:
         raise ValueError("feature_columns must be a nonempty iterable of feature columns.")
     for column in columns:
@@ -74,7 +77,16 @@ def _checked_columns(columns: Any) -> tuple[Any, ...]:
             if hasattr(column, "num_buckets"):
                 raise ValueError(f"CategoricalColumn must be wrapped by IndicatorColumn, got: {column}")
             raise ValueError(f"feature_columns must be bucketized, numeric or indicator columns, got: {column}")
-    return tuple(sorted(columns, key=lambda column: str(column.name)))
+    ordered: tuple[Any, ...] = tuple(sorted(columns, key=lambda column: str(column.name)))
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        if one.name == other.name:
+            raise ValueError(f"Duplicate feature column name found for columns: {one} and {other}.")
+    return ordered
+
+
+def _name(column: Any) -> str:
+    """As importances have it."""
+    return str(column.categorical_column.name if _kind(column) == "IndicatorColumn" else column.name)
 
 
 def _kind(column: Any) -> str | None:
@@ -95,248 +107,109 @@ def _split_features(features: Any, columns: Sequence[Any], quantiles: _Quantiles
             kind = _kind(column)
             if kind == "BucketizedColumn":
                 values = _dense(features, column.source_column)
-                boundaries = [float(boundary) for boundary in column.boundaries]
-                buckets, size = tf.raw_ops.Bucketize(input=values, boundaries=boundaries), len(boundaries) + 1
+                limits = [float(limit) for limit in column.boundaries]
+                buckets, size = tf.raw_ops.Bucketize(input=values, boundaries=limits), len(limits) + 1
             elif kind == "NumericColumn":
-                buckets, size = quantiles.buckets(column, _dense(features, column)), quantiles.number + 1
+                buckets, size = quantiles.buckets(_dense(features, column)), quantiles.number + 1
             else:
                 buckets, size = tf.minimum(tf.cast(_dense(features, column), tf.int32), 1), 2
-            name = column.categorical_column.name if kind == "IndicatorColumn" else column.name
             width = buckets.shape.as_list()[-1]
-            found += [_Feature(name, buckets[:, number], size) for number in range(width)]
+            found += [_Feature(_name(column), buckets[:, number], size) for number in range(width)]
     return found
 
 
 class _Quantiles:
-    """The boundaries between the buckets of numeric columns: quantiles of the first batch that training sees.
+    """The boundaries between the buckets of numeric columns: quantiles of what the first batches have.
 
     Args:
         epsilon: The part of the examples that a bucket has.
     """
 
     def __init__(self, epsilon: float) -> None:
-        self.number = max(1, round(1.0 / epsilon))
-        self._found: list[Any] = []
+        self._epsilon = epsilon
+        self.number = int(1.0 / epsilon)
+        self._values: list[Any] = []
+        self._boundaries: list[Any] = []
 
-    def buckets(self, column: Any, values: Any) -> Any:
-        """The buckets [B, n] of ``values``; makes the variable with the boundaries."""
-        width = values.shape.as_list()[-1]
-        boundaries = tf.get_variable(
-            f"{column.name}/bucket_boundaries",
-            [width, self.number],
-            initializer=tf.zeros_initializer(),
-            trainable=False,
-            use_resource=True,
-        )
-        ordered = tf.sort(tf.transpose(values), axis=1)
-        last = tf.cast(tf.shape(ordered)[1] - 1, tf.float32)
-        places = tf.cast(tf.round(tf.linspace(0.0, 1.0, self.number) * last), tf.int32)
-        self._found.append((boundaries, tf.gather(ordered, places, axis=1)))
-        return tf.transpose(tf.searchsorted(boundaries.read_value(), tf.transpose(values), side="left"))
+    def buckets(self, values: Any) -> Any:
+        """The buckets [B, n] of ``values``; makes a variable with the boundaries for each of the n."""
+        found = []
+        for column in tf.unstack(values, axis=1):
+            limits = new_variable(f"bucket_boundaries_{len(self._values)}", tf.zeros([0]), [None])
+            self._values.append(column)
+            self._boundaries.append(limits)
+            last = tf.maximum(tf.size(limits.read_value()) - 1, 0)
+            found.append(tf.minimum(tf.searchsorted(limits.read_value(), column), last))
+        return tf.stack(found, axis=1)
 
-    def train(self, grow: Callable[[], Any]) -> Any:
-        """``grow()``; in the first step of all, the boundaries are set in its place."""
-        if not self._found:
-            return grow()
-        ready = tf.get_variable(
-            "are_boundaries_ready",
-            initializer=tf.constant(False),
-            trainable=False,
-            use_resource=True,
-        )
+    def save(self) -> None:
+        """Lets checkpoints have the boundaries."""
+        if self._boundaries:
+            token = tf.size(self._boundaries[0].read_value(), name="QuantileAccumulator")
+            tensors = {
+                f"bucket_boundaries_{number}": limits.read_value() for number, limits in enumerate(self._boundaries)
+            }
+            add_saveable(token, tensors, lambda *found: self._assign(found))
 
-        def set_boundaries() -> Any:
-            return tf.group(ready.assign(True), *(variable.assign(values) for variable, values in self._found))
+    def _assign(self, found: Sequence[Any]) -> Any:
+        return tf.group(*(limits.assign(values) for limits, values in zip(self._boundaries, found, strict=True)))
 
-        return tf.cond(ready.read_value(), lambda: tf.group(grow()), set_boundaries)
-
-
-# ----------------------------------------------------------------------------------------------------------- forest
-
-
-class _Forest:
-    """Trees of equal capacity in variables, which are [T * M]: the tree ``t`` begins at ``t * M``.
-
-    Args:
-        params: How they grow.
-    """
-
-    def __init__(self, params: _TreeParams) -> None:
-        self.params = params
-        self.nodes = 2 ** (params.max_depth + 1) - 1
-        size = params.n_trees * self.nodes
-        self.feature = self._variable("split_feature", tf.fill([size], -1))  # -1: a leaf
-        self.threshold = self._variable("split_threshold", tf.zeros([size], tf.int32))
-        self.gain = self._variable("split_gain", tf.zeros([size]))
-        self.value = self._variable("node_value", tf.zeros([size]))
-        self.finished = self._variable("num_finalized_trees", tf.constant(0))
-        self.layer = self._variable("num_layers_grown", tf.constant(0))
-        self.attempts = self._variable("num_attempted_layers", tf.constant(0))
-
-    @staticmethod
-    def _variable(name: str, initial: Any) -> Any:
-        return tf.get_variable(name, initializer=initial, trainable=False, use_resource=True)
-
-    def leaves(self, buckets: Any) -> Any:
-        """The node of each tree that each example is in: [B, F] -> [B, T]."""
-        first = tf.range(self.params.n_trees) * self.nodes
-        feature, threshold = self.feature.read_value(), self.threshold.read_value()
-        place = tf.zeros([tf.shape(buckets)[0], self.params.n_trees], tf.int32)
-        for _ in range(self.params.max_depth):
-            chosen = tf.gather(feature, first + place)
-            bucket = tf.gather(buckets, tf.maximum(chosen, 0), axis=1, batch_dims=1)
-            right = tf.cast(bucket > tf.gather(threshold, first + place), tf.int32)
-            place = tf.where(chosen < 0, place, 2 * place + 1 + right)
-        return place
-
-    def logits(self, leaves: Any) -> Any:
-        """[B, T] -> [B, 1]."""
-        first = tf.range(self.params.n_trees) * self.nodes
-        return tf.reduce_sum(tf.gather(self.value.read_value(), first + leaves), axis=1, keepdims=True)
-
-    def started(self) -> Any:
-        """The number of trees with a split."""
-        roots = tf.gather(self.feature.read_value(), tf.range(self.params.n_trees) * self.nodes)
-        return tf.reduce_sum(tf.cast(roots >= 0, tf.int32))
-
-
-class _Grower:
-    """Sums up gradients, and grows a forest by a layer with them.
-
-    Args:
-        forest: What grows.
-        features: What its nodes split by.
-        n_batches: How many batches are summed up for a layer.
-    """
-
-    def __init__(self, forest: _Forest, features: Sequence[_Feature], n_batches: int) -> None:
-        self._forest, self._features, self._n_batches = forest, features, n_batches
-        self._width = 2 ** (forest.params.max_depth - 1)  # the nodes of the last layer that is split
-        self._buckets = max(feature.n_buckets for feature in features)
-        self._sums = self._local("sums", tf.zeros([self._width * len(features) * self._buckets, 2]))
-        self._center = self._local("center_sums", tf.zeros([2]))
-        self._count = self._local("count", tf.constant(0))
-
-    @staticmethod
-    def _local(name: str, initial: Any) -> Any:
-        """A variable that begins anew in each session."""
-        return tf.get_variable(
-            name,
-            initializer=initial,
-            trainable=False,
-            collections=[tf.GraphKeys.LOCAL_VARIABLES],
-            use_resource=True,
-        )
-
-    def grow(self, leaves: Any, buckets: Any, gradients: Any) -> Any:
-        """The operation of a step.
+    def train(self, grow: Callable[[], Any], weights: Any, n_batches: int) -> Any:
+        """``grow()``; in the first steps of all, the boundaries are found in its place.
 
         Args:
-            leaves: [B, T].
-            buckets: [B, F].
-            gradients: [B, 2], of first and second order.
+            grow: Makes the operation of a step.
+            weights: Of the examples: [B], or [1].
+            n_batches: How many batches there must be.
         """
-        forest = self._forest
-        tree = tf.minimum(forest.finished.read_value(), forest.params.n_trees - 1)
-        start = tf.bitwise.left_shift(1, forest.layer.read_value()) - 1
-        node = tf.gather(leaves, tree, axis=1) - start
-        ids = (node[:, None] * len(self._features) + tf.range(len(self._features))) * self._buckets + buckets
-        ids = tf.where(tf.broadcast_to(node[:, None] < 0, tf.shape(ids)), -tf.ones_like(ids), ids)
-        data = tf.tile(gradients[:, None, :], [1, len(self._features), 1])
-        sums = tf.math.unsorted_segment_sum(data, ids, self._sums.shape.as_list()[0])
-        return self._when_enough([self._sums.assign_add(sums)], lambda: self._grow_layer(tree, start))
-
-    def center(self, gradients: Any, needed: Any) -> Any:
-        """The operation of a step that moves the bias; it sets ``needed`` to False when it hardly moved."""
-        forest = self._forest
-
-        def move() -> Any:
-            change = self._weight(self._center.read_value() / self._n_batches)
-            bias = forest.value.read_value()[0] + change
-            settled = tf.abs(change) <= _CENTERED * tf.abs(bias)
-            moved = [tf.scatter_add(forest.value, [0], change[None]), needed.assign(tf.logical_not(settled))]
-            with tf.control_dependencies(moved):
-                return self._reset()
-
-        return self._when_enough([self._center.assign_add(tf.reduce_sum(gradients, axis=0))], move)
-
-    def _when_enough(self, summing: Sequence[Any], then: Callable[[], Any]) -> Any:
-        with tf.control_dependencies(list(summing)):
-            count = self._count.assign_add(1)
-            return tf.cond(count >= self._n_batches, lambda: tf.group(then()), tf.no_op)
-
-    def _reset(self) -> Any:
-        return tf.group(*(part.assign(tf.zeros_like(part)) for part in (self._sums, self._center, self._count)))
-
-    def _shrunk(self, sums: Any) -> Any:
-        """The sums of gradients without what L1 takes away."""
-        gradient = sums[..., 0]
-        return tf.sign(gradient) * tf.maximum(tf.abs(gradient) - self._forest.params.l1, 0.0)
-
-    def _weight(self, sums: Any) -> Any:
-        """The best value of a node with these ``sums`` [..., 2]."""
-        return -tf.math.divide_no_nan(self._shrunk(sums), sums[..., 1] + self._forest.params.l2)
-
-    def _gain(self, sums: Any) -> Any:
-        """By how much that value makes the loss less."""
-        return tf.math.divide_no_nan(tf.square(self._shrunk(sums)), sums[..., 1] + self._forest.params.l2)
-
-    def _grow_layer(self, tree: Any, start: Any) -> Any:
-        forest, params = self._forest, self._forest.params
-        shape = [self._width, len(self._features), self._buckets, 2]
-        left = tf.cumsum(tf.reshape(self._sums.read_value(), shape) / self._n_batches, axis=2)
-        total = left[:, :, -1:]
-        right = total - left
-        gains = self._gain(left) + self._gain(right)
-        choices = [self._width, -1]
-        best = tf.argmax(tf.reshape(gains, choices), axis=1, output_type=tf.int32)  # [W]
-        without = total[:, 0, 0]  # [W, 2]; the same for each feature
-        gain = tf.reduce_max(tf.reshape(gains, choices), axis=1) - self._gain(without) - params.tree_complexity
-        splits = tf.logical_and(without[:, 1] >= params.min_node_weight, without[:, 1] > 0.0)
-        splits = tf.logical_and(splits, forest.finished.read_value() < params.n_trees)
-        if params.pruning_mode == "pre":
-            splits = tf.logical_and(splits, gain > 0.0)
-
-        def of_best(values: Any) -> Any:
-            return tf.boolean_mask(tf.gather(tf.reshape(values, choices), best, axis=1, batch_dims=1), splits)
-
-        local = tf.boolean_mask(start + tf.range(self._width), splits)
-        node, first = tree * forest.nodes + local, tree * forest.nodes + 2 * local + 1
-        before = tf.gather(forest.value.read_value(), node)
-        rate = params.learning_rate
-        updates = [
-            tf.scatter_update(forest.feature, node, tf.boolean_mask(best // self._buckets, splits)),
-            tf.scatter_update(forest.threshold, node, tf.boolean_mask(best % self._buckets, splits)),
-            tf.scatter_update(forest.gain, node, tf.boolean_mask(gain, splits)),
-            tf.scatter_update(
-                forest.value,
-                tf.concat([first, first + 1], 0),
-                tf.concat(
-                    [before + rate * of_best(self._weight(left)), before + rate * of_best(self._weight(right))], 0
-                ),
-            ),
-        ]
-        with tf.control_dependencies(updates):
-            return tf.group(self._next_layer(tf.reduce_any(splits)), self._reset())
-
-    def _next_layer(self, grown: Any) -> Any:
-        """A tree is done when it is deep enough; a layer without splits is tried again, as 1.15.5 does."""
-        forest = self._forest
-        layer = forest.layer.read_value() + tf.cast(grown, tf.int32)
-        done = tf.equal(layer, forest.params.max_depth)
-        return tf.group(
-            forest.finished.assign_add(tf.cast(done, tf.int32)),
-            forest.layer.assign(tf.where(done, 0, layer)),
-            forest.attempts.assign_add(1),
+        ready = _flag("are_boundaries_ready", not self._boundaries)
+        if not self._boundaries:
+            return grow()
+        values = new_variable(
+            "quantile_values", tf.zeros([len(self._values), 0]), [len(self._values), None], local=True
         )
+        weighed = new_variable("quantile_weights", tf.zeros([0]), [None], local=True)
+        sizes = new_variable("quantile_sizes", tf.zeros([0], tf.int32), [None], local=True)
+
+        def found(values: Any, weights: Any, sizes: Any) -> list[Any]:
+            ends = np.cumsum(sizes)[:-1]
+            parts = np.split(weights, ends)
+            return [boundaries(list(zip(np.split(one, ends), parts, strict=True)), self._epsilon) for one in values]
+
+        def look() -> Any:
+            batch = tf.stack(self._values)
+            more = [
+                values.assign(tf.concat([values.read_value(), batch], axis=1)),
+                weighed.assign(tf.concat([weighed.read_value(), weights * tf.ones_like(batch[0])], axis=0)),
+                sizes.assign(tf.concat([sizes.read_value(), tf.shape(batch)[1:]], axis=0)),
+            ]
+            with tf.control_dependencies(more):
+                return tf.cond(tf.size(sizes.read_value()) >= n_batches, lambda: tf.group(finish()), tf.no_op)
+
+        def finish() -> Any:
+            seen = [values.read_value(), weighed.read_value(), sizes.read_value()]
+            limits = tf.numpy_function(found, seen, [tf.float32] * len(self._values), name="quantiles")
+            limits = [tf.ensure_shape(one, [None]) for one in limits]
+            with tf.control_dependencies([self._assign(limits)]):
+                empty = [values.assign(tf.zeros([len(self._values), 0])), weighed.assign(tf.zeros([0]))]
+                return tf.group(ready.assign(True), *empty)
+
+        return tf.cond(ready.read_value(), lambda: tf.group(grow()), lambda: tf.group(look()))
+
+
+def _flag(name: str, initial: bool) -> Any:
+    return tf.get_variable(name, initializer=tf.constant(initial), trainable=False, use_resource=True)
+
+
+# ------------------------------------------------------------------------------------------------------------ model
 
 
 class _StopHook(tf.train.SessionRunHook):  # type: ignore[misc]
     """Ends training when all trees are grown, or no more splits are found."""
 
-    def __init__(self, forest: _Forest) -> None:
-        self._state = (forest.finished.read_value(), forest.attempts.read_value())
-        self._trees, self._attempts = forest.params.n_trees, 2 * forest.params.n_trees * forest.params.max_depth
+    def __init__(self, forest: Forest, params: TreeParams) -> None:
+        self._state = (num_finished(forest), forest.growth[1])
+        self._trees, self._attempts = params.n_trees, 2 * params.n_trees * params.max_depth
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         del run_values
@@ -345,136 +218,245 @@ class _StopHook(tf.train.SessionRunHook):  # type: ignore[misc]
             run_context.request_stop()
 
 
-# ------------------------------------------------------------------------------------------------------------ model
+class _Model(NamedTuple):
+    """What the function of the model is made from.
+
+    Attributes:
+        head: A head.
+        columns: Of the features, by name.
+        params: How trees grow.
+        n_batches: How many batches a layer is grown from.
+        epsilon: The part of the examples in a bucket of a numeric column.
+        weight_column: Of the examples; for the buckets.
+        in_memory: Whether a batch is all the data.
+    """
+
+    head: Any
+    columns: Sequence[Any]
+    params: TreeParams
+    n_batches: int
+    epsilon: float
+    weight_column: Any
+    in_memory: bool
 
 
-def _gradients(loss_spec: Any, logits: Any) -> Any:
-    """Of first and second order, [B, 2], of the weighted loss."""
-    loss = loss_spec.unreduced_loss * loss_spec.weights
-    first = tf.gradients(loss, logits, name="Gradients")[0]
-    second = tf.gradients(first, logits, name="Hessians")[0]
-    return tf.concat([first, second], 1)
-
-
-def _model_fn(
-    features: Any,
-    labels: Any,
-    mode: str,
-    head: Any,
-    columns: Sequence[Any],
-    params: _TreeParams,
-    n_batches_per_layer: int,
-    epsilon: float,
-) -> EstimatorSpec:
+def _model_fn(features: Any, labels: Any, mode: str, model: _Model, explain: bool = False) -> EstimatorSpec:
+    head, params = model.head, model.params
     if head.logits_dimension != 1:
-        raise ValueError("For now pruning is not supported with multi class: trees have one logit.")
+        raise ValueError(f"Trees have one logit; the head has {head.logits_dimension}.")
     training = mode == ModeKeys.TRAIN
+    if training:
+        _check_training(model)
     with tf.variable_scope(_SCOPE, values=tuple(tf.nest.flatten(checked_features(features)))) as scope:
-        forest, quantiles = _Forest(params), _Quantiles(epsilon)
-        split = _split_features(features, columns, quantiles)
+        stored, quantiles = StoredForest(scope.original_name_scope), _Quantiles(model.epsilon)
+        split = _split_features(features, model.columns, quantiles)
+        quantiles.save()
         buckets = tf.stack([feature.buckets for feature in split], axis=1)
-        leaves = forest.leaves(buckets)
-        logits = forest.logits(leaves)
+        forest = stored.read()
+        place = leaves(forest, buckets)
+        logit = logits(forest, place)
         if training:
-            grower = _Grower(forest, split, n_batches_per_layer)
-            tf.summary.scalar("ensemble/num_trees", forest.started())
-            tf.summary.scalar("ensemble/num_finalized_trees", forest.finished.read_value())
-            tf.summary.scalar("ensemble/num_attempted_layers", forest.attempts.read_value())
+            grower = Grower(stored, params, [feature.n_buckets for feature in split], model.n_batches)
+            center_needed = _flag("center_bias_needed", params.center_bias)
+            tf.summary.scalar("ensemble/num_trees", tf.size(forest.weights))
+            tf.summary.scalar("ensemble/num_finalized_trees", num_finished(forest))
+            tf.summary.scalar("ensemble/num_attempted_layers", forest.growth[1])
 
     def train_op_fn(loss: Any) -> Any:
-        del loss
-        gradients = _gradients(head.create_loss(features, mode, logits, labels), logits)
-        gradients /= tf.cast(tf.shape(logits)[0], tf.float32)
+        gradient = tf.gradients(loss, logit, name="Gradients")[0]
+        gradients = tf.concat([gradient, tf.gradients(gradient, logit, name="Hessians")[0]], 1)
+        weights = tf.reshape(weights_of(model.weight_column, features, logit, per_logit=False), [-1])
+
+        def layer() -> Any:
+            return tf.group(grower.grow(place, buckets, gradients))
 
         def step() -> Any:
-            growing = _center_first(params, grower, gradients, lambda: grower.grow(leaves, buckets, gradients))
+            growing = layer()
+            if params.center_bias:
+                growing = tf.cond(
+                    center_needed.read_value(), lambda: tf.group(grower.center(gradients, center_needed)), layer
+                )
             with tf.control_dependencies([growing]):
                 return tf.assign_add(tf.train.get_global_step(), 1)
 
         with tf.variable_scope(scope, auxiliary_name_scope=False):
-            return tf.group(quantiles.train(step))
+            return tf.group(quantiles.train(step, weights, model.n_batches))
 
     with nullcontext() if training else tf.name_scope(f"{_SCOPE}/"):
         spec: EstimatorSpec = head.create_estimator_spec(
-            features=features, mode=mode, labels=labels, train_op_fn=train_op_fn, logits=logits
+            features=features, mode=mode, labels=labels, train_op_fn=train_op_fn, logits=logit
         )
-    return spec._replace(training_hooks=(*spec.training_hooks, _StopHook(forest))) if training else spec
+    if explain:
+        is_class = "logistic" in spec.predictions
+        return spec._replace(
+            predictions={**spec.predictions, **_explanations(forest, buckets, place, model.columns, split, is_class)}
+        )
+    if training:
+        return spec._replace(training_hooks=(*spec.training_hooks, _StopHook(forest, params)))
+    return spec
 
 
-def _center_first(params: _TreeParams, grower: _Grower, gradients: Any, grow: Callable[[], Any]) -> Any:
-    """``grow()``, or while the bias is not centered, the step that centers it."""
-    if not params.center_bias:
-        return grow()
-    needed = tf.get_variable("center_bias_needed", initializer=tf.constant(True), trainable=False, use_resource=True)
-    return tf.cond(needed.read_value(), lambda: tf.group(grower.center(gradients, needed)), lambda: tf.group(grow()))
+def _explanations(
+    forest: Forest, buckets: Any, place: Any, columns: Sequence[Any], split: Sequence[_Feature], is_class: bool
+) -> dict[str, Any]:
+    """How the prediction came to be: "bias" [B], and "dfc" [B, C], what each column added to it.
+
+    A tree is gone down, and what the prediction changes by at a node is due to the feature that the node splits by.
+    """
+    names = [_name(column) for column in columns]
+    column_of = tf.constant([names.index(feature.column) for feature in split])
+    tree = tf.zeros_like(place) + tf.range(tf.size(forest.weights))
+
+    def at(values: Any, place: Any) -> Any:
+        return tf.gather_nd(values, tf.stack([tree, place], axis=-1))
+
+    def predicted(place: Any) -> Any:
+        value = tf.cast(before + at(forest.values, place), tf.float64)
+        return tf.sigmoid(value) if is_class else value
+
+    def descend(here: Any, found: Any) -> tuple[Any, Any]:
+        node = at(forest.nodes, here)
+        is_split = node[..., FEATURE] >= 0
+        there = tf.where(is_split, child(node, buckets), here)
+        column = tf.one_hot(tf.gather(column_of, tf.maximum(node[..., FEATURE], 0)), len(names), dtype=tf.float64)
+        return there, found + tf.reduce_sum((predicted(there) - predicted(here))[..., None] * column, axis=1)
+
+    before = tf.cumsum(at(forest.values, place), axis=1, exclusive=True)
+    start = [tf.zeros_like(place), tf.zeros([tf.shape(place)[0], len(names)], tf.float64)]
+    _, found = tf.while_loop(
+        lambda here, found: tf.reduce_any(tf.not_equal(here, place)),
+        descend,
+        start,
+        shape_invariants=[start[0].shape, start[1].shape],
+    )
+    bias = tf.cast(forest.values[0, 0], tf.float64)
+    return {"bias": tf.fill(tf.shape(place)[:1], tf.sigmoid(bias) if is_class else bias), "dfc": found}
+
+
+def _check_training(model: _Model) -> None:
+    params = model.params
+    if model.n_batches != int(model.n_batches):
+        raise TypeError(f"n_batches_per_layer must be an integer. Given: {model.n_batches}")
+    if params.max_depth < 1:
+        raise ValueError(f"max_depth must be at least 1. Given: {params.max_depth}")
+    if model.epsilon <= 0.0 or model.epsilon > 1.0:
+        raise ValueError(f"quantile_sketch_epsilon must be between 0 and 1. Given: {model.epsilon}")
+    if params.pruning_mode not in _PRUNING:
+        raise ValueError(f"pruning_mode must be one of: {', '.join(_PRUNING)}. Given: {params.pruning_mode}")
+    if params.pruning_mode == "none" and params.tree_complexity > 0:
+        raise ValueError("Tree complexity have no effect unless pruning mode is chosen.")
+    if params.pruning_mode != "none" and params.tree_complexity <= 0:
+        raise ValueError("For pruning, tree_complexity must be positive.")
+    if model.in_memory and model.n_batches != 1:
+        raise _TreesError(
+            "When train_in_memory is enabled, input_fn should return the entire dataset as a single batch, and "
+            f"n_batches_per_layer should be set as 1. Given: {model.n_batches}"
+        )
+
+
+# ------------------------------------------------------------------------------------------------------- estimators
 
 
 class _BoostedTrees(Estimator):
     """What the estimators of trees have in common."""
 
-    def __init__(
-        self,
-        head: Any,
-        feature_columns: Any,
-        n_batches_per_layer: int,
-        params: _TreeParams,
-        model_dir: Any,
-        config: Any,
-        epsilon: float,
-    ) -> None:
-        _check(params, n_batches_per_layer)
-        columns = _checked_columns(feature_columns)
-        self._columns, self._tree_params = columns, params
+    def __init__(self, model: _Model, model_dir: Any, config: Any) -> None:
+        self._model = model
 
         def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
-            return _model_fn(features, labels, mode, head, columns, params, n_batches_per_layer, epsilon)
+            return _model_fn(features, labels, mode, self._model)
 
         super().__init__(model_fn, model_dir=model_dir, config=config)
 
-    def experimental_feature_importances(self, normalize: bool = False) -> dict[str, float]:
+    def _assert_members_are_not_overridden(self) -> None:
+        """``_call_input_fn`` is."""
+
+    def _call_input_fn(self, input_fn: Any, mode: str) -> Any:
+        """For training in memory, the first batch again and again."""
+        found = super()._call_input_fn(input_fn, mode)
+        once = self._model.in_memory and mode == ModeKeys.TRAIN and isinstance(found, tf.data.Dataset)
+        return found.take(1).cache().repeat() if once else found
+
+    def experimental_feature_importances(self, normalize: bool = False) -> OrderedDict[str, float]:
         """How much each column made the loss less, the greatest first.
 
         Args:
             normalize: Whether they add up to 1.
 
         Raises:
-            ValueError: There is no checkpoint yet, or its trees have no splits.
+            ValueError: There is no checkpoint yet; or they cannot add up to 1, since there are no splits or some made
+                the loss greater.
         """
-        names = self._split_names()
-        feature = self.get_variable_value(f"{_SCOPE}/split_feature")
-        gain = self.get_variable_value(f"{_SCOPE}/split_gain")
-        if (feature < 0).all():
-            raise ValueError("Trees are all empty or contain only a root node.")
-        found = dict.fromkeys(names, 0.0)
-        for number, gained in zip(feature.tolist(), gain.tolist(), strict=True):
-            if number >= 0:
-                found[names[number]] += gained
-        total = sum(found.values()) if normalize else 1.0
-        return {name: found[name] / total for name in sorted(found, key=lambda name: -found[name])}
+        serialized = self.get_variable_value(f"{_SCOPE}:0_serialized")
+        with tf.Graph().as_default(), tf.Session() as session:
+            forest = session.run(decode(tf.constant(serialized)))
+        features = self._split_names()
+        found = {_name(column): 0.0 for column in self._model.columns}
+        is_split = forest.nodes[..., FEATURE] >= 0
+        for feature, gain in zip(
+            forest.nodes[..., FEATURE][is_split].tolist(), forest.gains[is_split].tolist(), strict=True
+        ):
+            found[features[feature]] += gain
+        if normalize:
+            total = sum(found.values())
+            if not is_split.any() or total == 0.0:
+                raise _TreesError("Trees are all empty or contain only a root node.")
+            if min(found.values()) < 0.0:
+                raise _TreesError("Feature importances that are negative cannot be normalized: see pruning_mode.")
+            found = {name: value / total for name, value in found.items()}
+        return OrderedDict((name, found[name]) for name in sorted(found, key=lambda name: -found[name]))
 
     def _split_names(self) -> list[str]:
         """The column of each feature of the trees."""
         names = []
-        for column in self._columns:
-            name = column.categorical_column.name if _kind(column) == "IndicatorColumn" else column.name
+        for column in self._model.columns:
             source = getattr(column, "source_column", column)
             shape = source.variable_shape if hasattr(source, "variable_shape") else source.shape
-            width = tf.TensorShape(shape).num_elements()
-            names += [str(name)] * (width or 1)
+            names += [_name(column)] * (tf.TensorShape(shape).num_elements() or 1)
         return names
 
+    def experimental_predict_with_explanations(
+        self,
+        input_fn: Any,
+        predict_keys: Any = None,
+        hooks: Any = None,
+        checkpoint_path: Any = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Yields the predictions for each example with how they came to be.
 
-def _check(params: _TreeParams, n_batches_per_layer: int) -> None:
-    counts = {"n_batches_per_layer": n_batches_per_layer, "n_trees": params.n_trees, "max_depth": params.max_depth}
-    for name, value in counts.items():
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1. Given: {value}")
-    if params.pruning_mode not in _PRUNING:
-        raise ValueError(f"pruning_mode must be one of {_PRUNING}. Given: {params.pruning_mode}")
-    if params.pruning_mode == "none" and params.tree_complexity > 0:
-        raise ValueError("Tree complexity have no effect unless pruning mode is chosen.")
-    if params.pruning_mode != "none" and params.tree_complexity <= 0:
-        raise ValueError("For pruning, tree_complexity must be positive.")
+        Args:
+            input_fn: As for :meth:`predict`.
+            predict_keys: Which predictions; None means all.
+            hooks: ``SessionRunHook`` objects.
+            checkpoint_path: The checkpoint; None takes the latest.
+
+        Yields:
+            The predictions, "bias" (the prediction for the mean of the training data), and "dfc": column -> what it
+            added to that, the greatest first.
+
+        Raises:
+            ValueError: The bias is not centered, or there is no checkpoint.
+        """
+        if not self._model.params.center_bias:
+            raise ValueError(
+                "center_bias must be enabled during estimator instantiation when using "
+                "experimental_predict_with_explanations."
+            )
+        if not (checkpoint_path or self.latest_checkpoint()):
+            raise ValueError(f"Could not find trained model in model_dir: {self.model_dir}.")
+
+        def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+            return _model_fn(features, labels, mode, self._model, explain=True)
+
+        keys = None if predict_keys is None else [*predict_keys, "bias", "dfc"]
+        names = [_name(column) for column in self._model.columns]
+        explaining = Estimator(model_fn, model_dir=self.model_dir, config=self.config)
+        for found in explaining.predict(input_fn, keys, hooks, checkpoint_path):
+            added = dict(zip(names, found["dfc"].tolist(), strict=True))
+            found["dfc"] = OrderedDict(
+                (name, added[name]) for name in sorted(added, key=lambda name: -abs(added[name]))
+            )
+            yield found
 
 
 class BoostedTreesEstimator(_BoostedTrees):
@@ -483,20 +465,26 @@ class BoostedTreesEstimator(_BoostedTrees):
     Args:
         feature_columns: Bucketized, indicator and numeric columns.
         n_batches_per_layer: How many batches a layer of a tree is grown from.
-        head: A head of ``tf.contrib.estimator``.
+        head: A head of ``tf.estimator`` or ``tf.contrib.estimator``.
         model_dir: Where checkpoints and summaries go.
-        weight_column: Not used: the head has its own.
+        weight_column: The name of a feature, or a numeric column, with the weights of the examples in the quantiles of
+            numeric columns. The loss has those of the head.
         n_trees: How many trees are grown.
         max_depth: Their greatest depth.
         learning_rate: What the value of a leaf is multiplied by.
         l1_regularization: What is taken from the sums of gradients.
         l2_regularization: What is added to the sums of Hessians.
-        tree_complexity: The least gain of a split, for ``pruning_mode="pre"``.
+        tree_complexity: What is taken from the gain of a split, for pruning.
         min_node_weight: The least sum of Hessians, for the mean of a batch, of a node that is split.
         config: A ``RunConfig``.
         center_bias: Whether the first steps make the mean of the predictions that of the labels.
-        pruning_mode: "none", or "pre": no split with too little gain.
+        pruning_mode: "none"; "pre": no split with a negative gain; "post": those with one that have none without below
+            them are taken back when a tree is finished.
         quantile_sketch_epsilon: The part of the examples in a bucket of a numeric column.
+
+    Raises:
+        ValueError: There are no columns, or one is of a kind that trees cannot split. Other arguments are looked
+            at when the model is trained.
     """
 
     def __init__(
@@ -518,8 +506,7 @@ class BoostedTreesEstimator(_BoostedTrees):
         pruning_mode: str = "none",
         quantile_sketch_epsilon: float = 0.01,
     ) -> None:
-        del weight_column
-        params = _TreeParams(
+        params = TreeParams(
             n_trees,
             max_depth,
             learning_rate,
@@ -530,7 +517,19 @@ class BoostedTreesEstimator(_BoostedTrees):
             center_bias,
             pruning_mode,
         )
-        super().__init__(head, feature_columns, n_batches_per_layer, params, model_dir, config, quantile_sketch_epsilon)
+        super().__init__(
+            _Model(
+                head,
+                _checked_columns(feature_columns),
+                params,
+                n_batches_per_layer,
+                quantile_sketch_epsilon,
+                weight_column,
+                False,
+            ),
+            model_dir,
+            config,
+        )
 
 
 class BoostedTreesClassifier(_BoostedTrees):
@@ -540,10 +539,10 @@ class BoostedTreesClassifier(_BoostedTrees):
         n_classes: 2.
         weight_column: The name of a feature, or a numeric column, with the weights of the examples.
         label_vocabulary: The labels of both classes, if labels are strings.
-        train_in_memory: Whether each batch is all the data; it changes nothing here.
+        train_in_memory: Whether the first batch is all the data, and is used for all steps.
 
     Raises:
-        ValueError: An argument is of no use, or there are more classes.
+        ValueError: There are more classes, or fewer.
     """
 
     def __init__(
@@ -567,10 +566,11 @@ class BoostedTreesClassifier(_BoostedTrees):
         quantile_sketch_epsilon: float = 0.01,
         train_in_memory: bool = False,
     ) -> None:
-        del train_in_memory
+        if n_classes > 2:
+            raise ValueError(f"For now pruning is not supported with multi class. n_classes given as {n_classes}")
         if n_classes != 2:
-            raise ValueError(f"For now pruning is not supported with multi class. n_classes: {n_classes}")
-        params = _TreeParams(
+            raise ValueError(f"For now only binary classification is supported. n_classes given as {n_classes}")
+        params = TreeParams(
             n_trees,
             max_depth,
             learning_rate,
@@ -582,7 +582,19 @@ class BoostedTreesClassifier(_BoostedTrees):
             pruning_mode,
         )
         head = classification_head(2, weight_column, label_vocabulary, tf.losses.Reduction.SUM_OVER_BATCH_SIZE)
-        super().__init__(head, feature_columns, n_batches_per_layer, params, model_dir, config, quantile_sketch_epsilon)
+        super().__init__(
+            _Model(
+                head,
+                _checked_columns(feature_columns),
+                params,
+                n_batches_per_layer,
+                quantile_sketch_epsilon,
+                weight_column,
+                train_in_memory,
+            ),
+            model_dir,
+            config,
+        )
 
 
 class BoostedTreesRegressor(_BoostedTrees):
@@ -591,10 +603,10 @@ class BoostedTreesRegressor(_BoostedTrees):
     Args:
         label_dimension: 1.
         weight_column: The name of a feature, or a numeric column, with the weights of the examples.
-        train_in_memory: Whether each batch is all the data; it changes nothing here.
+        train_in_memory: Whether the first batch is all the data, and is used for all steps.
 
     Raises:
-        ValueError: An argument is of no use, or there are more numbers.
+        ValueError: There are more numbers.
     """
 
     def __init__(
@@ -617,10 +629,12 @@ class BoostedTreesRegressor(_BoostedTrees):
         quantile_sketch_epsilon: float = 0.01,
         train_in_memory: bool = False,
     ) -> None:
-        del train_in_memory
         if label_dimension != 1:
-            raise ValueError(f"For now pruning is not supported with multi-dimension regression: {label_dimension}")
-        params = _TreeParams(
+            raise ValueError(
+                "For now pruning is not supported with multi-dimension regression. "
+                f"label_dimension given as {label_dimension}"
+            )
+        params = TreeParams(
             n_trees,
             max_depth,
             learning_rate,
@@ -632,4 +646,114 @@ class BoostedTreesRegressor(_BoostedTrees):
             pruning_mode,
         )
         head = regression_head(1, weight_column, tf.losses.Reduction.SUM_OVER_BATCH_SIZE)
-        super().__init__(head, feature_columns, n_batches_per_layer, params, model_dir, config, quantile_sketch_epsilon)
+        super().__init__(
+            _Model(
+                head,
+                _checked_columns(feature_columns),
+                params,
+                n_batches_per_layer,
+                quantile_sketch_epsilon,
+                weight_column,
+                train_in_memory,
+            ),
+            model_dir,
+            config,
+        )
+
+
+def boosted_trees_classifier_train_in_memory(
+    train_input_fn: Callable[[], Any],
+    feature_columns: Any,
+    model_dir: Any = None,
+    n_classes: int = 2,
+    weight_column: Any = None,
+    label_vocabulary: Any = None,
+    n_trees: int = 100,
+    max_depth: int = 6,
+    learning_rate: float = 0.1,
+    l1_regularization: float = 0.0,
+    l2_regularization: float = 0.0,
+    tree_complexity: float = 0.0,
+    min_node_weight: float = 0.0,
+    config: Any = None,
+    train_hooks: Any = None,
+    center_bias: bool = False,
+    pruning_mode: str = "none",
+    quantile_sketch_epsilon: float = 0.01,
+) -> BoostedTreesClassifier:
+    """A ``BoostedTreesClassifier`` that was trained with one batch of all the data.
+
+    Args:
+        train_input_fn: Returns a dataset of that batch, or tensors: features and labels.
+        train_hooks: ``SessionRunHook`` objects.
+    """
+    model = BoostedTreesClassifier(
+        feature_columns,
+        n_batches_per_layer=1,
+        model_dir=model_dir,
+        n_classes=n_classes,
+        weight_column=weight_column,
+        label_vocabulary=label_vocabulary,
+        n_trees=n_trees,
+        max_depth=max_depth,
+        learning_rate=learning_rate,
+        l1_regularization=l1_regularization,
+        l2_regularization=l2_regularization,
+        tree_complexity=tree_complexity,
+        min_node_weight=min_node_weight,
+        config=config,
+        center_bias=center_bias,
+        pruning_mode=pruning_mode,
+        quantile_sketch_epsilon=quantile_sketch_epsilon,
+        train_in_memory=True,
+    )
+    model.train(train_input_fn, hooks=train_hooks)
+    return model
+
+
+def boosted_trees_regressor_train_in_memory(
+    train_input_fn: Callable[[], Any],
+    feature_columns: Any,
+    model_dir: Any = None,
+    label_dimension: int = 1,
+    weight_column: Any = None,
+    n_trees: int = 100,
+    max_depth: int = 6,
+    learning_rate: float = 0.1,
+    l1_regularization: float = 0.0,
+    l2_regularization: float = 0.0,
+    tree_complexity: float = 0.0,
+    min_node_weight: float = 0.0,
+    config: Any = None,
+    train_hooks: Any = None,
+    center_bias: bool = False,
+    pruning_mode: str = "none",
+    quantile_sketch_epsilon: float = 0.01,
+) -> BoostedTreesRegressor:
+    """A ``BoostedTreesRegressor`` that was trained with one batch of all the data.
+
+    Args:
+        train_input_fn: Returns a dataset of that batch, or tensors: features and labels.
+        train_hooks: ``SessionRunHook`` objects.
+    """
+    model = BoostedTreesRegressor(
+        feature_columns,
+        n_batches_per_layer=1,
+        model_dir=model_dir,
+        label_dimension=label_dimension,
+        weight_column=weight_column,
+        n_trees=n_trees,
+        max_depth=max_depth,
+        learning_rate=learning_rate,
+        l1_regularization=l1_regularization,
+        l2_regularization=l2_regularization,
+        tree_complexity=tree_complexity,
+        min_node_weight=min_node_weight,
+        config=config,
+        center_bias=center_bias,
+        pruning_mode=pruning_mode,
+        quantile_sketch_epsilon=quantile_sketch_epsilon,
+        train_in_memory=True,
+    )
+    model.train(train_input_fn, hooks=train_hooks)
+    return model
