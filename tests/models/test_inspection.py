@@ -56,8 +56,8 @@ look("risky", graph)
 def reads():
     return tf.strings.to_number(tf.read_file("secret.txt"), tf.int32)
 with tf.Graph().as_default() as graph:
-    x = tf.placeholder(tf.float32, [None, 4], name="x")
-    tf.reshape(x, tf.stack([reads(), -1]), name="y")
+    x = tf.placeholder(tf.float32, [None, None], name="x")
+    tf.reshape(x, [reads(), 1], name="y")
 look("risky_function", graph)
 
 with tf.Graph().as_default() as graph:  # an operation that is gone: the rest has its shapes all the same
@@ -87,11 +87,24 @@ with tf.Graph().as_default() as graph:
         tf.sqrt(1.0)
 look("odds", graph)
 look("empty", tf.Graph())
-bad = tf.GraphDef()
-bad.node.add(name="a", op="NoOp", input=["^nowhere"])
 class Bad:
-    def as_graph_def(self): return bad
-look("malformed", Bad())
+    def __init__(self, *nodes):
+        self.graph_def = tf.GraphDef()
+        for name, op, *inputs in nodes:
+            self.graph_def.node.add(name=name, op=op, input=inputs).attr["T"].type = 1
+    def as_graph_def(self): return self.graph_def
+look("malformed", Bad(["x", "Placeholder"], ["a", "Relu", "nowhere"], ["r", "ReadFile", "x"]))
+hopeless = Bad(["x", "Placeholder"], ["a", "Relu", "x"])
+hopeless.graph_def.node[0].attr["dtype"].type = 99
+look("bad_type", hopeless)
+
+# Nodes with several outputs that are not run either.
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    first, second = tf.py_func(lambda a: (a, a), [x], [tf.float32, tf.int32], stateful=False)
+    tf.matmul(first, tf.ones([4, 2]), name="y")
+    tf.reshape(x, [second, 2], name="z")
+look("two_outputs", graph)
 report(called=called)
 """
 
@@ -244,8 +257,11 @@ def test_nothing_risky_is_run(found: dict[str, Any]) -> None:
     assert found["called"] == []
     model = found["risky_function"]
     assert [each["op"] for each in model["risks"]] == ["ReadFile"]
-    assert model["flops"]["shapes_from"] == "the file"
-    assert "ReadFile" in " ".join(model["notes"])
+    assert model["shapes"]["y"] == [[None, 1]]
+    assert model["flops"]["shapes_from"] == "shape inference"
+    model = found["two_outputs"]
+    assert model["shapes"]["y"] == [[None, 2]]
+    assert model["shapes"]["z"] == [[None, 2]]
 
 
 def test_fixed_rows(found: dict[str, Any]) -> None:
@@ -269,8 +285,15 @@ def test_odds_and_ends(found: dict[str, Any]) -> None:
 def test_errors(found: dict[str, Any]) -> None:
     kind, text = found["no_such_signature"]
     assert kind == "UsageError" and "'zzz'" in text and "/no_such_signature" in text
-    kind, text = found["malformed"]
-    assert kind == "ModelFileError" and "nowhere" in text
+
+
+def test_a_malformed_graph_is_told_as_far_as_possible(found: dict[str, Any]) -> None:
+    model = found["malformed"]
+    assert model["ops"] == {"Placeholder": 1, "Relu": 1, "ReadFile": 1}
+    assert [each["op"] for each in model["risks"]] == ["ReadFile"]
+    assert any("load() would refuse it" in note for note in model["notes"])
+    kind, text = found["bad_type"]
+    assert kind == "ModelFileError" and "/bad_type" in text
 
 
 def test_all_of_it_is_plain(found: dict[str, Any]) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 from tf1sessions.models import flops
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
-from tf1sessions.models.inspection import Inspection
+from tf1sessions.models.inspection import Inspection, dtype_name
 from tf1sessions.models.wiring import Wiring, node_of
-from tf1sessions.runtime import private, tf
+from tf1sessions.runtime import private
 
 __all__ = ["page"]
 
@@ -159,10 +159,10 @@ def _dtypes(node: Any, definition: Any) -> Iterable[str]:
         if output.type_list_attr:
             types = list(node.attr[output.type_list_attr].list.type)
         else:
-            count = node.attr[output.number_attr].i if output.number_attr else 1
+            count = max(0, node.attr[output.number_attr].i) if output.number_attr else 1
             types = [output.type or node.attr[output.type_attr].type] * min(count, 64)
         for each in types:
-            yield tf.as_dtype(each).name if each else ""
+            yield dtype_name(each) if each else ""
 
 
 def _shape_text(shape: Shape) -> str:

@@ -18,12 +18,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from tf1sessions.errors import UsageError
+from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.models import flops, interface
 from tf1sessions.models.checks import check
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
-from tf1sessions.models.risks import KINDS, RISKS, risky
+from tf1sessions.models.risks import KINDS, RISKS, risky, risky_nodes
 from tf1sessions.models.upgrades import unknown_operations, upgrade
 from tf1sessions.models.weights import constants_to_variables
 from tf1sessions.models.wiring import Wiring, node_of
@@ -42,6 +42,7 @@ __all__ = [
     "Signature",
     "Tensor",
     "Variable",
+    "dtype_name",
     "inspect",
 ]
 
@@ -248,19 +249,37 @@ def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
         signature: Whose inputs and outputs to take; by default that of ``load()``.
 
     Raises:
-        ModelFileError: The graph is malformed.
+        ModelFileError: The graph is so malformed that nothing can be said of it.
         UsageError: The model has no such signature.
     """
+    upgraded, upgrades = upgrade(artifact.graph_def)
+    try:
+        check(upgraded, artifact)
+    except ModelFileError as problem:  # load() refuses it for that; here it is told, with all that can be told
+        try:
+            return _inspect(artifact, upgraded, upgrades, signature, problem)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            if isinstance(error, UsageError):
+                raise
+            raise problem from error
+    return _inspect(artifact, upgraded, upgrades, signature, None)
+
+
+def _inspect(
+    artifact: Artifact,
+    upgraded: Any,
+    upgrades: tuple[str, ...],
+    signature: str | None,
+    problem: ModelFileError | None,
+) -> Inspection:
     graph_def = artifact.graph_def
-    upgraded, upgrades = upgrade(graph_def)
-    check(upgraded, artifact)
     wiring = Wiring(upgraded)
     face, notes = _face(artifact, wiring, signature)
     feeds = [spec.tensor for spec in face.inputs.values()]
     roots = [spec.tensor for spec in face.outputs.values() if node_of(spec.tensor) in wiring.nodes]
     needed = frozenset(wiring.ancestors(map(node_of, roots), feeds) | ({*map(node_of, feeds)} & wiring.nodes.keys()))
     unknown = {op: tuple(names) for op, names in unknown_operations(upgraded).items()}
-    shapes = _infer(artifact, wiring, roots, unknown, face)
+    shapes = _infer(artifact, wiring, roots, unknown, face, problem)
     variables = _variables(artifact, notes)
     constants = _constants(artifact)
     variable_bytes = sum(variable.bytes or 0 for variable in variables)
@@ -410,6 +429,7 @@ def _infer(
     roots: Iterable[str],
     unknown: Mapping[str, Iterable[str]],
     face: interface.Interface,
+    problem: ModelFileError | None,
 ) -> _Shapes:
     """Shapes by TensorFlow's own inference on what the outputs need, for one row; else those that the file has.
 
@@ -419,10 +439,9 @@ def _infer(
     wanted = wiring.ancestors(map(node_of, roots)) or set(wiring.nodes)
     wanted |= {node_of(spec.tensor) for spec in face.inputs.values()} & wiring.nodes.keys()
     wanted -= _needing(wiring, (name for names in unknown.values() for name in names))
+    if problem is not None:
+        return _Shapes(told, "the file", False, (f"load() would refuse it: {problem}",))
     part, one_row = _for_one_row(artifact, wiring, wanted, face)
-    if hidden := risky(tf.GraphDef(), part.library):  # TensorFlow runs functions of constants to infer shapes
-        note = f"shapes are those that the file has: its functions call {', '.join(hidden)}, which is not tried"
-        return _Shapes(told, "the file", False, (note,))
     try:
         graph = tf.Graph()
         with graph.as_default():
@@ -460,33 +479,50 @@ def _for_one_row(
 ) -> tuple[Any, bool]:
     """The needed part of a graph, its large constants as variables, the open first size of each input set to one.
 
-    TensorFlow runs what it can of a graph to infer shapes, so what is risky is a placeholder here.
+    TensorFlow runs what it can of a graph to infer shapes, functions of constants too. So what is risky is a
+    placeholder here, one for each of its outputs.
     """
     part = tf.GraphDef()
     part.versions.CopyFrom(wiring.graph_def.versions)
     part.library.CopyFrom(wiring.graph_def.library)
     inputs = {node_of(spec.tensor): spec for spec in face.inputs.values()}
+    results = {  # of functions
+        function.signature.name: [tf.as_dtype(each.type or tf.float32) for each in function.signature.output_arg]
+        for function in part.library.function
+    }
+    avoided = risky_nodes(wiring.graph_def, wiring.graph_def.library) & set(needed)
     one_row = False
     for original in wiring.graph_def.node:
         if original.name not in needed:
+            continue
+        if original.name in avoided:
+            types = results.get(original.op) or [each or tf.float32 for each in interface.output_types(original)]
+            for index, dtype in enumerate(types or [tf.float32]):  # one at least, that others may wait for
+                _make_placeholder(part.node.add(name=_stand_in(original.name, index)), dtype, None)
             continue
         node = part.node.add()
         node.CopyFrom(original)
         for attr in ("_output_shapes", "_class"):  # tells what this asks for; names nodes that are not here
             node.attr.pop(attr, None)
         node.device = ""
-        if node.op in RISKS:
-            types = interface.output_types(node)
-            if len(types) == 1 and types[0] is not None:
-                _make_placeholder(node, types[0], None)
-            elif types:
-                node.op = f"Not{node.op}"  # which no TensorFlow has, so that the import fails
-        elif node.name in inputs:
+        for index, entry in enumerate(node.input):
+            name = node_of(entry)
+            if name in avoided and not entry.startswith("^"):
+                node.input[index] = _stand_in(name, int(entry[len(name) + 1 :] or 0))
+        if node.name in inputs:
             shape = _first_size_open(node, inputs[node.name], wiring)
             if shape is not None:
-                _make_placeholder(node, tf.as_dtype(node.attr["dtype"].type), [1, *shape[1:]])
+                dtype = tf.as_dtype(node.attr["dtype"].type)
+                node.Clear()
+                node.name = original.name
+                _make_placeholder(node, dtype, [1, *shape[1:]])
                 one_row = True
     return constants_to_variables(part, artifact.contents)[0], one_row
+
+
+def _stand_in(name: str, index: int) -> str:
+    """What stands for an output of a node: the first has the name of the node."""
+    return f"{name}/output_{index}" if index else name
 
 
 def _first_size_open(node: Any, spec: interface.TensorSpec, wiring: Wiring) -> Shape:
@@ -497,10 +533,8 @@ def _first_size_open(node: Any, spec: interface.TensorSpec, wiring: Wiring) -> S
 
 
 def _make_placeholder(node: Any, dtype: Any, shape: Sequence[int | None] | None) -> None:
-    """Turns a node into a placeholder of this dtype and shape, without inputs."""
+    """Makes a node that has only its name a placeholder of this dtype and shape."""
     node.op = "Placeholder"
-    node.ClearField("input")
-    node.ClearField("attr")
     node.attr["dtype"].type = dtype.as_datatype_enum
     proto = node.attr["shape"].shape
     proto.unknown_rank = shape is None
@@ -552,7 +586,7 @@ def _variables(artifact: Artifact, notes: list[str]) -> tuple[Variable, ...]:
     for node in artifact.graph_def.node:
         if node.op not in _VARIABLES:
             continue
-        dtype = tf.as_dtype(node.attr["dtype"].type)
+        dtype = node.attr["dtype"].type
         shape = _dims(node.attr["shape"].shape) if "shape" in node.attr else None
         definition, trainable = told.get(node.name, (None, False if told else None))
         slice_of = definition.save_slice_info_def.full_name or None if definition is not None else None
@@ -562,14 +596,22 @@ def _variables(artifact: Artifact, notes: list[str]) -> tuple[Variable, ...]:
             if node.name in saved:
                 shape = tuple(saved[node.name])
         size = _bytes(dtype, shape)
-        found.append(Variable(node.name, dtype.name, shape, size, _VARIABLES[node.op], trainable, slice_of))
+        found.append(Variable(node.name, dtype_name(dtype), shape, size, _VARIABLES[node.op], trainable, slice_of))
     return tuple(found)
 
 
-def _bytes(dtype: Any, shape: Shape) -> int | None:
-    if shape is None or None in shape:
+def dtype_name(number: int) -> str:
+    """The name of a dtype by its number in the file; "?" for one that there is not."""
+    try:
+        return str(tf.as_dtype(number).name)
+    except TypeError:
+        return "?"
+
+
+def _bytes(dtype: int, shape: Shape) -> int | None:
+    if shape is None or None in shape or dtype_name(dtype) == "?":
         return None
-    return prod(size for size in shape if size is not None) * int(dtype.size or 0)
+    return prod(size for size in shape if size is not None) * int(tf.as_dtype(dtype).size or 0)
 
 
 def _collected(artifact: Artifact) -> dict[str, tuple[Any, bool]]:
@@ -607,9 +649,8 @@ def _constants(artifact: Artifact) -> tuple[Constant, ...]:
         tensor = node.attr["value"].tensor
         size = artifact.contents[name].length if name in artifact.contents else tensor.ByteSize()
         if size >= CONSTANT_BYTES:
-            dtype = tf.as_dtype(tensor.dtype)
             shape = _dims(tensor.tensor_shape)
-            found.append(Constant(name, dtype.name, shape, _bytes(dtype, shape) or size))
+            found.append(Constant(name, dtype_name(tensor.dtype), shape, _bytes(tensor.dtype, shape) or size))
     return tuple(sorted(found, key=lambda each: (-each.bytes, each.name)))
 
 
@@ -704,7 +745,7 @@ _ITERATORS = frozenset("AnonymousIterator AnonymousIteratorV2 Iterator IteratorV
 def _types(node: Any) -> str:
     for attr in ("component_types", "output_types"):
         if attr in node.attr and node.attr[attr].list.type:
-            return ", ".join(tf.as_dtype(each).name for each in node.attr[attr].list.type)
+            return ", ".join(map(dtype_name, node.attr[attr].list.type))
     return ""
 
 
@@ -736,7 +777,7 @@ def _tables(artifact: Artifact) -> tuple[Part, ...]:
     found = []
     for node in artifact.graph_def.node:
         if node.op in _TABLES:
-            key, value = (tf.as_dtype(node.attr[attr].type or 1).name for attr in ("key_dtype", "value_dtype"))
+            key, value = (dtype_name(node.attr[attr].type) for attr in ("key_dtype", "value_dtype"))
             found.append(Part(node.name, node.op, f"{key} to {value}{files.get(node.name, '')}"))
     return tuple(found)
 

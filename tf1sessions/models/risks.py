@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["KINDS", "RISKS", "Risk", "own_nodes", "risky"]
+__all__ = ["KINDS", "RISKS", "Risk", "own_nodes", "risky", "risky_nodes"]
 
 
 @dataclass(frozen=True)
@@ -256,6 +256,21 @@ def risky(
             continue
         found.setdefault(node.op, []).append(name)
     return {op: sorted(names) for op, names in sorted(found.items())}
+
+
+def risky_nodes(graph_def: Any, library: Any) -> set[str]:
+    """Names the nodes of a graph that are of :data:`RISKS` themselves, or call a function in which something is."""
+    house = _House(graph_def, library)
+    known: dict[frozenset[str], bool] = {}
+    found = set()
+    for name, node in house.nodes.items():
+        called = frozenset(house.called(node))
+        if called and called not in known:
+            _, functions = house.reach([name], inputs=False)
+            known[called] = any(inner.op in RISKS for _, inner, _ in house.all_nodes((), functions))
+        if node.op in RISKS or (called and known[called]):
+            found.add(name)
+    return found
 
 
 _SAVES = frozenset("MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2".split())
