@@ -102,7 +102,7 @@ look("bad_type", hopeless)
 with tf.Graph().as_default() as graph:
     x = tf.placeholder(tf.float32, [None, 4], name="x")
     first, second = tf.py_func(lambda a: (a, a), [x], [tf.float32, tf.int32], stateful=False)
-    tf.matmul(first, tf.ones([4, 2]), name="y")
+    tf.reshape(first, [-1, 2], name="y")
     tf.reshape(x, [second, 2], name="z")
 look("two_outputs", graph)
 report(called=called)
