@@ -100,7 +100,7 @@ look("bad_type", hopeless)
 
 # Nodes with several outputs that are not run either.
 with tf.Graph().as_default() as graph:
-    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    x = tf.placeholder(tf.float32, [None, None], name="x")
     first, second = tf.py_func(lambda a: (a, a), [x], [tf.float32, tf.int32], stateful=False)
     tf.reshape(first, [-1, 2], name="y")
     tf.reshape(x, [second, 2], name="z")
