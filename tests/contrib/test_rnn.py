@@ -27,7 +27,7 @@ report(**rnn_cases.run(tf1, contrib.rnn))
 
 @pytest.mark.parametrize("way", ["script", "TF2 program"])
 def test_cells_are_those_of_1_15(run_python: Callable[..., PythonRun], way: str) -> None:
-    ours = run_python(_PROGRAM, str(FOLDER), way).results
+    ours = run_python(_PROGRAM, str(FOLDER), way, deadline=170).results
     golden = answers.golden("rnn")
     assert len(golden) >= 60
     found = answers.differences(ours, golden, rtol=1e-4, atol=1e-5)
