@@ -100,11 +100,11 @@ def told(values, digits=0):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="a fifth of the time; the ratios are less steady")
+    parser.add_argument("--quick", action="store_true", help="a quarter of the time; the ratios are less steady")
     parser.add_argument("--clients", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
-    seconds, clients = (0.6 if options.quick else 3.0), options.clients
+    seconds, clients = (0.5 if options.quick else 2.0), options.clients
 
     with t1.GraphSession() as gs:
         x = tf.placeholder(tf.float32, [None, WIDTH])

@@ -9,6 +9,7 @@ import asyncio
 import collections
 import concurrent.futures
 import contextlib
+import gc
 import logging
 import os
 import random
@@ -16,6 +17,7 @@ import signal
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -53,6 +55,12 @@ def graph(tf) -> Iterator[types.SimpleNamespace]:
         gs.initialize()
         gs.seal()
         yield found
+
+
+@pytest.fixture(autouse=True)
+def no_second_look(monkeypatch):
+    """Whoever has to be told that the model is free must not depend on looking again after a while."""
+    monkeypatch.setattr(batching, "_LOOK_SECS", FOREVER_MS)
 
 
 class Gate:
@@ -123,8 +131,8 @@ def test_an_idle_model_answers_in_the_callers_own_thread(graph):
     with Batcher(graph.gs, graph.x, graph.y, max_delay_ms=FOREVER_MS) as batcher:
         gate = Gate(batcher)
         gate.is_open.set()
-        for _ in range(3):
-            np.testing.assert_array_equal(batcher(rows(1, 2)), [[2, -2], [4, -4]])
+        for values in ([1, 2, 3], [1, 2], [1]):
+            assert batcher(rows(*values)).tolist() == [[2 * value, -2 * value] for value in values]
         assert gate.threads == [threading.current_thread()] * 3
         assert dispatchers() == []
 
@@ -242,10 +250,11 @@ def test_inputs_without_rows_must_be_the_same(graph):
             (rows(1), np.float64(3)),
             ({**call, "scale": 2.0},),
             (rows(1), -0.0),
+            (rows(1), 0.0),  # 1 / it is another number
             (call,),
         )
-        assert [answer[0, 0] for answer in answers] == [2, 3, 3, 2, 0, 2]
-        assert runs == [[1, 1], [1, 1], [1], [1]]
+        assert [answer[0, 0] for answer in answers] == [2, 3, 3, 2, 0, 0, 2]
+        assert runs == [[1, 1], [1, 1], [1], [1], [1]]
 
 
 def test_inner_shapes_and_strings(tf):
@@ -276,7 +285,8 @@ def test_inner_shapes_and_strings(tf):
                 [b"e=2"],
             ]
             assert gate.runs == [[1], [2, 1], [1]]
-            assert batcher.statistics().padded_rows == 5 + 0
+            assert batcher.statistics().padded_rows == 5
+            assert batcher(x=np.zeros((0, 2)), words=[])["joined"].tolist() == []
 
 
 def test_structures_of_fetches_and_several_outputs(graph):
@@ -350,12 +360,13 @@ def test_a_graph_that_fixes_the_number_of_rows_is_fed_that_many(tf):
 
 def test_a_request_with_too_many_rows_is_run_in_parts(graph):
     fetches = {"y": graph.y, "labels": graph.labels}
-    with Batcher(graph.gs, graph.x, fetches, max_batch_size=5, allowed_batch_sizes=[2, 4]) as batcher:
+    with Batcher(graph.gs, [graph.x, graph.scale], fetches, max_batch_size=5, allowed_batch_sizes=[2, 4]) as batcher:
         answer = batcher(rows(*range(11)))
         assert answer["y"].tolist() == rows(*range(0, 22, 2))
         assert answer["labels"].tolist() == [b"a", b"b"]
-        assert batcher.statistics().batch_sizes == {3: 1, 4: 2}
-        assert batcher.statistics().padded_rows == 1
+        assert batcher(rows(*range(11)), 3.0)["y"].tolist() == rows(*range(0, 33, 3))
+        assert batcher.statistics().batch_sizes == {3: 2, 4: 4}
+        assert batcher.statistics().padded_rows == 2
         runs, answers = together(batcher, (rows(1),), (rows(*range(6)),), (rows(2),))
         assert runs == [[1, 1], [6]]
         assert [len(answer["y"]) for answer in answers] == [1, 6, 1]
@@ -374,12 +385,11 @@ def test_results_are_the_callers_own(graph):
         _, answers = together(batcher, (fed,), (rows(3),))
         answers += [batcher(fed), batcher(rows(3))]
         arrays = [array for answer in answers for array in answer.values()]
-        for one in arrays:
+        for index, one in enumerate(arrays):
             assert one.flags.writeable
-            assert not any(np.shares_memory(one, other) for other in [*arrays, fed] if other is not one)
-            while isinstance(one, np.ndarray) and one.base is not None:  # nor is a whole batch kept alive
-                one = one.base
-                assert not isinstance(one, np.ndarray) or one.size <= 8
+            others = [*arrays[:index], *arrays[index + 1 :], fed]
+            assert not any(np.shares_memory(one, other) for other in others)
+            assert not isinstance(one.base, np.ndarray) or one.base.nbytes == one.nbytes, "it keeps other rows alive"
         answers[0]["v"][:] = b"changed"
         answers[0]["y"][:] = 7.0
         assert batcher(fed)["v"].tolist() == [b"a", b"b"]
@@ -722,10 +732,24 @@ def test_a_turn_is_not_taken_from_a_caller_that_runs(graph, monkeypatch):
 # ---------------------------------------------------------------------------------------------------- the answers
 
 
+def test_a_future_that_is_kept_keeps_neither_the_batcher_nor_what_was_fed(graph):
+    batcher = Batcher(graph.gs, graph.x, graph.y, max_delay_ms=0)
+    fed = np.array(rows(1), np.float32)
+    with busy(batcher):
+        futures = [batcher.submit(fed), batcher.submit(fed)]
+        futures[1].cancel()
+    assert futures[0].result(DEADLINE).tolist() == [[2, -2]]
+    batcher.close()
+    kept = [weakref.ref(batcher), weakref.ref(fed)]
+    del batcher, fed
+    wait_for(lambda: gc.collect() == 0 and [each() for each in kept] == [None, None], "both are collected")
+
+
 def test_a_function_added_to_a_future_may_call_the_batcher(graph):
     with Batcher(graph.gs, graph.x, graph.y) as batcher, busy(batcher) as gate:
         found: concurrent.futures.Future[Any] = concurrent.futures.Future()
         future = batcher.submit(rows(1))
+        batcher.submit(rows(2))  # so that callers are expected back, and a new one would be queued
         future.add_done_callback(lambda done: found.set_result((batcher(rows(5)), threading.current_thread())))
         gate.is_open.set()
         answer, thread = found.result(DEADLINE)
@@ -784,11 +808,12 @@ def test_closing_from_a_function_added_to_a_future(graph):
     gate = Gate(batcher)
     future = batcher.submit(rows(1))
     gate.wait_for_a_run()
-    future.add_done_callback(lambda done: batcher.close())
+    found: list[Any] = []
+    future.add_done_callback(lambda done: found.append((batcher.close(), batcher.closed)))
     gate.is_open.set()
     future.result(DEADLINE)
     wait_for(lambda: not dispatchers(), "the thread ends")
-    assert batcher.closed
+    assert found == [(None, True)]
 
 
 def test_percentiles():
@@ -925,7 +950,7 @@ def test_everything_at_once_at_random(graph, tf):
     feeds = {"x": graph.x, "scale": graph.scale}
     fetches = {"y": graph.checked, "labels": graph.labels}
     with Batcher(
-        graph.gs, feeds, fetches, max_batch_size=32, queue_limit=40, allowed_batch_sizes=[1, 2, 8, 32]
+        graph.gs, feeds, fetches, max_batch_size=32, queue_limit=56, allowed_batch_sizes=[1, 2, 8, 32]
     ) as batcher:
         threads = [threading.Thread(target=work, args=(number, batcher, barrier), daemon=True) for number in range(64)]
         for thread in threads:
@@ -938,7 +963,9 @@ def test_everything_at_once_at_random(graph, tf):
         statistics = batcher.statistics()
     assert wrong == []
     assert sum(outcomes.values()) == 64 * 40
-    assert outcomes["succeeded"] > 1000 and outcomes["failed"] > 20, outcomes
+    assert outcomes["succeeded"] > 500 and min(outcomes[name] for name in ("failed", "cancelled", "expired")) > 5, (
+        outcomes
+    )
     for name, count in outcomes.items():
         assert getattr(statistics, name) == count, (name, outcomes, statistics)
     assert statistics.waiting == 0 and statistics.requests == 64 * 40

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+
 import numpy as np
 import pytest
 
@@ -123,10 +125,16 @@ def test_an_operation_in_the_old_form_of_a_call_is_looked_into(tf):
 
 def test_what_is_not_known_changes_something():
     class Operation:
-        name, type, get_attr = "strange", "NoSuchOperation", None
+        def __init__(self, kind, function=None):
+            self.name, self.type = "strange", kind
+            self.get_attr = lambda name: types.SimpleNamespace(name=function)
 
     class Graph:
         _copy_functions_to_graph_def = staticmethod(lambda library, start: None)
 
-    assert changed_by(Graph(), [Operation()]) == "'strange' of type NoSuchOperation"
     assert changed_by(Graph(), []) is None
+    assert changed_by(Graph(), [Operation("NoOp")]) is None
+    assert changed_by(Graph(), [Operation("NoSuchOperation")]) == "'strange' of type NoSuchOperation"
+    assert (
+        changed_by(Graph(), [Operation("PartitionedCall", "no_such_function")]) == "'strange' of type PartitionedCall"
+    )

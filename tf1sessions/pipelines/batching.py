@@ -29,13 +29,12 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import concurrent.futures
 import logging
 import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -151,12 +150,12 @@ class _Record:
 # -- requests ---------------------------------------------------------------------------------------------------------
 
 
-class _Request(Future):  # type: ignore[type-arg]
+class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
     """One caller's rows, and the Future of its answer."""
 
     def __init__(self, batcher: Batcher, rows: Rows, deadline_secs: float | None) -> None:
         super().__init__()
-        self.batcher = batcher
+        self._batcher: Batcher | None = batcher
         self._rows: Rows | None = rows
         self.count = rows.count
         self.key = rows.key
@@ -173,8 +172,9 @@ class _Request(Future):  # type: ignore[type-arg]
     def cancel(self) -> bool:
         """Cancels the request unless it runs or is done; returns whether it is cancelled."""
         cancelled = super().cancel()
-        if cancelled:
-            self.batcher._withdraw(self, "cancelled")
+        if cancelled and self._batcher is not None:
+            self._batcher._withdraw(self, "cancelled")
+            self._forget()
         return cancelled
 
     def end(self, result: Any, error: BaseException | None = None) -> None:
@@ -182,13 +182,17 @@ class _Request(Future):  # type: ignore[type-arg]
         try:
             if not self.running() and not self.set_running_or_notify_cancel():
                 return
-            self._rows = None  # a Future that is kept must not keep them
+            self._forget()
             if error is None:
                 self.set_result(result)
             else:
                 self.set_exception(error)
         except BaseException:  # Future lets through what is no Exception, and others wait for this thread
             logger.exception("a function that was added to a Future of the batcher raised")
+
+    def _forget(self) -> None:
+        """Drops what a Future that somebody keeps must not keep alive."""
+        self._batcher = self._rows = None
 
 
 # -- the batcher ------------------------------------------------------------------------------------------------------
@@ -258,7 +262,7 @@ class Batcher:
         max_batch_size: int = 64,
         max_delay_ms: float = 2.0,
         queue_limit: int = 1000,
-        allowed_batch_sizes: Sequence[int] | None = None,
+        allowed_batch_sizes: Iterable[int] | None = None,
         deadline_secs: float | None = None,
         shared: Iterable[Any] = (),
     ) -> None:
@@ -267,7 +271,8 @@ class Batcher:
             raise ConfigError(f"session is {session!r:.200}", where="Batcher", next_step="Give a GraphSession.")
         _check_integer("max_batch_size", max_batch_size)
         _check_integer("queue_limit", queue_limit)
-        for size in allowed_batch_sizes or ():
+        sizes = None if allowed_batch_sizes is None else tuple(allowed_batch_sizes)
+        for size in sizes or ():
             _check_integer("a size of allowed_batch_sizes", size)
         _check_duration("max_delay_ms", max_delay_ms)
         if deadline_secs is not None:
@@ -280,7 +285,7 @@ class Batcher:
             feeds,
             fetches,
             max_batch_size=max_batch_size,
-            allowed_batch_sizes=allowed_batch_sizes,
+            allowed_batch_sizes=sizes,
             shared=tuple(shared),
         )
 
@@ -313,19 +318,15 @@ class Batcher:
         if self._enter(request, can_run=True):
             return self._run_here(request)
         try:
-            if request.deadline is None:
-                return request.result()
-            try:
-                return request.result(max(0.0, request.deadline - time.monotonic()))
-            except FutureTimeoutError:
-                if not request.done():
-                    self._withdraw(request, "expired")
-                return request.result()
+            if request.deadline is not None:
+                concurrent.futures.wait([request], request.deadline - time.monotonic())
+                self._withdraw(request, "expired")  # if it still waits
+            return request.result()
         except BaseException:
             request.cancel()  # this caller was interrupted; if the request is done, nothing happens
             raise
 
-    def submit(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Future[Any]:
+    def submit(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> concurrent.futures.Future[Any]:
         """As a call, in the background: returns a Future at once. ``cancel()`` works until the request is run.
 
         Functions added to the Future run in the thread that answers, and hold it up.
@@ -627,9 +628,10 @@ class Batcher:
         return self._outcomes(batch[:middle]) + self._outcomes(batch[middle:])
 
     def _batch_error(self, count: int, cause: BaseException) -> BatchError:
+        why = f", because the graph changes something: {self._call.changed_by}" if self._call.changed_by else ""
         error = BatchError(
             f"a batch of {count} requests failed with {type(cause).__name__}, and is not run again to find the one that"
-            f" is to blame, because the graph changes something: {self._call.changed_by}",
+            f" is to blame{why}",
             where="Batcher",
             next_step="TensorFlow's error is this one's __cause__.",
         )
