@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pages import NOTES, RUN_BLOCKS, blocks, links, option_names, outputs_that_differ, table
-from support import PythonRun
+from support import PACKAGE, ROOT, PythonRun
 
 from tf1sessions.errors import JobFileError
 from tf1sessions.scripts.folder import STATES, JobRecord
@@ -18,8 +18,9 @@ from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS = (
-    NOTES / f"{name}.md" for name in ("1-run-it-unmodified", "2-what-is-different", "3-sessions-in-your-own-program")
+RUNNING, DIFFERENT, SESSIONS, MODELS = (
+    NOTES / f"{name}.md"
+    for name in ("1-run-it-unmodified", "2-what-is-different", "3-sessions-in-your-own-program", "5-old-models")
 )
 
 
@@ -103,3 +104,28 @@ def test_replacements_are_what_the_errors_say() -> None:
             if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said):
                 wrong.append(f"{missing}: {name} is not in {said!r}")
     assert wrong == []
+
+
+def test_inspect_says_what_the_page_says(run_python: Callable[..., PythonRun]) -> None:
+    done = run_python(
+        """
+        import os, sys
+        from click.testing import CliRunner
+        from tf1sessions.cli.main import cli
+        from tf1sessions.models.inspection import Inspection
+        from tf1sessions.models.risks import KINDS
+
+        os.chdir(sys.argv[1])
+        report(text=CliRunner().invoke(cli, ["inspect", "frozen.pb"]).stdout, kinds=KINDS)
+        """,
+        str(ROOT / "tests" / "golden" / "models"),
+    ).results
+    (shown,) = blocks(MODELS, "text")
+    assert done["text"].startswith(shown.text)
+    assert [row[0] for row in table(MODELS, "Kind")] == done["kinds"]
+
+
+def test_sections_of_inspect_are_the_real_ones() -> None:
+    source = (PACKAGE / "cli" / "report.py").read_text("utf-8")
+    told = [title for row in table(MODELS, "Section") for title in row[0].split(", ")]
+    assert [title for title in told if f'"{title}"' not in source and f'f"{title} ' not in source] == []

@@ -101,9 +101,7 @@ def test_text(calls: dict[str, Any]) -> None:
 
 def test_weights_and_tables_have_columns(calls: dict[str, Any]) -> None:
     found = sections(calls["html"][1])
-    (weights,) = (
-        lines for title, lines in found.items() if title.startswith("Weights (516 bytes in 9 variables (ref)")
-    )
+    (weights,) = (lines for title, lines in found.items() if title == "Weights (516 bytes in 9 ref variables)")
     assert weights[0] == "  logits/kernel         float32  [32, 3]       ref               384 bytes"
     assert weights[-1].startswith("  norm/moving_variance  float32  [2]           ref, not trained  ")
     found = sections(calls["queue"][1])

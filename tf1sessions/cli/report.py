@@ -157,8 +157,9 @@ def _weights(found: Inspection) -> Iterator[str]:
     parts = []
     if found.variables:
         refs = sum(each.kind == "ref" for each in found.variables)
-        kinds = "ref" if refs == len(found.variables) else "resource" if not refs else f"{refs} of them ref"
-        parts.append(f"{size(found.variable_bytes)} in {_number(len(found.variables), 'variable')} ({kinds})")
+        kinds = {0: "resource variable", len(found.variables): "ref variable"}
+        number = _number(len(found.variables), kinds.get(refs, "variable"))
+        parts.append(f"{size(found.variable_bytes)} in {number}{'' if refs in kinds else f', {refs} of them ref'}")
     if found.constants:
         parts.append(f"{size(found.constant_bytes)} in {_number(len(found.constants), 'constant')}")
     rows = []
