@@ -51,7 +51,14 @@ below, and there are no circles::
         saver.py             checkpoints by names
       factorization/     contrib.factorization
         clustering_ops.py    k-means as a graph
-      estimator.py       contrib.estimator
+      estimator/         contrib.estimator
+        export.py            exports, and what they receive
+        extenders.py         Estimators made from others, and an optimizer that clips
+        head.py              heads
+        replicate_model_fn.py  a model on several devices
+        rnn.py               RNNClassifier, RNNEstimator
+        saved_model_estimator.py  an Estimator of a SavedModel
+      feature_column.py  contrib.feature_column: sequences
       framework/         contrib.framework
         arg_scope.py         arguments that functions get from a scope
         checkpoint_ops.py    initializers from a checkpoint's matrix
@@ -252,6 +259,7 @@ below, and there are no circles::
       feeding.py         arrays that threads feed to a queue
       hooks.py           InMemoryEvaluatorHook and its like
       inputs.py          tf.estimator.inputs
+      keras.py           an Estimator of a Keras model
       model_fn.py        EstimatorSpec, ModeKeys
       run_config.py      RunConfig, TF_CONFIG
       saved_models.py    models as SavedModels

@@ -100,8 +100,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.factorization.WALSMatrixFactorization": _WALS,
     "tf.contrib.factorization.WALSModel": _WALS,
     "tf.contrib.factorization.gmm": _MIXTURE,
-    "tf.contrib.feature_column": "Use tf.feature_column{rest}",
-    "tf.contrib.feature_column.sequence_input_layer": "Use tf.keras.experimental.SequenceFeatures",
     "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
     "tf.contrib.framework": "Use tf.train, tf.nest or the functions of variables in tf",
     "tf.contrib.framework.fuse_op": "Use tf.graph_util.extract_sub_graph, and change the GraphDef",

@@ -123,6 +123,13 @@ class Estimator:
         found: str | None = tf.train.latest_checkpoint(self.model_dir)
         return found
 
+    def _warm_start_checkpoint(self) -> str | None:
+        """The path of the checkpoint that training starts with; None if there is none."""
+        if not self._warm_start_settings:
+            return None
+        path: str = self._warm_start_settings.ckpt_to_initialize_from
+        return tf.train.latest_checkpoint(path) if tf.io.gfile.isdir(path) else path
+
     def _check_trained(self) -> None:
         if not self.latest_checkpoint():
             raise ValueError(f"Could not find trained model in model_dir: {self._model_dir}.")
@@ -496,7 +503,7 @@ class Estimator:
         if None in input_receiver_fn_map.values():
             raise ValueError("An input_receiver_fn must be defined.")
         if not checkpoint_path:
-            checkpoint_path = self.latest_checkpoint()
+            checkpoint_path = self.latest_checkpoint() or self._warm_start_checkpoint()
         if not checkpoint_path:
             raise ValueError(f"Couldn't find trained model at {self._model_dir}.")
         with saved_models.new_folder(export_dir_base, assets_extra, as_text) as (folder, builder):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .canned.dnn import dnn_logit_fn_builder
+from .canned.linear import linear_logit_fn_builder
 from .early_stopping import (
     make_early_stopping_hook,
     stop_if_higher_hook,
@@ -17,6 +19,8 @@ __all__ = [
     "InMemoryEvaluatorHook",
     "build_raw_supervised_input_receiver_fn",
     "call_logit_fn",
+    "dnn_logit_fn_builder",
+    "linear_logit_fn_builder",
     "make_early_stopping_hook",
     "make_stop_at_checkpoint_step_hook",
     "stop_if_higher_hook",

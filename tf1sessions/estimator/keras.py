@@ -149,9 +149,7 @@ class _Source:
         )
 
     @contextlib.contextmanager
-    def _clone(
-        self, mode: str, step: Any, inputs: Any, targets: Any, sample_weights: Any = None
-    ) -> Iterator[Any]:
+    def _clone(self, mode: str, step: Any, inputs: Any, targets: Any, sample_weights: Any = None) -> Iterator[Any]:
         """A clone in the default graph; a subclassed model without a configuration is its own clone meanwhile."""
         cloning = _keras("models.cloning")
         with _keras("utils").CustomObjectScope(self._custom_objects):

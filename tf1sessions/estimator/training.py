@@ -191,9 +191,7 @@ def train_and_evaluate(
         TaskType.WORKER: _run_worker,
     }
     if config.task_type not in tasks:
-        raise ValueError(
-            f"Task type {config.task_type} is not supported. Supported task types are {sorted(tasks)}"
-        )
+        raise ValueError(f"Task type {config.task_type} is not supported. Supported task types are {sorted(tasks)}")
     tasks[config.task_type](estimator, train_spec, eval_spec)
     return None
 
@@ -263,9 +261,7 @@ def _run_evaluator(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalS
                 "Please consider to increase it."
             )
             time.sleep(_POLL_SECS)
-    log.info(
-        "Exiting evaluation, global_step=%s >= train max_steps=%s", evaluator.global_step, train_spec.max_steps
-    )
+    log.info("Exiting evaluation, global_step=%s >= train max_steps=%s", evaluator.global_step, train_spec.max_steps)
 
 
 #: As in TensorFlow 1.15.

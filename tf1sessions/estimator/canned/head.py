@@ -222,7 +222,7 @@ class Head(abc.ABC):
             with self._scope("metrics"):
                 metrics = self._all_metrics(spec, predictions, logits, penalty)
             return EstimatorSpec(mode=mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
-        with tf.name_scope("training"):
+        with tf.name_scope(""), tf.name_scope("training"):
             train_op = train_op_of(loss, optimizer, train_op_fn, trainable_variables, update_ops)
         summarize({**self._parts_of_loss(spec), self._key("loss"): loss, self._key("regularization_loss"): penalty})
         return EstimatorSpec(mode=mode, predictions=predictions, loss=loss, train_op=train_op)
