@@ -102,7 +102,7 @@ def unknown_operations(graph_def: Any) -> dict[str, list[str]]:
         it, and after them those of functions, told as ``"node in the function f"``.
     """
     graph = _Graph(graph_def)
-    missing = {op for op in graph.places if op not in graph.functions and not _runs(op)}
+    missing = {op for op in graph.places if not _runs(op)}
     if not missing:
         return {}
     calls = [(node.name, called) for node in graph_def.node if (called := set(graph.called(node)))]
@@ -196,11 +196,11 @@ class _Graph:
 
     @functools.cached_property
     def places(self) -> dict[str, list[Place]]:
-        """Operation -> where it is."""
+        """Operation -> where it is. A function may have the name of an operation; then it is none."""
         found: dict[str, list[Place]] = {}
         for place in self:
             found.setdefault(place.node.op, []).append(place)
-        return found
+        return {op: places for op, places in found.items() if op not in self.functions}
 
     @functools.cached_property
     def nodes(self) -> dict[str, Any]:
@@ -363,12 +363,11 @@ def _rename_output(place: Place) -> None:
 
 
 def _with_ops(*ops: str, where: Callable[[Place], bool] = lambda place: True) -> Callable[[_Graph], Iterable[Place]]:
-    """Finds the nodes of these operations, unless the graph has functions of that name."""
+    """Finds the nodes of these operations."""
 
     def find(graph: _Graph) -> Iterator[Place]:
         for op in ops:
-            if op not in graph.functions:
-                yield from (place for place in graph.places.get(op, ()) if where(place))
+            yield from (place for place in graph.places.get(op, ()) if where(place))
 
     return find
 
@@ -436,7 +435,7 @@ def _composed(graph: _Graph) -> Iterator[Place]:
     """Operations that are not there and that others make up for, with as many inputs and a known type."""
     for name, (inputs, _) in COMPOSED.items():
         for op in (name, f"Addons>{name}"):  # what TensorFlow Addons calls it
-            if op not in graph.functions and _definition(op) is None:
+            if _definition(op) is None:
                 for place in graph.places.get(op, ()):
                     kind = place.node.attr["T"].type if _has(place, T="type") else 0
                     if kind in _COMPOSABLE and _data_count(place) == len(inputs):
@@ -471,7 +470,7 @@ def _compose(graph: _Graph, place: Place) -> None:
 
 def _crosses(graph: _Graph) -> Iterator[Place]:
     for op in ("SparseFeatureCross", "SparseFeatureCrossV2"):
-        for place in graph.places.get(op, ()) if op not in graph.functions else ():
+        for place in graph.places.get(op, ()):
             if op == "SparseFeatureCrossV2" or (
                 _has(place, hashed_output="b") and not place.node.attr["hashed_output"].b
             ):
@@ -627,7 +626,7 @@ def _input_count(op: str, node: Any) -> int | None:
 
 def _mkl(graph: _Graph) -> Iterator[Place]:
     for op, places in graph.places.items():
-        if op.startswith("_Mkl") and op not in graph.functions:
+        if op.startswith("_Mkl"):
             for place in places:
                 if _has(place, T="type") and _mkl_inputs(place) and not (place.function and op.endswith("WithBias")):
                     yield place
