@@ -1,6 +1,7 @@
 """Programs of BoostedTrees: name -> function of (tf, estimator) that returns the model, its labels and batches.
 
-See boosted(), which trains them; the same code for 1.15.5 and for tf1sessions. Runs on Python 3.7 too.
+See boosted(), which trains them, and CHECKPOINTS, which are kept; the same code for 1.15.5 and for tf1sessions. Runs on
+Python 3.7 too.
 """
 
 import numpy as np
@@ -15,6 +16,9 @@ FEATURES = {
 }
 CLASSES = ((FEATURES["a"] > 0.5) ^ (FEATURES["b"] > 0.3)).astype(np.int32)
 CLASSES[[3, 17]] = 1 - CLASSES[[3, 17]]
+MORE = CLASSES.copy()  # of unequal number, so that there is a bias
+MORE[:6] = 1
+WORDS = np.array(["no", "yes"])[MORE]
 NUMBERS = (FEATURES["a"] * 3 - FEATURES["b"] + (FEATURES["c"] == "u")).astype(np.float32)
 
 
@@ -31,11 +35,11 @@ def columns(tf, kinds):
 
 
 def classifier(kinds, **kwargs):
-    return lambda tf, estimator: estimator.BoostedTreesClassifier(columns(tf, kinds), **kwargs)
+    return lambda tf, estimator, **more: estimator.BoostedTreesClassifier(columns(tf, kinds), **kwargs, **more)
 
 
 def regressor(kinds, **kwargs):
-    return lambda tf, estimator: estimator.BoostedTreesRegressor(columns(tf, kinds), **kwargs)
+    return lambda tf, estimator, **more: estimator.BoostedTreesRegressor(columns(tf, kinds), **kwargs, **more)
 
 
 #: name -> (model, labels, number of batches, greatest number of steps)
@@ -63,7 +67,19 @@ PROGRAMS = {
         1,
         50,
     ),
-    "classifier numeric": (classifier("nm", n_batches_per_layer=1, n_trees=2, max_depth=2), CLASSES, 1, 50),
+    "classifier post": (
+        classifier("abc", n_batches_per_layer=1, n_trees=3, max_depth=4, pruning_mode="post", tree_complexity=0.05),
+        CLASSES,
+        1,
+        50,
+    ),
+    "classifier numeric weights": (
+        classifier("nm", n_batches_per_layer=1, n_trees=1, max_depth=2, quantile_sketch_epsilon=0.1, weight_column="w"),
+        CLASSES,
+        1,
+        50,
+    ),
+    "classifier numeric batches": (classifier("nma", n_batches_per_layer=2, n_trees=1, max_depth=2), CLASSES, 2, 50),
     "regressor": (regressor("abc", n_batches_per_layer=2, n_trees=2, max_depth=2), NUMBERS, 2, 50),
     "regressor weights": (
         regressor("ab", n_batches_per_layer=1, n_trees=2, max_depth=3, weight_column="w"),
@@ -77,32 +93,62 @@ PROGRAMS = {
         1,
         50,
     ),
-    "regressor partial": (regressor("ab", n_batches_per_layer=1, n_trees=2, max_depth=3), NUMBERS, 1, 4),
 }
 
 
-def boosted(tf, estimator, make, labels, batches, steps):
-    """The step, metrics, predictions and importances after training, as JSON-able data."""
-    model = make(tf, estimator)
+#: name -> (model, labels, steps before the checkpoint)
+CHECKPOINTS = {
+    "classifier": (
+        classifier(
+            "ncb",
+            n_batches_per_layer=1,
+            n_trees=4,
+            max_depth=3,
+            center_bias=True,
+            label_vocabulary=["no", "yes"],
+            pruning_mode="post",
+            tree_complexity=0.02,
+            learning_rate=0.5,
+        ),
+        WORDS,
+        10,
+    ),
+    "regressor": (regressor("abc", n_batches_per_layer=1, n_trees=3, max_depth=2, l2_regularization=0.1), NUMBERS, 3),
+}
 
-    def input_fn():
-        return tf.data.Dataset.from_tensor_slices((FEATURES, labels)).batch(N // batches).repeat()
 
-    model.train(input_fn, max_steps=steps)
+def input_fn(tf, labels, batches=1):
+    return tf.data.Dataset.from_tensor_slices((FEATURES, labels)).batch(N // batches).repeat()
+
+
+def plain(value):
+    """What JSON can hold."""
+    if isinstance(value, dict):
+        return [[key, plain(one)] for key, one in value.items()]
+    values = np.asarray(value)
+    return [item.decode() if isinstance(item, bytes) else item for item in values.ravel().tolist()]
+
+
+def results(tf, model, labels, center_bias=False):
+    """Metrics, predictions, importances and explanations, as JSON-able data."""
     evaluated = model.evaluate(lambda: tf.data.Dataset.from_tensors((FEATURES, labels)), steps=1)
     predicted = list(model.predict(lambda: tf.data.Dataset.from_tensors(FEATURES)))
-    return {
+    found = {
         "metrics": {key: float(value) for key, value in evaluated.items()},
-        "predictions": {
-            key: [
-                item.decode() if isinstance(item, bytes) else item
-                for one in predicted
-                for item in np.asarray(one[key]).ravel().tolist()
-            ]
-            for key in sorted(predicted[0])
-        },
+        "predictions": {key: [item for one in predicted for item in plain(one[key])] for key in sorted(predicted[0])},
         "importances": [
             sorted((key, float(value)) for key, value in model.experimental_feature_importances(normal).items())
             for normal in (False, True)
         ],
     }
+    if center_bias:
+        explained = model.experimental_predict_with_explanations(lambda: tf.data.Dataset.from_tensors(FEATURES), [])
+        found["explanations"] = [[one["bias"], plain(one["dfc"])] for one in explained]
+    return found
+
+
+def boosted(tf, estimator, make, labels, batches, steps):
+    """The step, metrics, predictions and importances after training."""
+    model = make(tf, estimator)
+    model.train(lambda: input_fn(tf, labels, batches), max_steps=steps)
+    return results(tf, model, labels)
