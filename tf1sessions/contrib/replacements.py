@@ -21,8 +21,6 @@ __all__ = ["REPLACEMENTS", "as_written", "entry", "find"]
 _IO = "Use the package tensorflow_io"
 _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimization"
 _QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
-_MIXTURE = "Use sklearn.mixture.GaussianMixture"
-_WALS = "Use the package implicit"
 _STATES = "Cut the sequences with tf.data, and keep the state in a tf.Variable"
 
 REPLACEMENTS: dict[str, str] = {
@@ -93,13 +91,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.distributions": "It is in tensorflow-probability: run `pip install tensorflow-probability[tf]`",
     "tf.contrib.eager": "Use tf.GradientTape, tf.Variable, tf.train.Checkpoint and tf.keras.metrics",
     "tf.contrib.estimator": "Use tf.estimator",
-    "tf.contrib.factorization": "Use sklearn.mixture, or the package implicit",
-    "tf.contrib.factorization.GMM": _MIXTURE,
-    "tf.contrib.factorization.GmmAlgorithm": _MIXTURE,
-    "tf.contrib.factorization.KMeansClustering": "Use tf.contrib.factorization.KMeans, or sklearn.cluster.KMeans",
-    "tf.contrib.factorization.WALSMatrixFactorization": _WALS,
-    "tf.contrib.factorization.WALSModel": _WALS,
-    "tf.contrib.factorization.gmm": _MIXTURE,
+    "tf.contrib.factorization": "Use tf.contrib.factorization.WALSModel",
     "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
     "tf.contrib.framework": "Use tf.train, tf.nest or the functions of variables in tf",
     "tf.contrib.framework.fuse_op": "Use tf.graph_util.extract_sub_graph, and change the GraphDef",

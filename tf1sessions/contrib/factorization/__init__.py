@@ -1,4 +1,13 @@
-"""``tf.contrib.factorization``: k-means clustering."""
+"""``tf.contrib.factorization``: clusters, mixtures of Gaussians, factors of sparse matrices.
+
+::
+
+    clustering_ops.py     k-means as a graph
+    factorization_ops.py  weighted alternating least squares
+    gmm.py                an estimator of mixtures of Gaussians
+    gmm_ops.py            mixtures of Gaussians as a graph
+    kmeans.py             an estimator of k-means
+"""
 
 from .clustering_ops import (
     COSINE_DISTANCE,
@@ -7,11 +16,20 @@ from .clustering_ops import (
     SQUARED_EUCLIDEAN_DISTANCE,
     KMeans,
 )
+from .factorization_ops import WALSModel
+from .gmm import GMM
+from .gmm_ops import GmmAlgorithm, gmm
+from .kmeans import KMeansClustering
 
 __all__ = [
     "COSINE_DISTANCE",
+    "GMM",
+    "GmmAlgorithm",
     "KMEANS_PLUS_PLUS_INIT",
     "KMeans",
+    "KMeansClustering",
     "RANDOM_INIT",
     "SQUARED_EUCLIDEAN_DISTANCE",
+    "WALSModel",
+    "gmm",
 ]
