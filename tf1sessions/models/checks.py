@@ -25,6 +25,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 _MOST_ELEMENTS = 2**62
 _MOST_DIMENSIONS = 254
 _MOST_OUTPUTS = 2**20
+#: TensorFlow stops the process where more dimensions are claimed than tensors have. Programs use one or two.
+_MOST_BATCH_DIMENSIONS = 8
 #: Nesting of functions that are called from each other. TensorFlow recurses; real models stay below ten.
 _MOST_NESTED = 64
 
@@ -171,14 +173,17 @@ def _required(node: Any) -> Iterator[str]:
         yield f"the node {node.name!r} lacks the attribute {name!r} of its operation {node.op}"
     for name in operation.attrs.keys() & node.attr.keys():
         kind = node.attr[name].WhichOneof("value")
-        if kind != operation.attrs[name] and kind != "placeholder":
-            yield f"the attribute {name!r} of the node {node.name!r} is {kind or 'nothing'}, not {operation.attrs[name]}"
+        wanted = operation.attrs[name]
+        if kind not in (wanted, "placeholder"):
+            yield f"the attribute {name!r} of the node {node.name!r} is {kind or 'nothing'}, not {wanted}"
     for argument in (*operation.inputs, *operation.outputs):
         if argument.number_attr and not 0 <= _attr(node, operation, argument.number_attr).i <= _MOST_OUTPUTS:
             number = _attr(node, operation, argument.number_attr).i
             yield f"the attribute {argument.number_attr!r} of the node {node.name!r} is {number}"
     if node.op == "Const" and node.attr["value"].tensor.dtype != node.attr["dtype"].type:
         yield f"the constant {node.name!r} has a value of another type than its own"
+    if "batch_dims" in operation.attrs and abs(node.attr["batch_dims"].i) > _MOST_BATCH_DIMENSIONS:
+        yield f"the node {node.name!r} claims {node.attr['batch_dims'].i} dimensions of batches"
     if "fused_ops" in operation.attrs and not node.attr["fused_ops"].list.s:
         yield f"the node {node.name!r} of the operation {node.op} names nothing that was fused"
 

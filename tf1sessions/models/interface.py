@@ -222,9 +222,37 @@ def _ends(wiring: Wiring, inference: set[str]) -> list[str]:
     ]
     found = [name for name in found if not _left_over(wiring, wiring.nodes[name])]
     # What is left besides others is more likely a helper than a result, in this order.
-    for helper in (_in_gradients, _is_loss, _of_a_loop):
-        found = [name for name in found if not helper(wiring, name)] or found
-    return found
+    found = [name for name in found if not _in_gradients(wiring, name)] or found
+    losses = [name for name in found if _is_loss(wiring, name)]
+    found = [name for name in found if name not in losses] or _before_losses(wiring, inference, losses) or found
+    return [name for name in found if not _of_a_loop(wiring, name)] or found
+
+
+_LOSS = re.compile(
+    r"^(Mean|Sum|Square|SquaredDifference|Sub|Neg|Log|Abs|AddN|L2Loss|(Sparse)?SoftmaxCrossEntropyWithLogits|"
+    r"ReduceMean|Identity|Reshape|Squeeze)$"
+)
+
+
+def _before_losses(wiring: Wiring, inference: set[str], losses: Sequence[str]) -> list[str]:
+    """What a loss was made of: back through the operations that losses consist of."""
+    found: dict[str, None] = {}
+    peeled = set(losses)
+    queue = list(losses)
+    while queue:
+        node = wiring.nodes[queue.pop()]
+        if not _LOSS.match(node.op):
+            found[node.name] = None
+            continue
+        peeled.add(node.name)
+        for entry in node.input:
+            source = node_of(entry)
+            if entry.startswith("^") or source not in inference or _is_placeholder(wiring.nodes[source]):
+                continue
+            takers = {taker.name for taker, other in wiring.consumers[source] if not other.startswith("^")}
+            if source not in peeled and not (takers & inference) - peeled:
+                queue.append(source)
+    return list(found)
 
 
 def _left_over(wiring: Wiring, node: Any) -> bool:

@@ -141,6 +141,8 @@ class Signature:
             tf.errors.OpError: As ``Session.run``.
             ClosedError: The model was closed.
         """
+        if self._model._gs.closed:
+            self._model._check_open()
         given = dict(values or {}, **named) if named else dict(values or {})
         names = tuple(given)
         call = self._calls.get(names) or self._compile(names)
@@ -156,7 +158,6 @@ class Signature:
         )
 
     def _compile(self, names: tuple[str, ...]) -> Any:
-        self._model._check_open()
         unknown = [name for name in names if name not in self.inputs]
         missing = [name for name, spec in self.inputs.items() if not spec.optional and name not in names]
         if unknown or missing:
@@ -442,11 +443,11 @@ def _interfaces(artifact: Artifact, wiring: Wiring, inputs: Any, outputs: Any) -
         told = {name: one for name, one in told.items() if one.outputs}
         if told:
             return told
-    guessed = interface.guess(
-        wiring,
-        list(inputs.values()) if isinstance(inputs, Mapping) else inputs,
-        list(outputs.values()) if isinstance(outputs, Mapping) else outputs,
-    )
+    named_inputs, named_outputs = (_tensors(names) for names in (inputs, outputs))
+    for role, tensors in (("input", named_inputs), ("output", named_outputs)):
+        for tensor in tensors or ():
+            _check_tensor(wiring, role, tensor, tensor, artifact.path)
+    guessed = interface.guess(wiring, named_inputs, named_outputs)
     if isinstance(inputs, Mapping):
         guessed = dataclasses.replace(guessed, inputs=_renamed(guessed.inputs, inputs))
     if isinstance(outputs, Mapping):
@@ -579,6 +580,16 @@ def _main_operations(artifact: Artifact, wiring: Wiring) -> list[str]:
     return [node_of(name) for name in names if node_of(name) in wiring.nodes]
 
 
+def _tensors(names: Sequence[str] | Mapping[str, str] | None) -> list[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise UsageError(
+            f"inputs= or outputs= is the string {names!r}", where="load()", next_step=f"Give a list: [{names!r}]."
+        )
+    return [tensor_name(name) for name in (names.values() if isinstance(names, Mapping) else names)]
+
+
 def _check_tensors(wiring: Wiring, told: Mapping[str, Interface], path: str) -> None:
     """Every input and output is in the graph.
 
@@ -588,15 +599,19 @@ def _check_tensors(wiring: Wiring, told: Mapping[str, Interface], path: str) -> 
     for one in told.values():
         for role, specs in (("input", one.inputs), ("output", one.outputs)):
             for spec in specs.values():
-                node = wiring.nodes.get(node_of(spec.tensor))
-                index = int(spec.tensor.rpartition(":")[2])
-                if node is None or index >= max(len(interface.output_types(node)), 1):
-                    near = difflib.get_close_matches(node_of(spec.tensor), wiring.nodes, 3)
-                    raise UsageError(
-                        f"the {role} {spec.name!r} is the tensor {spec.tensor!r}, which the graph does not have",
-                        where=path,
-                        next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists it.",
-                    )
+                _check_tensor(wiring, role, spec.name, spec.tensor, path)
+
+
+def _check_tensor(wiring: Wiring, role: str, name: str, tensor: str, path: str) -> None:
+    node = wiring.nodes.get(node_of(tensor))
+    index = int(tensor.rpartition(":")[2])
+    if node is None or index >= len(interface.output_types(node)):
+        near = difflib.get_close_matches(node_of(tensor), wiring.nodes, 3)
+        raise UsageError(
+            f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have",
+            where=path,
+            next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there.",
+        )
 
 
 def _whole(graph_def: Any, artifact: Artifact) -> Any:

@@ -1,0 +1,177 @@
+"""Graphs that would bring TensorFlow down, or that it would misread: each is an error that names the node.
+
+What these do to TensorFlow itself was seen when they were found, by `fuzzing.py`; the last test here feeds it a bounded
+number of damaged models. 100,000 were loaded once: `migration_notes/4-figures.md`.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import PythonRun
+
+#: Name -> (what is done to a sound graph, words of the error). ``node`` is by name; ``new`` adds one.
+CASES = {
+    "two of one name": ("new('x', 'NoOp')", "two nodes are called 'x'"),
+    "no name": ("new('', 'NoOp')", "no name"),
+    "no operation": ("new('n', '')", "no operation"),
+    "a name that is none": ("new('^a', 'NoOp')", "a node has the name '^a'"),
+    "an input that is not there": ("node['sum'].input[0] = 'nobody'", "'nobody', which is not there"),
+    "a control input that is not there": ("node['sum'].input.append('^nobody')", "'nobody', which is not there"),
+    # TensorFlow 2.21: segmentation fault
+    "an output beyond 32 bits": ("node['sum'].input[0] = 'x:2147483648'", "which has no such output"),
+    "an output that it has not": ("node['sum'].input[0] = 'x:1'", "which has no such output"),
+    "data after control": ("node['sum'].input.insert(0, '^x')", "after a control input"),
+    "too few inputs": ("del node['sum'].input[1]", "has 1 inputs where its operation AddV2 takes 2"),
+    # makes as many inputs as it says, for minutes
+    "a number of inputs of 2**31": (
+        "pack = new('p', 'Pack', 'x', N=2**31 - 1, axis=0); pack.attr['T'].type = 1",
+        "'N' of the node 'p' is 2147483647",
+    ),
+    "a negative number": ("new('p', 'Pack', N=-1, axis=0).attr['T'].type = 1", "'N' of the node 'p' is -1"),
+    # "Check failed: dtype() == expected_dtype", aborts
+    "another type than the operation takes": (
+        "node['flat'].input[1] = 'x'",
+        "'flat' takes 'x', which is float32 and not int32",
+    ),
+    "an unknown type": ("node['sum'].attr['T'].type = 5000", "unknown type 5000"),
+    "an attribute that is missing": ("del node['sum'].attr['T']", "lacks the attribute 'T'"),
+    "an attribute of another kind": ("node['sum'].attr['T'].i = 1", "is i, not type"),
+    "a constant of another type": ("node['shape'].attr['dtype'].type = 9", "of another type than its own"),
+    "a constant with too few bytes": (
+        "t = node['shape'].attr['value'].tensor; t.ClearField('int_val'); t.tensor_content = b'123'",
+        "with 3 bytes",
+    ),
+    "a constant with too many values": (
+        "t = node['shape'].attr['value'].tensor; t.ClearField('tensor_content'); t.int_val.extend([1] * 9)",
+        "'value' of the node 'shape' is a tensor of",
+    ),
+    "a constant with a negative size": (
+        "node['shape'].attr['value'].tensor.tensor_shape.dim[0].size = -5",
+        "a dimension of -5",
+    ),
+    "a constant with a size that overflows": (
+        "for _ in range(5): node['shape'].attr['value'].tensor.tensor_shape.dim.add(size=2**40)",
+        "claims the shape",
+    ),
+    "300 dimensions": ("for _ in range(300): node['x'].attr['shape'].shape.dim.add(size=1)", "of 301 dimensions"),
+    "a handle in a constant": (
+        "node['shape'].attr['dtype'].type = 20; node['shape'].attr['value'].tensor.dtype = 20",
+        "resource, which no file can hold",
+    ),
+    "strings with raw bytes": (
+        "t = new('s', 'Const', dtype='type').attr['value'].tensor; node_s = graph_def.node[-1]; "
+        "node_s.attr['dtype'].type = 7; t.dtype = 7; t.tensor_content = b'abc'",
+        "strings with raw bytes",
+    ),
+    # "Must have a one element tensor", aborts in the optimiser
+    "a switch by several": (
+        "c = new('pred', 'Const'); c.attr['dtype'].type = 10; c.attr['value'].tensor.dtype = 10; "
+        "c.attr['value'].tensor.tensor_shape.dim.add(size=4); c.attr['value'].tensor.bool_val.extend([True] * 4); "
+        "new('s', 'Switch', 'x', 'pred').attr['T'].type = 1",
+        "of the shape [4] for a single value",
+    ),
+    # "rank must not be negative", aborts
+    "255 dimensions of batches": (
+        "g = new('g', 'GatherV2', 'x', 'shape', 'axis', batch_dims=255); g.attr['Tparams'].type = 1; "
+        "g.attr['Tindices'].type = 3; g.attr['Taxis'].type = 3; node['shape'].name = 'axis'",
+        "claims 255 dimensions",
+    ),
+    "a circle": (
+        "node['sum'].input[0] = 'late'; new('late', 'Identity', 'sum').attr['T'].type = 1",
+        "wait for each other in a circle",
+    ),
+    # recursion until the stack ends
+    "a function that calls itself": ("function('f', 'f')", "'f' calls itself: f -> f"),
+    "functions that call each other": ("function('f', 'g'); function('g', 'f')", "calls itself: f -> g -> f"),
+    "a gradient that calls its function": (
+        "function('f', 'NoOp'); function('g', 'f'); "
+        "graph_def.library.gradient.add(function_name='f', gradient_func='g')",
+        "calls itself",
+    ),
+    "functions 200 deep": ("[function(f'f{i}', f'f{i + 1}') for i in range(200)]; function('f200', 'NoOp')", "nested"),
+    "two functions of one name": ("function('f', 'NoOp'); function('f', 'NoOp')", "two functions are called 'f'"),
+    "two nodes of one name in a function": (
+        "f = function('f', 'NoOp'); f.node_def.add().CopyFrom(f.node_def[0])",
+        "two nodes of the function 'f'",
+    ),
+}
+
+_PROGRAM = """
+import json, sys
+import tf1sessions as t1
+from tf1sessions.errors import ModelFileError
+from tf1sessions.models import checks
+from tf1sessions.models.files import Artifact
+
+tf = t1.tf1
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    tf.reshape(tf.raw_ops.AddV2(x=x, y=x, name="sum"), tf.constant([-1, 2], name="shape"), name="flat")
+sound = graph.as_graph_def()
+
+def attempt(change):
+    graph_def = tf.GraphDef(); graph_def.CopyFrom(sound)
+    node = {each.name: each for each in graph_def.node}
+    def new(name, op, *inputs, **numbers):
+        added = graph_def.node.add(name=name, op=op, input=inputs)
+        for key, value in numbers.items():
+            if isinstance(value, int): added.attr[key].i = value
+        return added
+    def function(name, calls):
+        added = graph_def.library.function.add()
+        added.signature.name = name
+        added.node_def.add(name="body", op=calls)
+        return added
+    exec(change, dict(node=node, new=new, function=function, graph_def=graph_def))
+    try:
+        checks.check(graph_def, Artifact("the file", "graph", graph_def))
+    except ModelFileError as error:
+        return str(error)
+    return "passed"
+
+for name, change in json.loads(sys.argv[1]).items():
+    report(**{name: attempt(change)})
+report(sound=attempt("pass"), functions=attempt("function('f', 'g'); function('g', 'h'); function('h', 'NoOp')"),
+       loop=attempt("m = new('m', 'Merge', 'x', 'n', N=2); m.attr['T'].type = 1; "
+                    "new('n', 'NextIteration', 'm').attr['T'].type = 1"))
+"""
+
+
+@pytest.fixture(scope="module")
+def found(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
+    changes = {name: change for name, (change, _) in CASES.items()}
+    results: dict[str, Any] = run_python(_PROGRAM, json.dumps(changes)).results
+    return results
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_malformed(found: dict[str, Any], name: str) -> None:
+    assert found[name].startswith("the graph is malformed")
+    assert CASES[name][1] in found[name]
+
+
+def test_sound_graphs_pass(found: dict[str, Any]) -> None:
+    assert (found["sound"], found["functions"], found["loop"]) == ("passed", "passed", "passed")
+
+
+@pytest.mark.slow
+def test_damaged_models_end_in_errors_of_ours() -> None:
+    """600 damaged models, one process. A case that kills it or escapes is repeated by its number: see fuzzing.py."""
+    fuzzer = Path(__file__).with_name("fuzzing.py")
+    done = subprocess.run(
+        [sys.executable, str(fuzzer), "1000000", "1000600"], capture_output=True, text=True, timeout=170
+    )
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
+    assert [line for line in done.stdout.splitlines() if re.match(r"\d", line)] == []
+    counts = ast.literal_eval(re.search(r"counts (\{.*\})", done.stdout)[1])  # type: ignore[index]
+    assert sum(counts.values()) == 600
+    assert counts["loads"] > 30 and counts["ModelFileError"] > 200 and counts["ModelError"] > 10

@@ -1,0 +1,382 @@
+"""load() and Model: what users call, what they are told, and that threads share one copy of the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import PythonRun
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "models"
+
+_BUILT = """
+import asyncio, gc, os, shutil, sys, threading
+import numpy as np
+import tf1sessions as t1
+from tf1sessions import errors
+from tf1sessions.models import values
+
+tf = t1.tf1
+GOLDEN = sys.argv[1]
+
+def raised(function, *args, **kwargs):
+    try:
+        function(*args, **kwargs)
+    except BaseException as error:
+        details = {name: getattr(error, name) for name in ("missing", "extra", "nodes", "variables", "shapes")
+                   if hasattr(error, name)}
+        return [type(error).__name__, str(error), repr(details)]
+    return ["nothing", "", ""]
+
+def written(name, build):
+    with tf.Graph().as_default() as graph:
+        build()
+    tf.train.write_graph(graph, ".", name, as_text=name.endswith("txt"))
+    return name
+
+def anonymous_mb():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("RssAnon"))
+"""
+
+_CALLS = (
+    _BUILT
+    + """
+def build():
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    scale = tf.placeholder_with_default(2.0, [], name="scale")
+    odd = tf.placeholder(tf.float32, [], name="net/odd-name")
+    tf.add(x * scale, odd, name="y")
+    tf.identity(x * scale + odd, name="z")
+
+path = written("calls.pb", build)
+x = np.ones([2, 3], np.float32)
+with t1.load(path) as model:
+    report(
+        inputs={name: [spec.dtype.name, str(spec.shape), spec.optional] for name, spec in model.inputs.items()},
+        outputs={name: [spec.dtype.name, str(spec.shape)] for name, spec in model.outputs.items()},
+        signatures=sorted(model.signatures), guessed=model.signature.guessed, notes=list(model.notes),
+        text=repr(model), kind=model.kind,
+    )
+    given = model({"net/odd-name": 1.0}, x=x)
+    report(default=given["y"].tolist(), keys=list(given))
+    report(optional=model({"net/odd-name": 1.0, "x": x, "scale": 3.0})["z"].tolist())
+    report(acalled=asyncio.run(model.acall({"net/odd-name": 0.0}, x=x))["y"].tolist())
+    report(ran=model.run(["y:0", "x:0"], {"x": x, "net/odd-name:0": 5.0})[0].tolist())
+    report(
+        unknown=raised(model, {"net/odd-name": 1.0}, x=x, nobody=1),
+        missing=raised(model, x=x),
+        shape=raised(model, {"net/odd-name": 1.0}, x=np.ones([2, 4])),
+        no_tensor=raised(model.run, "yy:0", {"x": x}),
+        no_feed=raised(model.run, "y:0", {"xx:0": x}),
+        no_signature=raised(model.batched, signature="serve"),
+    )
+    given["y"][:] = 9
+    report(again=model({"net/odd-name": 1.0}, x=x)["y"].tolist())
+    with model.batched(max_batch_size=8, inputs=["x", "net/odd-name"]) as server:
+        report(batched=server(**{"x": x, "net/odd-name": np.float32(1)})["y"].tolist())
+report(closed=[raised(model, {"net/odd-name": 1.0}, x=x), raised(model.run, "y:0"), raised(model.batched)],
+       closed_text=repr(model))
+model.close()
+
+with t1.load(path, inputs={"a": "x", "b": "net/odd-name:0"}, outputs={"sum": "y"}) as model:
+    report(renamed=model(a=x, b=1.0)["sum"].tolist(), renamed_inputs=list(model.inputs),
+           renamed_guess=model.signature.guessed)
+with t1.load(path, outputs=["mul:0"]) as model:
+    report(part=model(x=x)["mul"].tolist(), part_inputs=list(model.inputs))
+report(
+    bad_output=raised(t1.load, path, outputs=["yy"]),
+    bad_input=raised(t1.load, path, inputs=["xx"]),
+    bad_signature=raised(t1.load, path, signature="serve"),
+    bad_allow=raised(t1.load, path, allow_ops="PyFunc"),
+)
+with t1.load(GOLDEN + "/saved_signatures") as model:
+    report(several=sorted(model.signatures), own=model.signature.name)
+    chosen = t1.load(GOLDEN + "/saved_signatures", signature="classify")
+    report(chosen=sorted(chosen.outputs)); chosen.close()
+report(tags=raised(t1.load, GOLDEN + "/saved_tags", tags=["tpu"]))
+
+# What touches files or Python is refused before it runs, and TensorFlow does not even see the graph.
+def build():
+    name = tf.placeholder(tf.string, [], name="name")
+    tf.identity(tf.read_file(name), name="content")
+    tf.add(tf.placeholder(tf.float32, [], name="x"), 1.0, name="sum")
+
+path = written("reads.pb", build)
+with open("secret.txt", "w") as file: file.write("secret")
+report(unsafe=raised(t1.load, path))
+with t1.load(path, outputs=["sum"]) as model:
+    report(safe_part=float(model(x=1.0)["sum"]), unsafe_run=raised(model.run, "content:0", {"name": "secret.txt"}))
+with t1.load(path, allow_ops={"ReadFile"}) as model:
+    report(allowed=model.run("content:0", {"name": "secret.txt"}).decode())
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def calls(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
+    results: dict[str, Any] = run_python(_CALLS, str(GOLDEN)).results
+    return results
+
+
+def test_inputs_and_outputs_are_guessed_and_said_so(calls: dict[str, Any]) -> None:
+    assert calls["inputs"] == {
+        "x": ["float32", "(None, 3)", False],
+        "scale": ["float32", "()", True],
+        "net/odd-name": ["float32", "()", False],
+    }
+    assert calls["outputs"] == {"y": ["float32", "(None, 3)"], "z": ["float32", "(None, 3)"]}
+    assert calls["signatures"] == ["guessed"] and calls["guessed"]
+    assert any("ends of the inference graph" in note for note in calls["notes"])
+    assert any("placeholders" in note for note in calls["notes"])
+    assert "x float32 (?, 3)" in calls["text"] and "scale float32 () (optional)" in calls["text"]
+    assert calls["kind"] == "graph"
+
+
+def test_calls_by_keyword_and_by_dict(calls: dict[str, Any]) -> None:
+    assert calls["default"] == [[3.0] * 3] * 2 and calls["keys"] == ["y", "z"]
+    assert calls["optional"] == [[4.0] * 3] * 2
+    assert calls["acalled"] == [[2.0] * 3] * 2
+    assert calls["ran"] == [[7.0] * 3] * 2
+    assert calls["again"] == calls["batched"] == calls["default"]
+
+
+def test_wrong_calls_name_what_is_wrong(calls: dict[str, Any]) -> None:
+    kind, text, _ = calls["unknown"]
+    assert kind == "TypeError" and "no input 'nobody'" in text and "x float32 (?, 3)" in text
+    kind, text, _ = calls["missing"]
+    assert kind == "TypeError" and "needs the input 'net/odd-name'" in text
+    assert calls["shape"][0] == "ValueError" and "(2, 4)" in calls["shape"][1]
+    for name, wrong in (("no_tensor", "'yy:0'"), ("no_feed", "'xx:0'")):
+        assert calls[name][0] == "UsageError" and wrong in calls[name][1] and "Near to it" in calls[name][1]
+    assert calls["no_signature"][0] == "UsageError" and "'guessed'" in calls["no_signature"][1]
+    assert {kind for kind, _, _ in calls["closed"]} == {"ClosedError"}
+    assert "closed" in calls["closed_text"]
+
+
+def test_inputs_and_outputs_of_ones_own(calls: dict[str, Any]) -> None:
+    assert calls["renamed"] == calls["default"] and calls["renamed_inputs"] == ["a", "b"]
+    assert not calls["renamed_guess"]
+    assert calls["part"] == [[2.0] * 3] * 2 and calls["part_inputs"] == ["x", "scale"]
+    assert calls["bad_output"][0] == "UsageError" and "'yy:0'" in calls["bad_output"][1]
+    assert calls["bad_input"][0] == "UsageError" and "'xx:0'" in calls["bad_input"][1]
+    assert calls["bad_signature"][0] == "UsageError" and "'guessed'" in calls["bad_signature"][1]
+    assert calls["bad_allow"][0] == "UsageError" and "allow_ops={'PyFunc'}" in calls["bad_allow"][1]
+
+
+def test_signatures_and_tags(calls: dict[str, Any]) -> None:
+    assert calls["several"] == ["classify", "regress", "serving_default"] and calls["own"] == "serving_default"
+    assert calls["chosen"] == ["classes", "scores"]
+    kind, text, _ = calls["tags"]
+    assert kind == "UsageError" and "'tpu'" in text and "['gpu', 'serve']" in text
+
+
+def test_what_touches_files_is_refused(calls: dict[str, Any]) -> None:
+    kind, text, details = calls["unsafe"]
+    assert kind == "UnsafeModelError" and "ReadFile" in text and 'allow_ops={"ReadFile"}' in text
+    assert details == repr({"nodes": {"ReadFile": ["ReadFile"]}})
+    assert calls["safe_part"] == 2.0
+    assert calls["unsafe_run"][0] == "UnsafeModelError"
+    assert calls["allowed"] == "secret"
+
+
+# ------------------------------------------------------------------------------------------------------------- values
+
+_VALUES = (
+    _BUILT
+    + """
+def build():
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    w = tf.get_variable("w", initializer=[[1.0], [2.0]])
+    b = tf.get_variable("b", initializer=[10.0], use_resource=True)
+    counter = tf.get_local_variable("counter", initializer=0, trainable=False)
+    y = tf.add(tf.matmul(x, w) + b, tf.cast(counter, tf.float32), name="y")
+    tf.train.AdamOptimizer(0.1).minimize(tf.reduce_mean(tf.square(y)), name="step")
+
+with tf.Graph().as_default(), tf.Session() as session:
+    build()
+    session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+    saver = tf.train.Saver(tf.global_variables())
+    saver.save(session, "./full/model.ckpt")
+    tf.train.Saver(tf.trainable_variables()).save(session, "./weights/model.ckpt", write_meta_graph=False)
+x = [[1.0, 1.0]]
+reads = []
+original = values.Values._read
+values.Values._read = lambda self, key: (reads.append(key.name), original(self, key))[1]
+with t1.load("full/model.ckpt") as model:
+    report(read_at_load=sorted(reads), y=model(x=x)["y"].tolist(), label=list(model.inputs))
+    model.run("step", {"x": x})
+    report(read_for_a_step=sorted(reads), after=float(model(x=x)["y"][0, 0]))
+values.Values._read = original
+with t1.load("full/model.ckpt.meta", checkpoint="weights/model.ckpt") as model:
+    report(weights_only=model(x=x)["y"].tolist(), step_without_slots=raised(model.run, "step", {"x": x}))
+shutil.copy("full/model.ckpt.meta", "alone.meta")
+report(no_values=raised(t1.load, "alone.meta"), no_checkpoint=raised(t1.load, "alone.meta", checkpoint="nowhere/model"))
+with t1.load("alone.meta", initialize=True) as model:
+    report(initialized=model(x=x)["y"].tolist(), notes=[note for note in model.notes if "initialized" in note])
+
+def other():
+    tf.get_variable("w", initializer=[[1.0, 2.0, 3.0]])
+    tf.get_variable("extra", initializer=[1.0])
+
+with tf.Graph().as_default(), tf.Session() as session:
+    other()
+    session.run(tf.global_variables_initializer())
+    tf.train.Saver().save(session, "./other/model.ckpt")
+report(mismatch=raised(t1.load, "alone.meta", checkpoint="other/model.ckpt"))
+path = written("variables.pb", build)
+report(graph_alone=raised(t1.load, path), graph_with_other=raised(t1.load, path, checkpoint="other"))
+with t1.load(path, checkpoint="full", initialize=True) as model:
+    report(graph_with_values=model(x=x)["y"].tolist())
+os.truncate("other/model.ckpt.data-00000-of-00001", 3)
+with open("other/model.ckpt.index", "r+b") as file:
+    file.seek(20); file.write(bytes(8))
+report(damaged=raised(t1.load, path, checkpoint="other"))
+
+def build():
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [7]), -1)
+    tf.identity(table.lookup(tf.placeholder(tf.string, [None], name="words")), name="ids")
+
+path = written("table.pb", build)
+with t1.load(path) as model:
+    report(table=model(words=["a", "b"])["ids"].tolist())
+graph_def = tf.GraphDef.FromString(open(path, "rb").read())
+for node in [node for node in graph_def.node if "InitializeTable" in node.op or node.op == "LookupTableImportV2"]:
+    graph_def.node.remove(node)
+open("lost.pb", "wb").write(graph_def.SerializeToString())
+report(table_lost=raised(t1.load, "lost.pb"), kinds=[node.op for node in graph_def.node if "Table" in node.op])
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def values(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
+    results: dict[str, Any] = run_python(_VALUES, str(GOLDEN)).results
+    return results
+
+
+def test_only_what_a_call_needs_is_read(values: dict[str, Any]) -> None:
+    assert values["read_at_load"] == ["b", "w"]
+    assert values["y"] == [[13.0]] and values["label"] == ["x"]
+    read = values["read_for_a_step"]
+    assert {"w/Adam", "b/Adam_1", "beta1_power"} <= set(read) and len(read) == len(set(read))
+    assert values["after"] != 13.0
+    assert values["weights_only"] == [[13.0]]
+    kind, text, _ = values["step_without_slots"]
+    assert kind == "CheckpointMismatchError" and "w/Adam" in text
+
+
+def test_values_that_are_not_there(values: dict[str, Any]) -> None:
+    for name in ("no_values", "graph_alone"):
+        kind, text, details = values[name]
+        assert kind == "ModelError" and "initialize=True" in text and "checkpoint=" in text
+        assert "'b'" in details and "'w'" in details
+    assert values["no_checkpoint"][0] == "ModelFileError" and "nowhere/model" in values["no_checkpoint"][1]
+    assert values["initialized"] == values["graph_with_values"] == [[13.0]]
+    assert len(values["notes"]) == 1 and "b, w" in values["notes"][0]
+
+
+def test_wrong_checkpoint_names_every_difference(values: dict[str, Any]) -> None:
+    for name in ("mismatch", "graph_with_other"):
+        kind, text, details = values[name]
+        assert kind == "CheckpointMismatchError"
+        assert "lacks b" in text and "w ([1, 3] instead of [2, 1])" in text and "beyond the graph extra" in text
+        assert "'missing': ('b'" in details and "'extra': ('extra',)" in details
+        assert "'shapes': {'w': ((2, 1), (1, 3))}" in details
+    kind, text, _ = values["damaged"]
+    assert kind == "ModelFileError" and "cannot be read" in text
+
+
+def test_tables(values: dict[str, Any]) -> None:
+    assert values["table"] == [7, -1]
+    kind, text, _ = values["table_lost"]
+    assert kind == "ModelError" and "hash_table" in text and "inputs=" in text
+
+
+# ----------------------------------------------------------------------------------------------- threads, memory, pools
+
+_SHARED = (
+    _BUILT
+    + """
+SIZE, LAYERS = 1024, 8  # 32 MB
+
+def build():
+    x = h = tf.placeholder(tf.float32, [None, SIZE], name="x")
+    rng = np.random.RandomState(0)
+    for layer in range(LAYERS):
+        h = tf.nn.relu(tf.matmul(h, tf.constant(rng.randn(SIZE, SIZE).astype("f") / 32, name=f"w{layer}")))
+    tf.identity(h, name="y")
+
+path = written("large.pb", build)
+gc.collect()
+x = np.random.RandomState(1).randn(64, SIZE).astype("f")
+small = written("small.pb", lambda: tf.add(tf.placeholder(tf.float32, [], name="x"), 1.0, name="y"))
+t1.load(small)(x=1.0)  # whatever the first model costs once
+gc.collect()
+before = anonymous_mb()
+model = t1.load(path)
+answer = model(x=x)["y"]
+report(loaded=anonymous_mb() - before)
+handles = [node.name for node in model.graph.as_graph_def().node if node.op == "VarHandleOp"]
+weights = np.random.RandomState(0).randn(4, SIZE, SIZE).astype("f") / 32
+report(variables=len(handles), weight=bool(np.array_equal(model.run("w3:0"), weights[3])))
+
+wrong, threads = [], 16
+barrier = threading.Barrier(threads, timeout=60)
+def call(number):
+    try:
+        barrier.wait()
+        for _ in range(5):
+            got = model(x=x[number : number + 1])["y"]
+            if not np.allclose(got, answer[number : number + 1], atol=1e-5):
+                wrong.append(number)
+    except BaseException as error:
+        wrong.append(repr(error))
+several = [threading.Thread(target=call, args=(number,)) for number in range(threads)]
+for thread in several: thread.start()
+for thread in several: thread.join(100)
+report(wrong=wrong, in_threads=anonymous_mb() - before)
+
+tasks = len(os.listdir("/proc/self/task"))
+others = [t1.load(small) for _ in range(6)]
+report(sums=[float(other(x=float(index))["y"]) for index, other in enumerate(others)],
+       more_tasks=len(os.listdir("/proc/self/task")) - tasks)
+for other in others: other.close()
+model.close()
+with tf.Graph().as_default(), tf.Session() as session:
+    tf.import_graph_def(tf.GraphDef.FromString(open(path, "rb").read()), name="")
+    by_hand = session.run("y:0", {"x:0": x})
+report(difference=float(np.abs(answer - by_hand).max() / np.abs(by_hand).max()))
+with t1.load(path, fold_constants=True) as model:
+    report(folded=bool(np.allclose(model(x=x)["y"], by_hand, atol=1e-6)), folded_ops=[
+        node.op for node in model.graph.as_graph_def().node if node.op == "VarHandleOp"])
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def shared(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
+    results: dict[str, Any] = run_python(_SHARED, str(GOLDEN), env={"TF_ENABLE_ONEDNN_OPTS": "0"}).results
+    return results
+
+
+def test_a_frozen_graph_costs_its_weights_once(shared: dict[str, Any]) -> None:
+    assert shared["variables"] == 8 and shared["weight"]
+    assert 16 < shared["loaded"] < 2 * 32  # by hand it is 5 to 8 times
+    assert shared["difference"] < 1e-6
+
+
+def test_threads_share_it(shared: dict[str, Any]) -> None:
+    assert shared["wrong"] == []
+    assert shared["in_threads"] < shared["loaded"] + 32
+
+
+def test_models_share_the_pools_of_threads(shared: dict[str, Any]) -> None:
+    assert shared["sums"] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert shared["more_tasks"] <= 0
+
+
+def test_constants_can_be_kept(shared: dict[str, Any]) -> None:
+    assert shared["folded"] and shared["folded_ops"] == []
