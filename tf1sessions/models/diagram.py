@@ -2,21 +2,23 @@
 
 ``diagram.html`` beside this file is the page: its style, and the script that draws. :func:`page` puts the data in it,
 as JSON in which no tag can end. Nodes are numbers there; scopes are made from their names by the script, which also
-lays out what is open.
+lays out what is open. A function is a scope by its name.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.resources
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tf1sessions.models import flops
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
 from tf1sessions.models.inspection import Inspection, dtype_name
-from tf1sessions.models.wiring import Wiring, node_of
+from tf1sessions.models.risks import functions_of
+from tf1sessions.models.wiring import node_of
 from tf1sessions.runtime import private
 
 __all__ = ["page"]
@@ -57,25 +59,11 @@ def page(artifact: Artifact, inspection: Inspection) -> str:
 
 
 def _data(artifact: Artifact, inspection: Inspection) -> dict[str, Any]:
-    wiring = Wiring(artifact.graph_def)
-    nodes = list(wiring.nodes.values())
+    nodes = list(_nodes(artifact.graph_def))
     number = {node.name: index for index, node in enumerate(nodes)}
     ops = _Table()
     shape_texts = _Table()
-    inputs, controls = [], []
-    for node in nodes:
-        sources: list[int] = []
-        waits: list[int] = []
-        for entry in node.input:
-            name = node_of(entry)
-            if name not in number:
-                continue
-            if entry.startswith("^"):
-                waits.append(number[name])
-            else:
-                sources += [number[name], int(entry[len(name) + 1 :] or 0)]
-        inputs.append(sources)
-        controls.append(waits)
+    called = functions_of(artifact.graph_def, artifact.graph_def.library, inspection.needed)
     sizes = {each.name: each.bytes or 0 for each in inspection.variables}
     sizes |= {each.name: each.bytes for each in inspection.constants}
     why = {name: risk.why for risk in inspection.risks for name in risk.nodes}
@@ -84,7 +72,7 @@ def _data(artifact: Artifact, inspection: Inspection) -> dict[str, Any]:
     given = {node_of(each.tensor) for each in inspection.outputs}
     kinds = list(_KINDS)
 
-    def kind(node: Any) -> str:
+    def kind(node: _Node) -> str:
         if node.name in unknown:
             return "unknown"
         if node.name in fed:
@@ -92,23 +80,90 @@ def _data(artifact: Artifact, inspection: Inspection) -> dict[str, Any]:
         return "output" if node.name in given else _kind(node.op, node.name in sizes)
 
     return {
-        "names": [node.name for node in nodes],
+        "names": list(number),
         "opNames": ops.texts,
         "ops": [ops[node.op] for node in nodes],
         "kindNames": kinds,
         "kindTexts": _KINDS,
         "kinds": [kinds.index(kind(node)) for node in nodes],
-        "inputs": inputs,
-        "controls": controls,
+        "inputs": [_flat((number[name], output) for name, output in node.inputs if name in number) for node in nodes],
+        "controls": [[number[name] for name in node.controls if name in number] for node in nodes],
         "shapeTexts": shape_texts.texts,
         "shapes": [[shape_texts[text] for text in _outputs(node, inspection)] for node in nodes],
         "bytes": [sizes.get(node.name, 0) for node in nodes],
         "flops": [_flops(node, inspection) for node in nodes],
         "risks": [why.get(node.name, 0) for node in nodes],
-        "needed": [int(node.name in inspection.needed) for node in nodes],
-        "attrs": [list(_attributes(node)) for node in nodes],
+        "needed": [int(node.name in inspection.needed or node.function in called) for node in nodes],
+        "attrs": [list(_attributes(node.proto)) for node in nodes],
         "report": inspection.to_dict(),
     }
+
+
+@dataclasses.dataclass(frozen=True)
+class _Node:
+    """A node of the graph, or of a function in it: then its name is ``function/node``.
+
+    ``inputs`` are the names of nodes with the numbers of their outputs.
+    """
+
+    name: str
+    op: str
+    proto: Any
+    inputs: Sequence[tuple[str, int]]
+    controls: Sequence[str]
+    function: str | None = None
+
+
+def _nodes(graph_def: Any) -> Iterator[_Node]:
+    """The nodes of a graph and of its functions, the arguments of these too; each name once."""
+    seen = set()
+    for node in (*_of_graph(graph_def), *_of_functions(graph_def)):
+        if node.name not in seen:
+            seen.add(node.name)
+            yield node
+
+
+def _of_graph(graph_def: Any) -> Iterator[_Node]:
+    for node in graph_def.node:
+        inputs = []
+        for entry in node.input:
+            if not entry.startswith("^"):
+                name = node_of(entry)
+                inputs.append((name, int(entry[len(name) + 1 :] or 0)))
+        yield _Node(node.name, node.op, node, inputs, [entry[1:] for entry in node.input if entry.startswith("^")])
+
+
+def _of_functions(graph_def: Any) -> Iterator[_Node]:
+    for function in graph_def.library.function:
+        name = function.signature.name
+        body = {node.name: node for node in function.node_def}
+        for argument in function.signature.input_arg:
+            yield _Node(f"{name}/{argument.name}", "argument", type(graph_def)().node.add(), (), (), name)
+        for node in function.node_def:
+            inputs, controls = [], []
+            for entry in node.input:
+                source, _, output = entry.removeprefix("^").partition(":")
+                if entry.startswith("^"):
+                    controls.append(f"{name}/{source}")
+                else:
+                    inputs.append((f"{name}/{source}", _number_of(body.get(source), output)))
+            yield _Node(f"{name}/{node.name}", node.op, node, inputs, controls, name)
+
+
+def _number_of(node: Any, output: str) -> int:
+    """The number of the output that a function calls ``"values:1"``."""
+    name, _, index = output.partition(":")
+    number = int(index) if index.isdigit() else 0
+    definition = private.op_def_registry.get(node.op) if node is not None else None
+    for argument in definition.output_arg if definition is not None else ():
+        if argument.name == name:
+            break
+        number += len(list(_dtypes_of(node, argument)))
+    return number
+
+
+def _flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
+    return [number for pair in pairs for number in pair]
 
 
 class _Table:
@@ -144,25 +199,25 @@ def _kind(op: str, is_weight: bool) -> str:
     return "arithmetic" if flops.has_rule(op) else "moving"
 
 
-def _outputs(node: Any, inspection: Inspection) -> Iterable[str]:
+def _outputs(node: _Node, inspection: Inspection) -> Iterable[str]:
     """The dtype and shape of each output of a node, as far as known."""
     shapes = inspection.shapes.get(node.name, ())
     definition = private.op_def_registry.get(node.op)
-    types = list(_dtypes(node, definition)) if definition is not None else []
+    types = [each for output in definition.output_arg for each in _dtypes_of(node.proto, output)] if definition else []
     for index in range(max(len(shapes), len(types))):
         shape = shapes[index] if index < len(shapes) else None
         yield f"{types[index] if index < len(types) else ''} {_shape_text(shape)}".strip()
 
 
-def _dtypes(node: Any, definition: Any) -> Iterable[str]:
-    for output in definition.output_arg:
-        if output.type_list_attr:
-            types = list(node.attr[output.type_list_attr].list.type)
-        else:
-            count = max(0, node.attr[output.number_attr].i) if output.number_attr else 1
-            types = [output.type or node.attr[output.type_attr].type] * min(count, 64)
-        for each in types:
-            yield dtype_name(each) if each else ""
+def _dtypes_of(node: Any, output: Any) -> Iterator[str]:
+    """The names of the dtypes that one output of an operation's definition stands for."""
+    if output.type_list_attr:
+        types = list(node.attr[output.type_list_attr].list.type)
+    else:
+        count = max(0, node.attr[output.number_attr].i) if output.number_attr else 1
+        types = [output.type or node.attr[output.type_attr].type] * min(count, 64)
+    for each in types:
+        yield dtype_name(each) if each else ""
 
 
 def _shape_text(shape: Shape) -> str:
@@ -171,16 +226,12 @@ def _shape_text(shape: Shape) -> str:
     )
 
 
-def _flops(node: Any, inspection: Inspection) -> int:
+def _flops(node: _Node, inspection: Inspection) -> int:
     if node.name not in inspection.needed:
         return 0
-    inputs = []
-    for entry in node.input:
-        if not entry.startswith("^"):
-            name = node_of(entry)
-            shapes, index = inspection.shapes.get(name, ()), int(entry[len(name) + 1 :] or 0)
-            inputs.append(shapes[index] if index < len(shapes) else None)
-    return flops.count(node, inputs, inspection.shapes.get(node.name, ())) or 0
+    shapes = inspection.shapes
+    inputs = [shapes[name][output] if output < len(shapes.get(name, ())) else None for name, output in node.inputs]
+    return flops.count(node.proto, inputs, shapes.get(node.name, ())) or 0
 
 
 def _attributes(node: Any) -> Iterable[str]:

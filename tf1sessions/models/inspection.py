@@ -379,18 +379,19 @@ def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: _Shapes | None) 
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 
 
-#: Before this version of graphs a placeholder of any shape was written as one of a scalar.
+#: Before this version of graphs a placeholder whose sizes were not all known was written as one of a scalar.
 _SCALARS_ARE_SCALARS = 24
 
 
 def _told_shape(node: Any, wiring: Wiring) -> Shape:
     """The shape that a placeholder names; None for other nodes."""
-    if node.op not in _PLACEHOLDERS or "shape" not in node.attr:
+    if node.op not in _PLACEHOLDERS:
         return None
-    shape = _dims(node.attr["shape"].shape)
+    shape = _dims(node.attr["shape"].shape) if "shape" in node.attr else None
     if shape == () and node.op == "Placeholder" and wiring.graph_def.versions.producer < _SCALARS_ARE_SCALARS:
-        return None
-    return shape
+        shape = None
+    recorded = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
+    return _dims(recorded[0]) if shape is None and recorded else shape
 
 
 def _dims(shape: Any) -> Shape:
@@ -441,11 +442,11 @@ def _infer(
     wanted -= _needing(wiring, (name for names in unknown.values() for name in names))
     if problem is not None:
         return _Shapes(told, "the file", False, (f"load() would refuse it: {problem}",))
-    part, one_row = _for_one_row(artifact, wiring, wanted, face)
     try:
-        graph = tf.Graph()
-        with graph.as_default():
-            tf.import_graph_def(part, name="")
+        try:
+            graph, one_row = _imported(*_for_one_row(artifact, wiring, wanted, face))
+        except ValueError:  # sizes that are written elsewhere in the graph do not agree with one row
+            graph, one_row = _imported(*_for_one_row(artifact, wiring, wanted, None))
     except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:  # what an import raises
         reason = str(error).partition("\n")[0]
         note = f"shapes are those that the file has, because TensorFlow cannot import the graph as it is: {reason}"
@@ -463,6 +464,13 @@ def _infer(
     return _Shapes(told | found, "shape inference", one_row)
 
 
+def _imported(part: Any, one_row: bool) -> tuple[Any, bool]:
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.import_graph_def(part, name="")
+    return graph, one_row
+
+
 def _needing(wiring: Wiring, names: Iterable[str]) -> set[str]:
     """These nodes, and all that need them, be it by a control input."""
     found = {name for name in names if name in wiring.nodes}
@@ -475,17 +483,17 @@ def _needing(wiring: Wiring, names: Iterable[str]) -> set[str]:
 
 
 def _for_one_row(
-    artifact: Artifact, wiring: Wiring, needed: Collection[str], face: interface.Interface
+    artifact: Artifact, wiring: Wiring, needed: Collection[str], face: interface.Interface | None
 ) -> tuple[Any, bool]:
     """The needed part of a graph, its large constants as variables, the open first size of each input set to one.
 
-    TensorFlow runs what it can of a graph to infer shapes, functions of constants too. So what is risky is a
-    placeholder here, one for each of its outputs.
+    Without ``face`` the sizes of the inputs stay as they are. TensorFlow runs what it can of a graph to infer shapes,
+    functions of constants too. So what is risky is a placeholder here, one for each of its outputs.
     """
     part = tf.GraphDef()
     part.versions.CopyFrom(wiring.graph_def.versions)
     part.library.CopyFrom(wiring.graph_def.library)
-    inputs = {node_of(spec.tensor): spec for spec in face.inputs.values()}
+    inputs = {} if face is None else {node_of(spec.tensor): spec for spec in face.inputs.values()}
     results = {  # of functions
         function.signature.name: [tf.as_dtype(each.type or tf.float32) for each in function.signature.output_arg]
         for function in part.library.function

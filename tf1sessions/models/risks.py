@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["KINDS", "RISKS", "Risk", "own_nodes", "risky", "risky_nodes"]
+__all__ = ["KINDS", "RISKS", "Risk", "functions_of", "own_nodes", "risky", "risky_nodes"]
 
 
 @dataclass(frozen=True)
@@ -271,6 +271,11 @@ def risky_nodes(graph_def: Any, library: Any) -> set[str]:
         if node.op in RISKS or (called and known[called]):
             found.add(name)
     return found
+
+
+def functions_of(graph_def: Any, library: Any, names: Iterable[str]) -> set[str]:
+    """Names the functions that these nodes may call, directly or not."""
+    return _House(graph_def, library).reach(names, inputs=False)[1]
 
 
 _SAVES = frozenset("MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2".split())
