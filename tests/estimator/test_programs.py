@@ -74,20 +74,19 @@ def keras(optimizer):
     model.fit(X, Y, batch_size=4, shuffle=False, verbose=0)
     return model, model.evaluate(X, Y, verbose=0)
 
-models = [keras(tf_keras.optimizers.SGD(0.01)), keras(tf_keras.optimizers.legacy.Adam(0.01))]
-subclassed = Model()
-subclassed.compile("adam", "mse")
-subclassed.fit(X, Y, verbose=0)
-
 found = []
-for model, expected in models:
+for optimizer in (tf_keras.optimizers.SGD(0.01), tf_keras.optimizers.legacy.Adam(0.01)):
+    model, expected = keras(optimizer)
     made = model_to_estimator(model)
     before = made.evaluate(data)
     made.train(data)
     after = made.evaluate(data)
     found.append([expected, [float(before[name]) for name in ("loss", "mae", "root")],
                   float(after["loss"]), made.get_variable_names(), sorted(next(made.predict(data)))])
-made = model_to_estimator(subclassed).train(data)
+model = Model()
+model.compile("adam", "mse")
+model.fit(X, Y, verbose=0)
+made = model_to_estimator(model).train(data)
 found.append([made.get_variable_names(), sorted(made.evaluate(data))])
 report(keras=found, eager=tensorflow.executing_eagerly())
 

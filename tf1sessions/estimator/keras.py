@@ -4,8 +4,8 @@ Data flow: the model's weights go to the checkpoint ``keras/keras_model.ckpt`` o
 graph of the Estimator gets a clone of the model, built on what the input function gave and compiled as the model was,
 and starts from that checkpoint until there is one of its own.
 
-The models are those of tf_keras (Keras 2). In a TensorFlow 2 program, tf_keras can no longer run a model outside of a
-graph once an Estimator was made of some model.
+The models are those of tf_keras (Keras 2). In a TensorFlow 2 program, tf_keras can no longer use the models and layers
+that were there when an Estimator was made of one of them.
 """
 
 from __future__ import annotations
