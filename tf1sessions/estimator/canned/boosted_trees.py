@@ -6,7 +6,7 @@ operations grow a forest and predict with it; they also run from a SavedModel. T
 Data flow of a step, layer by layer: features -> buckets [B, F] -> the leaves that examples are in [B, T] -> logits ->
 gradients -> their sums for each (node, feature, bucket) over ``n_batches_per_layer`` batches -> the best split of each
 node of the layer. Numeric columns have their buckets from the first ``n_batches_per_layer`` batches, which are no
-steps. Shapes: a batch of B, F features, T trees, C columns.
+steps; Python finds them. Shapes: a batch of B, F features, T trees, C columns.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _split_features(features: Any, columns: Sequence[Any], quantiles: _Quantiles
                 limits = [float(limit) for limit in column.boundaries]
                 buckets, size = tf.raw_ops.Bucketize(input=values, boundaries=limits), len(limits) + 1
             elif kind == "NumericColumn":
-                buckets, size = quantiles.buckets(_dense(features, column)), quantiles.number + 1
+                buckets, size = quantiles.buckets(_dense(features, column)), quantiles.n_buckets
             else:
                 buckets, size = tf.minimum(tf.cast(_dense(features, column), tf.int32), 1), 2
             width = buckets.shape.as_list()[-1]
@@ -127,7 +127,7 @@ class _Quantiles:
 
     def __init__(self, epsilon: float) -> None:
         self._epsilon = epsilon
-        self.number = int(1.0 / epsilon)
+        self.n_buckets = max(int(1.0 / epsilon), 2) + 1
         self._values: list[Any] = []
         self._boundaries: list[Any] = []
 
@@ -271,11 +271,10 @@ def _model_fn(features: Any, labels: Any, mode: str, model: _Model, explain: boo
             return tf.group(grower.grow(place, buckets, gradients))
 
         def step() -> Any:
-            growing = layer()
-            if params.center_bias:
-                growing = tf.cond(
-                    center_needed.read_value(), lambda: tf.group(grower.center(gradients, center_needed)), layer
-                )
+            def bias() -> Any:
+                return tf.group(grower.center(gradients, center_needed))
+
+            growing = tf.cond(center_needed.read_value(), bias, layer) if params.center_bias else layer()
             with tf.control_dependencies([growing]):
                 return tf.assign_add(tf.train.get_global_step(), 1)
 
@@ -323,12 +322,7 @@ def _explanations(
 
     before = tf.cumsum(at(forest.values, place), axis=1, exclusive=True)
     start = [tf.zeros_like(place), tf.zeros([tf.shape(place)[0], len(names)], tf.float64)]
-    _, found = tf.while_loop(
-        lambda here, found: tf.reduce_any(tf.not_equal(here, place)),
-        descend,
-        start,
-        shape_invariants=[start[0].shape, start[1].shape],
-    )
+    _, found = tf.while_loop(lambda here, found: tf.reduce_any(tf.not_equal(here, place)), descend, start)
     bias = tf.cast(forest.values[0, 0], tf.float64)
     return {"bias": tf.fill(tf.shape(place)[:1], tf.sigmoid(bias) if is_class else bias), "dfc": found}
 

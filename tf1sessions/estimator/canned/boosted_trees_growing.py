@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...runtime import tf1 as tf
-from .boosted_trees_proto import COUNT, FEATURE, FINALIZED, LAYERS, LEFT, PRUNED, RIGHT, Forest
+from .boosted_trees_proto import COUNT, FEATURE, FINALIZED, LAYERS, LEFT, PRUNED, RIGHT, THRESHOLD, Forest
 
 __all__ = ["TreeParams", "center", "grow", "last_layer", "num_finished"]
 
@@ -221,7 +221,7 @@ def _pruned(forest: Forest) -> Forest:
         return tf.pad(kept, [[0, rest], *[[0, 0]] * (row.shape.ndims - 1)], constant_values=filling)
 
     renumbered = tf.stack(
-        [nodes[:, FEATURE], nodes[:, 1], tf.gather(number, left), tf.gather(number, right)],
+        [nodes[:, FEATURE], nodes[:, THRESHOLD], tf.gather(number, left), tf.gather(number, right)],
         axis=1,
     )
     renumbered = tf.where(tf.broadcast_to(stays[:, None], tf.shape(nodes)), renumbered, -tf.ones_like(nodes))

@@ -185,6 +185,11 @@ class Grower:
         start, _ = last_layer(forest)
         # Without a tree, all are in the root of the first one.
         node = tf.pad(place, [[0, 0], [1, 0]])[:, -1] - start
+        fits = tf.debugging.assert_less(
+            buckets, n_buckets, message="There are more buckets: quantile_sketch_epsilon was smaller before."
+        )
+        with tf.control_dependencies([fits]):
+            buckets = tf.identity(buckets)
         ids = (node[:, None] * n_features + tf.range(n_features)) * n_buckets + buckets
         counts = tf.logical_and(node >= 0, node < width)
         ids = tf.where(tf.broadcast_to(counts[:, None], tf.shape(ids)), ids, -tf.ones_like(ids))
