@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...runtime import tf1 as tf
-from ..learn import Estimator, ModelFnOps
+from ..learn.estimator import Estimator
+from ..learn.model_fn import ModelFnOps
 from . import gmm_ops
 from .kmeans import InitializeClustersHook
 

@@ -13,6 +13,7 @@
     graph_actions.py        run_n
     head.py                 loss, predictions and metrics from logits
     io/                     arrays, data frames and generators as inputs
+    kmeans.py               k-means
     learn_runner.py         runs an Experiment
     linear.py               linear models
     metric_spec.py          MetricSpec
@@ -20,6 +21,7 @@
     monitors.py             ValidationMonitor
     predicting.py           predict_classes and its kin
     preprocessing/          VocabularyProcessor
+    rnn_common.py           cells and outputs of recurrent networks
     run_config.py           RunConfig
     utils/                  inputs of served models
 """
@@ -54,6 +56,7 @@ from .head import (
     regression_head,
 )
 from .io import extract_pandas_data, extract_pandas_labels, extract_pandas_matrix
+from .kmeans import KMeansClustering
 from .linear import LinearClassifier, LinearEstimator, LinearRegressor
 from .metric_spec import MetricSpec
 from .model_fn import ModeKeys, ModelFnOps
@@ -74,6 +77,7 @@ __all__ = [
     "ExportStrategy",
     "Head",
     "InputFnOps",
+    "KMeansClustering",
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
