@@ -33,6 +33,7 @@ below, and there are no circles::
       diagram.py         ... as a page, with its graph
     contrib/           tf.contrib: a module here for each module there
       _mnist.py          MNIST in batches
+      _named.py          names for functions that others make
       addresses.py       inner addresses of 1.15's modules, for imports in scripts
       autograph.py       contrib.autograph
       cluster_resolver.py  contrib.cluster_resolver
