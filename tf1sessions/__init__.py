@@ -52,6 +52,10 @@ below, and there are no circles::
         saver.py             checkpoints by names
       factorization/     contrib.factorization
         clustering_ops.py    k-means as a graph
+        factorization_ops.py  weighted alternating least squares
+        gmm.py               an estimator of mixtures of Gaussians
+        gmm_ops.py           mixtures of Gaussians as a graph
+        kmeans.py            an estimator of k-means
       estimator/         contrib.estimator
         export.py            exports, and what they receive
         extenders.py         Estimators made from others, and an optimizer that clips
@@ -107,6 +111,7 @@ below, and there are no circles::
           generator_io.py      generators
           numpy_io.py          arrays
           pandas_io.py         data frames
+        kmeans.py            k-means
         learn_runner.py      runs an Experiment
         linear.py            linear models
         metric_spec.py       MetricSpec
@@ -117,6 +122,7 @@ below, and there are no circles::
           categorical.py       columns of categories
           categorical_vocabulary.py  the numbers of categories
           text.py              VocabularyProcessor
+        rnn_common.py        cells and outputs of recurrent networks
         run_config.py        RunConfig
         utils/               served models
           input_fn_utils.py    their inputs
