@@ -22,7 +22,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
 
 import tf1sessions as t1  # noqa: E402
-from tf1sessions.pipelines.batching import Batcher  # noqa: E402
 
 tf = t1.tf1
 
@@ -125,7 +124,7 @@ def main():
         gs.seal()
         session = tf.Session(graph=gs.graph)  # TensorFlow's, with a copy of the weights
         session.run(gs.graph.get_collection("init"))
-        batcher = Batcher(gs, x, y)
+        batcher = t1.Batcher(gs, x, y)
         ways = {
             "Session.run": lambda row: session.run(y, {x: row}),
             "TensorFlow's batching, 1 thread": lambda row: session.run(own[1], {x: row}),
@@ -147,20 +146,25 @@ def main():
 
         direct = gs.compile(feeds=[x], fetches=y)
         single = {"direct compiled call": direct, "Batcher": batcher, "Session.run": ways["Session.run"]}
-        rates = {way: [] for way in single}
-        for _ in range(options.rounds * 3):
-            for way, call in single.items():
-                rates[way].append(closed_loop(call, 1, seconds / 5))
-        print("\none client, requests a second")
-        for way, found in rates.items():
-            print(f"  {way:<34}{told(found)}")
-        pairs = zip(rates["Batcher"], rates["direct compiled call"], strict=True)
-        slower = [1 - ours / theirs for ours, theirs in pairs]
-        print(f"  Batcher, slower than the direct call by{100 * statistics.median(slower):6.1f} %")
+        row = np.ones((1, WIDTH), np.float32)
+        times = {way: [] for way in single}
+        order = list(single.items())
+        for _ in range(int(50 * options.rounds * seconds)):
+            random.shuffle(order)
+            for way, call in order:
+                began = time.perf_counter()
+                call(row)
+                times[way].append((time.perf_counter() - began) * 1e3)
+        print("\none client, ms a request: median, and the middle half")
+        for way, found in times.items():
+            low, median, high = statistics.quantiles(found, n=4)
+            print(f"  {way:<34}{median:.3f} ({low:.3f} to {high:.3f})")
+        slower = statistics.median(times["Batcher"]) / statistics.median(times["direct compiled call"]) - 1
+        print(f"  Batcher, slower than the direct call by{100 * slower:6.1f} %")
 
         print("\nrequests at random at half of its own load: requests a second, median and p99 in ms")
         for way, call in ways.items():
-            load = closed_loop(call, clients, seconds) / 2
+            load = statistics.median(rates[way]) / 2
             medians, worst = zip(*(open_loop(call, clients, load, seconds) for _ in range(3)), strict=True)
             print(f"  {way:<34}{load:6.0f}   {told(medians, 1)}   {told(worst, 1)}")
         print(f"\n{batcher.statistics()}")

@@ -243,12 +243,11 @@ class Batcher:
 
     Example:
         >>> import tf1sessions as t1
-        >>> from tf1sessions.pipelines.batching import Batcher
         >>> tf = t1.tf1
         >>> with t1.GraphSession() as gs:
         ...     x = tf.placeholder(tf.float32, [None, 2])
         ...     y = tf.reduce_sum(x, axis=1)
-        ...     with Batcher(gs, {"x": x}, {"y": y}) as batcher:
+        ...     with t1.Batcher(gs, {"x": x}, {"y": y}) as batcher:
         ...         print(batcher(x=[[1., 2.], [3., 4.]])["y"])
         [3. 7.]
     """
