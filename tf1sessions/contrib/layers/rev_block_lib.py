@@ -276,12 +276,18 @@ class RevBlock(tf.layers.Layer):  # type: ignore[misc]
 
     def call(self, inputs: Any, forward: bool = True) -> Any:
         """The outputs for inputs; or the other way round if ``forward`` is False."""
-        first, second = inputs
-        if not forward:
-            for f, g in zip(reversed(self._f), reversed(self._g), strict=True):
-                second = second - _half(g, first, self._g_side)
-                first = first - _half(f, second, self._f_side)
-            return first, second
+        # as they are, since they are called by the gradients, too
+        run = tf.autograph.experimental.do_not_convert(self._through if forward else self._back)
+        return run(*inputs)
+
+    def _back(self, first: Any, second: Any) -> tuple[Any, Any]:
+        for f, g in zip(reversed(self._f), reversed(self._g), strict=True):
+            second = second - _half(g, first, self._g_side)
+            first = first - _half(f, second, self._f_side)
+        return first, second
+
+    def _through(self, x1: Any, x2: Any) -> tuple[Any, Any]:
+        first, second = x1, x2
         layers = []  # for each, what else f is computed from than its input, and what g is
         for f, g in zip(self._f, self._g, strict=True):
             added = _half(f, second, self._f_side)
@@ -295,7 +301,7 @@ class RevBlock(tf.layers.Layer):  # type: ignore[misc]
             return first, second
         sources = list({source.name: source for pair in layers for part in pair for source in part}.values())
         gradient = functools.partial(self._gradient, [first, second], layers, sources)
-        y1, y2 = _with_gradient([first, second], [*inputs, *sources], gradient)
+        y1, y2 = _with_gradient([first, second], [x1, x2, *sources], gradient)
         return y1, y2
 
     def _gradient(
