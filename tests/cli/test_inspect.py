@@ -74,6 +74,16 @@ def calls(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
     return run_python(CODE, str(MODELS), deadline=150).results
 
 
+def test_help_names_each_option() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tf1sessions", "inspect", "--help"], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for option in ("--json", "--html", "--tags", "--signature"):
+        assert f"  {option} " in done.stdout or f"  {option}\n" in done.stdout
+    assert "tf1sessions inspect frozen.pb" in done.stdout
+
+
 def sections(text: str) -> dict[str, list[str]]:
     """Title, with its remark -> the lines below it."""
     first, *blocks = text.rstrip("\n").split("\n\n")
