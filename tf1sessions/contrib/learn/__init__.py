@@ -16,6 +16,7 @@
     kmeans.py               k-means
     learn_runner.py         runs an Experiment
     linear.py               linear models
+    logistic_regressor.py   LogisticRegressor
     metric_spec.py          MetricSpec
     model_fn.py             ModelFnOps
     monitors.py             ValidationMonitor
@@ -58,6 +59,7 @@ from .head import (
 from .io import extract_pandas_data, extract_pandas_labels, extract_pandas_matrix
 from .kmeans import KMeansClustering
 from .linear import LinearClassifier, LinearEstimator, LinearRegressor
+from .logistic_regressor import LogisticRegressor
 from .metric_spec import MetricSpec
 from .model_fn import ModeKeys, ModelFnOps
 from .monitors import NanLossDuringTrainingError
@@ -81,6 +83,7 @@ __all__ = [
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
+    "LogisticRegressor",
     "MetricSpec",
     "ModeKeys",
     "ModelFnOps",
