@@ -114,6 +114,7 @@ below, and there are no circles::
         kmeans.py            k-means
         learn_runner.py      runs an Experiment
         linear.py            linear models
+        logistic_regressor.py  LogisticRegressor
         metric_spec.py       MetricSpec
         model_fn.py          ModelFnOps
         monitors.py          ValidationMonitor and its kin
@@ -251,11 +252,14 @@ below, and there are no circles::
         dnn_linear_combined.py  DNNLinearCombinedClassifier and its kin
         head.py              from logits to predictions, loss and metrics
         head_parts.py        what heads are put together from
+        inner_names.py       private names of 1.15's files that programs use
         linear.py            LinearClassifier and its kin
+        metric_keys.py       MetricKeys
         multi_head.py        several heads on one model
         old_head.py          heads as TensorFlow 1 made them
         optimizers.py        optimizers by name
         parsing_utils.py     what tf.parse_example needs to know
+        prediction_keys.py   PredictionKeys
       early_stopping.py  stop_if_lower_hook and its kin
       estimator.py       Estimator: train, evaluate, predict, export
       evaluation.py      evaluating a graph at a checkpoint; its summaries
