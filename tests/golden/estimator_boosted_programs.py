@@ -81,12 +81,6 @@ PROGRAMS = {
     ),
     "classifier numeric batches": (classifier("nma", n_batches_per_layer=2, n_trees=1, max_depth=2), CLASSES, 2, 50),
     "regressor": (regressor("abc", n_batches_per_layer=2, n_trees=2, max_depth=2), NUMBERS, 2, 50),
-    "regressor weights": (
-        regressor("ab", n_batches_per_layer=1, n_trees=2, max_depth=3, weight_column="w"),
-        NUMBERS,
-        1,
-        50,
-    ),
     "regressor center": (
         regressor("ab", n_batches_per_layer=1, n_trees=2, max_depth=2, center_bias=True),
         NUMBERS,
