@@ -61,14 +61,14 @@ def without_steps(value: Any) -> Any:
 
 @pytest.mark.slow
 def test_programs_return_and_log_what_they_did_on_1_15(run_python: Callable[..., PythonRun]) -> None:
-    results = run_python(_PROGRAM, str(FOLDER), "script").results
+    results = run_python(_PROGRAM, str(FOLDER), "script", deadline=170).results
     assert len(results["found"]) >= 20
     assert answers.differences(results["found"], golden("cases"), rtol=1e-4, atol=1e-6) == []
 
 
 @pytest.mark.slow
 def test_programs_in_a_tensorflow_2_program(run_python: Callable[..., PythonRun]) -> None:
-    results = run_python(_PROGRAM, str(FOLDER), "TF2 program", *IN_TENSORFLOW_2).results
+    results = run_python(_PROGRAM, str(FOLDER), "TF2 program", *IN_TENSORFLOW_2, deadline=170).results
     theirs = {name: golden("cases")[name] for name in IN_TENSORFLOW_2}
     assert results["eager"] == [True, True]
     found = without_steps(results["found"])
