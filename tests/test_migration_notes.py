@@ -30,7 +30,7 @@ def test_index_names_every_page_in_order() -> None:
 
 # Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process.
 @pytest.mark.slow
-@pytest.mark.parametrize("pages", [(RUNNING, DIFFERENT), (SESSIONS,)], ids=["scripts", "library"])
+@pytest.mark.parametrize("pages", [(RUNNING, DIFFERENT), (SESSIONS, MODELS)], ids=["scripts", "library"])
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
     code = [block for page in pages for block in blocks(page, "python")]
     assert {Path(block.page).name for block in code} == {page.name for page in pages}
@@ -39,7 +39,7 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
 
 
 def test_no_other_page_has_python() -> None:
-    assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {RUNNING, DIFFERENT, SESSIONS}
+    assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {RUNNING, DIFFERENT, SESSIONS, MODELS}
 
 
 def test_job_files(tmp_path: Path) -> None:

@@ -163,12 +163,14 @@ def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
         ModelFileError: There is none.
     """
     name = os.fspath(path)
+    if "://" not in name:
+        name = os.path.abspath(name)
     if _is_folder(name):
         return _latest_checkpoint(name)
     prefix = re.sub(r"\.(index|meta|data-\d{5}-of-\d{5})$", "", name)
     if not _has_values(prefix) and not glob.glob(prefix):
         raise ModelFileError(
-            f"there is no checkpoint at {name!r}",
+            f"there is no checkpoint at {os.fspath(path)!r}",
             where="checkpoint=",
             next_step="Give the prefix that the saver wrote: the path of the .index file without its ending.",
             path=name,

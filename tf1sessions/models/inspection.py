@@ -15,34 +15,26 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import prod
 from typing import Any
 
 from tf1sessions.errors import ModelFileError, UsageError
-from tf1sessions.models import flops, interface
+from tf1sessions.models import census, flops, interface
 from tf1sessions.models.checks import check
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
-from tf1sessions.models.risks import KINDS, RISKS, risky, risky_nodes
+from tf1sessions.models.risks import KINDS, RISKS, risky
+from tf1sessions.models.shapes import Shapes, infer, told_shape
 from tf1sessions.models.upgrades import unknown_operations, upgrade
-from tf1sessions.models.weights import constants_to_variables
 from tf1sessions.models.wiring import Wiring, node_of
-from tf1sessions.runtime import private, tf
 
 __all__ = [
-    "Constant",
-    "ControlFlow",
     "Flops",
     "FoundRisk",
     "Function",
     "Inspection",
-    "Loop",
     "MadeBy",
-    "Part",
     "Signature",
     "Tensor",
-    "Variable",
-    "dtype_name",
     "inspect",
 ]
 
@@ -74,68 +66,6 @@ class MadeBy:
     min_consumer: int
     tensorflow: str | None
     git: str | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Variable:
-    """A variable of the graph.
-
-    Attributes:
-        name: Of its node.
-        dtype, shape: As the graph has them; the shape from the checkpoint where the graph has none.
-        bytes: Of its value; None where the shape is not known.
-        kind: ``"ref"`` or ``"resource"``.
-        trainable: Whether it is in the collection of trainable variables; None where the file has no collections.
-        slice_of: The variable of which this is one part.
-    """
-
-    name: str
-    dtype: str
-    shape: Shape
-    bytes: int | None
-    kind: str
-    trainable: bool | None = None
-    slice_of: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Constant:
-    name: str
-    dtype: str
-    shape: Shape
-    bytes: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Loop:
-    """A loop of v1 control flow: a frame, and how many nodes are in it, those of loops inside it too."""
-
-    frame: str
-    nodes: int
-
-
-@dataclasses.dataclass(frozen=True)
-class ControlFlow:
-    """Control flow of both kinds.
-
-    Attributes:
-        loops: The frames of v1 loops.
-        conditions: How many tensors v1 conditions (Switch, outside of loops' own) are decided by.
-        operations: How many there are of Switch, Merge, Enter and their kin, and of If, While and theirs.
-    """
-
-    loops: tuple[Loop, ...]
-    conditions: int
-    operations: Mapping[str, int]
-
-
-@dataclasses.dataclass(frozen=True)
-class Part:
-    """A queue, reader, dataset or table: its node, its operation, and what else is known of it."""
-
-    name: str
-    op: str
-    detail: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,14 +132,14 @@ class Inspection:
     weight_bytes: int
     variable_bytes: int
     constant_bytes: int
-    variables: tuple[Variable, ...]
-    constants: tuple[Constant, ...]
+    variables: tuple[census.Variable, ...]
+    constants: tuple[census.Constant, ...]
     flops: Flops
-    control_flow: ControlFlow
-    queues: tuple[Part, ...]
-    readers: tuple[Part, ...]
-    datasets: tuple[Part, ...]
-    tables: tuple[Part, ...]
+    control_flow: census.ControlFlow
+    queues: tuple[census.Part, ...]
+    readers: tuple[census.Part, ...]
+    datasets: tuple[census.Part, ...]
+    tables: tuple[census.Part, ...]
     assets: Mapping[str, str]
     unknown_ops: Mapping[str, tuple[str, ...]]
     custom_gradients: Mapping[str, int]
@@ -235,10 +165,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return value
-
-
-#: Constants from this size on are named and count as weights; smaller ones are sizes, axes and the like. Arbitrary.
-CONSTANT_BYTES = 1024
 
 
 def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
@@ -279,12 +205,12 @@ def _inspect(
     roots = [spec.tensor for spec in face.outputs.values() if node_of(spec.tensor) in wiring.nodes]
     needed = frozenset(wiring.ancestors(map(node_of, roots), feeds) | ({*map(node_of, feeds)} & wiring.nodes.keys()))
     unknown = {op: tuple(names) for op, names in unknown_operations(upgraded).items()}
-    shapes = _infer(artifact, wiring, roots, unknown, face, problem)
-    variables = _variables(artifact, notes)
-    constants = _constants(artifact)
+    shapes = infer(artifact, wiring, roots, unknown, face, problem)
+    variables = census.variables(artifact, notes)
+    constants = census.constants(artifact)
     variable_bytes = sum(variable.bytes or 0 for variable in variables)
     constant_bytes = sum(constant.bytes for constant in constants)
-    loops, stacks = _loops(wiring)
+    control_flow, stacks = census.control_flow(wiring, graph_def)
     counted = _flops(wiring, needed, shapes, face)
     notes += shapes.notes
     notes += _remarks(artifact, wiring, needed, variables, counted, stacks, unknown, face)
@@ -310,11 +236,11 @@ def _inspect(
         variables=variables,
         constants=constants,
         flops=counted,
-        control_flow=ControlFlow(loops, _conditions(wiring), _control_operations(graph_def)),
-        queues=_parts(graph_def, _QUEUES),
-        readers=_parts(graph_def, _READERS),
-        datasets=_datasets(graph_def),
-        tables=_tables(artifact),
+        control_flow=control_flow,
+        queues=census.queues(graph_def),
+        readers=census.readers(graph_def),
+        datasets=census.datasets(graph_def),
+        tables=census.tables(artifact),
         assets=dict(artifact.assets),
         unknown_ops=unknown,
         custom_gradients=_custom_gradients(graph_def),
@@ -360,7 +286,7 @@ def _signature(name: str, signature: Any, wiring: Wiring) -> Signature:
     return Signature(name, signature.method_name, *sides)
 
 
-def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: _Shapes | None) -> Tensor:
+def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: Shapes | None) -> Tensor:
     """An input or output, with what the graph tells where the signature is silent."""
     node = wiring.nodes.get(node_of(spec.tensor))
     dtype = spec.dtype
@@ -368,7 +294,7 @@ def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: _Shapes | None) 
     index = int(spec.tensor.rpartition(":")[2])
     if node is not None:
         if shape is None:
-            shape = _told_shape(node, wiring)
+            shape = told_shape(node, wiring)
         if shape is None and shapes is not None:
             shape = shapes.open(node.name, index)
         types = interface.output_types(node)
@@ -376,181 +302,10 @@ def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: _Shapes | None) 
     return Tensor(spec.name, spec.tensor, None if dtype is None else dtype.name, shape, spec.optional)
 
 
-_PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
-
-
-#: Before this version of graphs a placeholder whose sizes were not all known was written as one of a scalar.
-_SCALARS_ARE_SCALARS = 24
-
-
-def _told_shape(node: Any, wiring: Wiring) -> Shape:
-    """The shape that a placeholder names; None for other nodes."""
-    if node.op not in _PLACEHOLDERS:
-        return None
-    shape = _dims(node.attr["shape"].shape) if "shape" in node.attr else None
-    if shape == () and node.op == "Placeholder" and wiring.graph_def.versions.producer < _SCALARS_ARE_SCALARS:
-        shape = None
-    recorded = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
-    return _dims(recorded[0]) if shape is None and recorded else shape
-
-
-def _dims(shape: Any) -> Shape:
-    """The sizes of a TensorShapeProto."""
-    return None if shape.unknown_rank else tuple(dim.size if dim.size >= 0 else None for dim in shape.dim)
-
-
 # ------------------------------------------------------------------------------------------------------------- shapes
 
 
-@dataclasses.dataclass(frozen=True)
-class _Shapes:
-    """What is known of the shapes of the graph's tensors."""
-
-    by_node: Mapping[str, tuple[Shape, ...]]
-    source: str
-    one_row: bool
-    notes: tuple[str, ...] = ()
-
-    def of(self, tensor: str) -> Shape:
-        """The shape of ``"node:1"``, or ``"node"``."""
-        name = node_of(tensor)
-        index = int(tensor[len(name) + 1 :] or 0)
-        shapes = self.by_node.get(name, ())
-        return shapes[index] if index < len(shapes) else None
-
-    def open(self, name: str, index: int) -> Shape:
-        """The shape of an output of the model. Its first size is a row's where that was set to one, so it is open."""
-        shape = self.of(f"{name}:{index}")
-        return (None, *shape[1:]) if shape and self.one_row and shape[0] == 1 else shape
-
-
-def _infer(
-    artifact: Artifact,
-    wiring: Wiring,
-    roots: Iterable[str],
-    unknown: Mapping[str, Iterable[str]],
-    face: interface.Interface,
-    problem: ModelFileError | None,
-) -> _Shapes:
-    """Shapes by TensorFlow's own inference on what the outputs need, for one row; else those that the file has.
-
-    What needs an unknown operation is left out of that.
-    """
-    told = {node.name: tuple(map(_dims, node.attr["_output_shapes"].list.shape)) for node in wiring.graph_def.node}
-    wanted = wiring.ancestors(map(node_of, roots)) or set(wiring.nodes)
-    wanted |= {node_of(spec.tensor) for spec in face.inputs.values()} & wiring.nodes.keys()
-    wanted -= _needing(wiring, (name for names in unknown.values() for name in names))
-    if problem is not None:
-        return _Shapes(told, "the file", False, (f"load() would refuse it: {problem}",))
-    try:
-        try:
-            graph, one_row = _imported(*_for_one_row(artifact, wiring, wanted, face))
-        except ValueError:  # sizes that are written elsewhere in the graph do not agree with one row
-            graph, one_row = _imported(*_for_one_row(artifact, wiring, wanted, None))
-    except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:  # what an import raises
-        reason = str(error).partition("\n")[0]
-        note = f"shapes are those that the file has, because TensorFlow cannot import the graph as it is: {reason}"
-        return _Shapes(told, "the file", False, (note,))
-    found = {}
-    for operation in graph.get_operations():
-        shapes = []
-        for index, output in enumerate(operation.outputs):
-            shape = output.shape
-            known = told.get(operation.name, ())
-            shapes.append(
-                tuple(shape.as_list()) if shape.rank is not None else known[index] if index < len(known) else None
-            )
-        found[operation.name] = tuple(shapes)
-    return _Shapes(told | found, "shape inference", one_row)
-
-
-def _imported(part: Any, one_row: bool) -> tuple[Any, bool]:
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.import_graph_def(part, name="")
-    return graph, one_row
-
-
-def _needing(wiring: Wiring, names: Iterable[str]) -> set[str]:
-    """These nodes, and all that need them, be it by a control input."""
-    found = {name for name in names if name in wiring.nodes}
-    waiting = list(found)
-    for name in waiting:
-        new = {consumer.name for consumer, _ in wiring.consumers[name]} - found
-        found |= new
-        waiting += new
-    return found
-
-
-def _for_one_row(
-    artifact: Artifact, wiring: Wiring, needed: Collection[str], face: interface.Interface | None
-) -> tuple[Any, bool]:
-    """The needed part of a graph, its large constants as variables, the open first size of each input set to one.
-
-    Without ``face`` the sizes of the inputs stay as they are. TensorFlow runs what it can of a graph to infer shapes,
-    functions of constants too. So what is risky is a placeholder here, one for each of its outputs.
-    """
-    part = tf.GraphDef()
-    part.versions.CopyFrom(wiring.graph_def.versions)
-    part.library.CopyFrom(wiring.graph_def.library)
-    inputs = {} if face is None else {node_of(spec.tensor): spec for spec in face.inputs.values()}
-    results = {  # of functions
-        function.signature.name: [tf.as_dtype(each.type or tf.float32) for each in function.signature.output_arg]
-        for function in part.library.function
-    }
-    avoided = risky_nodes(wiring.graph_def, wiring.graph_def.library) & set(needed)
-    one_row = False
-    for original in wiring.graph_def.node:
-        if original.name not in needed:
-            continue
-        if original.name in avoided:
-            types = results.get(original.op) or [each or tf.float32 for each in interface.output_types(original)]
-            for index, dtype in enumerate(types or [tf.float32]):  # one at least, that others may wait for
-                _make_placeholder(part.node.add(name=_stand_in(original.name, index)), dtype, None)
-            continue
-        node = part.node.add()
-        node.CopyFrom(original)
-        for attr in ("_output_shapes", "_class"):  # tells what this asks for; names nodes that are not here
-            node.attr.pop(attr, None)
-        node.device = ""
-        for index, entry in enumerate(node.input):
-            name = node_of(entry)
-            if name in avoided and not entry.startswith("^"):
-                node.input[index] = _stand_in(name, int(entry[len(name) + 1 :] or 0))
-        if node.name in inputs:
-            shape = _first_size_open(node, inputs[node.name], wiring)
-            if shape is not None:
-                dtype = tf.as_dtype(node.attr["dtype"].type)
-                node.Clear()
-                node.name = original.name
-                _make_placeholder(node, dtype, [1, *shape[1:]])
-                one_row = True
-    return constants_to_variables(part, artifact.contents)[0], one_row
-
-
-def _stand_in(name: str, index: int) -> str:
-    """What stands for an output of a node: the first has the name of the node."""
-    return f"{name}/output_{index}" if index else name
-
-
-def _first_size_open(node: Any, spec: interface.TensorSpec, wiring: Wiring) -> Shape:
-    """The shape of an input whose first size is open; None for others."""
-    told = spec.shape is not None and spec.shape.rank is not None
-    shape = tuple(spec.shape.as_list()) if told else _told_shape(node, wiring)
-    return shape if shape and shape[0] is None and node.op in _PLACEHOLDERS else None
-
-
-def _make_placeholder(node: Any, dtype: Any, shape: Sequence[int | None] | None) -> None:
-    """Makes a node that has only its name a placeholder of this dtype and shape."""
-    node.op = "Placeholder"
-    node.attr["dtype"].type = dtype.as_datatype_enum
-    proto = node.attr["shape"].shape
-    proto.unknown_rank = shape is None
-    for size in shape or ():
-        proto.dim.add().size = -1 if size is None else size
-
-
-def _flops(wiring: Wiring, needed: Collection[str], shapes: _Shapes, face: interface.Interface) -> Flops:
+def _flops(wiring: Wiring, needed: Collection[str], shapes: Shapes, face: interface.Interface) -> Flops:
     total: Counter[str] = Counter()
     uncounted: Counter[str] = Counter()
     assumed = 0
@@ -582,214 +337,6 @@ def _as_one_row(shape: Shape) -> Shape:
     return (1, *shape[1:]) if shape and shape[0] is None else shape
 
 
-# ------------------------------------------------------------------------------------------------------------ weights
-
-_VARIABLES = {"Variable": "ref", "VariableV2": "ref", "AutoReloadVariable": "ref", "VarHandleOp": "resource"}
-
-
-def _variables(artifact: Artifact, notes: list[str]) -> tuple[Variable, ...]:
-    told = _collected(artifact)
-    found = []
-    saved: Mapping[str, Sequence[int]] | None = None
-    for node in artifact.graph_def.node:
-        if node.op not in _VARIABLES:
-            continue
-        dtype = node.attr["dtype"].type
-        shape = _dims(node.attr["shape"].shape) if "shape" in node.attr else None
-        definition, trainable = told.get(node.name, (None, False if told else None))
-        slice_of = definition.save_slice_info_def.full_name or None if definition is not None else None
-        if (shape is None or None in shape) and artifact.checkpoint is not None:
-            if saved is None:
-                saved = _saved_shapes(artifact.checkpoint, notes)
-            if node.name in saved:
-                shape = tuple(saved[node.name])
-        size = _bytes(dtype, shape)
-        found.append(Variable(node.name, dtype_name(dtype), shape, size, _VARIABLES[node.op], trainable, slice_of))
-    return tuple(found)
-
-
-def dtype_name(number: int) -> str:
-    """The name of a dtype by its number in the file; "?" for one that there is not."""
-    try:
-        return str(tf.as_dtype(number).name)
-    except TypeError:
-        return "?"
-
-
-def _bytes(dtype: int, shape: Shape) -> int | None:
-    if shape is None or None in shape or dtype_name(dtype) == "?":
-        return None
-    return prod(size for size in shape if size is not None) * int(tf.as_dtype(dtype).size or 0)
-
-
-def _collected(artifact: Artifact) -> dict[str, tuple[Any, bool]]:
-    """Name of a variable's node -> its VariableDef, and whether it is trainable; by the collections of variables."""
-    if artifact.meta_graph is None:
-        return {}
-    collections = artifact.meta_graph.collection_def
-    found: dict[str, tuple[Any, bool]] = {}
-    for key in ("variables", "local_variables", "model_variables", "trainable_variables"):
-        for raw in collections[key].bytes_list.value if key in collections else ():
-            definition = private.variable_pb2.VariableDef()
-            try:
-                definition.ParseFromString(raw)
-            except ValueError:  # a DecodeError: the collection holds something else under this name
-                continue
-            found[node_of(definition.variable_name)] = (definition, key == "trainable_variables")
-    return found
-
-
-def _saved_shapes(checkpoint: str, notes: list[str]) -> Mapping[str, Sequence[int]]:
-    try:
-        shapes: Mapping[str, Sequence[int]] = tf.train.load_checkpoint(checkpoint).get_variable_to_shape_map()
-    except (ValueError, RuntimeError, tf.errors.OpError) as error:
-        notes.append(f"the checkpoint {checkpoint} cannot be read: {str(error).partition(chr(10))[0]}")
-        return {}
-    return shapes
-
-
-def _constants(artifact: Artifact) -> tuple[Constant, ...]:
-    """The constants of :data:`CONSTANT_BYTES` and more, largest first; those in functions too."""
-    found = []
-    for name, node in _every_node(artifact.graph_def):
-        if node.op != "Const":
-            continue
-        tensor = node.attr["value"].tensor
-        size = artifact.contents[name].length if name in artifact.contents else tensor.ByteSize()
-        if size >= CONSTANT_BYTES:
-            shape = _dims(tensor.tensor_shape)
-            found.append(Constant(name, dtype_name(tensor.dtype), shape, _bytes(tensor.dtype, shape) or size))
-    return tuple(sorted(found, key=lambda each: (-each.bytes, each.name)))
-
-
-def _every_node(graph_def: Any) -> Iterable[tuple[str, Any]]:
-    """The nodes of a graph, and those of its functions as ``function/node``."""
-    for node in graph_def.node:
-        yield node.name, node
-    for function in graph_def.library.function:
-        for node in function.node_def:
-            yield f"{function.signature.name}/{node.name}", node
-
-
-# ------------------------------------------------------------------------------------------------------- control flow
-
-_V1_CONTROL = frozenset("Switch Merge Enter Exit NextIteration LoopCond".split())
-_V2_CONTROL = frozenset(
-    "If StatelessIf While StatelessWhile Case StatelessCase For PartitionedCall StatefulPartitionedCall".split()
-)
-
-
-def _base(op: str) -> str:
-    """``RefSwitch`` -> ``Switch``."""
-    return op[3:] if op.startswith("Ref") and op[3:] in _V1_CONTROL else op
-
-
-def _control_operations(graph_def: Any) -> dict[str, int]:
-    kinds = Counter(node.op for _, node in _every_node(graph_def))
-    return {op: count for op, count in kinds.most_common() if _base(op) in _V1_CONTROL or op in _V2_CONTROL}
-
-
-def _loops(wiring: Wiring) -> tuple[tuple[Loop, ...], Mapping[str, tuple[str, ...]]]:
-    """The frames of v1 loops, and for each node in one the frames around it, outermost first.
-
-    All that comes into a node comes from the same frame, so one input tells.
-    """
-    readers: dict[str, list[str]] = {}
-    for node in wiring.graph_def.node:
-        for entry in node.input:
-            readers.setdefault(node_of(entry), []).append(node.name)
-    inside: dict[str, tuple[str, ...]] = {node.name: () for node in wiring.graph_def.node if not node.input}
-    waiting = list(inside)
-    for name in waiting:
-        node = wiring.nodes[name]
-        frames = inside[name]
-        if _base(node.op) == "Enter":
-            frames = (*frames, node.attr["frame_name"].s.decode(errors="replace"))
-        elif _base(node.op) == "Exit":
-            frames = frames[:-1]
-        for reader in readers.get(name, ()):
-            if reader not in inside:
-                inside[reader] = frames
-                waiting.append(reader)
-    stacks = {name: frames for name, frames in inside.items() if frames}
-    counts = Counter(frame for frames in stacks.values() for frame in frames)
-    return tuple(Loop(frame, counts[frame]) for frame in sorted(counts)), stacks
-
-
-def _conditions(wiring: Wiring) -> int:
-    """How many tensors decide v1 conditions: a predicate's own Switch, and those of loops, are not among them."""
-    deciders = set()
-    for node in wiring.graph_def.node:
-        if _base(node.op) != "Switch" or len(node.input) < 2 or node.input[0] == node.input[1]:
-            continue
-        decider = wiring.nodes.get(node_of(node.input[1]))
-        if decider is not None and decider.op != "LoopCond":
-            deciders.add(decider.name)
-    return len(deciders)
-
-
-# ------------------------------------------------------------------------------------------- queues, readers, tables
-
-_QUEUES = frozenset(
-    f"{name}{version}"
-    for name in ("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue", "Barrier", "FakeQueue")
-    for version in ("", "V2")
-)
-_READERS = frozenset(
-    f"{name}Reader{version}"
-    for name in ("FixedLengthRecord", "Identity", "LMDB", "TFRecord", "TextLine", "WholeFile")
-    for version in ("", "V2")
-)
-_TABLES = frozenset(
-    """
-    AnonymousHashTable AnonymousMutableDenseHashTable AnonymousMutableHashTable AnonymousMutableHashTableOfTensors
-    HashTable HashTableV2 MutableDenseHashTable MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors
-    MutableHashTableOfTensorsV2 MutableHashTableV2
-    """.split()
-)
-_ITERATORS = frozenset("AnonymousIterator AnonymousIteratorV2 Iterator IteratorV2 OneShotIterator".split())
-
-
-def _types(node: Any) -> str:
-    for attr in ("component_types", "output_types"):
-        if attr in node.attr and node.attr[attr].list.type:
-            return ", ".join(map(dtype_name, node.attr[attr].list.type))
-    return ""
-
-
-def _parts(graph_def: Any, ops: Iterable[str]) -> tuple[Part, ...]:
-    wanted = set(ops)
-    return tuple(Part(name, node.op, _types(node)) for name, node in _every_node(graph_def) if node.op in wanted)
-
-
-def _datasets(graph_def: Any) -> tuple[Part, ...]:
-    """Datasets and iterators: of the graph, and of the functions that one-shot iterators call."""
-    return tuple(
-        Part(name, node.op, _types(node))
-        for name, node in _every_node(graph_def)
-        if node.op in _ITERATORS or node.op.rstrip("V0123456789").endswith("Dataset")
-    )
-
-
-def _tables(artifact: Artifact) -> tuple[Part, ...]:
-    """Tables, with what they map and the file that fills them."""
-    files = {}
-    nodes = {node.name: node for node in artifact.graph_def.node}
-    for node in artifact.graph_def.node:
-        if node.op.startswith("InitializeTable") and len(node.input) > 1:
-            source = nodes.get(node_of(node.input[1]))
-            values = source.attr["value"].tensor.string_val if source is not None and source.op == "Const" else ()
-            if node.op.startswith("InitializeTableFromTextFile"):
-                name = b"".join(values[:1]).decode(errors="replace") or node_of(node.input[1])
-                files[node_of(node.input[0])] = f" from the file {name!r}"
-    found = []
-    for node in artifact.graph_def.node:
-        if node.op in _TABLES:
-            key, value = (dtype_name(node.attr[attr].type) for attr in ("key_dtype", "value_dtype"))
-            found.append(Part(node.name, node.op, f"{key} to {value}{files.get(node.name, '')}"))
-    return tuple(found)
-
-
 # ------------------------------------------------------------------------------------------------- what may go wrong
 
 
@@ -797,7 +344,7 @@ def _custom_gradients(graph_def: Any) -> dict[str, int]:
     """Names under which Python registered a gradient, and how many nodes ask for each."""
     names = Counter(
         node.attr["_gradient_op_type"].s.decode(errors="replace")
-        for _, node in _every_node(graph_def)
+        for _, node in census.every_node(graph_def)
         if "_gradient_op_type" in node.attr
     )
     return dict(names.most_common())
@@ -845,7 +392,7 @@ def _remarks(
     artifact: Artifact,
     wiring: Wiring,
     needed: frozenset[str],
-    variables: Sequence[Variable],
+    variables: Sequence[census.Variable],
     counted: Flops,
     stacks: Mapping[str, tuple[str, ...]],
     unknown: Mapping[str, Sequence[str]],
@@ -881,6 +428,6 @@ def _remarks(
     if any(name in stacks for name in needed):
         notes.append("what is in a loop is counted once, as if it had one turn")
     functions = {function.signature.name for function in wiring.graph_def.library.function}
-    if any(wiring.nodes[name].op in _V2_CONTROL | functions for name in needed):
+    if any(wiring.nodes[name].op in census.CALLS | functions for name in needed):
         notes.append("what functions do is not in the FLOPs")
     return notes

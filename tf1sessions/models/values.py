@@ -241,12 +241,12 @@ class Values:
             ModelFileError: The checkpoint or the file of the graph cannot be read.
         """
         with self._lock, self._told_as_ours():
-            self._prepare(set(nodes), ())
+            self._prepare(set(nodes), frozenset())
 
     def run_once(self, operation: str, feeds: Mapping[str, Any]) -> None:
         """Runs an initializing operation, after what it needs has its values."""
         with self._lock, self._told_as_ours():
-            self._prepare(self._wiring.ancestors([operation], feeds), ())
+            self._prepare(self._wiring.ancestors([operation], feeds), frozenset())
             if operation not in self._ran:
                 self._session.run(operation, dict(feeds))
                 self._ran |= self._wiring.ancestors([operation], feeds)
@@ -268,7 +268,7 @@ class Values:
 
     # -- the lock is held from here on
 
-    def _prepare(self, nodes: set[str], waiting: tuple[str, ...]) -> None:
+    def _prepare(self, nodes: set[str], waiting: frozenset[str]) -> None:
         missing = nodes - self._done
         self._fill([self._weights[name] for name in sorted(missing & self._weights.keys())])
         operations = self._wiring.nodes
@@ -320,10 +320,7 @@ class Values:
         variable take over what it is fed; a run of ours would copy it first."""
         self._session.run(list(operations), dict(feeds), options=tf.RunOptions(report_tensor_allocations_upon_oom=True))
 
-    def _initialize_variables(self, names: Sequence[str], waiting: tuple[str, ...]) -> None:
-        names = [name for name in names if name not in self._ran]
-        if not names:
-            return
+    def _initialize_variables(self, names: Sequence[str], waiting: frozenset[str]) -> None:
         local = self._local
         lost = [name for name in names if name not in self._initializers or not (self._initialize or name in local)]
         if lost:
@@ -333,29 +330,12 @@ class Values:
                 next_step="Name their checkpoint (checkpoint=), or give them fresh values (initialize=True).",
                 variables=tuple(lost),
             )
-        for name in names:
-            self._initialize_one(self._initializers[name], waiting)
+        self._run_initializers([self._initializers[name] for name in names], waiting)
         fresh = [name for name in names if name not in local]
         if fresh:
             self.notes.append(f"variables that no checkpoint has were initialized: {_listed(fresh)}")
 
-    def _initialize_one(self, operation: str, waiting: tuple[str, ...]) -> None:
-        if operation in self._ran:
-            return
-        if operation in waiting:
-            raise ModelError(
-                f"initializers need each other: {' -> '.join((*waiting, operation))}",
-                where=self._artifact.path,
-                next_step="Name a checkpoint with their values.",
-            )
-        node = self._wiring.nodes[operation]
-        # The variable itself is an input of its initializer, and gets its value by it.
-        before = self._wiring.ancestors([node_of(entry) for entry in node.input[1:]])
-        self._prepare(before - {node_of(node.input[0])}, (*waiting, operation))
-        self._session.run(operation, self._assets_for(before))
-        self._ran.add(operation)
-
-    def _initialize_tables(self, names: Sequence[str], waiting: tuple[str, ...]) -> None:
+    def _initialize_tables(self, names: Sequence[str], waiting: frozenset[str]) -> None:
         for name in names:
             filling = self._table_initializers.get(name, [])
             if self._wiring.nodes[name].op.startswith("HashTable") and not filling:
@@ -366,8 +346,40 @@ class Values:
                     "SavedModel or .meta file instead, or cut the graph behind the table (inputs=...).",
                     table=name,
                 )
-            for operation in filling:
-                self._initialize_one(operation, waiting)
+            self._run_initializers(filling, waiting)
+
+    def _run_initializers(self, operations: Sequence[str], waiting: frozenset[str]) -> None:
+        """Runs initializers, each after those of the variables that it reads, as many at once as that allows.
+
+        Args:
+            operations: Each sets the variable or table that is its first input.
+            waiting: The variables and tables whose initializers wait for these.
+        """
+        nodes = self._wiring.nodes
+        target = {operation: node_of(nodes[operation].input[0]) for operation in operations}
+        reads = {
+            operation: self._wiring.ancestors([node_of(entry) for entry in nodes[operation].input[1:]])
+            for operation in operations
+            if operation not in self._ran
+        }
+        left = dict(reads)
+        waiting = waiting | {target[operation] for operation in left}
+        while left:
+            unset = {target[operation] for operation in left}
+            ready = [name for name, read in left.items() if not (read & (unset - {target[name]}))]
+            needed = set().union(*(left[name] for name in ready)) - {target[name] for name in ready}
+            if not ready or needed & waiting & {*self._initializers, *self._table_initializers} - self._done:
+                raise ModelError(
+                    f"the initial values of {_listed(sorted(unset))} need each other",
+                    where=self._artifact.path,
+                    next_step="Name a checkpoint with their values.",
+                )
+            self._prepare(needed, waiting)
+            self._session.run(ready, self._assets_for(needed))
+            self._ran.update(ready)
+            self._done.update(target[name] for name in ready)
+            for name in ready:
+                del left[name]
 
     def _assets_for(self, nodes: set[str]) -> dict[str, str]:
         return {tensor: file for tensor, file in self._artifact.assets.items() if node_of(tensor) in nodes}
