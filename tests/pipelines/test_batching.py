@@ -30,7 +30,7 @@ from tf1sessions.pipelines import batching
 from tf1sessions.pipelines.batching import Batcher, Percentiles
 
 DEADLINE = 30.0
-FOREVER_MS = 3_600_000.0  # a delay that no test lives to see the end of
+FOREVER_MS = 1_000_000.0  # a delay that no test lives to see the end of
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def graph(tf) -> Iterator[types.SimpleNamespace]:
 @pytest.fixture(autouse=True)
 def no_second_look(monkeypatch):
     """Whoever has to be told that the model is free must not depend on looking again after a while."""
-    monkeypatch.setattr(batching, "_LOOK_SECS", FOREVER_MS)
+    monkeypatch.setattr(batching, "_LOOK_SECS", 1000.0)
 
 
 class Gate:
@@ -439,6 +439,7 @@ def test_settings_are_checked(graph, tf):
         ({"queue_limit": True}, "queue_limit is True"),
         ({"max_delay_ms": -1}, "max_delay_ms is -1"),
         ({"max_delay_ms": float("nan")}, "max_delay_ms is nan"),
+        ({"max_delay_ms": float("inf")}, "max_delay_ms is inf"),
         ({"deadline_secs": "1"}, "deadline_secs is '1'"),
         ({"allowed_batch_sizes": []}, r"allowed_batch_sizes is \[\]"),
         ({"allowed_batch_sizes": [0, 1]}, "allowed_batch_sizes is 0"),
@@ -450,6 +451,7 @@ def test_settings_are_checked(graph, tf):
     for feeds, fetches, message in (
         ([graph.scale], y, "none of the feeds .* has rows"),
         ([], y, "none of the feeds"),
+        ({"a": x, "b": "x:0"}, y, "a tensor is fed twice"),
         ("nothing:0", y, "'nothing:0' is no tensor"),
         (x, "nothing:0", "'nothing:0' is no tensor or operation"),
         (x, [], "no tensor among the fetches"),
@@ -473,6 +475,9 @@ def test_a_fetch_that_mixes_rows_is_refused(tf):
             _, answers = together_two_feeds(batcher)
             assert [answer["halved"] for answer in answers] == [2.0, 2.0]
             assert [answer["m"] for answer in answers] == [1.5, 1.5], "as it was asked for"
+        default = tf.placeholder_with_default(tf.reduce_mean(x), [], name="default")
+        with pytest.raises(ConfigError, match="depends on those of all requests"):
+            Batcher(gs, [x, default], [x * 2.0, default + 1.0])
         with Batcher(gs, [x, k], twice, max_delay_ms=0) as batcher:
             for count in (1, 3):  # alone, too: not only once there are others
                 with pytest.raises(
@@ -727,6 +732,21 @@ def test_a_turn_is_not_taken_from_a_caller_that_runs(graph, monkeypatch):
                 assert looked.acquire(timeout=DEADLINE)
             assert gate.runs == [[1]]
         assert future.result(DEADLINE).tolist() == [[2, -2]]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_dispatcher_that_dies_is_replaced(graph, monkeypatch):
+    with Batcher(graph.gs, graph.x, graph.y, max_delay_ms=0) as batcher:
+
+        def broken() -> Any:
+            raise MemoryError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(batcher, "_take_batch", broken)
+            first = batcher.submit(rows(1))
+            wait_for(lambda: not dispatchers(), "the thread ends")
+        second = batcher.submit(rows(2))
+        assert [future.result(DEADLINE)[0, 0] for future in (first, second)] == [2, 4]
 
 
 # ---------------------------------------------------------------------------------------------------- the answers

@@ -61,6 +61,8 @@ logger = logging.getLogger("tf1sessions")
 _IDLE_SECS = 10.0
 #: How long the dispatcher waits for a caller's run before it looks whether that caller is still there.
 _LOOK_SECS = 0.5
+#: The longest time that can be asked for, in whatever unit. Arbitrary: below what a lock can wait for.
+_LONGEST = 1e6
 #: Stands for the moment at which the dispatcher will have told all callers of a batch their answers.
 _UNTIL_TOLD = float("inf")
 #: How many of the last requests the percentiles are made of.
@@ -162,12 +164,20 @@ class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
         self.arrived = time.monotonic()
         self.deadline = None if deadline_secs is None else self.arrived + deadline_secs
         self.thread = 0  # the caller that runs it itself
+        # Held until end(). A caller waits for this and not in result(): an interrupt in there could keep a lock that
+        # the dispatcher needs.
+        self.answered = threading.Lock()
+        self.answered.acquire()
 
     @property
     def rows(self) -> Rows:
         """What it feeds, until it is answered."""
         assert self._rows is not None
         return self._rows
+
+    def seconds_left(self) -> float:
+        """How long it may still wait; -1, which stands for ever, without a deadline."""
+        return -1.0 if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def cancel(self) -> bool:
         """Cancels the request unless it runs or is done; returns whether it is cancelled."""
@@ -189,6 +199,8 @@ class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
                 self.set_exception(error)
         except BaseException:  # Future lets through what is no Exception, and others wait for this thread
             logger.exception("a function that was added to a Future of the batcher raised")
+        finally:
+            self.answered.release()
 
     def _forget(self) -> None:
         """Drops what a Future that somebody keeps must not keep alive."""
@@ -317,13 +329,15 @@ class Batcher:
         if self._enter(request, can_run=True):
             return self._run_here(request)
         try:
-            if request.deadline is not None:
-                concurrent.futures.wait([request], request.deadline - time.monotonic())
+            if not request.answered.acquire(timeout=request.seconds_left()):
                 self._withdraw(request, "expired")  # if it still waits
+                request.answered.acquire()
             return request.result()
         except BaseException:
             request.cancel()  # this caller was interrupted; if the request is done, nothing happens
             raise
+        finally:
+            del request  # its error has this frame
 
     def submit(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> concurrent.futures.Future[Any]:
         """As a call, in the background: returns a Future at once. ``cancel()`` works until the request is run.
@@ -341,9 +355,7 @@ class Batcher:
         answer = asyncio.wrap_future(request)
         if request.deadline is None:
             return await answer
-        late = asyncio.get_running_loop().call_later(
-            request.deadline - time.monotonic(), self._withdraw, request, "expired"
-        )
+        late = asyncio.get_running_loop().call_later(request.seconds_left(), self._withdraw, request, "expired")
         try:
             return await answer
         finally:
@@ -372,7 +384,7 @@ class Batcher:
             self._changed.notify_all()
         for request in waiting:
             request.end(None, self._closed_error())
-        if dispatcher is not None and dispatcher is not threading.current_thread():
+        if dispatcher is not None and dispatcher.ident != threading.get_ident():
             dispatcher.join()
 
     @property
@@ -452,7 +464,7 @@ class Batcher:
         return False
 
     def _may_run_at_once(self, request: _Request) -> bool:
-        if threading.current_thread() is self._dispatcher:
+        if self._dispatcher is not None and self._dispatcher.ident == threading.get_ident():
             return True  # a function added to a Future: waiting for itself would be for ever
         if self._turn is not None or self._queue:
             return False
@@ -534,6 +546,8 @@ class Batcher:
             with self._lock:
                 if self._dispatcher is thread:
                     self._dispatcher = None
+                if self._turn is thread:
+                    self._turn = None
 
     def _serve_batch(self, thread: threading.Thread) -> bool:
         with self._lock:
@@ -667,5 +681,5 @@ def _check_integer(name: str, value: Any) -> None:
 
 
 def _check_duration(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value >= 0:
-        raise ConfigError(f"{name} is {value!r}", where="Batcher", next_step="Give a number of 0 or more.")
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= _LONGEST:
+        raise ConfigError(f"{name} is {value!r}", where="Batcher", next_step="Give a number from 0 to a million.")

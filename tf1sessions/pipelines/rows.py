@@ -90,7 +90,7 @@ class RowCall:
         elements = [each.element for each in self._outputs]
         tensors = [each for each in elements if isinstance(each, tf.Tensor)]
         targets = [each for each in elements if not isinstance(each, tf.Tensor)]
-        return changed_by(self._session.graph, prune(tensors, targets, [each.tensor for each in self._inputs]))
+        return changed_by(self._session.graph, prune(tensors, targets, _always_fed(self._inputs)))
 
     # -- from arguments to rows ------------------------------------------------------------------------------------
 
@@ -349,6 +349,12 @@ def _read_feeds(
             found.append((name, given, graph.as_graph_element(given, allow_tensor=True, allow_operation=False)))
         except (KeyError, TypeError, ValueError) as error:
             raise _not_in_graph("feeds", given, "tensor") from error
+    if len({id(tensor) for _, _, tensor in found}) != len(found):
+        raise ConfigError(
+            f"a tensor is fed twice: {[tensor.name for _, _, tensor in found]}",
+            where="Batcher(feeds=...)",
+            next_step="Name each one once.",
+        )
     has_rows = [not _among(shared, *each) and _first(each[2]) is None for each in found]
     fixed_rows: Any = None
     if not any(has_rows):
@@ -452,10 +458,14 @@ def _structure(item: Any, name: Any, leaves: list[tuple[Any, Any]]) -> Callable[
     return lambda results: results[index]
 
 
+def _always_fed(inputs: Sequence[_Input]) -> list[Any]:
+    return [each.tensor for each in inputs if not each.optional]
+
+
 def _depends(tensor: Any, inputs: Sequence[_Input]) -> bool:
     """Whether a tensor's value depends on rows."""
     rows = {id(each.tensor) for each in inputs if each.has_rows}
-    operations = prune([tensor], [], [each.tensor for each in inputs])
+    operations = prune([tensor], [], _always_fed(inputs))
     return id(tensor) in rows or any(id(each) in rows for operation in operations for each in operation.inputs)
 
 
