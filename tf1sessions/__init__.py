@@ -29,6 +29,8 @@ below, and there are no circles::
       model.py           load(), Model
       risks.py           operations that touch files, the network, Python
       flops.py           how many floating-point operations a node takes
+      shapes.py          the shapes of a graph for one row
+      census.py          what a graph holds
       inspection.py      what is in a model
       diagram.py         ... as a page, with its graph
     contrib/           tf.contrib: a module here for each module there
