@@ -381,6 +381,30 @@ def receivers_of_input_functions(world):
 
 
 @case
+def inner_addresses(world):
+    """What programs import from inside, and what it makes."""
+    from tensorflow.contrib.estimator.python.estimator import rnn
+    from tensorflow.python.estimator.canned import head, metric_keys, optimizers, prediction_keys
+
+    tf, found = world.tf, []
+    for kind in (metric_keys.MetricKeys, prediction_keys.PredictionKeys):
+        found.append({name: value for name, value in vars(kind).items() if name.isupper()})
+    heads = {
+        "two": head._binary_logistic_head_with_sigmoid_cross_entropy_loss(),
+        "classes": head._multi_class_head_with_softmax_cross_entropy_loss(3, name="named"),
+        "either": head._binary_logistic_or_multi_class_head(2, None, None, "weighted_sum"),
+        "number": head._regression_head(label_dimension=1),
+    }
+    for name in sorted(heads):
+        with tf.Graph().as_default(), tf.Session() as session:
+            logits = tf.constant([[1.0, 2.0, 3.0]] if name == "classes" else [[2.0]])
+            spec = heads[name].create_estimator_spec({}, "eval", logits, labels=tf.constant([[1]]))
+            found.append([heads[name].logits_dimension, session.run(spec.loss), sorted(spec.eval_metric_ops)])
+    kind = type(optimizers.get_optimizer_instance("Adam", 0.1)).__name__
+    return plain([found, kind, rnn.RNNClassifier is contrib(world).RNNClassifier])
+
+
+@case
 def exported_before_training(world):
     """A model that starts with a checkpoint is exported with it."""
     folder, Estimator = world.folder(), world.estimator.Estimator

@@ -1,0 +1,76 @@
+"""Names of ``tensorflow_estimator``'s inner files that programs use, though they were private: heads, optimizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .head import BinaryClassHead, MultiClassHead, RegressionHead
+from .old_head import OldHead, classification_head
+from .optimizers import optimizer_instance
+
+__all__ = ["get_optimizer_instance"]
+
+_SUM = "weighted_sum"
+
+get_optimizer_instance = optimizer_instance
+_binary_logistic_or_multi_class_head = classification_head
+
+
+def _multi_class_head_with_softmax_cross_entropy_loss(
+    n_classes: int,
+    weight_column: Any = None,
+    label_vocabulary: Any = None,
+    loss_reduction: str = _SUM,
+    loss_fn: Any = None,
+    name: str | None = None,
+) -> OldHead:
+    return OldHead(
+        MultiClassHead(
+            n_classes,
+            weight_column=weight_column,
+            label_vocabulary=label_vocabulary,
+            loss_reduction=loss_reduction,
+            loss_fn=loss_fn,
+            name=name,
+        )
+    )
+
+
+def _binary_logistic_head_with_sigmoid_cross_entropy_loss(
+    weight_column: Any = None,
+    thresholds: Any = None,
+    label_vocabulary: Any = None,
+    loss_reduction: str = _SUM,
+    loss_fn: Any = None,
+    name: str | None = None,
+) -> OldHead:
+    return OldHead(
+        BinaryClassHead(
+            weight_column=weight_column,
+            thresholds=thresholds,
+            label_vocabulary=label_vocabulary,
+            loss_reduction=loss_reduction,
+            loss_fn=loss_fn,
+            name=name,
+        )
+    )
+
+
+def _regression_head(
+    weight_column: Any = None,
+    label_dimension: int = 1,
+    loss_reduction: str = _SUM,
+    loss_fn: Any = None,
+    inverse_link_fn: Any = None,
+    name: str | None = None,
+) -> OldHead:
+    return OldHead(
+        RegressionHead(
+            label_dimension=label_dimension,
+            weight_column=weight_column,
+            loss_reduction=loss_reduction,
+            loss_fn=loss_fn,
+            inverse_link_fn=inverse_link_fn,
+            name=name,
+        )
+    )
