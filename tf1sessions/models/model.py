@@ -205,6 +205,7 @@ class Model:
         self.kind = artifact.kind
         self._allowed = _op_names(allow_ops)
         self._lock = threading.Lock()  # protects _vetted
+        self._prepared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # requests of run() that need no more
         self._vetted: set[str] = set()
         self._artifact = artifact
 
@@ -302,10 +303,12 @@ class Model:
         feeds = {
             tensor_name(feed) if isinstance(feed, str) else feed: value for feed, value in (feed_dict or {}).items()
         }
-        named, given = ([_name_of(item) for item in items] for items in (tf.nest.flatten(fetches), feeds))
-        for name in (*named, *given):
-            self._check_there(name)
-        self._prepare(named, given)
+        named, given = (tuple(_name_of(item) for item in items) for items in (tf.nest.flatten(fetches), feeds))
+        if (named, given) not in self._prepared:
+            for name in (*named, *given):
+                self._check_there(name)
+            self._prepare(named, given)
+            self._prepared.add((named, given))
         return self._gs.session.run(fetches, feeds)
 
     def batched(self, *, signature: str | None = None, inputs: Sequence[str] | None = None, **options: Any) -> Batcher:
