@@ -289,7 +289,7 @@ def dropout_of_what_is_new(tf, rnn):
     x = tf.constant(sequence(4)[:, 0])
     ones = tf.ones([BATCH, 50])
     _, (c, _) = cell(x, rnn.LSTMStateTuple(ones * 0.0, ones))
-    with tf.Session() as session:
+    with session_of(tf) as session:
         session.run(tf.global_variables_initializer())
         return [int(np.sum(session.run(c) == 0.0))]
 
@@ -385,7 +385,7 @@ def helpers(tf, rnn):
     x = tf.constant(sequence(2))
     turned = [rnn.transpose_batch_time(x), rnn.transpose_batch_time(tf.ones([3]))]
     sizes = [rnn.best_effort_input_batch_size([open_batch, x]), rnn.best_effort_input_batch_size([open_batch])]
-    with tf.Session() as session:
+    with session_of(tf) as session:
         values = session.run(turned + [sizes[1]], {open_batch: np.zeros([4, 5, 2])})
     return [[array.tolist() for array in values], sizes[0], [str(tensor.shape.rank) for tensor in turned]]
 
