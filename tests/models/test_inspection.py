@@ -86,6 +86,14 @@ with tf.Graph().as_default() as graph:
     with graph.gradient_override_map({"Sqrt": "MyGradient"}):
         tf.sqrt(1.0)
 look("odds", graph)
+with tf.Graph().as_default(), tf.Session() as session:  # a shape that only the checkpoint knows
+    grown = tf.get_variable("grown", initializer=lambda: tf.zeros([2, 3]), validate_shape=False, use_resource=False)
+    session.run(tf.global_variables_initializer())
+    prefix = tf.train.Saver().save(session, "./saved/model")
+report(saved=inspect(read(prefix)).to_dict())
+pathlib.Path(prefix + ".index").write_bytes(b"damaged")
+report(damaged=inspect(read(prefix)).to_dict())
+
 look("empty", tf.Graph())
 class Bad:
     def __init__(self, *nodes):
@@ -280,6 +288,14 @@ def test_odds_and_ends(found: dict[str, Any]) -> None:
     assert model["custom_gradients"] == {"MyGradient": 1}
     assert found["empty"]["nodes"] == 0
     assert found["empty"]["notes"] == ["the graph is empty"]
+
+
+def test_shapes_that_only_the_checkpoint_has(found: dict[str, Any]) -> None:
+    (variable,) = found["saved"]["variables"]
+    assert (variable["shape"], variable["bytes"]) == ([2, 3], 24)
+    (variable,) = found["damaged"]["variables"]
+    assert (variable["shape"], variable["bytes"]) == (None, None)
+    assert any("cannot be read" in note for note in found["damaged"]["notes"])
 
 
 def test_errors(found: dict[str, Any]) -> None:
