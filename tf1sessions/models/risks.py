@@ -224,7 +224,8 @@ def risky(
         feeds: Names of tensors that the run is given: what only they need is not run.
         saver: The SaverDef of the artifact. Saving and restoring where it tells to is left out, unless another root
             than the saver's own ends leads there.
-        assets: Names of tensors that hold the path of a file of the artifact. Filling a table from one is left out.
+        assets: Names of tensors that this run is fed with paths of the artifact's own files. Filling a table from one
+            is left out. A run that does not feed them reads what the graph says, which may be any file.
 
     Returns:
         Operation -> the nodes of it, both sorted.
