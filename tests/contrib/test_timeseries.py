@@ -60,7 +60,7 @@ def batches(number, **arguments):
             return "ended"
         finally:
             coord.request_stop()
-            coord.join(threads, stop_grace_period_secs=20)
+            coord.join(threads, stop_grace_period_secs=120)
 
 found = batches(3, discard_out_of_order=False)
 report(

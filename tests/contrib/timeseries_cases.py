@@ -237,7 +237,7 @@ def inputs(tf, contrib):
             threads = tf.train.start_queue_runners(session, coord)
             values = [session.run(tensors) for _ in range(times)]
             coord.request_stop()
-            coord.join(threads, stop_grace_period_secs=20)
+            coord.join(threads, stop_grace_period_secs=120)
             return tensors, values
 
     found = {}
