@@ -99,13 +99,14 @@ def check_command(words: Sequence[str]) -> None:
 
 
 def option_names() -> set[str]:
-    """Every option of ``tf1sessions run``, in every spelling, with those that help is asked by."""
-    command = cli.get_command(click.Context(cli), "run")
-    assert command is not None
-    context = click.Context(command, info_name="run", **command.context_settings)
+    """Every option of every command, in every spelling, with those that help is asked by."""
+    context = click.Context(cli)
+    found = [cli.get_command(context, name) for name in cli.list_commands(context)]
     return {
         name
-        for parameter in command.get_params(context)
+        for command in found
+        if command is not None
+        for parameter in command.get_params(click.Context(command, info_name=command.name, **command.context_settings))
         if isinstance(parameter, click.Option)
         for name in (*parameter.opts, *parameter.secondary_opts)
     }
