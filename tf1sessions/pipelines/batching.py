@@ -477,28 +477,33 @@ class Batcher:
     def _withdraw(self, request: _Request, how: str) -> None:
         """Takes a request out of the queue, as "cancelled" or "expired"; does nothing if it is not there."""
         with self._lock:
-            try:
-                self._queue.remove(request)
-            except ValueError:
+            if request not in self._queue:
                 return
             if how == "cancelled":
-                self._record.counts[how] += 1
-        if how == "expired":
-            self._end_expired([request])
+                self._queue.remove(request)
+                self._record.counts["cancelled"] += 1
+                return
+            expired = self._take_expired([request])
+        self._end_expired(expired)
 
-    def _take_expired(self) -> list[_Request]:
-        """Removes the requests whose time is up from the queue; with the lock held."""
-        now = time.monotonic()
-        expired = [each for each in self._queue if each.deadline is not None and each.deadline <= now]
-        for each in expired:
+    def _take_expired(self, requests: Iterable[_Request] | None = None) -> list[_Request]:
+        """Takes requests whose time is up, or those given, out of the queue; with the lock held."""
+        if requests is None:
+            now = time.monotonic()
+            requests = [each for each in self._queue if each.deadline is not None and each.deadline <= now]
+        expired = []
+        for each in requests:
             self._queue.remove(each)
+            if each.set_running_or_notify_cancel():  # from here on it cannot be cancelled
+                expired.append(each)
+                self._record.counts["expired"] += 1
+            else:
+                self._record.counts["cancelled"] += 1
         return expired
 
     def _end_expired(self, expired: Iterable[_Request]) -> None:
         """Answers them; without the lock, because their Futures' functions are called."""
         for request in expired:
-            with self._lock:
-                self._record.counts["expired"] += 1
             waited = time.monotonic() - request.arrived
             request.end(
                 None,
