@@ -72,9 +72,9 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
     assert shown in [block.text for block in blocks(RUNNING, "text")]
 
 
-def test_table_of_options_is_complete() -> None:
-    told = {name for row in table(RUNNING, "Option") for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])}
-    assert told == option_names()
+def test_tables_of_options_are_complete() -> None:
+    rows = [*table(RUNNING, "Option"), *table(MODELS, "Option")]
+    assert {name for row in rows for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])} == option_names()
 
 
 def test_states_keys_and_settings_are_the_real_ones() -> None:
