@@ -1,4 +1,4 @@
-"""Operations of 1.15.5 that are gone and that nothing makes up for: each with where it was.
+"""Operations of TensorFlow 0.12 to 1.15.5 that are gone and that nothing makes up for: each with where it was.
 
 Those of boosted trees are still defined in today's TensorFlow, and have no kernels.
 """
@@ -8,6 +8,17 @@ from __future__ import annotations
 __all__ = ["LOST"]
 
 _FROM = {
+    "tf.contrib.cudnn_rnn": "CudnnRNNParamsFromCanonical",
+    "tf.contrib.coder": "PmfToQuantizedCdf RangeDecode RangeEncode",
+    "tf.contrib.data": """
+        EnqueueInQueueDataset ExperimentalFunctionBufferingResource ExperimentalFunctionBufferingResourceGetNext
+        ExperimentalFunctionBufferingResourceReset ExperimentalIdentityIndexedDataset ExperimentalIndexedDatasetGet
+        ExperimentalIndexedDatasetMaterialize ExperimentalMaterializedIndexDatasetHandle FunctionBufferingResource
+        FunctionBufferingResourceGetNext FunctionBufferingResourceReset IteratorSetStatsAggregator
+        PrependFromQueueAndPaddedBatchDataset RestoreIterator SaveIterator SinkDataset SlideDataset
+        SloppyInterleaveDataset
+    """,
+    "tf.contrib.nccl": "NcclBroadcastRecv NcclBroadcastSend NcclReduceRecv NcclReduceSend",
     "tf.contrib.bigtable": """
         BigtableClient BigtableLookupDataset BigtablePrefixKeyDataset BigtableRangeKeyDataset
         BigtableSampleKeyPairsDataset BigtableSampleKeysDataset BigtableScanDataset BigtableTable DatasetToBigtable
@@ -47,7 +58,16 @@ _FROM = {
     "tf.contrib.periodic_resample": "PeriodicResample PeriodicResampleOpGrad",
     "tf.contrib.reduce_slice_ops": "ReduceSliceMax ReduceSliceMin ReduceSliceProd ReduceSliceSum",
     "tf.contrib.resampler": "ResamplerGrad",
+    "tf.contrib.tpu": """
+        TPUEmbeddingEnqueueSparseBatch TPUEmbeddingLoadAdagradParameters TPUEmbeddingLoadGradientDescentParameters
+        TPUEmbeddingReceiveActivations TPUEmbeddingRetrieveAdagradParameters
+        TPUEmbeddingRetrieveGradientDescentParameters TPUEmbeddingSendGradients
+    """,
     "tf.contrib.tensor_forest": """
+        BestSplits CountExtremelyRandomStats FinishedNodes GrowTree HardRoutingFunction KFeatureGradient
+        KFeatureRoutingFunction RoutingFunction RoutingGradient SampleInputs StochasticHardRoutingFunction
+        StochasticHardRoutingGradient StringToFloat TopNInsert TopNRemove TreePredictions UnpackPath
+        UpdateFertileSlots
         CreateFertileStatsVariable CreateTreeVariable DecisionTreeResourceHandleOp FeatureUsageCounts
         FertileStatsDeserialize FertileStatsIsInitializedOp FertileStatsResourceHandleOp FertileStatsSerialize
         FinalizeTree GrowTreeV4 ProcessInputV4 ReinterpretStringToFloat ScatterAddNdim TraverseTreeV4

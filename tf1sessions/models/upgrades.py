@@ -384,23 +384,94 @@ def _data_count(place: Place) -> int:
 
 # ------------------------------------------------------------------------------------------- operations that are gone
 
-#: Operations whose kernels may be gone while their definition is still there. Each is looked up.
-_SUSPECTS = re.compile(
-    r"^_?(BoostedTrees|IsBoostedTrees|\w*TPU|TopK$|TileGrad$|CollectivePermute|CrossReplicaSum|AllToAll)"
-)
+
+def _without_deleted_key(graph: _Graph) -> Iterator[Place]:
+    for op in ("MutableDenseHashTableV2", "MutableDenseHashTable"):
+        for place in graph.places.get(op, ()):
+            known = _has(place, key_dtype="type") and place.node.attr["key_dtype"].type in _KEYS
+            if known and _data_count(place) == 1 and (op.endswith("V2") or _users(graph, place) is not None):
+                yield place
 
 
-@functools.cache
-def _runs(op: str) -> bool:
-    """Whether this TensorFlow has the operation, and a kernel for it that can be chosen."""
-    definition = _definition(op)
-    if definition is None:
+def _users(graph: _Graph, place: Place) -> list[Any] | None:
+    """The nodes that use a table with a handle of strings, if each is there for a handle of a resource too."""
+    if place.function is not None:
+        return None
+    name = place.node.name
+    users = [node for node in graph.graph_def.node if any(node_of(entry) == name for entry in _split(node)[0])]
+    known = all(_definition(f"{node.op}V2") is not None and "Table" in node.op for node in users)
+    return users if known else None
+
+
+#: DataType of a key -> two keys that nobody has, of which one is not the empty key.
+_KEYS: dict[int, tuple[Any, Any]] = {
+    1: (-3.4e38, -3.3e38),
+    2: (-1.7e308, -1.6e308),
+    3: (-(2**31) + 1, -(2**31) + 2),
+    7: (b"\0deleted key", b"\0\0deleted key"),
+    9: (-(2**63) + 1, -(2**63) + 2),
+}
+
+
+def _with_deleted_key(graph: _Graph, place: Place) -> None:
+    node = place.node
+    (empty,) = _split(node)[0]
+    kind = node.attr["key_dtype"].type
+    source = graph.nodes.get(node_of(empty)) if place.function is None else None
+    taken = source is not None and source.op == "Const" and _is_filled_with(source, _KEYS[kind][0])
+    key = graph.constant(place, "deleted_key", _KEYS[kind][taken], tf.as_dtype(kind))
+    int32 = _attr(type=tf.int32.as_datatype_enum)
+    shape = graph.add(place, "deleted_key/shape", "Shape", [empty], T=_attr(type=kind), out_type=int32)
+    inputs = [*graph.outputs(place, shape), key]
+    filled = graph.add(place, "deleted_key/filled", "Fill", inputs, T=_attr(type=kind), index_type=int32)
+    _connect(node, [empty, *graph.outputs(place, filled)])
+    for user in _users(graph, place) or () if node.op == "MutableDenseHashTable" else ():
+        user.op += "V2"
+    node.op = "MutableDenseHashTableV2"
+
+
+def _is_filled_with(node: Any, key: Any) -> bool:
+    try:
+        return bool((tf.make_ndarray(node.attr["value"].tensor) == key).any())
+    except (TypeError, ValueError):  # malformed, or left in the file: nobody's empty key is that long
         return False
-    if not _SUSPECTS.match(op):
-        return True
-    known = _attributes(op) or frozenset()
-    kernels = private.kernels.get_registered_kernels_for_op(op).kernel
-    return any(all(constraint.name in known for constraint in kernel.constraint) for kernel in kernels)
+
+
+def _argmax_without_type(graph: _Graph) -> Iterator[Place]:
+    for op in ("MaxPoolWithArgmax", "MaxPoolGradWithArgmax"):
+        yield from (place for place in graph.places.get(op, ()) if "T" not in place.node.attr)
+
+
+def _float_type(graph: _Graph, place: Place) -> None:
+    place.node.attr["T"].type = tf.float32.as_datatype_enum
+
+
+#: What was called otherwise, with the same inputs and attributes.
+_RENAMED = {"CreateVariableOp": "AssignVariableOp", "MapAndBatchDatasetV2": "MapAndBatchDataset"}
+
+
+def _rename(graph: _Graph, place: Place) -> None:
+    place.node.op = _RENAMED[place.node.op]
+
+
+#: Operations on lists of tensors that got one more input, and how many they have now.
+_LISTS = {
+    "EmptyTensorList": 2,
+    "TensorListGather": 3,
+    "TensorListGetItem": 3,
+    "TensorListPopBack": 2,
+    "TensorListStack": 2,
+}
+
+
+def _short_lists(graph: _Graph) -> Iterator[Place]:
+    for op, count in _LISTS.items():
+        yield from (place for place in graph.places.get(op, ()) if _data_count(place) == count - 1)
+
+
+def _any_shape(graph: _Graph, place: Place) -> None:
+    unknown = graph.constant(place, "any", -1, tf.int32)
+    _connect(place.node, [*_split(place.node)[0], unknown])
 
 
 def _sorted_top_k(graph: _Graph, place: Place) -> None:
@@ -529,12 +600,53 @@ def _call(graph: _Graph, place: Place) -> None:
     _become(place.node, "StatefulPartitionedCall", data[:-1], **kept)  # the last one says which core
 
 
+def _one_call(graph: _Graph) -> Iterator[Place]:
+    for op in ("TPUReplicate", "_TPUReplicate"):
+        for place in graph.places.get(op, ()):
+            attr = place.node.attr
+            if (
+                _has(place, computation="func", num_replicas="i", NumVariables="i", Tinputs="list", output_types="list")
+                and attr["computation"].func.name in graph.functions
+                and attr["num_replicas"].i == 1
+                and attr["NumVariables"].i <= _data_count(place)
+            ):
+                yield place
+
+
+def _call_computation(graph: _Graph, place: Place) -> None:
+    attr = place.node.attr
+    lists = [attr[key].list.type if key in attr else [] for key in ("Tinputs", "Tbroadcast_inputs")]
+    constants = attr["Tguaranteed_constants"].list.type if "Tguaranteed_constants" in attr else []
+    resources = [tf.resource.as_datatype_enum] * attr["NumVariables"].i
+    kinds = {"Tin": _attr(types=[*lists[0], *lists[1], *resources, *constants]), "Tout": _copy(attr["output_types"])}
+    _become(place.node, "StatefulPartitionedCall", _split(place.node)[0], f=_copy(attr["computation"]), **kinds)
+
+
+def _of_one_replica(graph: _Graph) -> bool:
+    """Whether no cluster of the graph stands for several copies of itself."""
+    clusters = graph.places.get("TPUReplicateMetadata", ())
+    return all(_has(each, num_replicas="i") and each.node.attr["num_replicas"].i == 1 for each in clusters)
+
+
+def _described(graph: _Graph) -> Iterator[Place]:
+    yield from graph.places.get("ShutdownDistributedTPU", ())
+    if _of_one_replica(graph):
+        yield from graph.places.get("TPUReplicateMetadata", ())
+
+
+def _sums_of_one(graph: _Graph) -> Iterator[Place]:
+    if _of_one_replica(graph):
+        for place in graph.places.get("CrossReplicaSum", ()):
+            if _has(place, T="type") and _data_count(place):
+                yield place
+
+
 _TPU_MARKS = ("_tpu_replicate", "_tpu_input_identity", "_tpu_output_identity", "_tpu_compilation_status")
 
 
 def _marked_for_tpu(graph: _Graph) -> Iterator[Place]:
     """Nodes of a cluster that is compiled for TPUs: without its metadata node nothing would run them."""
-    if not any(op in graph.places for op in _TPU_OPS):
+    if not any(op in graph.places for op in _TPU_OPS) or not _of_one_replica(graph):
         return
     for place in graph:
         if any(mark in place.node.attr for mark in _TPU_MARKS):
@@ -905,6 +1017,18 @@ UPGRADES: tuple[Upgrade, ...] = (
         _tpu_pass_through,
     ),
     Upgrade(
+        "what a TPU was to run is called",
+        "TPUReplicate, as TensorFlow rewrites tpu.replicate, of one replica",
+        _one_call,
+        _call_computation,
+    ),
+    Upgrade(
+        "the sum over one replica is what it has",
+        "CrossReplicaSum of tpu.cross_replica_sum and CrossShardOptimizer; up to 1.11 with one input",
+        _sums_of_one,
+        _tpu_pass_through,
+    ),
+    Upgrade(
         "a computation for a TPU runs where it is",
         "tpu.rewrite: the attribute _tpu_replicate ties nodes to the TPUReplicateMetadata of their cluster",
         _marked_for_tpu,
@@ -913,7 +1037,7 @@ UPGRADES: tuple[Upgrade, ...] = (
     Upgrade(
         "what describes a TPU computation does nothing",
         "tpu.rewrite: TPUReplicateMetadata",
-        _with_ops("TPUReplicateMetadata", "ShutdownDistributedTPU"),
+        _described,
         _nothing,
     ),
     Upgrade(
@@ -960,6 +1084,31 @@ UPGRADES: tuple[Upgrade, ...] = (
         "before 0.7; today's kernels of TopK ask for an attribute that it does not have",
         _with_ops("TopK", where=lambda place: _has(place, k="i", T="type") and _data_count(place) == 1),
         _sorted_top_k,
+    ),
+    Upgrade(
+        "a table gets a key for what was deleted",
+        "MutableDenseHashTable of tf.contrib.lookup up to 1.12: it had an empty key only. The one of before 1.4 "
+        "becomes MutableDenseHashTableV2",
+        _without_deleted_key,
+        _with_deleted_key,
+    ),
+    Upgrade(
+        "an operation has the name that it has today",
+        "CreateVariableOp of resource variables up to 0.12, MapAndBatchDatasetV2 of 1.12",
+        _with_ops(*_RENAMED),
+        _rename,
+    ),
+    Upgrade(
+        "lists of tensors are of any shape, and of any length",
+        "EmptyTensorList and others up to 1.12 or 1.13, in loops and their gradients: they got one more input",
+        _short_lists,
+        _any_shape,
+    ),
+    Upgrade(
+        "a pooling that does not tell its type is of floats",
+        "MaxPoolWithArgmax up to 0.12: the default of T was dropped later",
+        _argmax_without_type,
+        _float_type,
     ),
     Upgrade(
         "contrib's ImageProjectiveTransform is ImageProjectiveTransformV2",
