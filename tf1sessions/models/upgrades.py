@@ -474,6 +474,27 @@ def _any_shape(graph: _Graph, place: Place) -> None:
     _connect(place.node, [*_split(place.node)[0], unknown])
 
 
+#: Operations whose kernels may be gone while their definition is still there. Each is looked up.
+_SUSPECTS = re.compile(
+    r"^_?(BoostedTrees|IsBoostedTrees|\w*TPU|TopK$|TileGrad$|CollectivePermute|CrossReplicaSum|AllToAll)"
+)
+
+
+@functools.cache
+def _runs(op: str) -> bool:
+    """Whether this TensorFlow has the operation, and a kernel for it that can be chosen."""
+    definition = _definition(op)
+    if definition is None:
+        return False
+    if op == "MutableDenseHashTable":  # its kernel asks for an input that it does not have
+        return False
+    if not _SUSPECTS.match(op):
+        return True
+    known = _attributes(op) or frozenset()
+    kernels = private.kernels.get_registered_kernels_for_op(op).kernel
+    return any(all(constraint.name in known for constraint in kernel.constraint) for kernel in kernels)
+
+
 def _sorted_top_k(graph: _Graph, place: Place) -> None:
     node = place.node
     (rows,) = _split(node)[0]
