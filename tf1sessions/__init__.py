@@ -19,11 +19,18 @@ below, and there are no circles::
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
       wiring.py          which node depends on which
-      upgrades.py        what old graphs need so that today's TensorFlow takes them
-      compositions.py    ... operations that are gone, composed of others
-      lost.py            ... and those that nothing makes up for
+      upgrades/          what old graphs need so that today's TensorFlow takes them
+        table.py           the table of upgrades, and what is done with it
+        hardware.py        its rows about TPUs, TensorRT, MKL, devices
+        operations.py      ... about operations that are gone or were otherwise
+        loose_ends.py      ... about graphs that were cut or frozen by tools
+        attributes.py      ... about attributes and versions
+        compositions.py    operations that are gone, composed of others
+        lost.py            those that nothing makes up for
+        rewriting.py       a graph that is being rewritten
       checks.py          what could bring TensorFlow down
       interface.py       inputs and outputs, told or guessed
+      parts.py           a graph without what is lacking or not allowed
       weights.py         large constants as variables
       values.py          values of variables and tables, set when they are needed
       model.py           load(), Model

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.models import upgrades
-from tf1sessions.models.compositions import COMPOSED
-from tf1sessions.models.lost import LOST
+from tf1sessions.models.upgrades import loose_ends, operations, table
+from tf1sessions.models.upgrades.compositions import COMPOSED
+from tf1sessions.models.upgrades.lost import LOST
 from tf1sessions.runtime import private
 from tf1sessions.runtime import tf1 as tf
 
@@ -137,7 +138,7 @@ def every_operation_that_is_gone_has_a_row_or_is_told_to_be_lost() -> None:
     assert gone - LOST.keys() <= made_up_for | mkl, sorted(gone - LOST.keys() - made_up_for - mkl)
     assert not made_up_for & LOST.keys() - {"SparseFeatureCross"}
     for op, home in LOST.items():
-        assert not upgrades._runs(op) or home == "the core", op  # an older TensorFlow still has some of the core's
+        assert not table.runs(op) or home == "the core", op  # an older TensorFlow still has some of the core's
         if op in operations_1_15():
             assert operations_1_15()[op]["from"] == home or op.startswith(("BoostedTrees", "IsBoostedTrees")), op
 
@@ -307,7 +308,7 @@ def crosses_that_hash_otherwise_are_lost() -> None:
 
 @check
 def a_table_that_knows_no_deleted_key() -> None:
-    first = upgrades._KEYS[9][0]
+    first = operations._KEYS[9][0]
     for dtype, empty, key in ((tf.int64, -1, 5), (tf.int64, first, 5), (S, "", "a"), (F, 0.0, 5.0)):
         graph_def = new(24)
         constant(graph_def.node, "empty", np.array(empty, dtype.as_numpy_dtype))
@@ -829,8 +830,8 @@ def nodes_that_are_not_as_they_should_be_raise_nothing() -> None:
         *COMPOSED,
         "Addons>Resampler",
         *LOST,
-        *upgrades._ON_VALUES,
-        *upgrades._ON_RESOURCES,
+        *loose_ends._ON_VALUES,
+        *loose_ends._ON_RESOURCES,
         "_MklConv2D",
         "_MklToTf",
     ]

@@ -1,6 +1,6 @@
 """Graphs that TF1 wrote, read by today's TensorFlow.
 
-:func:`apply` puts the table of `models/upgrades.py` under every reader of graphs: ``import_graph_def``, and with it
+:func:`apply` puts the table of `models/upgrades` under every reader of graphs: ``import_graph_def``, and with it
 ``import_meta_graph`` and the loaders. What the graph says about devices is kept: a script may have a cluster.
 """
 
@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tf1sessions.errors import UnknownOperationError
-from tf1sessions.models.lost import LOST
 
 __all__ = ["apply"]
 
@@ -25,10 +24,6 @@ def apply(face: Any) -> None:
     importer: Any = importlib.import_module("tensorflow.python.framework.importer")
     # import_graph_def and import_graph_def_for_function both call it through their module.
     importer._import_graph_def_internal = _upgrading(importer._import_graph_def_internal, face)
-
-
-def _home(op: str) -> str:
-    return f" of {LOST[op]}" if op in LOST else ""
 
 
 def _upgrading(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
@@ -43,7 +38,9 @@ def _upgrading(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def import_graph_def(graph_def: Any, *args: Any, **kwargs: Any) -> Any:
-        from tf1sessions.models import upgrades  # here, because it needs TensorFlow, which is just being made
+        # here, because they need TensorFlow, which is just being made
+        from tf1sessions.models import upgrades
+        from tf1sessions.models.upgrades.lost import LOST
 
         if isinstance(graph_def, face.GraphDef):  # anything else is for the original to refuse
             graph_def, _ = upgrades.upgrade(graph_def, hardware=False)
@@ -54,7 +51,8 @@ def _upgrading(original: Callable[..., Any], face: Any) -> Callable[..., Any]:
             unknown = upgrades.unknown_operations(graph_def) if found else {}
             if found is None or found.group(1) not in unknown:
                 raise
-            listed = "; ".join(f"{op}{_home(op)}: {', '.join(names)}" for op, names in unknown.items())
+            homes = {op: f" of {LOST[op]}" if op in LOST else "" for op in unknown}
+            listed = "; ".join(f"{op}{homes[op]}: {', '.join(names)}" for op, names in unknown.items())
             raise UnknownOperationError(
                 f"the graph needs operations that this TensorFlow does not have ({listed})",
                 where="import_graph_def",
