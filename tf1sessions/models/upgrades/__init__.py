@@ -15,8 +15,8 @@ graph too. Operations that are gone and have no row are in ``lost.py``.
 Nothing here trusts the graph: a node that is not as its operation demands is left for TensorFlow to refuse.
 
 ``table.py`` the table and the three functions · ``hardware.py`` ``operations.py`` ``loose_ends.py`` ``attributes.py``
-its rows · ``compositions.py`` operations that are gone, composed of others · ``lost.py`` those that nothing makes up for ·
-``rewriting.py`` what the rows are written in.
+its rows · ``compositions.py`` operations that are gone, composed of others · ``lost.py`` those that nothing makes up
+for · ``rewriting.py`` what the rows are written in.
 """
 
 from __future__ import annotations
