@@ -164,12 +164,12 @@ def _operation(op: str) -> _Operation | None:
     )
 
 
-def _required(node: Any) -> Iterator[str]:
+def _required(node: Any, demanded: bool = True) -> Iterator[str]:
     """The attributes that an operation demands are there, and each is of its kind."""
     operation = _operation(node.op)
     if operation is None:
         return
-    for name in sorted(operation.required - node.attr.keys()):
+    for name in sorted(operation.required - node.attr.keys()) if demanded else ():
         yield f"the node {node.name!r} lacks the attribute {name!r} of its operation {node.op}"
     for name in operation.attrs.keys() & node.attr.keys():
         kind = node.attr[name].WhichOneof("value")
@@ -302,7 +302,8 @@ def _functions(graph_def: Any) -> Iterator[str]:
             if node.name in names:
                 yield f"two nodes of the function {name!r} are called {node.name!r}"
             names.add(node.name)
-            for problem in (*_attributes(node), *_required(node)):
+            # What an operation demands is looked at when the function is called, so an old one may lack it.
+            for problem in (*_attributes(node), *_required(node, demanded=False)):
                 yield f"in the function {name!r}, {problem}"
     calls = {
         name: sorted({called for node in function.node_def for called in _called(node)} & functions.keys())

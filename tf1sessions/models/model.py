@@ -16,14 +16,12 @@ import asyncio
 import dataclasses
 import difflib
 import os
-import threading
-import types
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, UnsafeModelError, UsageError
-from tf1sessions.models import checks, files, interface, risks, upgrades, values, weights
+from tf1sessions.models import checks, files, interface, parts, risks, upgrades, values, weights
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.interface import Interface, TensorSpec
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
@@ -204,9 +202,7 @@ class Model:
         self.path = artifact.path
         self.kind = artifact.kind
         self._allowed = _op_names(allow_ops)
-        self._lock = threading.Lock()  # protects _vetted
         self._prepared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # requests of run() that need no more
-        self._vetted: set[str] = set()
         self._artifact = artifact
 
         graph_def, upgraded = upgrades.upgrade(artifact.graph_def)
@@ -219,13 +215,21 @@ class Model:
         self._unknown = unknown
         self._whole = wiring
         if unknown:
-            graph_def, told, note = _without(unknown, wiring, told, artifact.path)
+            graph_def, told, note = parts.without_unknown(unknown, wiring, told, artifact.path)
             wiring = Wiring(graph_def)
             notes.append(note)
         _check_tensors(wiring, told, artifact.path)
         main = _main_operations(artifact, wiring)
-        self._library = graph_def.library
         self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
+
+        # Before anything runs, and before TensorFlow sees the graph: to infer shapes it runs parts of what it imports.
+        self._told = wiring
+        for name, one in told.items():
+            roots = [spec.tensor for spec in one.outputs.values()]
+            self._vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
+        self._vet(main, artifact.assets, "initialization")
+        graph_def = parts.without_risks(wiring, self._allowed)
+        wiring = Wiring(graph_def)
 
         large: list[weights.Weight] = []
         if fold_constants:
@@ -243,19 +247,15 @@ class Model:
         graph_def, fills = values.add_fills(graph_def, large, by_name)
         self._wiring = Wiring(graph_def)
 
-        # Before anything runs, and before TensorFlow sees the graph, which runs parts of it to infer shapes.
-        for name, one in told.items():
-            roots = [spec.tensor for spec in one.outputs.values()]
-            self._vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
-        self._vet(main, [], "initialization")
-
         self._gs, refused = _imported(self._wiring, told, main, config, artifact.path)
         try:
             if refused:
                 notes.append(refused)
                 self._wiring = Wiring(self._gs.graph.as_graph_def())
             self.graph = self._gs.graph
-            self._values = values.Values(artifact, self._wiring, large, restoring, fills, self._gs.session, initialize)
+            self._values = values.Values(
+                artifact, self._wiring, large, restoring, fills, self._gs.session, initialize, self._vet
+            )
             self.signatures: dict[str, Signature] = {
                 name: Signature(self, _completed(one, self.graph)) for name, one in told.items()
             }
@@ -403,33 +403,29 @@ class Model:
         self._vet(fetches, cut, "what is fetched")
         self._values.prepare(self._wiring.ancestors([node_of(name) for name in fetches], cut))
 
-    def _vet(self, fetches: Collection[str], feeds: Collection[str], what: str) -> None:
-        """Refuses a request whose operations touch files, the network or Python."""
-        nodes = self._wiring.ancestors([node_of(name) for name in fetches], feeds)
-        with self._lock:
-            if nodes <= self._vetted:
-                return
+    def _vet(self, fetches: Collection[str], feeds: Collection[str], what: str = "what is run") -> None:
+        """Refuses a request whose operations touch files, the network or Python.
+
+        Filling a table from one of the artifact's own files is none of that, where the file's path is fed.
+        """
         found = risks.risky(
-            types.SimpleNamespace(node=[self._wiring.nodes[name] for name in nodes]),
-            self._library,
-            sorted(nodes),
+            self._told.graph_def,
+            self._told.graph_def.library,
+            [name for name in fetches if node_of(name) in self._told.nodes],
+            feeds=list(feeds),
             saver=self._saver,
-            assets=list(self._artifact.assets),
+            assets=self._artifact.assets.keys() & set(feeds),
         )
         refused = {op: names for op, names in found.items() if op not in self._allowed}
         if refused:
             listed = "; ".join(f"{op} ({risks.RISKS[op].why}): {_listed(names)}" for op, names in refused.items())
+            allowing = ", ".join(f'"{op}"' for op in refused)
             raise UnsafeModelError(
                 f"{what} of this model would run {listed}",
                 where=self.path,
-                next_step="If you trust whoever wrote it: load(..., allow_ops="
-                + "{"
-                + ", ".join(f'"{op}"' for op in refused)
-                + "}).",
+                next_step=f"If you trust whoever wrote it: load(..., allow_ops={{{allowing}}}).",
                 nodes=refused,
             )
-        with self._lock:
-            self._vetted |= nodes
 
 
 # ------------------------------------------------------------------------------------------------- what load() goes by
@@ -485,88 +481,6 @@ def _default(signatures: Mapping[str, Signature], asked: str | None, notes: list
     if len(signatures) > 1:
         notes.append(f"of the signatures {', '.join(map(repr, signatures))}, {name!r} is the model's own")
     return name
-
-
-def _without(
-    unknown: Mapping[str, Sequence[str]], wiring: Wiring, told: Mapping[str, Interface], path: str
-) -> tuple[Any, dict[str, Interface], str]:
-    """Takes out what needs an unknown operation. What a signature still gives without is kept.
-
-    Raises:
-        UnknownOperationError: No signature is left.
-    """
-    lost = set(name for names in unknown.values() for name in names)
-    queue = [name for name in lost if name in wiring.nodes]
-    lost = set(queue)
-    while queue:
-        for consumer, _ in wiring.consumers[queue.pop()]:  # control inputs too
-            if consumer.name not in lost:
-                lost.add(consumer.name)
-                queue.append(consumer.name)
-    kept: dict[str, Interface] = {}
-    dropped: dict[str, list[str]] = {}
-    for name, one in told.items():
-        cut = [spec.tensor for spec in one.inputs.values()]
-        needs = {key: wiring.ancestors([node_of(spec.tensor)], cut) & lost for key, spec in one.outputs.items()}
-        fine = {key: spec for key, spec in one.outputs.items() if not needs[key]}
-        if bad := [key for key in needs if needs[key]]:
-            dropped[name] = bad
-        if fine and (one.guessed or not dropped.get(name)):
-            kept[name] = dataclasses.replace(one, outputs=fine)
-    listed = "; ".join(f"{op}: {_listed(names)}" for op, names in sorted(unknown.items()))
-    if not kept:
-        needing = sorted({key for keys in dropped.values() for key in keys})
-        raise UnknownOperationError(
-            f"this TensorFlow does not have the operations {listed}; the outputs {_listed(needing)} need them",
-            where=path,
-            next_step="Load a part that does without them (outputs=..., or inputs=... to cut the graph behind them), "
-            "or load the library that brings them first (tf.load_op_library).",
-            nodes=dict(unknown),
-        )
-    graph_def, kept = _with_stand_ins(wiring, lost, kept)
-    note = f"left out, because this TensorFlow does not have their operations: {listed}, and what needs them"
-    return graph_def, kept, note
-
-
-def _with_stand_ins(wiring: Wiring, lost: set[str], told: Mapping[str, Interface]) -> tuple[Any, dict[str, Interface]]:
-    """The graph without ``lost``; an input that was one of their results becomes a placeholder."""
-    graph_def = _subgraph(wiring, wiring.nodes.keys() - lost)
-    fed = {spec.tensor for one in told.values() for spec in one.inputs.values() if node_of(spec.tensor) in lost}
-    renamed = {}
-    for tensor in sorted(fed):
-        name = renamed[tensor] = node_of(tensor) if tensor.endswith(":0") else tensor.replace(":", "_fed_")
-        graph_def.node.add(name=name, op="Placeholder").attr["dtype"].type = _type_of(wiring, tensor).as_datatype_enum
-    for node in graph_def.node:
-        for index, entry in enumerate(node.input):
-            if not entry.startswith("^") and tensor_name(entry) in renamed:
-                node.input[index] = renamed[tensor_name(entry)]
-    return graph_def, {
-        name: dataclasses.replace(
-            one,
-            inputs={
-                key: dataclasses.replace(spec, tensor=tensor_name(renamed.get(spec.tensor, spec.tensor)))
-                for key, spec in one.inputs.items()
-            },
-        )
-        for name, one in told.items()
-    }
-
-
-def _type_of(wiring: Wiring, tensor: str) -> Any:
-    """The dtype of a tensor: by what makes it, or by what takes it where that operation is unknown."""
-    node, index = wiring.nodes[node_of(tensor)], int(tensor.rpartition(":")[2])
-    made = interface.output_types(node)
-    if index < len(made) and made[index] is not None:
-        return made[index]
-    for consumer, entry in wiring.consumers[node.name]:
-        if not entry.startswith("^") and tensor_name(entry) == tensor:
-            taken = interface.input_types(consumer)
-            place = list(consumer.input).index(entry)
-            if place < len(taken) and taken[place] is not None:
-                return taken[place]
-    raise UsageError(
-        f"the type of {tensor!r} cannot be told", where="inputs=", next_step="Cut the graph one operation later."
-    )
 
 
 def _main_operations(artifact: Artifact, wiring: Wiring) -> list[str]:
@@ -637,7 +551,7 @@ def _imported(
         part = values.with_setters(wiring, wiring.ancestors([*roots, *main]))
         if len(part) == len(wiring.nodes):
             raise
-        gs = _session(_subgraph(wiring, part), config, path)
+        gs = _session(parts.subgraph(wiring, part), config, path)
         return gs, f"only the part that the signatures need was loaded, TensorFlow refuses the whole: {error.__cause__}"
 
 
@@ -673,26 +587,6 @@ def _completed(one: Interface, graph: Any) -> Interface:
         return found
 
     return dataclasses.replace(one, inputs=complete(one.inputs), outputs=complete(one.outputs))
-
-
-def _subgraph(wiring: Wiring, names: Collection[str]) -> Any:
-    """The GraphDef of these nodes alone, in their order. Colocations with others are dropped."""
-    result = type(wiring.graph_def)()
-    result.versions.CopyFrom(wiring.graph_def.versions)
-    result.library.CopyFrom(wiring.graph_def.library)
-    for node in wiring.graph_def.node:
-        if node.name not in names:
-            continue
-        copy = result.node.add()
-        copy.CopyFrom(node)
-        for entry in [entry for entry in copy.input if entry.startswith("^") and entry[1:] not in names]:
-            copy.input.remove(entry)
-        if "_class" in copy.attr:
-            classes = copy.attr["_class"].list
-            kept = [name for name in classes.s if not name.startswith(b"loc:@") or name[5:].decode() in names]
-            del classes.s[:]
-            classes.s.extend(kept)
-    return result
 
 
 def _op_names(allow_ops: Collection[str]) -> frozenset[str]:

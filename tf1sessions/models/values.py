@@ -16,7 +16,7 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,7 @@ class Values:
         fills: As from :func:`add_fills`.
         session: The session.
         initialize: Whether a variable without another source may be initialized.
+        vet: Called with what is to be run and what it is fed, before it is; raises where that is not safe.
 
     Attributes:
         notes: What was initialized for want of a value, and what of the checkpoint nobody needs.
@@ -219,6 +220,7 @@ class Values:
         fills: Mapping[str, str],
         session: Any,
         initialize: bool,
+        vet: Callable[[Collection[str], Collection[str]], None],
     ) -> None:
         self._artifact = artifact
         self._wiring = wiring
@@ -227,6 +229,7 @@ class Values:
         self._fills = fills
         self._session = session
         self._initialize = initialize
+        self._vet = vet
         self._lock = threading.Lock()
         self._done: set[str] = set()
         self._ran: set[str] = set()
@@ -248,6 +251,7 @@ class Values:
         with self._lock, self._told_as_ours():
             self._prepare(self._wiring.ancestors([operation], feeds), frozenset())
             if operation not in self._ran:
+                self._vet([operation], feeds)
                 self._session.run(operation, dict(feeds))
                 self._ran |= self._wiring.ancestors([operation], feeds)
 
@@ -313,6 +317,7 @@ class Values:
             for name in group:
                 for tensor, key in self._restoring[name].feeds.items():
                     feeds[tensor] = self._read(key)
+            self._vet([self._restoring[name].operation for name in group], feeds)
             self._give([self._restoring[name].operation for name in group], feeds)
 
     def _give(self, operations: Sequence[str], feeds: Mapping[str, Any]) -> None:
@@ -375,7 +380,9 @@ class Values:
                     next_step="Name a checkpoint with their values.",
                 )
             self._prepare(needed, waiting)
-            self._session.run(ready, self._assets_for(needed))
+            feeds = self._assets_for(needed)
+            self._vet(ready, feeds)
+            self._session.run(ready, feeds)
             self._ran.update(ready)
             self._done.update(target[name] for name in ready)
             for name in ready:
