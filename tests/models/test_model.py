@@ -109,6 +109,36 @@ with open("secret.txt", "w") as file: file.write("secret")
 report(unsafe=raised(t1.load, path))
 with t1.load(path, outputs=["sum"]) as model:
     report(safe_part=float(model(x=1.0)["sum"]), unsafe_run=raised(model.run, "content:0", {"name": "secret.txt"}))
+# TensorFlow runs what only constants lead to, to infer shapes, while it imports: also in a part that nobody needs.
+with open("shape.raw", "wb") as file: file.write(np.array([3, 1], np.int32).tobytes())
+def build():
+    shape = tf.decode_raw(tf.read_file(os.path.abspath("shape.raw")), tf.int32)
+    tf.reshape(tf.placeholder(tf.float32, [3], name="x"), shape, name="shaped")
+    tf.add(tf.placeholder(tf.float32, [], name="y"), 1.0, name="sum")
+
+inferred = written("inferred.pb", build)
+with t1.load(inferred, outputs=["sum"]) as model:
+    report(not_read=model.graph.get_tensor_by_name("shaped:0").shape.rank,
+           not_run=raised(model.run, "shaped:0", {"x": [1, 2, 3]}))
+with t1.load(inferred, allow_ops={"ReadFile"}) as model:
+    report(read=model.graph.get_tensor_by_name("shaped:0").shape.as_list(),
+           shaped=model.run("shaped:0", {"x": [1, 2, 3]}).tolist())
+
+# What only initializes the model counts, too.
+def build():
+    table = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(os.path.abspath("secret.txt"), tf.string,
+        tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER), -1)
+    tf.identity(table.lookup(tf.placeholder(tf.string, [None], name="words")), name="ids")
+
+table = written("reading_table.pb", build)
+report(table=raised(t1.load, table))
+with t1.load(table, allow_ops={"InitializeTableFromTextFileV2"}) as model:
+    report(allowed_table=model(words=["secret", "b"])["ids"].tolist())
+def build():
+    content = tf.Variable(tf.read_file("secret.txt"), name="content")
+    tf.identity(tf.string_join([content, tf.placeholder(tf.string, [], name="x")]), name="joined")
+report(initializer=raised(t1.load, written("initializer.pb", build), initialize=True))
+
 with t1.load(path, allow_ops={"ReadFile"}) as model:
     report(allowed=model.run("content:0", {"name": "secret.txt"}).decode())
 """
@@ -180,6 +210,19 @@ def test_what_touches_files_is_refused(calls: dict[str, Any]) -> None:
     assert calls["safe_part"] == 2.0
     assert calls["unsafe_run"][0] == "UnsafeModelError"
     assert calls["allowed"] == "secret"
+
+
+def test_nothing_is_read_while_the_graph_is_imported(calls: dict[str, Any]) -> None:
+    assert calls["not_read"] is None and calls["not_run"][0] == "UnsafeModelError"
+    assert calls["read"] == [3, 1] and calls["shaped"] == [[1.0], [2.0], [3.0]]
+
+
+def test_initializers_are_looked_at_too(calls: dict[str, Any]) -> None:
+    kind, text, _ = calls["table"]
+    assert kind == "UnsafeModelError" and "InitializeTableFromTextFileV2" in text
+    assert calls["allowed_table"] == [0, -1]
+    kind, text, _ = calls["initializer"]
+    assert kind == "UnsafeModelError" and "ReadFile" in text
 
 
 # ------------------------------------------------------------------------------------------------------------- values
