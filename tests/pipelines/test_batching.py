@@ -221,6 +221,28 @@ def test_a_caller_who_does_not_come_back_is_waited_for_no_longer_than_the_delay(
         assert gate.runs == [[1], [1]]
 
 
+def test_callers_who_do_not_come_back_are_not_waited_for_each_time(graph):
+    with Batcher(graph.gs, graph.x, graph.y, max_delay_ms=300) as batcher:
+
+        def two_at_once() -> list[Any]:
+            with busy(batcher):
+                futures = [batcher.submit(rows(1)) for _ in range(2)]
+            return [future.result(DEADLINE) for future in futures]
+
+        two_at_once()  # the caller that made it busy is waited for, in vain; the two that came are not
+        two_at_once()  # again; and after it three runs wait for nobody, of which this has one
+        assert (batcher._in_vain, batcher._pause) == (2, 2)
+        batcher._delay_secs = FOREVER_MS
+        two_at_once()
+        assert (batcher._in_vain, batcher._pause) == (2, 0)
+        with busy(batcher):
+            futures = [batcher.submit(rows(1)) for _ in range(2)]
+        assert batcher.statistics().waiting == 2, "it is tried again"
+        futures.append(batcher.submit(rows(1)))
+        assert [future.result(DEADLINE)[0, 0] for future in futures] == [2, 2, 2]
+        assert (batcher._in_vain, batcher._pause) == (0, 0), "and was not in vain"
+
+
 def test_the_dispatcher_ends_when_there_is_nothing_to_do_and_starts_again(graph, monkeypatch):
     monkeypatch.setattr(batching, "_IDLE_SECS", 0.01)
     with Batcher(graph.gs, graph.x, graph.y) as batcher:

@@ -16,7 +16,8 @@ shapes, inputs without rows (by value), which optional inputs are given.
 
 When a run has answered several callers (or others have come meanwhile) the next one waits for those callers to come
 back, for at most ``max_delay_ms`` from the end of that run, so that they make one full batch and not two halves. This
-is the only time that is ever waited for: an idle model answers at once.
+is the only time that is ever waited for: an idle model answers at once. Where callers do not come back (each request
+is somebody else's), waiting is in vain, and is tried more and more rarely.
 
 A failed batch is run again in halves until the requests that fail are alone with their errors, unless the graph changes
 something (repeats.py); then nothing is run twice, and all of the batch fail with the cause.
@@ -65,6 +66,8 @@ _LOOK_SECS = 0.5
 _LONGEST = 1e6
 #: Stands for the moment at which the dispatcher will have told all callers of a batch their answers.
 _UNTIL_TOLD = float("inf")
+#: How often a wait for callers is tried when they do not come back: after this many runs, at last. Arbitrary.
+_LONGEST_PAUSE = 32
 #: How many of the last requests the percentiles are made of.
 _RECENT = 4096
 
@@ -314,6 +317,8 @@ class Batcher:
         self._expected_key: Any = None
         self._expected_rows = 0
         self._missing_rows = 0  # what the dispatcher waits for right now
+        self._in_vain = 0  # how many waits in a row nobody, or less than half of them, came back
+        self._pause = 0  # how many runs are not followed by a wait because of that
 
     # -- requests --------------------------------------------------------------------------------------------------
 
@@ -532,7 +537,9 @@ class Batcher:
             if batch:
                 key = batch[0].key
                 callers = [*batch, *(each for each in self._queue if each.key == key)]
-                if len(callers) > 1:
+                if len(callers) > 1 and self._pause:
+                    self._pause -= 1
+                elif len(callers) > 1:
                     self._expected_rows = min(self._call.max_rows, sum(each.count for each in callers))
                     self._expected_key = key
                     self._expected_until = _UNTIL_TOLD if turn is self._dispatcher else now + self._delay_secs
@@ -594,11 +601,14 @@ class Batcher:
             return
         if any(each.deadline is not None and each.deadline <= until for each in self._queue):
             return
-        self._missing_rows = self._expected_rows - sum(each.count for each in self._queue if each.key == head.key)
+        missing = self._expected_rows - sum(each.count for each in self._queue if each.key == head.key)
+        self._missing_rows = missing
         while self._missing_rows > 0 and not self._closed:
             left = until - time.monotonic()
             if left <= 0 or not self._changed.wait(left):
                 break
+        self._in_vain = self._in_vain + 1 if self._missing_rows > missing / 2 else 0
+        self._pause = min(2**self._in_vain, _LONGEST_PAUSE) - 1
         self._missing_rows = 0
 
     def _take_batch(self) -> list[_Request]:
