@@ -345,14 +345,21 @@ _SHARED = (
     + """
 SIZE, LAYERS = 1024, 8  # 32 MB
 
-def build():
-    x = h = tf.placeholder(tf.float32, [None, SIZE], name="x")
-    rng = np.random.RandomState(0)
+# Written a layer at a time (messages that follow each other are one), so that no freed memory hides what loading takes.
+rng = np.random.RandomState(0)
+path = "large.pb"
+with open(path, "wb") as file:
     for layer in range(LAYERS):
-        h = tf.nn.relu(tf.matmul(h, tf.constant(rng.randn(SIZE, SIZE).astype("f") / 32, name=f"w{layer}")))
-    tf.identity(h, name="y")
-
-path = written("large.pb", build)
+        with tf.Graph().as_default() as graph:
+            x = tf.placeholder(tf.float32, [None, SIZE], name="x")
+            weights = rng.randn(SIZE, SIZE).astype("f") / 32
+            tf.nn.relu(tf.matmul(x, tf.constant(weights, name=f"w{layer}"), name=f"m{layer}"), name=f"h{layer}")
+        part = graph.as_graph_def()
+        for node in [node for node in part.node if layer and node.name == "x"]: part.node.remove(node)
+        for node in part.node:
+            if layer and node.name == f"m{layer}": node.input[0] = f"h{layer - 1}"
+        file.write(part.SerializeToString())
+del graph, part, weights, node
 gc.collect()
 x = np.random.RandomState(1).randn(64, SIZE).astype("f")
 small = written("small.pb", lambda: tf.add(tf.placeholder(tf.float32, [], name="x"), 1.0, name="y"))
@@ -360,11 +367,10 @@ t1.load(small)(x=1.0)  # whatever the first model costs once
 gc.collect()
 before = anonymous_mb()
 model = t1.load(path)
-answer = model(x=x)["y"]
+answer = model(x=x)["h7"]
 report(loaded=anonymous_mb() - before)
 handles = [node.name for node in model.graph.as_graph_def().node if node.op == "VarHandleOp"]
-weights = np.random.RandomState(0).randn(4, SIZE, SIZE).astype("f") / 32
-report(variables=len(handles), weight=bool(np.array_equal(model.run("w3:0"), weights[3])))
+report(variables=len(handles), weight=float(np.std(model.run("w3:0")) * 32))
 
 wrong, threads = [], 16
 barrier = threading.Barrier(threads, timeout=60)
@@ -372,7 +378,7 @@ def call(number):
     try:
         barrier.wait()
         for _ in range(5):
-            got = model(x=x[number : number + 1])["y"]
+            got = model(x=x[number : number + 1])["h7"]
             if not np.allclose(got, answer[number : number + 1], atol=1e-5):
                 wrong.append(number)
     except BaseException as error:
@@ -390,10 +396,10 @@ for other in others: other.close()
 model.close()
 with tf.Graph().as_default(), tf.Session() as session:
     tf.import_graph_def(tf.GraphDef.FromString(open(path, "rb").read()), name="")
-    by_hand = session.run("y:0", {"x:0": x})
+    by_hand = session.run("h7:0", {"x:0": x})
 report(difference=float(np.abs(answer - by_hand).max() / np.abs(by_hand).max()))
 with t1.load(path, fold_constants=True) as model:
-    report(folded=bool(np.allclose(model(x=x)["y"], by_hand, atol=1e-6)), folded_ops=[
+    report(folded=bool(np.allclose(model(x=x)["h7"], by_hand, atol=1e-6)), folded_ops=[
         node.op for node in model.graph.as_graph_def().node if node.op == "VarHandleOp"])
 """
 )
@@ -406,7 +412,7 @@ def shared(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
 
 
 def test_a_frozen_graph_costs_its_weights_once(shared: dict[str, Any]) -> None:
-    assert shared["variables"] == 8 and shared["weight"]
+    assert shared["variables"] == 8 and abs(shared["weight"] - 1) < 0.01
     assert 16 < shared["loaded"] < 2 * 32  # by hand it is 5 to 8 times
     assert shared["difference"] < 1e-6
 
