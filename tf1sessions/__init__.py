@@ -29,6 +29,8 @@ below, and there are no circles::
         lost.py            those that nothing makes up for
         rewriting.py       a graph that is being rewritten
       checks.py          what could bring TensorFlow down
+      arguments.py       the dtypes of what a node takes and gives
+      guessing.py        what a graph without a signature takes and gives
       interface.py       inputs and outputs, told or guessed
       parts.py           a graph without what is lacking or not allowed
       weights.py         large constants as variables
