@@ -18,7 +18,7 @@ import numpy as np
 
 from tf1sessions.models import upgrades
 from tf1sessions.models.upgrades import loose_ends, operations, table
-from tf1sessions.models.upgrades.compositions import COMPOSED
+from tf1sessions.models.upgrades.compositions import COMPOSED, composition
 from tf1sessions.models.upgrades.lost import LOST
 from tf1sessions.runtime import private
 from tf1sessions.runtime import tf1 as tf
@@ -133,7 +133,12 @@ def operations_1_15() -> dict[str, Any]:
 @check
 def every_operation_that_is_gone_has_a_row_or_is_told_to_be_lost() -> None:
     gone = {op for op in operations_1_15() if private.op_def_registry.get(op) is None}
-    made_up_for = {*COMPOSED, "ImageProjectiveTransform", "SparseFeatureCross", "SparseFeatureCrossV2"}
+    made_up_for = {
+        *(op for op, _ in COMPOSED),
+        "ImageProjectiveTransform",
+        "SparseFeatureCross",
+        "SparseFeatureCrossV2",
+    }
     mkl = {"_MklMaximum", "_MklMul", "_MklSquaredDifference", "_MklSub"}
     assert gone - LOST.keys() <= made_up_for | mkl, sorted(gone - LOST.keys() - made_up_for - mkl)
     assert not made_up_for & LOST.keys() - {"SparseFeatureCross"}
@@ -416,12 +421,23 @@ def gather_tree_under_its_names_and_types() -> None:
         assert found.tolist() == wanted, found
         found = run(graph_def, "n:0", a=steps, b=parents, c=np.int32([1]), d=np.int32(2))
         assert found.tolist() == [[[5, 6]], [[2, 2]], [[2, 2]]], found
-    for dtype, count in ((S, 4), (INT, 3)):  # of a type, and with as many inputs, as it never had
+    for dtype, count in ((S, 4), (INT, 5), (F, 4)):  # of a type, and with as many inputs, as it never had
         graph_def = new()
         placeholder(graph_def.node)
         put(graph_def.node, "GatherTree", "n", " ".join(["x"] * count), T=dtype)
         upgraded(graph_def)
         assert upgrades.unknown_operations(graph_def) == {"GatherTree": ["n"]}
+
+
+@check
+def gather_tree_of_1_4() -> None:
+    """As 1.4.1 gave it: each beam has its own length, and -1 behind it."""
+    steps = np.int32([[[1, 1, 3, 0], [2, 0, 3, 3]], [[4, 2, 1, 5], [4, 1, 0, 3]], [[2, 0, 3, 1], [5, 4, 2, 0]]])
+    parents = np.int32([[[0, 3, 1, 0], [2, 1, 1, 0]], [[1, 2, 0, 3], [2, 2, 0, 1]], [[0, 1, 1, 3], [1, 3, 2, 0]]])
+    lengths = np.int32([[3, 1, 2, 3], [2, 3, 3, 1]])
+    wanted = [[[1, 1, 1, 0], [3, 0, 2, 3]], [[4, -1, 1, 5], [4, 3, 0, -1]], [[2, -1, -1, 1], [-1, 4, 2, -1]]]
+    graph_def = _alone("GatherTree", [INT, INT, INT], "")
+    assert run(graph_def, "n:0", a=steps, b=parents, c=lengths).tolist() == wanted
 
 
 @check
@@ -433,6 +449,16 @@ def resampler_half_way_and_at_the_border() -> None:
         graph_def = _alone("Resampler", [dtype, dtype], "")
         kind = dtype.as_numpy_dtype
         assert run(graph_def, "n:0", a=data.astype(kind), b=points.astype(kind)).ravel().tolist() == wanted
+
+
+@check
+def every_composition_builds_for_every_type_that_it_takes() -> None:
+    for (op, count), (_, kinds, _) in COMPOSED.items():
+        old = operations_1_15()[op]
+        assert count == len(old["inputs"]) or (op, count) == ("GatherTree", 3)
+        for kind in kinds:
+            with tf.Graph().as_default():
+                tf.import_graph_def(composition(op, count, kind))
 
 
 @check
@@ -827,7 +853,7 @@ def nodes_that_are_not_as_they_should_be_raise_nothing() -> None:
     """Random nodes of every operation that the table knows: with any inputs and attributes, some of other kinds."""
     rng = random.Random(1)
     ops = [
-        *COMPOSED,
+        *(op for op, _ in COMPOSED),
         "Addons>Resampler",
         *LOST,
         *loose_ends._ON_VALUES,

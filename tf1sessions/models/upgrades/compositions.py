@@ -17,14 +17,15 @@ __all__ = ["COMPOSED", "composition"]
 
 
 @functools.cache
-def composition(op: str, dtype: int) -> Any:
+def composition(op: str, count: int, dtype: int) -> Any:
     """The template of an operation in :data:`COMPOSED`, as a GraphDef.
 
     Args:
         op: The operation.
+        count: How many inputs it has.
         dtype: Number of the DataType of its attribute ``T``.
     """
-    inputs, build = COMPOSED[op]
+    inputs, _, build = COMPOSED[op, count]
     with tf.Graph().as_default() as graph:
         kind = tf.as_dtype(dtype)
         given = [
@@ -42,8 +43,20 @@ def composition(op: str, dtype: int) -> Any:
 def _gather_tree(step_ids: Any, parent_ids: Any, max_lengths: Any, end_token: Any) -> tuple[Any, dict[str, str]]:
     """The symbols of whole beams, from the symbols of each step and the beams that they continue.
 
-    ``step_ids`` and ``parent_ids`` are [T, B, K], ``max_lengths`` [B]. A loop from the last step to the first.
+    ``step_ids`` and ``parent_ids`` are [T, B, K], ``max_lengths`` [B]. Behind its end a beam has ``end_token``.
     """
+    whole, loops = _follow_beams(step_ids, parent_ids, tf.expand_dims(max_lengths, 1), end_token)
+    ended = tf.cumsum(tf.cast(tf.equal(whole, end_token), tf.int32), axis=0, exclusive=True) > 0
+    return tf.raw_ops.SelectV2(condition=ended, t=end_token, e=whole), loops
+
+
+def _gather_tree_of_1_4(step_ids: Any, parent_ids: Any, lengths: Any) -> tuple[Any, dict[str, str]]:
+    """The same before there was an end token: ``lengths`` [B, K] tells where each beam ends; behind it is -1."""
+    return _follow_beams(step_ids, parent_ids, lengths, tf.constant(-1))
+
+
+def _follow_beams(step_ids: Any, parent_ids: Any, lengths: Any, fill: Any) -> tuple[Any, dict[str, str]]:
+    """A loop from the last step to the first. ``lengths`` [B, 1] or [B, K]; behind them is ``fill``."""
     raw = tf.raw_ops
     shape = tf.shape(step_ids)
     steps, batch, beams = shape[0], shape[1], shape[2]
@@ -56,9 +69,9 @@ def _gather_tree(step_ids: Any, parent_ids: Any, max_lengths: Any, end_token: An
     ids, parents = (frame(tf.reshape(each, [-1])) for each in (step_ids, parent_ids))
     row = frame(batch * beams)
     starts = frame(tf.expand_dims(tf.range(batch) * beams, 1))
-    lengths, end = frame(tf.expand_dims(max_lengths, 1)), frame(end_token)
+    lengths, end = frame(lengths), frame(fill)
 
-    begun = [frame(each, False) for each in (steps - 1, own, tf.fill(shape, end_token))]
+    begun = [frame(each, False) for each in (steps - 1, own, tf.fill(shape, fill))]
     merged = [raw.Merge(inputs=[each, each]).output for each in begun]
     going = raw.LoopCond(input=raw.GreaterEqual(x=merged[0], y=zero))
     switched = [raw.Switch(data=each, pred=going) for each in merged]
@@ -76,9 +89,7 @@ def _gather_tree(step_ids: Any, parent_ids: Any, max_lengths: Any, end_token: An
     again = [raw.NextIteration(data=each) for each in (raw.Sub(x=step, y=one), before, found)]
     loops = {entry.op.name: following.op.name for entry, following in zip(merged, again, strict=True)}
 
-    whole = raw.Exit(data=switched[2].output_false)
-    ended = tf.cumsum(tf.cast(tf.equal(whole, end_token), tf.int32), axis=0, exclusive=True) > 0
-    return raw.SelectV2(condition=ended, t=end_token, e=whole), loops
+    return raw.Exit(data=switched[2].output_false), loops
 
 
 def _resampler(data: Any, warp: Any) -> tuple[Any, dict[str, str]]:
@@ -119,10 +130,15 @@ def _bucketize(values: Any, boundaries: Any) -> tuple[Any, dict[str, str]]:
     return tf.reshape(found, tf.shape(values)), {}
 
 
-#: Operation -> the dtypes of its inputs, None for its attribute T; what builds it.
-COMPOSED: dict[str, tuple[tuple[Any, ...], Callable[..., tuple[Any, dict[str, str]]]]] = {
-    "GatherTree": ((None, None, tf.int32, None), _gather_tree),
-    "Resampler": ((None, None), _resampler),
-    "CompareAndBitpack": ((None, None), _compare_and_bitpack),
-    "BucketizeWithInputBoundaries": ((None, tf.float32), _bucketize),
+_INTS, _FLOATS = (3, 9), (1, 2)  # int32, int64; float, double
+_SHORT = (14, 19)  # bfloat16, half
+
+#: Operation and number of its inputs -> the dtypes of those, None for its attribute T; numbers that T may be; what
+#: builds it.
+COMPOSED: dict[tuple[str, int], tuple[tuple[Any, ...], tuple[int, ...], Callable[..., tuple[Any, dict[str, str]]]]] = {
+    ("GatherTree", 4): ((None, None, tf.int32, None), (3,), _gather_tree),
+    ("GatherTree", 3): ((None, None, None), (3,), _gather_tree_of_1_4),
+    ("Resampler", 2): ((None, None), (*_FLOATS, *_SHORT), _resampler),
+    ("CompareAndBitpack", 2): ((None, None), (*_INTS, *_FLOATS, 19, 5, 6), _compare_and_bitpack),
+    ("BucketizeWithInputBoundaries", 2): ((None, tf.float32), (*_INTS, *_FLOATS), _bucketize),
 }

@@ -140,23 +140,19 @@ def _projective_transform(graph: Graph, place: Place) -> None:
 
 def _composed(graph: Graph) -> Iterator[Place]:
     """Operations that are not there and that others make up for, with as many inputs and a known type."""
-    for name, (inputs, _) in COMPOSED.items():
+    for (name, count), (_, kinds, _) in COMPOSED.items():
         for op in (name, f"Addons>{name}"):  # what TensorFlow Addons calls it
             if definition_of(op) is None:
                 for place in graph.places.get(op, ()):
                     kind = place.node.attr["T"].type if has(place, T="type") else 0
-                    if kind in _COMPOSABLE and data_count(place) == len(inputs):
+                    if kind in kinds and data_count(place) == count:
                         yield place
-
-
-#: DataTypes that the compositions know: half to int64, without strings, complex and quantized ones.
-_COMPOSABLE = frozenset({1, 2, 3, 4, 5, 6, 9, 10, 14, 19})
 
 
 def _compose(graph: Graph, place: Place) -> None:
     node = place.node
-    template = composition(node.op.removeprefix("Addons>"), node.attr["T"].type)
     data, _ = inputs_of(node)
+    template = composition(node.op.removeprefix("Addons>"), len(data), node.attr["T"].type)
     called: dict[str, str] = {}  # a tensor of the template -> its name here
     made = {}
     for each in template.node:
