@@ -85,6 +85,10 @@ CASES = {
         "g.attr['Tindices'].type = 3; g.attr['Taxis'].type = 3; node['shape'].name = 'axis'",
         "claims 255 dimensions",
     ),
+    "a name without end": (
+        "e = new('e', 'Enter', 'x'); e.attr['T'].type = 1; e.attr['frame_name'].s = b'x' * 100000",
+        "'frame_name' of the node 'e' is a name of 100000 characters",
+    ),
     "a circle": (
         "node['sum'].input[0] = 'late'; new('late', 'Identity', 'sum').attr['T'].type = 1",
         "wait for each other in a circle",

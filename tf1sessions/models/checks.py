@@ -25,6 +25,9 @@ _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 _MOST_ELEMENTS = 2**62
 _MOST_DIMENSIONS = 254
 _MOST_OUTPUTS = 2**20
+#: Attributes that name something. A name of 100,000 characters in an error keeps TensorFlow busy for minutes.
+_NAMES = frozenset({"frame_name", "shared_name", "container"})
+_LONGEST_NAME = 4096
 #: TensorFlow stops the process where more dimensions are claimed than tensors have. Programs use one or two.
 _MOST_BATCH_DIMENSIONS = 8
 #: Nesting of functions that are called from each other. TensorFlow recurses; real models stay below ten.
@@ -213,6 +216,8 @@ def _types_of(node: Any, outputs: bool) -> list[int] | None:
 
 def _attributes(node: Any, content_left_out: bool = False) -> Iterator[str]:
     for key, attr in node.attr.items():
+        if key in _NAMES and len(attr.s) > _LONGEST_NAME:
+            yield f"the attribute {key!r} of the node {node.name!r} is a name of {len(attr.s)} characters"
         tensors = [attr.tensor] if attr.HasField("tensor") else list(attr.list.tensor)
         shapes = [attr.shape] if attr.HasField("shape") else list(attr.list.shape)
         for number in [attr.type] if attr.HasField("type") else list(attr.list.type):
