@@ -640,6 +640,14 @@ def mkl_that_is_not_understood_is_left() -> None:
 
 
 @check
+def mkl_that_would_be_several_nodes_in_a_function_is_left() -> None:
+    for op, inputs in (("_MklInputConversion", "a a a a"), ("_MklConv2DWithBias", "a a a")):
+        graph_def = new()
+        put(in_function(graph_def, "f", [F], "n:output_0:0"), op, "n", inputs, T=F)
+        upgraded(graph_def)
+
+
+@check
 def devices() -> None:
     wanted = {
         "/job:worker/replica:0/task:3/device:GPU:1": "/device:GPU:1",

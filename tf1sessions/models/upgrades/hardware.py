@@ -203,11 +203,15 @@ def _input_count(op: str, node: Any) -> int | None:
     return count
 
 
+#: What becomes two nodes, or one whose outputs have other names: not in functions.
+_MORE_NODES = ("WithBias", "InputConversion")
+
+
 def _mkl(graph: Graph) -> Iterator[Place]:
     for op, places in graph.places.items():
         if op.startswith("_Mkl"):
             for place in places:
-                if has(place, T="type") and _mkl_inputs(place) and not (place.function and op.endswith("WithBias")):
+                if has(place, T="type") and _mkl_inputs(place) and not (place.function and op.endswith(_MORE_NODES)):
                     yield place
 
 

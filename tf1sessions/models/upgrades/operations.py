@@ -39,8 +39,7 @@ def _users(graph: Graph, place: Place) -> list[Any] | None:
     """The nodes that use a table with a handle of strings, if each is there for a handle of a resource too."""
     if place.function is not None:
         return None
-    name = place.node.name
-    users = [node for node in graph.graph_def.node if any(node_of(entry) == name for entry in inputs_of(node)[0])]
+    users = graph.takers.get(place.node.name, [])
     known = all(definition_of(f"{node.op}V2") is not None and "Table" in node.op for node in users)
     return users if known else None
 
@@ -73,9 +72,12 @@ def _with_deleted_key(graph: Graph, place: Place) -> None:
 
 
 def _is_filled_with(node: Any, key: Any) -> bool:
+    tensor = node.attr["value"].tensor
+    if any(not 0 <= dim.size <= 1024 for dim in tensor.tensor_shape.dim) or len(tensor.tensor_shape.dim) > 1:
+        return False  # a claim that need not be true; a key is a number, or a few
     try:
-        return bool((tf.make_ndarray(node.attr["value"].tensor) == key).any())
-    except (TypeError, ValueError):  # malformed, or left in the file: nobody's empty key is that long
+        return bool((tf.make_ndarray(tensor) == key).any())
+    except (TypeError, ValueError):  # malformed
         return False
 
 

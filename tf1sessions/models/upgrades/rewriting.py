@@ -56,8 +56,8 @@ class Graph:
 
     def forget(self) -> None:
         """What was known about nodes, which have changed."""
-        self.__dict__.pop("places", None)
-        self.__dict__.pop("nodes", None)
+        for name in ("places", "nodes", "takers"):
+            self.__dict__.pop(name, None)
 
     def __iter__(self) -> Iterator[Place]:
         for node in self.graph_def.node:
@@ -78,6 +78,15 @@ class Graph:
     def nodes(self) -> dict[str, Any]:
         """The nodes of the graph itself, by name."""
         return {node.name: node for node in self.graph_def.node}
+
+    @functools.cached_property
+    def takers(self) -> dict[str, list[Any]]:
+        """The nodes of the graph itself that take data of a node, by its name."""
+        found: dict[str, list[Any]] = {}
+        for node in self.graph_def.node:
+            for name in {node_of(entry) for entry in inputs_of(node)[0]}:
+                found.setdefault(name, []).append(node)
+        return found
 
     @functools.cached_property
     def calls(self) -> dict[str, set[str]]:
@@ -216,22 +225,25 @@ def become(node: Any, op: str, data: Iterable[str], **attrs: Any) -> None:
         node.attr[key].CopyFrom(value)
 
 
-def rename_output(place: Place) -> None:
+def rename_outputs(places: Iterable[Place]) -> None:
     """In a function an output is told by the name that its operation has for it: by the new one's, if it has one."""
-    definition = definition_of(place.node.op)
-    if definition is None or len(definition.output_arg) != 1:
-        return
-    old, new = f"{place.node.name}:", f"{place.node.name}:{definition.output_arg[0].name}"
+    by_function: dict[str, tuple[Any, dict[str, str]]] = {}
+    for place in places:
+        definition = definition_of(place.node.op)
+        if place.function is not None and definition is not None and len(definition.output_arg) == 1:
+            _, names = by_function.setdefault(place.function.signature.name, (place.function, {}))
+            names[place.node.name] = definition.output_arg[0].name
+    for function, names in by_function.values():
 
-    def renamed(entry: str) -> str:
-        index = entry.rpartition(":")[2]
-        return f"{new}:{index}" if entry.startswith(old) and index.isdigit() else entry
+        def renamed(entry: str, names: dict[str, str] = names) -> str:
+            node, *rest = entry.split(":")
+            return f"{node}:{names[node]}:{rest[-1]}" if node in names and len(rest) == 2 else entry
 
-    for node in place.function.node_def:
-        for number, entry in enumerate(node.input):
-            node.input[number] = renamed(entry)
-    for key, entry in place.function.ret.items():
-        place.function.ret[key] = renamed(entry)
+        for node in function.node_def:
+            for number, entry in enumerate(node.input):
+                node.input[number] = renamed(entry)
+        for key, entry in function.ret.items():
+            function.ret[key] = renamed(entry)
 
 
 def with_ops(*ops: str, where: Callable[[Place], bool] = lambda place: True) -> Callable[[Graph], Iterable[Place]]:

@@ -18,7 +18,7 @@ from tf1sessions.models.upgrades.rewriting import (
     closure,
     definition_of,
     listed,
-    rename_output,
+    rename_outputs,
 )
 from tf1sessions.runtime import private
 
@@ -50,11 +50,13 @@ def upgrade(graph_def: Any, *, hardware: bool = True) -> tuple[Any, tuple[str, .
             copy.CopyFrom(graph_def)
             graph = Graph(copy)
         found = list(row.find(graph))
+        changed = []
         for place in found:
             op = place.node.op
             row.change(graph, place)
-            if place.function is not None and place.node.op != op:
-                rename_output(place)
+            if place.node.op != op:
+                changed.append(place)
+        rename_outputs(changed)
         graph.forget()
         notes.append(f"{row.what}: {listed([place.name for place in found])}")
     return graph.graph_def, tuple(notes)
