@@ -251,6 +251,23 @@ def test_the_dispatcher_ends_when_there_is_nothing_to_do_and_starts_again(graph,
             wait_for(lambda: not dispatchers(), "the thread ends")
 
 
+def test_a_request_that_comes_while_the_dispatcher_ends_gets_another(graph, monkeypatch):
+    monkeypatch.setattr(batching, "_IDLE_SECS", 0.01)
+    with Batcher(graph.gs, graph.x, graph.y) as batcher:
+        found: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        serve = batcher._serve_batch
+
+        def serve_and_meet_a_caller(thread: threading.Thread) -> bool:
+            goes_on = serve(thread)
+            if not goes_on and not found.done():
+                found.set_result(batcher.submit(rows(1)))
+            return goes_on
+
+        monkeypatch.setattr(batcher, "_serve_batch", serve_and_meet_a_caller)
+        batcher.submit(rows(1)).result(DEADLINE)
+        assert found.result(DEADLINE).result(DEADLINE).tolist() == [[2, -2]]
+
+
 # --------------------------------------------------------------------------------------------- what goes together
 
 
@@ -666,6 +683,16 @@ def test_cancelled_requests_are_not_run(graph):
         assert futures[1].cancelled()
         assert gate.runs == [[1], [1, 1]]
         assert batcher.statistics().cancelled == 2
+
+
+def test_a_request_that_is_cancelled_when_its_time_is_up_is_one_of_the_two(graph):
+    with Batcher(graph.gs, graph.x, graph.y, max_delay_ms=0) as batcher:
+        with busy(batcher) as gate:
+            future = batcher.submit(rows(1), deadline_secs=0)
+            assert concurrent.futures.Future.cancel(future)  # and before it has left the queue, the dispatcher comes
+        wait_for(lambda: batcher.statistics().waiting == 0, "the dispatcher has seen it")
+        assert future.cancelled() and gate.runs == [[1]]
+        assert (batcher.statistics().cancelled, batcher.statistics().expired) == (1, 0)
 
 
 def test_a_request_that_runs_cannot_be_cancelled(graph):
