@@ -191,8 +191,8 @@ class _Inference:
 
     @functools.cached_property
     def _weights(self) -> set[str]:
-        """The variables, and what passes them on as they are."""
-        variables = [node.name for node in self._wiring.graph_def.node if node.op in _WEIGHTS]
+        """The variables that are trained, and what passes them on as they are."""
+        variables = set().union(*self._training.parts)
         return self._wiring.descendants(variables, lambda node: node.op in _PASSES and self._inside(node))
 
     def _takes_a_weight(self, node: Any) -> bool:
@@ -206,7 +206,9 @@ class _Inference:
         labels = [
             tensor
             for tensor, reached in behind.items()
-            if self._is_sampled(tensor) or not any(self._takes_a_weight(self._wiring.nodes[name]) for name in reached)
+            if self._is_sampled(tensor)
+            or not _is_setting(self._wiring.nodes[node_of(tensor)])
+            and not any(self._takes_a_weight(self._wiring.nodes[name]) for name in reached)
         ]
         return labels if any(behind[tensor] for tensor in self.data if tensor not in labels) else []
 
@@ -268,9 +270,9 @@ class _Inference:
             kept.discard(name)
             queue += [node_of(entry) for entry in nodes[name].input if not entry.startswith("^")]
         ends = {name for name in kept if not any(taker.name in kept for taker in self._takers(name))} - self._branches
-        if self._training.found:
-            # What building a network leaves beside what it is trained for is none; what is chosen from is one.
-            ends = {name for name in ends if self._takers(name) or not self._is_plumbing(nodes[name])} or ends
+        # What building a network leaves beside what it is there for is none.
+        ends = {name for name in ends if not self._is_beside(nodes[name])} or ends
+        if self._training.found:  # what is chosen from is as good as the choice
             ends |= {node_of(nodes[name].input[0]) for name in ends if nodes[name].op in _CHOOSES} & kept
         return ends
 
@@ -284,6 +286,13 @@ class _Inference:
         return self._wiring.descendants(enters, lambda node: node.op not in leaves) | self._wiring.descendants(
             switches, lambda node: node.op not in leaves | {"Merge", "RefMerge"}
         )
+
+    def _is_beside(self, node: Any) -> bool:
+        """Whether a node is a by-product that nothing takes: of training, or numbers of rows and steps."""
+        if any(self._inside(taker) for taker in self._takers(node.name)):
+            return False
+        counts = output_types(node)[0] in (tf.int32, tf.bool)
+        return self._is_plumbing(node) and (self._training.found or counts)
 
     def _is_aside(self, node: Any, takers: Sequence[Any], aside: set[str]) -> bool:
         """Whether a node only helps to compute an update or a report."""
@@ -321,7 +330,7 @@ class _Training:
         losses = {scope: _differentiated(wiring, scope, made) for scope, made in _gradients(wiring).items()}
         by_loss: dict[frozenset[str], frozenset[str]] = {}
         for scope, made in _gradients(wiring).items():
-            reached = wiring.descendants(made)
+            reached = _changing(wiring, made)
             if any(reached & other for other in losses.values()):  # a gradient that a loss is made of
                 continue
             if variables := _trained(wiring, (wiring.nodes[name] for name in reached)):
@@ -346,6 +355,23 @@ def _gradients(wiring: Wiring) -> dict[str, list[str]]:
     return found
 
 
+def _changing(wiring: Wiring, made: Iterable[str]) -> set[str]:
+    """What depends on gradients, also by way of a variable that is written first and read then."""
+    reached: set[str] = set()
+    queue = list(made)
+    while queue:
+        new = wiring.descendants(queue) - reached
+        reached |= new
+        queue = [
+            taker.name
+            for name in new
+            if _UPDATES.match(wiring.nodes[name].op)
+            for taker, entry in wiring.consumers[name]
+            if entry.startswith("^") and taker.op == "ReadVariableOp"
+        ]
+    return reached
+
+
 def _differentiated(wiring: Wiring, scope: str, made: Iterable[str]) -> frozenset[str]:
     """Of which nodes the gradients ``made`` were taken. They are named ``scope/<name>_grad/...``."""
     forward: set[str] = set()
@@ -357,7 +383,8 @@ def _differentiated(wiring: Wiring, scope: str, made: Iterable[str]) -> frozense
             forward |= {taken if taken in wiring.nodes else nested}
     forward &= wiring.nodes.keys()
     sources = [node_of(entry) for name in forward for entry in wiring.nodes[name].input if not entry.startswith("^")]
-    return frozenset(forward - wiring.ancestors(sources, control=False))
+    found = forward - wiring.ancestors(sources, control=False)
+    return frozenset(name for name in found if wiring.nodes[name].op != "Exit")  # the gradient of a last state is zero
 
 
 def _trained(wiring: Wiring, nodes: Iterable[Any], kind: re.Pattern[str] | None = None) -> frozenset[str]:
@@ -392,6 +419,13 @@ _USUAL_NAMES = {
     "maximum": ("clipbyvalue",),
     "gather": ("embeddinglookup",),
 }
+
+
+def _is_setting(node: Any) -> bool:
+    """Whether a placeholder is for something like a mode or a rate: a truth value, or a single number."""
+    shape = node.attr["shape"].shape
+    single = "shape" in node.attr and not shape.unknown_rank and not shape.dim
+    return _is_placeholder(node) and (single or node.attr["dtype"].type == tf.bool.as_datatype_enum)
 
 
 def _is_left_over(wiring: Wiring, node: Any) -> bool:
