@@ -757,7 +757,7 @@ def newer_attributes() -> None:
     put(graph_def.node, "Relu", "y", "x", T=F, _mine="kept", **defaults)
     found = upgraded(graph_def, "has its default and is dropped: y")
     assert sorted(found.node[1].attr) == ["T", "_mine"]
-    for key, given in (("new_flag", True), ("new_axis", 3), ("axis", 0.5), ("new_list", [1]), ("new_text", "NCHW")):
+    for key, given in (("new_flag", True), ("new_axis", 3), ("axis", 0), ("new_list", [1]), ("new_text", "NCHW")):
         near = new()
         placeholder(near.node)
         put(near.node, "Relu", "y", "x", T=F, **{key: given})

@@ -18,7 +18,7 @@ from tf1sessions.models.upgrades.rewriting import (
 
 __all__ = ["ATTRIBUTES"]
 
-#: What newer versions write where nothing was asked for, besides zero, False and "".
+#: What newer versions write where nothing was asked for, if it is not zero, False or "".
 _LATER_DEFAULTS: dict[str, Any] = {
     "axis": -1,
     "blank_index": -1,
@@ -53,7 +53,7 @@ def _is_default(key: str, value: Any) -> bool:
     if kind not in ("s", "i", "f", "b", "type"):
         return False
     given = getattr(value, kind)
-    return not given or given == _LATER_DEFAULTS.get(key)
+    return bool(given == _LATER_DEFAULTS[key]) if key in _LATER_DEFAULTS else not given
 
 
 def _newer_attributes(graph: Graph) -> Iterator[Place]:
