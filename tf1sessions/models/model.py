@@ -379,9 +379,8 @@ class Model:
         needed = self._whole.ancestors([node])
         lost = {op: names for op, names in self._unknown.items() if not needed.isdisjoint(names)}
         if lost:
-            listed = "; ".join(f"{op}: {_listed(names)}" for op, names in sorted(lost.items()))
             raise UnknownOperationError(
-                f"{name!r} was left out: it needs operations that this TensorFlow does not have ({listed})",
+                f"{name!r} was left out: it needs operations that this TensorFlow does not have ({parts.told_operations(lost)})",
                 where=self.path,
                 next_step="Load the library that brings them first (tf.load_op_library).",
                 nodes=lost,

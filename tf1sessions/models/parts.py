@@ -10,10 +10,11 @@ from typing import Any
 from tf1sessions.errors import UnknownOperationError, UsageError
 from tf1sessions.models import interface, risks
 from tf1sessions.models.interface import Interface
+from tf1sessions.models.upgrades.lost import LOST
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.runtime import private
 
-__all__ = ["subgraph", "without_risks", "without_unknown"]
+__all__ = ["subgraph", "told_operations", "without_risks", "without_unknown"]
 
 
 def subgraph(wiring: Wiring, names: Collection[str]) -> Any:
@@ -34,6 +35,12 @@ def subgraph(wiring: Wiring, names: Collection[str]) -> Any:
             del classes.s[:]
             classes.s.extend(kept)
     return result
+
+
+def told_operations(unknown: Mapping[str, Sequence[str]]) -> str:
+    """Unknown operations with where they were, and their nodes: ``"Reduce of tf.contrib.x: a, b; ..."``."""
+    homes = {op: f"{op} of {LOST[op]}" if op in LOST else op for op in unknown}
+    return "; ".join(f"{homes[op]}: {_listed(names)}" for op, names in sorted(unknown.items()))
 
 
 def without_unknown(
@@ -62,7 +69,7 @@ def without_unknown(
             dropped[name] = bad
         if fine and (one.guessed or not dropped.get(name)):
             kept[name] = dataclasses.replace(one, outputs=fine)
-    listed = "; ".join(f"{op}: {_listed(names)}" for op, names in sorted(unknown.items()))
+    listed = told_operations(unknown)
     if not kept:
         needing = sorted({key for keys in dropped.values() for key in keys})
         raise UnknownOperationError(
