@@ -379,8 +379,9 @@ class Model:
         needed = self._whole.ancestors([node])
         lost = {op: names for op, names in self._unknown.items() if not needed.isdisjoint(names)}
         if lost:
+            listed = parts.told_operations(lost)
             raise UnknownOperationError(
-                f"{name!r} was left out: it needs operations that this TensorFlow does not have ({parts.told_operations(lost)})",
+                f"{name!r} was left out: it needs operations that this TensorFlow does not have ({listed})",
                 where=self.path,
                 next_step="Load the library that brings them first (tf.load_op_library).",
                 nodes=lost,
