@@ -80,6 +80,7 @@ below, and there are no circles::
         checkpoint_ops.py    initializers from a checkpoint's matrix
         checkpoint_utils.py  checkpoints, read
         deprecation.py       decorators of old functions
+        graph_util.py        a part of a graph as one operation
         nest.py              structures of tensors
         ops.py               scopes, conditions, py_func
         tensor_util.py       checks of tensors
@@ -87,6 +88,7 @@ below, and there are no circles::
       image.py           contrib.image
       keras.py           contrib.keras
       layers/            contrib.layers
+        bucketization_op.py  numbers to buckets
         convolutions.py      conv2d and its kin
         dense.py             fully_connected
         embedding_ops.py     looking up embeddings

@@ -95,6 +95,15 @@ class _Private:
         self.export_utils = self._module("tensorflow.python.saved_model.model_utils.export_utils")
         self.loader_impl = self._module("tensorflow.python.saved_model.loader_impl")
         self.training_util = self._module("tensorflow.python.training.training_util")
+        # for contrib.autograph
+        self.autograph_api = self._module("tensorflow.python.autograph.impl.api")
+        self.autograph_converter = self._module("tensorflow.python.autograph.core.converter")
+        self.autograph_directives = self._module("tensorflow.python.autograph.lang.directives")
+        self.autograph_functions = self._module("tensorflow.python.autograph.lang.special_functions")
+        # for contrib.eager
+        self.context = self._module("tensorflow.python.eager.context")
+        self.variable_scope = self._module("tensorflow.python.ops.variable_scope")
+        self.device_lib = self._module("tensorflow.python.client.device_lib")  # for contrib.memory_stats
         # for contrib.feature_column
         self.feature_column = self._module("tensorflow.python.feature_column.feature_column")
         self.feature_column_v2 = self._module("tensorflow.python.feature_column.feature_column_v2")

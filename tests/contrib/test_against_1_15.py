@@ -26,7 +26,10 @@ OTHER_NAMES = {
         "transform dense",
         "transform hash strong",
     },
-    "slim": {"sparse own shape", "sparse shape", "sparse shape key"},  # parse_single_example is another operation
+    "slim": {
+        *("sparse own shape", "sparse shape", "sparse shape key"),  # parse_single_example is another operation
+        *(f"cross {kind}" for kind in ("buckets", "key", "key numbers", "numbers", "signs", "text", "text key")),
+    },
     "layers": {
         "bn tensor False False update_ops",  # update operations: an assignment by 0 in place of a condition
         "bn tensor False True update_ops",

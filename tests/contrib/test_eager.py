@@ -88,6 +88,36 @@ def branches(x):
     while x < 10:
         x = x + 3
     return x
+autograph = contrib.autograph
+options = autograph.ConversionOptions(recursive=True)
+def listed(x):
+    found = []
+    autograph.set_element_type(found, tf.int32)
+    for i in tf.range(x):
+        if i > 1:
+            found.append(i)
+    return autograph.stack(found)
+report(converted_call=[int(autograph.converted_call(branches.__wrapped__, options, (tf.constant(1),), {})),
+                       int(autograph.converted_call(branches.__wrapped__, options, (), {"x": tf.constant(-5)}))],
+       listed=autograph.to_graph(listed, experimental_optional_features=autograph.Feature.LISTS)(
+           tf.constant(5)).numpy().tolist(),
+       kinds=[issubclass(autograph.AutoGraphError, Exception), autograph.StackTraceMapper.__name__, options.recursive])
+store = tfe.EagerVariableStore()
+for _ in range(2):
+    with store.as_default():
+        tf.layers.dense(tf.ones([1, 2]), 3, name="l1")
+report(store=[x.name for x in store.variables()], trainable=len(store.trainable_variables()))
+tracked = tfe.Checkpointable()
+tracked.part = tfe.Variable(2.0)
+kept = tfe.Checkpoint(root=tracked).save(os.path.join(folder, "tracked"))
+tracked.part.assign(3.0)
+with tfe.execution_mode(tfe.ASYNC):
+    tfe.async_wait()
+tfe.set_execution_mode(tfe.SYNC)
+tfe.async_clear_error()
+tfe.Checkpoint(root=tracked).restore(kept)
+report(tracked=float(tracked.part))
+
 report(autograph=[int(branches(tf.constant(1))), "if_stmt" in contrib.autograph.to_code(branches.__wrapped__)])
 
 modes = []
@@ -157,6 +187,9 @@ def test_eager(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
     assert found["numbers"] == [0, 1, 2, 0, 1]
     assert found["saved"] == ["model-3", 3.0, 3.0] and found["lacking"] == "NotFoundError"
     assert found["optimizer"] == 4
+    assert found["converted_call"] == [11, 10] and found["listed"] == [2, 3, 4]
+    assert found["kinds"] == [True, "StackTraceMapper", True]
+    assert found["store"] == ["l1/bias:0", "l1/kernel:0"] and found["trainable"] == 2 and found["tracked"] == 2.0
     assert found["autograph"] == [11, True] and found["modes"] == [False, True]
     # the names of 1.15.5
     assert found["networks"] == [

@@ -31,5 +31,3 @@ def test_programs_return_what_1_15_returned(run_python: Callable[..., PythonRun]
     golden = answers.golden("lookup")
     assert len(golden) >= 5
     assert answers.differences(ours, golden, rtol=0.0, atol=0.0) == []
-
-

@@ -1,4 +1,4 @@
-"""contrib.summary, signal, memory_stats, tensorboard and distributions, in a TensorFlow 2 program."""
+"""contrib.summary, signal, memory_stats, tensorboard and distributions, in a TensorFlow 2 program and a script's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from support import PythonRun
 
 _PROGRAM = """
-import glob, os, sys
+import glob, os, sqlite3, sys
 import numpy as np
 import tf1sessions
 from tf1sessions import contrib
@@ -60,6 +60,31 @@ with tf.Graph().as_default():
         events.append([event.step, what, tags])
 report(events=sorted(events, key=str), ending=path.rpartition(".")[2])
 
+database = os.path.join(folder, "events.sqlite")
+def refused(**names):
+    try:
+        s.create_db_writer(database, **names)
+    except (TypeError, ValueError) as error:
+        return type(error).__name__
+with tf.Graph().as_default() as graph, tf.Session() as session:
+    tf.train.get_or_create_global_step()
+    writer = s.create_db_writer(database, "trials", "first", "someone")
+    with writer.as_default(), s.always_record_summaries():
+        s.scalar("a", 2.5, step=4), s.histogram("h", tf.range(3.0), step=5)
+        session.run(tf.global_variables_initializer())
+        s.initialize(graph=graph)
+        session.run(s.all_summary_ops())
+        session.run(writer.flush())
+    inits = [op.type for op in graph.get_operations() if "Summary" in op.type]
+with sqlite3.connect(database) as tables, tf.Graph().as_default():
+    rows = [tables.execute(query).fetchall() for query in (
+        "select experiment_name from Experiments", "select run_name from Runs", "select user_name from Users",
+        "select tag_name, plugin_name from Tags order by tag_name", "select count(*) from Graphs",
+        "select step, dtype from Tensors where step is not null order by step")]
+    report(rows=rows, inits=inits,
+           refused=[refused(experiment_name="a<"), refused(run_name="a" + chr(1)), refused(user_name="a b"),
+                    refused(user_name=""), refused(experiment_name=3), refused(run_name="", experiment_name="")])
+
 with tf.Graph().as_default(), tf.Session() as session:
     window = session.run(contrib.signal.hann_window(4)).tolist()
     back = contrib.signal.inverse_stft(contrib.signal.stft(tf.range(32.0), 8, 4), 8, 4,
@@ -71,6 +96,9 @@ with tf.Graph().as_default(), tf.Session() as session:
             kinds.append(int(session.run(memory)) >= 0)
         except tf.errors.InvalidArgumentError as error:
             kinds.append("InvalidArgumentError")
+    with tf.device("/cpu:0"):
+        report(of_cpu=int(session.run(contrib.memory_stats.BytesLimit())))
+    report(limit=int(session.run(contrib.memory_stats.BytesLimit())))
     report(memory=kinds, gpus=len(tf.config.list_logical_devices("GPU")), shape=str(memory.shape))
 
 d = contrib.distributions
@@ -131,6 +159,17 @@ def test_small_modules(run_python: Callable[..., PythonRun], tmp_path: Path, way
     assert found["bytes"] == "0a016d12170a01771205" + b"l.tsv".hex() + "2a0b0a05" + b"s.png".hex() + "12020203"
     assert found["events"] == EVENTS and found["ending"] == "v2"
     assert len(found["names"]) == 9 and found["eval_dir"] == ["/x/eval", "/x/eval_n"]
+    assert found["rows"] == [
+        [["trials"]],
+        [["first"]],
+        [["someone"]],
+        [["a", "scalars"], ["h", "histograms"]],
+        [[1]],
+        [[4, 1], [5, 2]],
+    ]
+    assert found["inits"][:2] == ["SummaryWriter", "CreateSummaryDbWriter"]
+    assert found["refused"] == ["ValueError"] * 4 + ["TypeError", None]
+    assert found["of_cpu"] == -1 and (found["limit"] > 0) == (found["gpus"] > 0)
     assert found["signal"] == [[0.0, pytest.approx(0.5), 1.0, pytest.approx(0.5)], pytest.approx(0, abs=1e-4)]
     assert found["memory"] == [True if found["gpus"] else "InvalidArgumentError"] * 2 and found["shape"] == "()"
     assert found["distributions"] == [

@@ -341,3 +341,42 @@ case("wrong deprecated", lambda tf, F: F.deprecated("2016-01-01", "")(lambda x: 
 case("wrong deprecated date", lambda tf, F: F.deprecated("soon", "Use another.")(lambda x: x))
 case("wrong deprecated_args", lambda tf, F: F.deprecated_args("2016-01-01", "Leave it out.", "y")(lambda x: x))
 case("wrong deprecated_arg_values", lambda tf, F: F.deprecated_arg_values("2016-01-01", "Give another."))
+
+
+def fused(name, *arguments):
+    """The nodes of a graph, a part of which was fused."""
+
+    def call(tf, F):
+        with tf.Graph().as_default() as graph:
+            a, b = (tf.placeholder(tf.float32, [1], name=key) for key in "ab")
+            square = tf.square(a, name="square")
+            product = tf.multiply(square, tf.negative(b, name="negative"), name="product")
+            tf.abs(tf.exp(product, name="exp"), name="abs")
+            tf.identity(a, name="beside")
+            with tf.control_dependencies([a]):
+                tf.identity(square, name="controlled")
+        given = list(arguments) if len(arguments) == 6 else [*arguments, [1], True, "fused", "MyOp"]
+        made = F.fuse_op(graph.as_graph_def() if given[0] else None, *given)
+        return [
+            (
+                node.op,
+                node.name,
+                list(node.input),
+                list(node.attr["_output_types"].list.type),
+                node.attr["_output_quantized"].b,
+            )
+            for node in made.node
+        ]
+
+    case("fuse " + name, call)
+
+
+fused("two to one", ["square", "negative"], ["exp"])
+fused("order", ["negative", "square"], ["exp", "abs"], [1, 2], False, "mine", "Other")
+fused("kept", ["exp"], ["exp"])
+fused("backwards", ["abs"], ["exp"])
+fused("first", ["a"], ["square"])
+fused("wrong input", ["beside"], ["exp"])
+fused("wrong type", "exp", ["abs"])
+fused("wrong outputs", ["exp"], "abs")
+fused("no graph", [], ["abs"])

@@ -220,3 +220,160 @@ def _sizes(tf, slim):
 
 
 graph("sizes", _sizes)
+
+
+def small(name):
+    """A case of ``function(tf, slim)``, which gives tensors by their names, or a tensor."""
+
+    def add(function):
+        def build(tf, contrib):
+            made = function(tf, contrib.slim)
+            return {"outputs": made if isinstance(made, dict) else {"made": made}}
+
+        assert name not in CASES
+        CASES[name] = build
+        return function
+
+    return add
+
+
+def _unknown(tf, values):
+    """``values``, whose sizes are known only when they are there."""
+    return tf.placeholder_with_default(tf.constant(values), [None] * np.ndim(values))
+
+
+def _columns(tf):
+    words = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], _unknown(tf, ["a", "b", "c"]), [2, 2])
+    return [words, _unknown(tf, np.array([[1, -2], [3, 1 << 40]]))]
+
+
+for _name, _arguments in {
+    "text": {},
+    "numbers": {"hashed_output": True},
+    "buckets": {"hashed_output": True, "num_buckets": 100},
+    "key": {"hashed_output": True, "num_buckets": 1000, "hash_key": 956888297470},
+    "key numbers": {"hashed_output": True, "hash_key": 5},
+    "text key": {"hash_key": 5, "num_buckets": 10},
+}.items():
+
+    @small("cross " + _name)
+    def _(tf, slim, arguments=_arguments):
+        crossed = slim.sparse_feature_cross(_columns(tf), **arguments)
+        return {"values": crossed.values, "indices": crossed.indices, "shape": crossed.dense_shape}
+
+
+@small("cross signs")
+def _(tf, slim):
+    numbers = np.random.RandomState(3).randint(-(1 << 62), 1 << 62, [40, 2])
+    return slim.sparse_feature_cross([_unknown(tf, numbers), _unknown(tf, numbers[:, :1])], True).values
+
+
+small("wrong cross")(lambda tf, slim: slim.sparse_feature_cross(tf.constant([[1]], tf.int64)).values)
+small("bucketize")(lambda tf, slim: slim.bucketize([[1.0, 2.0], [5.0, 20.0]], [2.0, 10.0]))
+small("bucketize name")(lambda tf, slim: slim.bucketize([1, 5, 20], (2, 10), name="mine"))
+small("wrong bucketize")(lambda tf, slim: slim.bucketize([1.0, 5.0], 2.0))
+
+
+def looked_up(case, parts=True, weighted=True, **arguments):
+    @small("looked up " + case)
+    def _(tf, slim):
+        params = [tf.constant(np.arange(6.0).reshape(3, 2) + 6 * part, tf.float32) for part in range(2)]
+        rows = _unknown(tf, np.array([[0, 0], [0, 1], [1, 0], [3, 0]]))
+        ids = tf.SparseTensor(rows, tf.constant([0, 5 if parts else 2, 0, 1], tf.int64), [6, 2])
+        weights = tf.SparseTensor(rows, tf.constant([1.0, 2.0, 3.0, -1.0]), [6, 2]) if weighted else None
+        given = dict({"params": params if parts else params[0], "sp_ids": ids, "sp_weights": weights}, **arguments)
+        given = {key: value(tf) if callable(value) else value for key, value in given.items()}
+        return slim.embedding_lookup_sparse_with_distributed_aggregation(**given)
+
+
+looked_up("mean")
+looked_up("one part", parts=False)
+looked_up("unweighted", weighted=False)
+looked_up("sum", combiner="sum", partition_strategy="div", name="mine")
+looked_up("sqrtn", combiner="sqrtn", weighted=False)
+looked_up("sqrtn weighted", combiner="sqrtn")
+looked_up("max_norm", max_norm=1.0, combiner="sum")
+looked_up("wrong combiner", combiner="max")
+looked_up("wrong strategy", partition_strategy="hash")
+looked_up("wrong ids", sp_ids=lambda tf: tf.constant([[1]]))
+looked_up("wrong weights", sp_weights=lambda tf: tf.constant([[1.0]]))
+looked_up("wrong params", params=None)
+
+
+def clipped(case, step=None, factors=(1.0, 2.0, 30.0, 1.0, 0.1, 500.0), **arguments):
+    """The gradients after some steps, each with gradients ``factor`` times as large."""
+
+    @small("clipped " + case)
+    def _(tf, slim):
+        given = dict(arguments)
+        if step is not None:
+            given["global_step"] = tf.constant(step, tf.int64)
+        v, u = tf.get_variable("v", [3]), tf.get_variable("u", [4, 2])
+        outputs = {}
+        gradients = [2.0 * v, None, tf.gradients(tf.reduce_sum(tf.gather(u, [1, 3, 1])), u)[0]]
+        with tf.variable_scope("clipping", reuse=tf.AUTO_REUSE):
+            with tf.variable_scope("first"):
+                slim.adaptive_clipping_fn(name="usual", **given)([(v, v)])
+            done = []
+            for number, factor in enumerate(factors):
+                with tf.control_dependencies(done):
+                    scaled = [
+                        tf.IndexedSlices(g.values * factor, g.indices, g.dense_shape)
+                        if isinstance(g, tf.IndexedSlices)
+                        else g
+                        if g is None
+                        else g * factor
+                        for g in gradients
+                    ]
+                    pairs = slim.adaptive_clipping_fn(name="usual", **given)(list(zip(scaled, [v, v, u])))
+                assert pairs[1][0] is None
+                done = [pairs[0][0], pairs[2][0].values]
+                outputs.update({"dense%d" % number: done[0], "sparse%d" % number: done[1]})
+        return outputs
+
+
+clipped("default")
+clipped("static", static_max_norm=3.0, report_summary=True)
+clipped("quick", step=3, decay=0.9, std_factor=0.5)
+clipped("slow", step=1000, decay=0.5)
+clipped("epsilon", epsilon=0.5, std_factor=0.1)
+
+
+@small("scope keys")
+def _(tf, slim):
+    @slim.add_arg_scope
+    def layer(a=1):
+        return a
+
+    key = slim.arg_scope_func_key
+    with slim.arg_scope([layer], a=2) as scope:
+        return tf.constant([key(layer) in scope, key(layer) == key("x"), key(len) == str(len)])
+
+
+@small("experimental")
+def _(tf, slim):
+    @slim.experimental
+    def documented(x):
+        """Doc of it.
+
+        Args:
+            x: x.
+        """
+        return x
+
+    bare = slim.experimental(lambda: 3)
+    return tf.constant(
+        ["\n".join(line.strip() for line in text.split("\n")) for text in (documented.__doc__, bare.__doc__)]
+    )
+
+
+small("wrong experimental")(lambda tf, slim: slim.experimental(3))
+
+
+@small("input layer")
+def _(tf, slim):
+    column = tf.feature_column.numeric_column("x", [2])
+    words = tf.feature_column.categorical_column_with_identity("word", 5)
+    layer = slim.InputLayer([column, tf.feature_column.embedding_column(words, 3)])
+    features = {"x": tf.constant([[1.0, 2.0]]), "word": tf.constant([[3]], tf.int64)}
+    return {"first": layer(features), "again": layer(features)}

@@ -14,4 +14,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "contrib"))
 import factorization_cases  # noqa: E402
 
 tf.logging.set_verbosity(tf.logging.ERROR)
-save(os.path.join(HERE, "contrib", "factorization.json.gz"), factorization_cases.run(tf, tf.contrib.factorization, tf.contrib))
+save(
+    os.path.join(HERE, "contrib", "factorization.json.gz"),
+    factorization_cases.run(tf, tf.contrib.factorization, tf.contrib),
+)

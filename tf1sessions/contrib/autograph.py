@@ -6,9 +6,29 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..runtime import private as _private
 from ..runtime import tf1 as _tf
 
-__all__ = ["Feature", "convert", "do_not_convert", "set_loop_options", "to_code", "to_graph"]
+__all__ = [
+    "AutoGraphError",
+    "ConversionOptions",
+    "Feature",
+    "StackTraceMapper",
+    "convert",
+    "converted_call",
+    "do_not_convert",
+    "set_element_type",
+    "set_loop_options",
+    "stack",
+    "to_code",
+    "to_graph",
+]
+
+AutoGraphError: Any = _private.autograph_api.AutoGraphError
+ConversionOptions: Any = _private.autograph_converter.ConversionOptions
+StackTraceMapper: Any = _private.autograph_api.StackTraceMapper
+set_element_type: Any = _private.autograph_directives.set_element_type
+stack: Any = _private.autograph_functions.stack
 
 Feature: Any = _tf.autograph.experimental.Feature
 do_not_convert: Any = _tf.autograph.experimental.do_not_convert
@@ -43,3 +63,16 @@ def convert(
         return call
 
     return decorate
+
+
+def converted_call(f: Any, options: Any, args: Any, kwargs: Any, caller_fn_scope: Any = None) -> Any:
+    """What ``f`` gives when it is converted, as ``options`` say, and called.
+
+    Args:
+        f: The function.
+        options: A ``ConversionOptions``.
+        args: A tuple.
+        kwargs: A dict, or None.
+        caller_fn_scope: The scope of the converted function that calls it, whose options are taken if these are None.
+    """
+    return _private.autograph_api.converted_call(f, args, kwargs, caller_fn_scope, options)

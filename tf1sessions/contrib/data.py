@@ -1,17 +1,21 @@
 """``tf.contrib.data``: what ``tf.data.experimental`` has of it, under the names of 1.15.
 
-Functions that are given to ``dataset.apply``, readers and kinds of datasets.
+Functions that are given to ``dataset.apply``, readers and kinds of datasets; and a hook that keeps where an estimator's
+input is.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
+from ..runtime import private
 from ..runtime import tf1 as tf
 
 __all__ = [
     "AUTOTUNE",
+    "CheckpointInputPipelineHook",
     "Counter",
     "CsvDataset",
     "Optional",
@@ -197,3 +201,75 @@ def read_batch_features(
         shuffle_buffer_size=capacity,
     )
     return tf.data.make_one_shot_iterator(dataset).get_next()
+
+
+class _IteratorState(private.saveable_object.SaveableObject):  # type: ignore[misc]
+    """What a ``tf.train.Saver`` keeps of an iterator, which is given as a resource."""
+
+    def __init__(self, resource: Any) -> None:
+        state = tf.raw_ops.SerializeIterator(resource_handle=resource)
+        name = f"{resource.name}-state"
+        super().__init__(resource, [private.saveable_object.SaveSpec(state, "", name)], name)
+
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+        with tf.colocate_with(self.op):
+            return tf.raw_ops.DeserializeIterator(resource_handle=self.op, serialized=restored_tensors[0])
+
+
+class CheckpointInputPipelineHook(tf.train.SessionRunHook):  # type: ignore[misc]
+    """Keeps in an estimator's folder how far its input was read, so that a training that resumes goes on from there.
+
+    The files are ``input.ckpt-<step>``, beside the checkpoints of the model and as often; in a cluster each task has
+    its own. What is kept are the iterators of the graph's collection "iterators".
+
+    Args:
+        estimator: The ``tf.estimator.Estimator``, whose ``RunConfig`` says how often.
+
+    Raises:
+        ValueError: Its ``RunConfig`` saves no checkpoints; or, when a training begins, there are no iterators.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        config = estimator.config
+        task = f"_{config.task_type}_{config.task_id}" if config.num_worker_replicas > 1 else ""
+        self._folder = estimator.model_dir
+        self._path = os.path.join(self._folder, f"input{task}.ckpt")
+        self._latest = f"checkpoint_input{task}"
+        self._timer = tf.train.SecondOrStepTimer(config.save_checkpoints_secs, config.save_checkpoints_steps)
+        self._saver: Any = None
+        self._step: Any = None
+        self._started = False
+
+    def begin(self) -> None:
+        self._saver = tf.train.Saver([_IteratorState(iterator) for iterator in tf.get_collection("iterators")])
+        self._step = tf.train.get_global_step()
+        if self._step is None:
+            raise RuntimeError("Global step should be created to use CheckpointInputPipelineHook.")
+        self._started = False
+
+    def before_run(self, run_context: Any) -> Any:
+        # only here have the other hooks initialized the iterators
+        if not self._started:
+            self._started = True
+            session = run_context.session
+            if path := tf.train.latest_checkpoint(self._folder, self._latest):
+                self._saver.restore(session, path)
+            else:
+                self._save(session, session.run(self._step))
+        return tf.train.SessionRunArgs(self._step)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        # the step that was read is before or after that of the run
+        if self._timer.should_trigger_for_step(run_values.results + 1):
+            step = run_context.session.run(self._step)
+            if self._timer.should_trigger_for_step(step):
+                self._save(run_context.session, step)
+
+    def end(self, session: Any) -> None:
+        step = session.run(self._step)
+        if step != self._timer.last_triggered_step():
+            self._save(session, step)
+
+    def _save(self, session: Any, step: int) -> None:
+        self._timer.update_last_triggered_step(step)
+        self._saver.save(session, self._path, global_step=step, latest_filename=self._latest)

@@ -19,6 +19,7 @@ from . import addresses
 __all__ = ["REPLACEMENTS", "as_written", "entry", "find"]
 
 _IO = "Use the package tensorflow_io"
+_OTHER_LOSS = "Use one of the other losses of tf.contrib.losses.metric_learning, such as triplet_semihard_loss"
 _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimization"
 _QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
 _STATES = "Cut the sequences with tf.data, and keep the state in a tf.Variable"
@@ -57,8 +58,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.constrained_optimization": "Use the package tensorflow_constrained_optimization",
     "tf.contrib.copy_graph": "Use tf.import_graph_def(graph.as_graph_def(), ...) in the other graph",
     "tf.contrib.data": "Use tf.data, or tf.data.experimental",
-    "tf.contrib.data.CheckpointInputPipelineHook": "Save the iterator with "
-    "tf.data.experimental.make_saveable_from_iterator and a tf.train.Saver",
     "tf.contrib.data.LMDBDataset": f"{_IO}: tfio.IODataset.from_lmdb",
     "tf.contrib.deprecated": "Use tf.summary",
     "tf.contrib.deprecated.audio_summary": "Use tf.summary.audio",
@@ -94,7 +93,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.factorization": "Use tf.contrib.factorization.WALSModel",
     "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
     "tf.contrib.framework": "Use tf.train, tf.nest or the functions of variables in tf",
-    "tf.contrib.framework.fuse_op": "Use tf.graph_util.extract_sub_graph, and change the GraphDef",
     "tf.contrib.fused_conv": "Use tf.nn.conv2d, tf.nn.bias_add and the activation: TensorFlow fuses them",
     "tf.contrib.graph_editor": "Change the GraphDef and bring it in by tf.import_graph_def(graph_def, input_map=...)",
     "tf.contrib.grid_rnn": "Write it with the cells of tf.nn.rnn_cell",
@@ -121,8 +119,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.layers.feature_column": "Use tf.feature_column",
     "tf.contrib.learn": "Use tf.estimator",
     "tf.contrib.losses": "Use tf.losses",
-    "tf.contrib.losses.metric_learning.cluster_loss": "Use one of the other losses of "
-    "tf.contrib.losses.metric_learning, such as triplet_semihard_loss",
+    "tf.contrib.losses.metric_learning.cluster_loss": _OTHER_LOSS,
     "tf.contrib.lookup": "Use tf.lookup",
     "tf.contrib.metrics": "Use tf.metrics",
     "tf.contrib.libsvm": f"{_IO}: tfio.IODataset.from_libsvm, or sklearn.datasets.load_svmlight_file",
@@ -171,6 +168,8 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.session_bundle.constants": "Use tf.saved_model.signature_constants",
     "tf.contrib.session_bundle.gc": "List the folder with tf.gfile.ListDirectory and remove the old exports",
     "tf.contrib.slim": "Look for it in tf.contrib.layers and tf.contrib.framework",
+    "tf.contrib.slim.DataFrameColumn": "Use tf.feature_column",
+    "tf.contrib.slim.losses.metric_learning.cluster_loss": _OTHER_LOSS,
     "tf.contrib.solvers": "Use tf.linalg",
     "tf.contrib.solvers.lanczos": "Use tf.linalg.svd, or scipy.sparse.linalg.svds",
     "tf.contrib.solvers.least_squares.cgls": "Use tf.linalg.lstsq",
@@ -186,7 +185,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.stateless.stateless_random_uniform": "Use tf.random.stateless_uniform",
     "tf.contrib.stateless.stateless_truncated_normal": "Use tf.random.stateless_truncated_normal",
     "tf.contrib.summary": "Use tf.summary",
-    "tf.contrib.summary.create_db_writer": "Use tf.contrib.summary.create_file_writer",
     "tf.contrib.tensor_forest": "Use tf.contrib.tensor_forest.client.random_forest.TensorForestEstimator",
     "tf.contrib.tensorboard": "Use the package tensorboard",
     "tf.contrib.tensorrt": "TensorFlow has no TensorRT any more: convert the model with the package tf2onnx",

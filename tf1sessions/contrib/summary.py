@@ -17,15 +17,21 @@ Example::
 
 from __future__ import annotations
 
+import functools as _functools
+import getpass as _getpass
+import re as _re
+import time as _time
 from typing import Any
 
 from ..runtime import private as _private
+from ..runtime import tf1 as _tf
 
 __all__ = [
     "SummaryWriter",
     "all_summary_ops",
     "always_record_summaries",
     "audio",
+    "create_db_writer",
     "create_file_writer",
     "create_summary_file_writer",
     "eval_dir",
@@ -64,3 +70,47 @@ record_summaries_every_n_global_steps: Any = _ops.record_summaries_every_n_globa
 scalar: Any = _ops.scalar
 should_record_summaries: Any = _ops.should_record_summaries
 summary_writer_initializer_op: Any = _ops.summary_writer_initializer_op
+
+
+def create_db_writer(
+    db_uri: Any,
+    experiment_name: Any = None,
+    run_name: Any = None,
+    user_name: Any = None,
+    name: str | None = None,
+) -> Any:
+    """A writer into a database of SQLite, whose tables are made if they are not there.
+
+    Args:
+        db_uri: The file.
+        experiment_name: The experiment; today's date unless given, and "" for none.
+        run_name: The run; the time of the day unless given, and "" for none.
+        user_name: The user; who is logged in unless given.
+        name: The name by which sessions share the writer.
+
+    Raises:
+        ValueError: A name has characters that it must not have, or is too long.
+    """
+    now = _time.localtime()
+    if user_name is None:
+        user_name = _getpass.getuser()
+    names = {
+        "experiment_name": _time.strftime("%Y-%m-%d", now) if experiment_name is None else experiment_name,
+        "run_name": _time.strftime("%H:%M:%S", now) if run_name is None else run_name,
+        "user_name": user_name,
+    }
+    for argument, pattern in _NAMES.items():
+        if isinstance(names[argument], str) and not _re.search(pattern, names[argument]):
+            raise ValueError(f"{argument} ({names[argument]}) must match {pattern}")
+    with _tf.device("cpu:0"):
+        given = {argument: _tf.convert_to_tensor(value, _tf.string) for argument, value in names.items()}
+        resource = _tf.raw_ops.SummaryWriter(shared_name=name or "", container="")
+        initialized = _functools.partial(_tf.raw_ops.CreateSummaryDbWriter, db_uri=db_uri, **given)
+        return _ops._LegacyResourceSummaryWriter(resource, lambda writer: initialized(writer=writer))
+
+
+_NAMES = {
+    "experiment_name": r"^[^\x00-\x1F<>]{0,256}$",
+    "run_name": r"^[^\x00-\x1F<>]{0,512}$",
+    "user_name": r"^[a-z]([-a-z0-9]{0,29}[a-z0-9])?$",
+}

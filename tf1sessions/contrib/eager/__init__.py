@@ -20,9 +20,11 @@ from .saver import Saver, get_optimizer_variables, restore_variables_on_create
 __all__ = [
     "ASYNC",
     "Checkpoint",
+    "Checkpointable",
     "DEVICE_PLACEMENT_EXPLICIT",
     "DEVICE_PLACEMENT_SILENT",
     "DEVICE_PLACEMENT_WARN",
+    "EagerVariableStore",
     "GradientTape",
     "Iterator",
     "Network",
@@ -31,10 +33,14 @@ __all__ = [
     "Sequential",
     "TensorSpec",
     "Variable",
+    "async_clear_error",
+    "async_wait",
+    "connect_to_remote_host",
     "custom_gradient",
     "defun",
     "enable_eager_execution",
     "executing_eagerly",
+    "execution_mode",
     "function",
     "get_optimizer_variables",
     "gradients_function",
@@ -50,6 +56,8 @@ __all__ = [
     "run",
     "run_all_tests_in_graph_and_eager_modes",
     "run_test_in_graph_and_eager_modes",
+    "set_execution_mode",
+    "set_server_def",
     "value_and_gradients_function",
 ]
 
@@ -57,15 +65,23 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = rang
 SYNC, ASYNC = range(2)
 
 Checkpoint: Any = _tf.train.Checkpoint
+Checkpointable: Any = _tf.Module.__base__  # AutoTrackable
+EagerVariableStore: Any = _private.variable_scope.EagerVariableStore
 GradientTape: Any = _tf.GradientTape
 TensorSpec: Any = _tf.TensorSpec
+async_clear_error: Any = _private.context.async_clear_error
+async_wait: Any = _private.context.async_wait
+connect_to_remote_host: Any = _tf.config.experimental_connect_to_host
 custom_gradient: Any = _tf.custom_gradient
 enable_eager_execution: Any = _tf.enable_eager_execution
 executing_eagerly: Any = _tf.executing_eagerly
+execution_mode: Any = _private.context.execution_mode
 function: Any = _tf.function
 in_eager_mode: Any = _tf.executing_eagerly
 make_template: Any = _tf.make_template
 py_func: Any = _tf.py_function
+set_execution_mode: Any = _private.context.set_execution_mode
+set_server_def: Any = _private.context.set_server_def
 
 # where tf.test.TestCase comes from; TensorFlow does not export these two
 _test_util: Any = _sys.modules[_tf.test.TestCase.__module__]

@@ -14,6 +14,7 @@ from .checkpoint_ops import (
 )
 from .checkpoint_utils import init_from_checkpoint, list_variables, load_checkpoint, load_variable
 from .deprecation import deprecated, deprecated_arg_values, deprecated_args
+from .graph_util import fuse_op
 from .ops import (
     get_graph_from_inputs,
     get_name_scope,
@@ -107,6 +108,7 @@ __all__ = [
     "deprecated_arg_values",
     "deprecated_args",
     "filter_variables",
+    "fuse_op",
     "get_global_step",
     "get_graph_from_inputs",
     "get_local_variables",

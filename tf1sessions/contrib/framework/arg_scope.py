@@ -13,7 +13,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["add_arg_scope", "arg_scope", "arg_scoped_arguments", "current_arg_scope", "has_arg_scope"]
+__all__ = [
+    "add_arg_scope",
+    "arg_scope",
+    "arg_scope_func_key",
+    "arg_scoped_arguments",
+    "current_arg_scope",
+    "has_arg_scope",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 Scope = dict[str, dict[str, Any]]
@@ -30,8 +37,9 @@ def _stack() -> list[Scope]:
     return stack
 
 
-def _key(func: Callable[..., Any]) -> str:
-    key: str = getattr(func, "_key_op", str(func))
+def arg_scope_func_key(op: Any) -> str:
+    """The name by which scopes know the function ``op``."""
+    key: str = getattr(op, "_key_op", str(op))
     return key
 
 
@@ -75,7 +83,7 @@ def arg_scope(list_ops_or_scope: Sequence[Callable[..., Any]] | Mapping[str, Any
                     f"arg_scope: {getattr(op, '__module__', '?')}.{getattr(op, '__name__', op)} is not decorated with "
                     "@add_arg_scope"
                 )
-            scope[_key(op)] = {**scope.get(_key(op), {}), **kwargs}
+            scope[arg_scope_func_key(op)] = {**scope.get(arg_scope_func_key(op), {}), **kwargs}
     else:
         raise TypeError(
             "arg_scope: list_ops_or_scope must be a list or tuple of functions, or a scope, and is "
@@ -91,7 +99,7 @@ def arg_scope(list_ops_or_scope: Sequence[Callable[..., Any]] | Mapping[str, Any
 
 def add_arg_scope(func: _F) -> _F:
     """Decorates ``func`` so that :func:`arg_scope` can give its arguments."""
-    key = _key(func)
+    key = arg_scope_func_key(func)
 
     @functools.wraps(func)
     def with_arguments(*args: Any, **kwargs: Any) -> Any:
@@ -109,7 +117,7 @@ def add_arg_scope(func: _F) -> _F:
 
 def has_arg_scope(func: Callable[..., Any]) -> bool:
     """Whether ``func`` is decorated with :func:`add_arg_scope`."""
-    return _key(func) in _arguments
+    return arg_scope_func_key(func) in _arguments
 
 
 def arg_scoped_arguments(func: Callable[..., Any]) -> tuple[str, ...]:
@@ -120,4 +128,4 @@ def arg_scoped_arguments(func: Callable[..., Any]) -> tuple[str, ...]:
     """
     if not has_arg_scope(func):
         raise ValueError(f"{getattr(func, '__name__', func)} is not decorated with @add_arg_scope")
-    return _arguments[_key(func)]
+    return _arguments[arg_scope_func_key(func)]

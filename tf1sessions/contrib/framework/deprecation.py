@@ -1,4 +1,4 @@
-"""Decorators of functions that are old: they log a warning when the function is used."""
+"""Decorators of functions that are old, or new: they log a warning when the function is used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from ...runtime import tf1 as tf
 
-__all__ = ["deprecated", "deprecated_arg_values", "deprecated_args"]
+__all__ = ["deprecated", "deprecated_arg_values", "deprecated_args", "experimental"]
 
 Function = Callable[..., Any]
 
@@ -122,3 +122,28 @@ def deprecated_arg_values(date: str | None, instructions: str, warn_once: bool =
         return f"calling {function.__qualname__} with {', '.join(old)} of that value is deprecated" if old else None
 
     return _decorator(date, instructions, warn_once, problem)
+
+
+def experimental(func: Function) -> Function:
+    """A decorator for a function that may change: each call logs it, and its docstring says it.
+
+    Raises:
+        ValueError: ``func`` is no function.
+    """
+    if not callable(func):
+        raise ValueError(f"{func} is not a function. If it is a property, @property comes before @experimental")
+    notice = "Warning: THIS FUNCTION IS EXPERIMENTAL. It may change or be removed at any time, and without warning."
+    first, _, rest = (inspect.getdoc(func) or "").partition("\n")
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tf.logging.warning(
+            "%s (from %s) is experimental and may change or be removed at any time, and without warning.",
+            func.__qualname__,
+            func.__module__,
+        )
+        return func(*args, **kwargs)
+
+    title = f"{first} (experimental)" if first else "EXPERIMENTAL FUNCTION"
+    call.__doc__ = "\n\n".join(part for part in (title, notice, rest.strip()) if part)
+    return call

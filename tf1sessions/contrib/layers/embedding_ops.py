@@ -8,6 +8,7 @@ from ...runtime import tf1 as tf
 from .sparse_feature_cross_op import sparse_feature_cross
 
 __all__ = [
+    "embedding_lookup_sparse_with_distributed_aggregation",
     "embedding_lookup_unique",
     "safe_embedding_lookup_sparse",
     "scattered_embedding_lookup",
@@ -37,6 +38,60 @@ def embedding_lookup_unique(params: Any, ids: Any, partition_strategy: str = "mo
         result = tf.reshape(rows, tf.concat([tf.shape(ids), tf.shape(rows)[1:]], 0))
         result.set_shape(ids.shape.concatenate(rows.shape[1:]))
         return result
+
+
+def embedding_lookup_sparse_with_distributed_aggregation(
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: float | None = None,
+) -> Any:
+    """The combined embeddings of each row of ids, up to the last row that has any.
+
+    Args:
+        params: The embeddings, [V, E], or a list of their parts.
+        sp_ids: [B, T], a sparse tensor of whole numbers.
+        sp_weights: Their weights, a sparse tensor of the same indices; or None.
+        partition_strategy: "mod" or "div": which id is in which part.
+        name: The name of the operations.
+        combiner: "mean" (unless given), "sqrtn" or "sum". The mean of an empty row is not a number.
+        max_norm: The greatest length of an embedding.
+
+    Returns:
+        [R, E], where R - 1 is the last row with an id.
+
+    Raises:
+        TypeError: ``sp_ids`` or ``sp_weights`` is no sparse tensor.
+        ValueError: There is no such ``combiner`` or ``partition_strategy``, or no embeddings.
+    """
+    if combiner is None:
+        tf.logging.warn('The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.')
+        combiner = "mean"
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+    if not isinstance(sp_ids, tf.SparseTensor):
+        raise TypeError("sp_ids must be SparseTensor")
+    if not (sp_weights is None or isinstance(sp_weights, tf.SparseTensor)):
+        raise TypeError("sp_weights must be either None or SparseTensor")
+    if params is None or (isinstance(params, (list, tuple)) and not params):
+        raise ValueError(f"Missing params: {params}")
+    with tf.name_scope(name, "embedding_lookup_sparse", [sp_ids]):
+        row = tf.cast(sp_ids.indices[:, 0], tf.int32)
+        unique, positions = tf.unique(sp_ids.values)
+        found = tf.gather(tf.nn.embedding_lookup(params, unique, partition_strategy, max_norm=max_norm), positions)
+        if sp_weights is None:
+            weights = tf.ones_like(found[:, :1])
+        else:
+            weights = tf.expand_dims(tf.cast(sp_weights.values, found.dtype), 1)
+        summed = tf.segment_sum(found * weights, row)
+        if combiner == "sum":
+            return tf.identity(summed, name="embedding_lookup_with_distributed_aggregation")
+        if combiner == "mean":
+            return tf.div(summed, tf.segment_sum(weights, row), name="div")
+        return tf.div(summed, tf.sqrt(tf.segment_sum(tf.square(weights), row)), name="div")
 
 
 def safe_embedding_lookup_sparse(
@@ -101,7 +156,7 @@ def scattered_embedding_lookup(
         values = tf.convert_to_tensor(values)
         column = tf.reshape(values, [-1, 1])
         places = tf.tile(tf.expand_dims(tf.range(tf.constant(dimension, tf.int64)), 0), [tf.shape(column)[0], 1])
-        ids = sparse_feature_cross([places, column], size, hash_key).values
+        ids = sparse_feature_cross([places, column], True, size, hash_key=hash_key).values
         found = tf.nn.embedding_lookup(parts, ids, partition_strategy="div")
         result = tf.reshape(found, tf.concat([tf.shape(values), [dimension]], 0))
         result.set_shape(values.shape.concatenate(dimension))

@@ -785,7 +785,9 @@ class _CrossedColumn(_CrossedSettings, FeatureColumn):
             else:
                 feature = _sparse(columns_to_tensors[column.column_name])
                 features.append(feature if feature.dtype == tf.string else tf.cast(feature, tf.int64))
-        columns_to_tensors[self] = sparse_feature_cross(features, self.hash_bucket_size, self.hash_key, name="cross")
+        columns_to_tensors[self] = sparse_feature_cross(
+            features, True, self.hash_bucket_size, name="cross", hash_key=self.hash_key
+        )
 
 
 def crossed_column(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...runtime import tf1 as tf
 
-__all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "optimize_loss"]
+__all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "optimize_loss"]
 
 #: The optimizers that have a name; each is called with the learning rate.
 OPTIMIZER_CLS_NAMES: dict[str, Callable[[Any], Any]] = {
@@ -105,6 +105,71 @@ def optimize_loss(
         step = made.apply_gradients(pairs, global_step=global_step if increment_global_step else None, name="train")
         with tf.control_dependencies([step]):
             return tf.identity(loss, name="control_dependency")
+
+
+def adaptive_clipping_fn(
+    std_factor: Any = 2.0,
+    decay: float = 0.95,
+    static_max_norm: float | None = None,
+    global_step: Any = None,
+    report_summary: bool = False,
+    epsilon: float = 1e-8,
+    name: str | None = None,
+) -> Callable[[Pairs], Pairs]:
+    """What :func:`optimize_loss` takes as ``clip_gradients``: gradients larger than usual become as large as usual.
+
+    What is usual is a moving average of the logarithm of the global norm, in variables that are not trained
+    (https://arxiv.org/abs/1412.1602, section 3.2.1).
+
+    Args:
+        std_factor: How many standard deviations above the mean are still usual.
+        decay: How slowly the moving averages move.
+        static_max_norm: A norm that the result never exceeds.
+        global_step: With it the averages move faster in the first steps: by n / (n + 1) if that is less than ``decay``.
+        report_summary: Whether the greatest usual norm is in a summary.
+        epsilon: The least variance.
+        name: The scope of the variables, "AdaptiveMaxNorm" unless given.
+    """
+
+    def clip(pairs: Pairs) -> Pairs:
+        gradients = [gradient for gradient, _ in pairs]
+        norm = tf.global_norm(gradients)
+        with tf.variable_scope(name, "AdaptiveMaxNorm", [norm]):
+            mean, limit = _usual_norm(tf.log(norm + epsilon), std_factor, decay, global_step, epsilon)
+        if report_summary:
+            tf.summary.scalar("global_norm/adaptive_max_gradient_norm", limit)
+        factor = tf.where(norm < limit, tf.ones_like(norm), tf.exp(mean) / norm)
+        if static_max_norm is not None:
+            factor = tf.minimum(static_max_norm / norm, factor)
+        scaled = [
+            tf.IndexedSlices(gradient.values * factor, gradient.indices, gradient.dense_shape)
+            if isinstance(gradient, tf.IndexedSlices)
+            else gradient
+            if gradient is None
+            else gradient * factor
+            for gradient in gradients
+        ]
+        return list(zip(scaled, [variable for _, variable in pairs], strict=True))
+
+    return clip
+
+
+def _usual_norm(log_norm: Any, std_factor: Any, decay: Any, global_step: Any, epsilon: float) -> tuple[Any, Any]:
+    """The mean of the logarithm of the norm, moved towards ``log_norm``, and the greatest usual norm; scalars."""
+    if global_step is not None:
+        step = tf.cast(global_step, log_norm.dtype)
+        decay = tf.minimum(decay, step / (step + 1.0))
+
+    def moved(name: str, value: Any) -> Any:
+        average = tf.get_variable(
+            name, shape=[], dtype=value.dtype, initializer=tf.zeros_initializer(), trainable=False
+        )
+        return tf.assign_sub(average, (average - value) * (1.0 - decay))
+
+    mean = moved("mean", log_norm)
+    square = moved("sq_mean", tf.square(log_norm))
+    deviation = tf.sqrt(tf.maximum(epsilon, square - tf.square(mean)))
+    return mean, tf.exp(mean + std_factor * deviation)
 
 
 def _wanted(summaries: Sequence[str] | None) -> Sequence[str]:

@@ -21,18 +21,32 @@ _STEP = 0x9E3779B97F4A7800 - (1 << 64)  # as an int64
 _LARGEST = (1 << 63) - 1
 
 
-def sparse_feature_cross(inputs: Sequence[Any], num_buckets: int, hash_key: int | None, name: str | None = None) -> Any:
-    """The combinations of the values of each row, as numbers below ``num_buckets``.
+def sparse_feature_cross(
+    inputs: Sequence[Any],
+    hashed_output: bool = False,
+    num_buckets: int = 0,
+    name: str | None = None,
+    hash_key: int | None = None,
+) -> Any:
+    """The combinations of the values of each row, as text or as numbers.
 
     Args:
         inputs: Sparse tensors [B, ?] or dense ones [B, N], of strings or whole numbers.
-        num_buckets: How many numbers there are.
-        hash_key: The key; the arithmetic without a key if it is None.
+        hashed_output: Whether a combination is a number; otherwise it is such as "a_X_1".
+        num_buckets: How many numbers there are; those of int64 that are not negative if it is 0.
         name: The name of the operations.
+        hash_key: The key; the arithmetic without a key if it is None.
 
     Returns:
-        A sparse tensor of int64, [B, ?]; the last of ``inputs`` changes first.
+        A sparse tensor of int64 or strings, [B, ?]; the last of ``inputs`` changes first.
+
+    Raises:
+        TypeError: ``inputs`` is no list.
     """
+    if not isinstance(inputs, list):
+        raise TypeError("Inputs must be a list")
+    if not hashed_output:
+        return tf.sparse.cross(inputs, name=name)
     if hash_key is not None:
         return tf.sparse.cross_hashed(inputs, num_buckets, hash_key, name=name)
     with tf.name_scope(name, "cross"):
@@ -53,7 +67,8 @@ def sparse_feature_cross(inputs: Sequence[Any], num_buckets: int, hash_key: int 
             [tf.gather(values, chosen[:, number]) for number, values in enumerate(hashes)],
             tf.fill([tf.shape(chosen)[0]], tf.constant(_SEED, tf.int64)),
         )
-        return tf.SparseTensor(combinations.indices, _modulo(combined, num_buckets), combinations.dense_shape)
+        numbers = _modulo(combined, num_buckets) if num_buckets else _modulo_largest(combined)
+        return tf.SparseTensor(combinations.indices, numbers, combinations.dense_shape)
 
 
 def _fingerprints(strings: Any) -> Any:
@@ -72,3 +87,9 @@ def _modulo(values: Any, divisor: int) -> Any:
     """``values``, int64 that stand for unsigned numbers, modulo ``divisor``."""
     half = tf.bitwise.bitwise_and(tf.bitwise.right_shift(values, 1), _LARGEST)
     return tf.math.mod(tf.math.mod(half, divisor) * 2 + tf.bitwise.bitwise_and(values, 1), divisor)
+
+
+def _modulo_largest(values: Any) -> Any:
+    """The same modulo the largest int64, of which 2^63 is one more."""
+    highest = tf.cast(values < 0, tf.int64)
+    return tf.math.mod(tf.math.mod(tf.bitwise.bitwise_and(values, _LARGEST), _LARGEST) + highest, _LARGEST)

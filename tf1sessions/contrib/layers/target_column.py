@@ -19,12 +19,25 @@ from ..metrics import (
     streaming_recall_at_thresholds,
 )
 
-__all__ = ["binary_svm_target", "get_default_binary_metrics_for_eval", "multi_class_target", "regression_target"]
+__all__ = [
+    "ProblemType",
+    "binary_svm_target",
+    "get_default_binary_metrics_for_eval",
+    "multi_class_target",
+    "regression_target",
+]
 
 Metric = Callable[..., Any]
 Metrics = dict[Any, Any]
 
-_CLASSIFICATION, _LINEAR_REGRESSION = 1, 2  # contrib.learn.ProblemType's
+
+class ProblemType:
+    """What a model is for."""
+
+    UNSPECIFIED = 0
+    CLASSIFICATION = 1
+    LINEAR_REGRESSION = 2
+    LOGISTIC_REGRESSION = 3
 
 
 def regression_target(
@@ -177,7 +190,7 @@ class _RegressionTargetColumn(_TargetColumn):
         weight_column_name: str | None,
         label_dimension: int,
     ) -> None:
-        super().__init__(loss_fn, label_dimension, label_name, weight_column_name, _LINEAR_REGRESSION)
+        super().__init__(loss_fn, label_dimension, label_name, weight_column_name, ProblemType.LINEAR_REGRESSION)
 
     def logits_to_predictions(self, logits: Any, proba: bool = False) -> Any:
         return tf.squeeze(logits, axis=[1]) if self._num_label_columns == 1 else logits
@@ -203,7 +216,9 @@ class _MultiClassTargetColumn(_TargetColumn):
         label_name: str | None,
         weight_column_name: str | None,
     ) -> None:
-        super().__init__(loss_fn, 1 if n_classes == 2 else n_classes, label_name, weight_column_name, _CLASSIFICATION)
+        super().__init__(
+            loss_fn, 1 if n_classes == 2 else n_classes, label_name, weight_column_name, ProblemType.CLASSIFICATION
+        )
 
     def logits_to_predictions(self, logits: Any, proba: bool = False) -> Any:
         if self._num_label_columns == 1:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
+from ..layers.target_column import ProblemType
+
 __all__ = ["MetricKey", "PredictionKey", "ProblemType"]
-
-
-class ProblemType:
-    """What a model is for."""
-
-    UNSPECIFIED = 0
-    CLASSIFICATION = 1
-    LINEAR_REGRESSION = 2
-    LOGISTIC_REGRESSION = 3
 
 
 class PredictionKey:

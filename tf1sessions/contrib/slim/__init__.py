@@ -1,14 +1,19 @@
 """``tf.contrib.slim``: layers, scopes and collections of models, networks, data sets, and loops that train them."""
 
+from typing import Any
+
+from ...runtime import private as _private
 from .. import layers, losses, metrics
 from ..framework import variables
 from ..framework.arg_scope import (
     add_arg_scope,
     arg_scope,
+    arg_scope_func_key,
     arg_scoped_arguments,
     current_arg_scope,
     has_arg_scope,
 )
+from ..framework.deprecation import experimental
 from ..framework.variables import (
     VariableDeviceChooser,
     add_model_variable,
@@ -139,13 +144,20 @@ from ..layers import (
     xavier_initializer,
     xavier_initializer_conv2d,
 )
-from ..layers.embedding_ops import scattered_embedding_lookup, scattered_embedding_lookup_sparse
+from ..layers.bucketization_op import bucketize
+from ..layers.embedding_ops import (
+    embedding_lookup_sparse_with_distributed_aggregation,
+    scattered_embedding_lookup,
+    scattered_embedding_lookup_sparse,
+)
+from ..layers.optimizers import adaptive_clipping_fn
+from ..layers.sparse_feature_cross_op import sparse_feature_cross
 from ..layers.summaries import (
     summarize_biases,
     summarize_variables,
     summarize_weights,
 )
-from ..layers.target_column import binary_svm_target, get_default_binary_metrics_for_eval
+from ..layers.target_column import ProblemType, binary_svm_target, get_default_binary_metrics_for_eval
 from . import evaluation, learning, model_analyzer, nets, queues, summaries
 from .data import (
     data_decoder,
@@ -157,17 +169,23 @@ from .data import (
     tfexample_decoder,
 )
 
+InputLayer: Any = _private.feature_column.InputLayer
+
 __all__ = [
     "GDN",
+    "InputLayer",
     "OPTIMIZER_CLS_NAMES",
     "OPTIMIZER_SUMMARIES",
+    "ProblemType",
     "RevBlock",
     "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
     "VariableDeviceChooser",
+    "adaptive_clipping_fn",
     "add_arg_scope",
     "add_model_variable",
     "apply_regularization",
     "arg_scope",
+    "arg_scope_func_key",
     "arg_scoped_arguments",
     "assert_global_step",
     "assert_or_get_global_step",
@@ -181,6 +199,7 @@ __all__ = [
     "bias_add",
     "binary_svm_target",
     "bow_encoder",
+    "bucketize",
     "bucketized_column",
     "check_feature_columns",
     "conv1d",
@@ -209,8 +228,10 @@ __all__ = [
     "elu",
     "embed_sequence",
     "embedding_column",
+    "embedding_lookup_sparse_with_distributed_aggregation",
     "embedding_lookup_unique",
     "evaluation",
+    "experimental",
     "filter_variables",
     "flatten",
     "fully_connected",
@@ -289,6 +310,7 @@ __all__ = [
     "sparse_column_with_integerized_feature",
     "sparse_column_with_keys",
     "sparse_column_with_vocabulary_file",
+    "sparse_feature_cross",
     "spatial_softmax",
     "stack",
     "sum_regularizer",
