@@ -203,7 +203,10 @@ def read_batch_features(
     return tf.data.make_one_shot_iterator(dataset).get_next()
 
 
-class _IteratorState(private.saveable_object.SaveableObject):  # type: ignore[misc]
+_SaveableObject: Any = private.saveable_object.SaveableObject
+
+
+class _IteratorState(_SaveableObject):  # type: ignore[misc]
     """What a ``tf.train.Saver`` keeps of an iterator, which is given as a resource."""
 
     def __init__(self, resource: Any) -> None:
