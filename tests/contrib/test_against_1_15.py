@@ -28,7 +28,7 @@ OTHER_NAMES = {
     },
     "slim": {
         *("sparse own shape", "sparse shape", "sparse shape key"),  # parse_single_example is another operation
-        *(f"cross {kind}" for kind in ("buckets", "key", "key numbers", "numbers", "signs", "text", "text key")),
+        *(f"cross {kind}" for kind in ("buckets", "key", "key numbers", "numbers", "text", "text key")),
     },
     "layers": {
         "bn tensor False False update_ops",  # update operations: an assignment by 0 in place of a condition
