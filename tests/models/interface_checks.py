@@ -211,6 +211,28 @@ def a_temperature_is_no_label() -> Any:
     return ["x", "temperature"], ["odds"], "y"
 
 
+@check
+def a_choice_by_chance() -> Any:
+    state, action, gain = (
+        placeholder("state", None, 4),
+        placeholder("action", None, dtype=tf.int32),
+        placeholder("gain", None),
+    )
+    scores = dense(state, 3, "policy")
+    tf.argmax(scores - tf.log(-tf.log(tf.random_uniform(tf.shape(scores)))), 1, name="step")
+    train(tf.reduce_mean(gain * tf.nn.sparse_softmax_cross_entropy_with_logits(labels=action, logits=scores)))
+    return ["state"], ["policy/BiasAdd", "step"], "action, gain"
+
+
+@check
+def a_branch_that_nothing_takes_is_an_output() -> Any:
+    x, y, sure = placeholder("x", None, 4), placeholder("y", None, 2), placeholder("sure", dtype=tf.bool)
+    scores = dense(x, 2, "scores")
+    tf.cond(sure, lambda: tf.argmax(scores, 1), lambda: tf.argmin(scores, 1))
+    train(tf.losses.mean_squared_error(y, scores))
+    return ["x", "sure"], ["cond/Merge"], "y"
+
+
 # --------------------------------------------------------------------------------------------- where data comes from
 
 

@@ -273,8 +273,22 @@ class _Inference:
         # What building a network leaves beside what it is there for is none.
         ends = {name for name in ends if not self._is_beside(nodes[name])} or ends
         if self._training.found:  # what is chosen from is as good as the choice
-            ends |= {node_of(nodes[name].input[0]) for name in ends if nodes[name].op in _CHOOSES} & kept
+            ends |= self._chosen_from([nodes[name] for name in ends if nodes[name].op in _CHOOSES]) & kept
         return ends
+
+    def _chosen_from(self, choices: Iterable[Any]) -> set[str]:
+        """What these nodes choose from, back before what is computed for the choice alone."""
+        nodes = self._wiring.nodes
+        found: set[str] = set()
+        queue = [node_of(node.input[0]) for node in choices]
+        while queue:
+            name = queue.pop()
+            alone = sum(map(self._inside, self._takers(name))) == 1
+            if alone and self._is_plumbing(nodes[name]):
+                queue += [node_of(entry) for entry in nodes[name].input if not entry.startswith("^")]
+            else:
+                found.add(name)
+        return found
 
     @functools.cached_property
     def _branches(self) -> set[str]:
@@ -291,8 +305,19 @@ class _Inference:
         """Whether a node is a by-product that nothing takes: of training, or numbers of rows and steps."""
         if any(self._inside(taker) for taker in self._takers(node.name)):
             return False
+        if node.op in ("Exit", "Merge"):  # of a loop or a branch, another result of which is used
+            scope = node.name.rpartition("/")[0]
+            return self._training.found and any(
+                other.name.rpartition("/")[0] == scope and any(map(self._inside, self._takers(other.name)))
+                for other in self._results_of_branches
+                if other.op == node.op
+            )
         counts = output_types(node)[0] in (tf.int32, tf.bool)
         return self._is_plumbing(node) and (self._training.found or counts)
+
+    @functools.cached_property
+    def _results_of_branches(self) -> list[Any]:
+        return [node for node in self._wiring.graph_def.node if node.op in ("Exit", "Merge")]
 
     def _is_aside(self, node: Any, takers: Sequence[Any], aside: set[str]) -> bool:
         """Whether a node only helps to compute an update or a report."""
@@ -302,8 +327,6 @@ class _Inference:
 
     def _is_plumbing(self, node: Any) -> bool:
         """Whether a node only rearranges what others computed, and nobody gave it a name."""
-        if node.op in ("Exit", "Merge"):
-            return True
         return node.op in _ARITHMETIC and not self._takes_a_weight(node) and not _is_named(node)
 
     def _is_means(self, node: Any, takers: Sequence[Any]) -> bool:
