@@ -87,7 +87,8 @@ case("PowerSign decay", lambda tf, o, s: o.PowerSignOptimizer(0.05, sign_decay_f
 case("LARS", lambda tf, o, s: o.LARSOptimizer(0.5))
 case("LARS skip", lambda tf, o, s: o.LARSOptimizer(0.05, skip_list=["dense"], use_nesterov=True))
 case("LARS nesterov", lambda tf, o, s: o.LARSOptimizer(0.5, 0.8, 0.01, 0.01, 1e-3, use_nesterov=True))
-case("GGT", lambda tf, o, s: o.GGTOptimizer(0.05), sparse=False)
+# with the svd_eps of 1e-6 that it has unless given, the step is rounding times 1e6, and another on every processor
+case("GGT", lambda tf, o, s: o.GGTOptimizer(0.05, svd_eps=1e-2), sparse=False)
 case("GGT small window", lambda tf, o, s: o.GGTOptimizer(0.05, window=2, eps=10.0), sparse=False, runs=4)
 case("RegAdagrad", lambda tf, o, s: o.RegAdagradOptimizer(0.05))
 case("Shampoo", lambda tf, o, s: o.ShampooOptimizer(s), resources=(None,))
