@@ -57,6 +57,7 @@ below, and there are no circles::
         bijectors.py         contrib.distributions.bijectors
         probability.py       names that tensorflow-probability has
       eager/             contrib.eager
+        execution_callbacks.py  callbacks of operations
         gradients.py         gradients of Python functions
         metrics.py           contrib.eager.metrics
         network.py           networks of layers

@@ -102,6 +102,7 @@ class _Private:
         self.autograph_functions = self._module("tensorflow.python.autograph.lang.special_functions")
         # for contrib.eager
         self.context = self._module("tensorflow.python.eager.context")
+        self.op_callbacks = self._module("tensorflow.python.framework.op_callbacks")
         self.variable_scope = self._module("tensorflow.python.ops.variable_scope")
         self.device_lib = self._module("tensorflow.python.client.device_lib")  # for contrib.memory_stats
         # for contrib.feature_column

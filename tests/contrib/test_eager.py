@@ -118,6 +118,30 @@ tfe.async_clear_error()
 tfe.Checkpoint(root=tracked).restore(kept)
 report(tracked=float(tracked.part))
 
+def caught(call):
+    try:
+        return np.float64(call()).tolist()
+    except Exception as error:
+        return type(error).__name__ + ": " + str(error)
+ran = []
+tfe.add_execution_callback(lambda op_type, inputs, attrs, outputs, op_name: ran.append(
+    [op_type, len(inputs), list(attrs), len(outputs), op_name]))
+tf.split(tf.constant([1.0, 2.0]), 2, name="halves")
+tfe.clear_execution_callbacks()
+tf.split(tf.constant([1.0, 2.0]), 2)
+log, line = tfe.defun(tf.log), tf.constant([-1.0, 0.0, 1.0])
+with tfe.errstate("raise"):
+    inside = [caught(lambda: tf.log(0.0)), caught(lambda: tf.log(line)), caught(lambda: tf.constant(3) // 2),
+              tfe.seterr("warn")["inf_or_nan"].name, caught(lambda: tf.log(0.0)),
+              tfe.seterr("raise")["inf_or_nan"].name, caught(lambda: log(tf.constant(0.0))).partition("__inference")[0]]
+def callback(function, value, **more):
+    return caught(lambda: function("T", [], None, [tf.constant(3.0), tf.constant(value)], "n", **more) or 0)
+report(ran=ran, inside=inside, after=[tfe.seterr()["inf_or_nan"].value, caught(lambda: tf.log(0.0)) == float("-inf")],
+       callbacks=[callback(tfe.inf_callback, np.inf), callback(tfe.inf_callback, np.nan),
+                  callback(tfe.nan_callback, [np.nan, np.inf]), callback(tfe.nan_callback, np.inf),
+                  callback(tfe.inf_nan_callback, 1.0), callback(tfe.inf_nan_callback, np.inf, action="print"),
+                  callback(tfe.inf_nan_callback, 1.0, action="x"), caught(lambda: tfe.seterr("x"))])
+
 report(autograph=[int(branches(tf.constant(1))), "if_stmt" in contrib.autograph.to_code(branches.__wrapped__)])
 
 modes = []
@@ -190,6 +214,23 @@ def test_eager(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
     assert found["converted_call"] == [11, 10] and found["listed"] == [2, 3, 4]
     assert found["kinds"] == [True, "StackTraceMapper", True]
     assert found["store"] == ["l1/bias:0", "l1/kernel:0"] and found["trainable"] == 2 and found["tracked"] == 2.0
+    assert found["ran"] == [["Split", 2, ["num_split", 2, "T", 1], 2, "halves"]]
+    of_log = "InfOrNanError: Output 1 of 1 of TFE operation "
+    assert found["inside"] == [
+        f"{of_log}Log (name: None) contains 1 inf(s) out of a total of 1 element(s). Tensor value: -inf",
+        f"{of_log}Log (name: None) contains 1 inf(s) and 1 nan(s) out of a total of 3 element(s). "
+        "Tensor value: [ nan -inf   0.]",
+        *(1.0, "RAISE", float("-inf"), "WARN", of_log),
+    ]
+    assert found["after"] == ["ignore", True]
+    of_second = "InfOrNanError: Output 2 of 2 of TFE operation T (name: 'n') contains 1 "
+    assert found["callbacks"] == [
+        f"{of_second}inf(s) out of a total of 1 element(s). Tensor value: inf",
+        0.0,
+        f"{of_second}nan(s) out of a total of 2 element(s). Tensor value: [nan inf]",
+        *[0.0] * 3,
+        *["ValueError: 'x' is not a valid ExecutionCallback"] * 2,
+    ]
     assert found["autograph"] == [11, True] and found["modes"] == [False, True]
     # the names of 1.15.5
     assert found["networks"] == [

@@ -8,6 +8,16 @@ from typing import Any
 from ...runtime import private as _private
 from ...runtime import tf1 as _tf
 from . import metrics
+from .execution_callbacks import (
+    ExecutionCallback,
+    add_execution_callback,
+    clear_execution_callbacks,
+    errstate,
+    inf_callback,
+    inf_nan_callback,
+    nan_callback,
+    seterr,
+)
 from .gradients import (
     gradients_function,
     implicit_gradients,
@@ -25,6 +35,7 @@ __all__ = [
     "DEVICE_PLACEMENT_SILENT",
     "DEVICE_PLACEMENT_WARN",
     "EagerVariableStore",
+    "ExecutionCallback",
     "GradientTape",
     "Iterator",
     "Network",
@@ -33,12 +44,15 @@ __all__ = [
     "Sequential",
     "TensorSpec",
     "Variable",
+    "add_execution_callback",
     "async_clear_error",
     "async_wait",
+    "clear_execution_callbacks",
     "connect_to_remote_host",
     "custom_gradient",
     "defun",
     "enable_eager_execution",
+    "errstate",
     "executing_eagerly",
     "execution_mode",
     "function",
@@ -47,9 +61,12 @@ __all__ = [
     "implicit_gradients",
     "implicit_value_and_gradients",
     "in_eager_mode",
+    "inf_callback",
+    "inf_nan_callback",
     "list_devices",
     "make_template",
     "metrics",
+    "nan_callback",
     "num_gpus",
     "py_func",
     "restore_variables_on_create",
@@ -58,6 +75,7 @@ __all__ = [
     "run_test_in_graph_and_eager_modes",
     "set_execution_mode",
     "set_server_def",
+    "seterr",
     "value_and_gradients_function",
 ]
 
