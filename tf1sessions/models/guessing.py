@@ -187,7 +187,7 @@ class _Inference:
         return self._wiring.descendants(first, self._inside)
 
     def _takers(self, name: str) -> list[Any]:
-        return [taker for taker, entry in self._wiring.consumers[name] if not entry.startswith("^")]
+        return [taker for taker, entry in self._wiring.consumers.get(name, ()) if not entry.startswith("^")]
 
     @functools.cached_property
     def _weights(self) -> set[str]:
@@ -280,9 +280,11 @@ class _Inference:
         """What these nodes choose from, back before what is computed for the choice alone."""
         nodes = self._wiring.nodes
         found: set[str] = set()
-        queue = [node_of(node.input[0]) for node in choices]
+        queue = [node_of(node.input[0]) for node in choices if node.input]
         while queue:
             name = queue.pop()
+            if name not in nodes:
+                continue
             alone = sum(map(self._inside, self._takers(name))) == 1
             if alone and self._is_plumbing(nodes[name]):
                 queue += [node_of(entry) for entry in nodes[name].input if not entry.startswith("^")]
@@ -306,18 +308,18 @@ class _Inference:
         if any(self._inside(taker) for taker in self._takers(node.name)):
             return False
         if node.op in ("Exit", "Merge"):  # of a loop or a branch, another result of which is used
-            scope = node.name.rpartition("/")[0]
-            return self._training.found and any(
-                other.name.rpartition("/")[0] == scope and any(map(self._inside, self._takers(other.name)))
-                for other in self._results_of_branches
-                if other.op == node.op
-            )
+            return self._training.found and (node.op, node.name.rpartition("/")[0]) in self._used_branches
         counts = output_types(node)[0] in (tf.int32, tf.bool)
         return self._is_plumbing(node) and (self._training.found or counts)
 
     @functools.cached_property
-    def _results_of_branches(self) -> list[Any]:
-        return [node for node in self._wiring.graph_def.node if node.op in ("Exit", "Merge")]
+    def _used_branches(self) -> set[tuple[str, str]]:
+        """The scopes of loops (Exit) and branches (Merge) of which a result is used."""
+        return {
+            (node.op, node.name.rpartition("/")[0])
+            for node in self._wiring.graph_def.node
+            if node.op in ("Exit", "Merge") and any(map(self._inside, self._takers(node.name)))
+        }
 
     def _is_aside(self, node: Any, takers: Sequence[Any], aside: set[str]) -> bool:
         """Whether a node only helps to compute an update or a report."""
@@ -468,10 +470,10 @@ def _is_left_over(wiring: Wiring, node: Any) -> bool:
 def _is_flow(wiring: Wiring, node: Any) -> bool:
     """Whether a loop gives with this only the order of writing to a TensorArray."""
     for kind in ("Switch", "Merge", "Enter"):
-        node = wiring.nodes.get(node_of(node.input[0]))
+        node = wiring.nodes.get(node_of(node.input[0])) if node.input else None
         if node is None or node.op != kind:
             return False
-    source = wiring.nodes.get(node_of(node.input[0]))
+    source = wiring.nodes.get(node_of(node.input[0])) if node.input else None
     return source is not None and source.op.startswith("TensorArray")
 
 
