@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -92,11 +93,11 @@ def guess(wiring: Wiring, inputs: Sequence[str] | None = None, outputs: Sequence
 def _named(tensors: Iterable[str]) -> dict[str, TensorSpec]:
     """Tensors by the name of their node; by their own name where a node has several."""
     tensors = list(dict.fromkeys(tensors))
-    nodes = [node_of(name) for name in tensors]
+    counts = collections.Counter(node_of(name) for name in tensors)
     return {
         key: TensorSpec(key, name)
-        for name, node in zip(tensors, nodes, strict=True)
-        for key in [node if nodes.count(node) == 1 and name.endswith(":0") else name]
+        for name in tensors
+        for key in [node_of(name) if counts[node_of(name)] == 1 and name.endswith(":0") else name]
     }
 
 
