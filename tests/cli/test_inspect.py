@@ -106,7 +106,7 @@ def test_text(calls: dict[str, Any]) -> None:
     assert found["Control flow (1 condition)"] == ["  Switch 9   Merge 1"]
     assert "Risks: none found" in found
     assert "\x1b" not in text  # no colours where no terminal is
-    assert max(map(len, text.split("\n"))) <= 100
+    assert max(map(len, text.split("\n")[1:])) <= 100  # the first has the path, which may be of any length
 
 
 def test_weights_and_tables_have_columns(calls: dict[str, Any]) -> None:

@@ -124,6 +124,18 @@ with t1.load(inferred, allow_ops={"ReadFile"}) as model:
     report(read=model.graph.get_tensor_by_name("shaped:0").shape.as_list(),
            shaped=model.run("shaped:0", {"x": [1, 2, 3]}).tolist())
 
+# TensorFlow's optimiser does not end where nodes wait for what stops a gradient behind a branch.
+def build():
+    x, chosen = tf.placeholder(tf.float32, [], name="x"), tf.placeholder_with_default(True, [], name="chosen")
+    off, on = tf.raw_ops.Switch(data=x, pred=chosen)
+    with tf.control_dependencies([tf.stop_gradient(on)]):
+        tripled = tf.identity(tf.constant(3.0)) * 1.0
+    tf.raw_ops.Merge(inputs=[tf.identity(off), tripled], name="y")
+
+with t1.load(written("stopped.pb", build), outputs=["y:0"]) as model:
+    report(stopped=[float(model(x=1.0)["y"]), float(model(x=1.0, chosen=False)["y"])],
+           stops=[node.op for node in model.graph.as_graph_def().node if node.op == "StopGradient"])
+
 # What only initializes the model counts, too.
 def build():
     table = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(os.path.abspath("secret.txt"), tf.string,
@@ -215,6 +227,10 @@ def test_what_touches_files_is_refused(calls: dict[str, Any]) -> None:
 def test_nothing_is_read_while_the_graph_is_imported(calls: dict[str, Any]) -> None:
     assert calls["not_read"] is None and calls["not_run"][0] == "UnsafeModelError"
     assert calls["read"] == [3, 1] and calls["shaped"] == [[1.0], [2.0], [3.0]]
+
+
+def test_a_gradient_that_is_stopped_behind_a_branch(calls: dict[str, Any]) -> None:
+    assert calls["stopped"] == [3.0, 1.0] and calls["stops"] == []
 
 
 def test_initializers_are_looked_at_too(calls: dict[str, Any]) -> None:

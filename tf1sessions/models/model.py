@@ -228,7 +228,8 @@ class Model:
             roots = [spec.tensor for spec in one.outputs.values()]
             self._vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
         self._vet(main, artifact.assets, "initialization")
-        graph_def = parts.without_risks(wiring, self._allowed)
+        wiring = Wiring(parts.without_risks(wiring, self._allowed))
+        graph_def = parts.without_gradient_stops(wiring)
         wiring = Wiring(graph_def)
 
         large: list[weights.Weight] = []

@@ -14,7 +14,7 @@ from tf1sessions.models.upgrades.lost import LOST
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.runtime import private
 
-__all__ = ["subgraph", "told_operations", "without_risks", "without_unknown"]
+__all__ = ["subgraph", "told_operations", "without_gradient_stops", "without_risks", "without_unknown"]
 
 
 def subgraph(wiring: Wiring, names: Collection[str]) -> Any:
@@ -155,6 +155,30 @@ def without_risks(wiring: Wiring, allowed: Collection[str]) -> Any:
             renamed[f"{node.name}:{index}"] = name
         result.node.remove(node)
     _rewire(result, renamed)
+    return result
+
+
+def without_gradient_stops(wiring: Wiring) -> Any:
+    """The graph with Identity in the place of what stops a gradient right behind a branch.
+
+    To what is computed they are the same. TensorFlow's optimiser (2.21) does not end where other nodes wait for one.
+    """
+    graph_def = wiring.graph_def
+    found = {
+        node.name
+        for node in graph_def.node
+        if node.op in ("StopGradient", "PreventGradient")
+        and node.input
+        and getattr(wiring.nodes.get(node_of(node.input[0])), "op", "") in ("Switch", "RefSwitch")
+    }
+    if not found:
+        return graph_def
+    result = type(graph_def)()
+    result.CopyFrom(graph_def)
+    for node in result.node:
+        if node.name in found:
+            node.op = "Identity"
+            node.attr.pop("message", None)
     return result
 
 
