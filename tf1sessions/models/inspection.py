@@ -25,6 +25,7 @@ from tf1sessions.models.flops import Shape
 from tf1sessions.models.risks import KINDS, RISKS, risky
 from tf1sessions.models.shapes import Shapes, infer, told_shape
 from tf1sessions.models.upgrades import unknown_operations, upgrade
+from tf1sessions.models.values import main_operations
 from tf1sessions.models.wiring import Wiring, node_of
 
 __all__ = [
@@ -271,13 +272,10 @@ def _face(artifact: Artifact, wiring: Wiring, signature: str | None) -> tuple[in
     elif signature is not None:
         face = told[signature]
     else:
-        face = told[next((name for name in _DEFAULTS if name in told), next(iter(told)))]
+        face = told[interface.default_name(told)]
         if len(told) > 1:
             notes.append(f"of its signatures {', '.join(told)}, {face.name} was taken")
     return face, notes + list(face.notes)
-
-
-_DEFAULTS = ("serving_default", "default", "inputs_and_outputs", "predict")
 
 
 def _signature(name: str, signature: Any, wiring: Wiring) -> Signature:
@@ -355,7 +353,9 @@ def _risks(artifact: Artifact, wiring: Wiring, roots: Iterable[str], feeds: Sequ
     saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
     upgraded = wiring.graph_def
     needed = risky(upgraded, upgraded.library, roots, feeds=feeds)
-    for op, names in risky(upgraded, upgraded.library, _initializers(artifact, wiring), assets=artifact.assets).items():
+    for op, names in risky(
+        upgraded, upgraded.library, main_operations(artifact, wiring), assets=artifact.assets
+    ).items():
         needed[op] = [*needed.get(op, ()), *names]
     everywhere = risky(artifact.graph_def, artifact.graph_def.library, saver=saver, assets=artifact.assets)
     found = []
@@ -363,18 +363,6 @@ def _risks(artifact: Artifact, wiring: Wiring, roots: Iterable[str], feeds: Sequ
         nodes = sorted({*needed.get(op, ()), *everywhere.get(op, ())})
         found.append(FoundRisk(op, RISKS[op].kind, RISKS[op].why, tuple(nodes), op in needed))
     return tuple(sorted(found, key=lambda each: (not each.needed, KINDS.index(each.kind), each.op)))
-
-
-def _initializers(artifact: Artifact, wiring: Wiring) -> list[str]:
-    """What a SavedModel or an export has run when it is loaded."""
-    names: list[str] = []
-    if "__saved_model_init_op" in artifact.signatures:
-        names = [info.name for info in artifact.signatures["__saved_model_init_op"].outputs.values()]
-    elif artifact.meta_graph is not None and artifact.kind in ("saved model", "session bundle"):
-        collections = artifact.meta_graph.collection_def
-        keys = ("saved_model_main_op", "legacy_init_op", "serving_init_op")
-        names = [name for key in keys if key in collections for name in collections[key].node_list.value]
-    return [node_of(name) for name in names if node_of(name) in wiring.nodes]
 
 
 def _made_by(artifact: Artifact) -> MadeBy:

@@ -12,10 +12,22 @@ from tf1sessions.models.arguments import input_types, output_types
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.runtime import tf
 
-__all__ = ["GUESSED", "Interface", "TensorSpec", "guess", "input_types", "of_signature", "output_types"]
+__all__ = [
+    "DEFAULT_NAMES",
+    "GUESSED",
+    "Interface",
+    "TensorSpec",
+    "default_name",
+    "guess",
+    "input_types",
+    "of_signature",
+    "output_types",
+]
 
 #: The name of the signature that is guessed.
 GUESSED = "guessed"
+#: The signature that a model answers to, where it has several: the first of these that it has.
+DEFAULT_NAMES = ("serving_default", "default", "inputs_and_outputs", "predict")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +65,12 @@ class Interface:
     outputs: Mapping[str, TensorSpec]
     guessed: bool = False
     notes: tuple[str, ...] = ()
+
+
+def default_name(signatures: Iterable[str]) -> str:
+    """The signature of these that a model answers to: one of :data:`DEFAULT_NAMES`, else the first."""
+    names = list(signatures)
+    return next((name for name in DEFAULT_NAMES if name in names), names[0])
 
 
 def of_signature(name: str, signature: Any, wiring: Wiring) -> Interface:

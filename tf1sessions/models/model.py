@@ -219,7 +219,7 @@ class Model:
             wiring = Wiring(graph_def)
             notes.append(note)
         _check_tensors(wiring, told, artifact.path)
-        main = _main_operations(artifact, wiring)
+        main = values.main_operations(artifact, wiring)
         self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
 
         # Before anything runs, and before TensorFlow sees the graph: to infer shapes it runs parts of what it imports.
@@ -475,27 +475,10 @@ def _default(signatures: Mapping[str, Signature], asked: str | None, notes: list
                 next_step=f"There are {', '.join(map(repr, signatures))}.",
             )
         return asked
-    for name in ("serving_default", "default", "inputs_and_outputs", "predict"):
-        if name in signatures:
-            return name
-    name = next(iter(signatures))
-    if len(signatures) > 1:
+    name = interface.default_name(signatures)
+    if len(signatures) > 1 and name not in interface.DEFAULT_NAMES:
         notes.append(f"of the signatures {', '.join(map(repr, signatures))}, {name!r} is the model's own")
     return name
-
-
-def _main_operations(artifact: Artifact, wiring: Wiring) -> list[str]:
-    """What a SavedModel or an export wants run after its variables are there."""
-    names = []
-    if "__saved_model_init_op" in artifact.signatures:
-        names = [info.name for info in artifact.signatures["__saved_model_init_op"].outputs.values()]
-    elif artifact.meta_graph is not None and artifact.kind in ("saved model", "session bundle"):
-        collections = artifact.meta_graph.collection_def
-        for key in ("saved_model_main_op", "legacy_init_op", "serving_init_op"):
-            if key in collections and collections[key].node_list.value:
-                names = list(collections[key].node_list.value)
-                break
-    return [node_of(name) for name in names if node_of(name) in wiring.nodes]
 
 
 def _tensors(names: Sequence[str] | Mapping[str, str] | None) -> list[str] | None:

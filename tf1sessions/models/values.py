@@ -27,7 +27,7 @@ from tf1sessions.models.weights import Weight
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.runtime import private, tf
 
-__all__ = ["VARIABLES", "Restoring", "Values", "add_fills", "find_restoring", "with_setters"]
+__all__ = ["VARIABLES", "Restoring", "Values", "add_fills", "find_restoring", "main_operations", "with_setters"]
 
 VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp", "AutoReloadVariable"})
 _TABLES = frozenset(
@@ -104,6 +104,20 @@ class Restoring:
 
     operation: str
     feeds: Mapping[str, _Key]
+
+
+def main_operations(artifact: Artifact, wiring: Wiring) -> list[str]:
+    """What a SavedModel or an export has run when its variables are there."""
+    names: list[str] = []
+    if "__saved_model_init_op" in artifact.signatures:
+        names = [info.name for info in artifact.signatures["__saved_model_init_op"].outputs.values()]
+    elif artifact.meta_graph is not None and artifact.kind in ("saved model", "session bundle"):
+        collections = artifact.meta_graph.collection_def
+        for key in ("saved_model_main_op", "legacy_init_op", "serving_init_op"):
+            if key in collections and collections[key].node_list.value:
+                names = list(collections[key].node_list.value)
+                break
+    return [node_of(name) for name in names if node_of(name) in wiring.nodes]
 
 
 def find_restoring(wiring: Wiring, meta_graph: Any = None) -> dict[str, Restoring]:
