@@ -123,6 +123,8 @@ def _descriptor() -> bytes:
             field.type = _TYPES.get(kind, _TYPES["message"])
             if kind not in _TYPES:
                 field.type_name = f".boosted_trees.{kind}"
+            elif many:
+                field.options.packed = True  # as proto3 says; TensorFlow 2.16 wants it said
     described: bytes = descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
     return b"bytes://" + described
 
