@@ -39,7 +39,8 @@ def devices():
     before = found.SerializeToString(deterministic=True)
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(found, name="again")
-        return [graph.get_operation_by_name("again/Const").device, found.SerializeToString(deterministic=True) == before]
+        device = graph.get_operation_by_name("again/Const").device
+        return [device, found.SerializeToString(deterministic=True) == before]
 
 def refused(value):
     try:
