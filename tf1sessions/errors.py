@@ -28,7 +28,10 @@
         ├── WorkerDiedError                 a worker process was killed, by the signal named
         ├── BatchError                      a batch failed, and its requests cannot be told apart
         ├── DeadlineError (TimeoutError)    a request waited too long for its run
-        └── Overloaded                      too many requests wait already
+        ├── Overloaded                      too many requests wait already
+        ├── StageError                      a stage of a pipeline raised; __cause__ is its own exception
+        ├── StallError (TimeoutError)       nothing moves in a pipeline any more
+        └── StragglerError (TimeoutError)   a thread did not end when it had to; where it is stuck
 
 Each message says what was wrong with which value, where that value came from, and what to do next. All of them
 survive pickling with their attributes and their cause.
@@ -57,6 +60,9 @@ __all__ = [
     "Overloaded",
     "PythonTwoError",
     "ScriptUsageError",
+    "StageError",
+    "StallError",
+    "StragglerError",
     "Tf1SessionsError",
     "UnknownOperationError",
     "UnsafeModelError",
@@ -233,3 +239,18 @@ class DeadlineError(WorkError, TimeoutError):
 
 class Overloaded(WorkError):
     """A queue is full: the request was refused, and not run. Trying again later may help."""
+
+
+class StageError(WorkError):
+    """A stage of a pipeline raised. ``stage`` is its name, ``item`` what it was at, ``__cause__`` its exception.
+
+    ``others`` are errors of other stages, in the order in which they came.
+    """
+
+
+class StallError(WorkError, TimeoutError):
+    """Nothing has moved in a pipeline for too long. ``statistics`` is the state of its queues and stages."""
+
+
+class StragglerError(WorkError, TimeoutError):
+    """Threads did not end in time. ``threads`` says by name where each is: an operation, or a line of Python."""
