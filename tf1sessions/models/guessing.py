@@ -21,7 +21,7 @@ from typing import Any
 
 from tf1sessions.models.arguments import output_types
 from tf1sessions.models.upgrades.loose_ends import WAS
-from tf1sessions.models.wiring import Wiring, node_of, tensor_name
+from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import tf
 
 __all__ = ["PLACEHOLDERS", "Guess", "guess", "is_optional"]
@@ -60,7 +60,7 @@ def guess(wiring: Wiring, inputs: Sequence[str] | None = None, outputs: Sequence
         if labels := inference.labels_of(ends):
             notes.append(f"taken for labels, and left out with what depends on them: {_told(wiring, labels)}")
         if found:
-            notes.append(f"outputs are the ends of the inference graph: {_listed(ends)}")
+            notes.append(f"outputs are the ends of the inference graph: {listed(ends, most=8)}")
     else:
         found = [tensor_name(name) for name in outputs]
     if given is None:
@@ -504,9 +504,4 @@ def _needed_data(wiring: Wiring, outputs: Sequence[str], data: Sequence[str]) ->
 
 def _told(wiring: Wiring, tensors: Sequence[str]) -> str:
     """Tensors by name; a placeholder by that of its node."""
-    return _listed([node_of(name) if _is_placeholder(wiring.nodes[node_of(name)]) else name for name in tensors])
-
-
-def _listed(names: Sequence[str], most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return listed([node_of(name) if _is_placeholder(wiring.nodes[node_of(name)]) else name for name in tensors], most=8)

@@ -24,7 +24,7 @@ from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, U
 from tf1sessions.models import checks, files, interface, parts, risks, upgrades, values, weights
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.interface import Interface, TensorSpec
-from tf1sessions.models.wiring import Wiring, node_of, tensor_name
+from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.config import SessionConfig
@@ -380,9 +380,9 @@ class Model:
         needed = self._whole.ancestors([node])
         lost = {op: names for op, names in self._unknown.items() if not needed.isdisjoint(names)}
         if lost:
-            listed = parts.told_operations(lost)
+            gone = parts.told_operations(lost)
             raise UnknownOperationError(
-                f"{name!r} was left out: it needs operations that this TensorFlow does not have ({listed})",
+                f"{name!r} was left out: it needs operations that this TensorFlow does not have ({gone})",
                 where=self.path,
                 next_step="Load the library that brings them first (tf.load_op_library).",
                 nodes=lost,
@@ -419,10 +419,10 @@ class Model:
         )
         refused = {op: names for op, names in found.items() if op not in self._allowed}
         if refused:
-            listed = "; ".join(f"{op} ({risks.RISKS[op].why}): {_listed(names)}" for op, names in refused.items())
+            reached = "; ".join(f"{op} ({risks.RISKS[op].why}): {listed(names)}" for op, names in refused.items())
             allowing = ", ".join(f'"{op}"' for op in refused)
             raise UnsafeModelError(
-                f"{what} of this model would run {listed}",
+                f"{what} of this model would run {reached}",
                 where=self.path,
                 next_step=f"If you trust whoever wrote it: load(..., allow_ops={{{allowing}}}).",
                 nodes=refused,
@@ -595,11 +595,6 @@ def _told(specs: Mapping[str, TensorSpec]) -> str:
         dtype = spec.dtype.name if spec.dtype is not None else ""
         parts.append(f"{name} {dtype} {shape}".strip() + (" (optional)" if spec.optional else ""))
     return ", ".join(parts) or "none"
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def _nothing() -> None:

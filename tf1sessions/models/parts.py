@@ -11,7 +11,7 @@ from tf1sessions.errors import UnknownOperationError, UsageError
 from tf1sessions.models import interface, risks
 from tf1sessions.models.interface import Interface
 from tf1sessions.models.upgrades.lost import LOST
-from tf1sessions.models.wiring import Wiring, node_of, tensor_name
+from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import private
 
 __all__ = ["subgraph", "told_operations", "without_gradient_stops", "without_risks", "without_unknown"]
@@ -40,7 +40,7 @@ def subgraph(wiring: Wiring, names: Collection[str]) -> Any:
 def told_operations(unknown: Mapping[str, Sequence[str]]) -> str:
     """Unknown operations with where they were, and their nodes: ``"Reduce of tf.contrib.x: a, b; ..."``."""
     homes = {op: f"{op} of {LOST[op]}" if op in LOST else op for op in unknown}
-    return "; ".join(f"{homes[op]}: {_listed(names)}" for op, names in sorted(unknown.items()))
+    return "; ".join(f"{homes[op]}: {listed(names)}" for op, names in sorted(unknown.items()))
 
 
 def without_unknown(
@@ -69,18 +69,18 @@ def without_unknown(
             dropped[name] = bad
         if fine and (one.guessed or not dropped.get(name)):
             kept[name] = dataclasses.replace(one, outputs=fine)
-    listed = told_operations(unknown)
+    gone = told_operations(unknown)
     if not kept:
         needing = sorted({key for keys in dropped.values() for key in keys})
         raise UnknownOperationError(
-            f"this TensorFlow does not have the operations {listed}; the outputs {_listed(needing)} need them",
+            f"this TensorFlow does not have the operations {gone}; the outputs {listed(needing)} need them",
             where=path,
             next_step="Load a part that does without them (outputs=..., or inputs=... to cut the graph behind them), "
             "or load the library that brings them first (tf.load_op_library).",
             nodes=dict(unknown),
         )
     graph_def, kept = _with_stand_ins(wiring, lost, kept)
-    note = f"left out, because this TensorFlow does not have their operations: {listed}, and what needs them"
+    note = f"left out, because this TensorFlow does not have their operations: {gone}, and what needs them"
     return graph_def, kept, note
 
 
@@ -196,8 +196,3 @@ def _rewire(graph_def: Any, renamed: Mapping[str, str]) -> None:
         for index, entry in enumerate(node.input):
             if not entry.startswith("^") and tensor_name(entry) in renamed:
                 node.input[index] = renamed[tensor_name(entry)]
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

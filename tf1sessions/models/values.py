@@ -24,7 +24,7 @@ import numpy as np
 from tf1sessions.errors import CheckpointMismatchError, ModelError, ModelFileError
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.weights import Weight
-from tf1sessions.models.wiring import Wiring, node_of, tensor_name
+from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import private, tf
 
 __all__ = ["VARIABLES", "Restoring", "Values", "add_fills", "find_restoring", "main_operations", "with_setters"]
@@ -344,7 +344,7 @@ class Values:
         lost = [name for name in names if name not in self._initializers or not (self._initialize or name in local)]
         if lost:
             raise ModelError(
-                f"{len(lost)} variables have no values: {_listed(lost)}",
+                f"{len(lost)} variables have no values: {listed(lost)}",
                 where=self._artifact.path,
                 next_step="Name their checkpoint (checkpoint=), or give them fresh values (initialize=True).",
                 variables=tuple(lost),
@@ -352,7 +352,7 @@ class Values:
         self._run_initializers([self._initializers[name] for name in names], waiting)
         fresh = [name for name in names if name not in local]
         if fresh:
-            self.notes.append(f"variables that no checkpoint has were initialized: {_listed(fresh)}")
+            self.notes.append(f"variables that no checkpoint has were initialized: {listed(fresh)}")
 
     def _initialize_tables(self, names: Sequence[str], waiting: frozenset[str]) -> None:
         for name in names:
@@ -389,7 +389,7 @@ class Values:
             needed = set().union(*(left[name] for name in ready)) - {target[name] for name in ready}
             if not ready or needed & waiting & {*self._initializers, *self._table_initializers} - self._done:
                 raise ModelError(
-                    f"the initial values of {_listed(sorted(unset))} need each other",
+                    f"the initial values of {listed(sorted(unset))} need each other",
                     where=self._artifact.path,
                     next_step="Name a checkpoint with their values.",
                 )
@@ -473,12 +473,12 @@ class Values:
         extra = sorted(key for key in self._saved_shapes if key not in known and not key.startswith("_CHECKPOINTABLE"))
         parts = []
         if missing:
-            parts.append(f"it lacks {_listed(missing)}")
+            parts.append(f"it lacks {listed(missing)}")
         if shapes:
             told = [f"{key} ({list(found)} instead of {list(expected)})" for key, (expected, found) in shapes.items()]
-            parts.append(f"it has in another shape {_listed(told)}")
+            parts.append(f"it has in another shape {listed(told)}")
         if extra:
-            parts.append(f"it has beyond the graph {_listed(extra)}")
+            parts.append(f"it has beyond the graph {listed(extra)}")
         raise CheckpointMismatchError(
             f"the checkpoint {self._artifact.checkpoint} is not one of this graph: {'; '.join(parts)}",
             where=self._artifact.path,
@@ -575,8 +575,3 @@ def _bad_checkpoint(prefix: str, error: BaseException) -> ModelFileError:
         next_step="It may be incomplete: copy all of its files (.index and .data-…) again.",
         path=prefix,
     )
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["Wiring", "node_of", "tensor_name"]
+__all__ = ["Wiring", "listed", "node_of", "tensor_name"]
 
 
 def node_of(tensor: str) -> str:
@@ -20,6 +20,12 @@ def tensor_name(tensor: str) -> str:
     """``"name"`` as ``"name:0"``; a name with an index as it is."""
     head, colon, tail = tensor.rpartition(":")
     return tensor if colon and head and tail.isdigit() else f"{tensor}:0"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """The first names, for a message, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 class Wiring:
