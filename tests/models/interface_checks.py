@@ -31,7 +31,7 @@ def main(report: Callable[..., None]) -> None:
             choose()
             try:
                 compare(build)
-            except Exception:
+            except Exception:  # whatever it raises is the answer of this check, and the others go on
                 failures.append(f"{choose.__name__}: {traceback.format_exc()}")
         report(**{name: "\n".join(failures)})
 
