@@ -14,6 +14,7 @@ below, and there are no circles::
       session.py         GraphSession: one thread builds it, any thread runs it
     pipelines/         concurrent work inside one session
       repeats.py         which requests may be run twice
+      coordinator.py     threads that end together, with the cause
       rows.py            one compiled call for the rows of several requests
       batching.py        Batcher: rows of many callers in one run
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into

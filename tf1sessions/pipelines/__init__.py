@@ -1,5 +1,5 @@
 """Concurrent work inside one session.
 
 ``repeats.py`` which requests may be run twice · ``rows.py`` one compiled call for the rows of several requests ·
-``batching.py`` the Batcher: who runs what, and when.
+``batching.py`` the Batcher: who runs what, and when · ``coordinator.py`` threads that end together, with the cause.
 """

@@ -5,6 +5,7 @@ whose only thread it occupies) is not hidden and not ended: it is named, once, i
 
     Request.run ──▶ watchdog.call(...)  notes thread, time, operations        only for requests that may wait
     one daemon thread, while such sessions are open ──▶ looks once a second ──▶ logs a call older than stall_secs
+    watchdog.calls(), call_of(thread) ──▶ the notes, for whoever asks in what a thread waits
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import sysconfig
 import threading
 import time
 import weakref
 from types import TracebackType
 from typing import Any
 
-__all__ = ["STALL_SECS", "watchdog"]
+__all__ = ["STALL_SECS", "Call", "Watchdog", "list_operations", "place", "watchdog"]
 
 #: Seconds after which a call that may wait for another thread is named. Arbitrary: longer than any input step that is
 #: worth running, shorter than a reader's patience.
@@ -26,17 +28,27 @@ STALL_SECS = 60.0
 
 _LOOK_SECS = 1.0
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_STANDARD_LIBRARY = (sysconfig.get_path("stdlib") + os.sep, "<frozen ")
+_INSTALLED = (sysconfig.get_path("purelib") + os.sep, sysconfig.get_path("platlib") + os.sep)  # lies in the former
 
 logger = logging.getLogger("tf1sessions")
 
 
-class _Call:
-    """One call in flight. Entered and left by the calling thread alone."""
+class Call:
+    """One call in flight. Entered and left by the calling thread alone; any thread may read it.
 
-    __slots__ = ("named", "operations", "owner", "since", "thread")
+    Attributes:
+        session: The session that runs it.
+        operations: ``(name, type)`` of each operation that may wait for another thread.
+        thread: The calling thread's ``ident``.
+        since: When it began, by ``time.monotonic()``.
+    """
 
-    def __init__(self, owner: Watchdog, operations: tuple[tuple[str, str], ...]) -> None:
+    __slots__ = ("named", "operations", "owner", "session", "since", "thread")
+
+    def __init__(self, owner: Watchdog, session: Any, operations: tuple[tuple[str, str], ...]) -> None:
         self.owner = owner
+        self.session = session
         self.operations = operations
         self.thread = threading.get_ident()
         self.since = time.monotonic()
@@ -61,7 +73,7 @@ class Watchdog:
     def __init__(self, stall_secs: float = STALL_SECS, look_secs: float = _LOOK_SECS) -> None:
         self.stall_secs = stall_secs
         self._look_secs = look_secs
-        self._calls: set[_Call] = set()
+        self._calls: set[Call] = set()
         self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
         self._lock = threading.RLock()
         self._wake = threading.Event()
@@ -76,11 +88,19 @@ class Watchdog:
         self._wake = threading.Event()
         self._thread = None
 
-    def call(self, session: Any, operations: tuple[tuple[str, str], ...]) -> _Call:
+    def call(self, session: Any, operations: tuple[tuple[str, str], ...]) -> Call:
         """A context manager around one call; ``operations`` are (name, type) of those that may wait."""
         if session not in self._sessions:
             self._watch(session)
-        return _Call(self, operations)
+        return Call(self, session, operations)
+
+    def calls(self) -> list[Call]:
+        """The calls in flight that may wait, the oldest first."""
+        return sorted(tuple(self._calls), key=_since)
+
+    def call_of(self, thread: int | None) -> Call | None:
+        """The call that a thread (its ``ident``) is in, if it may wait; the innermost of several."""
+        return max((call for call in tuple(self._calls) if call.thread == thread), key=_since, default=None)
 
     def _watch(self, session: Any) -> None:
         with self._lock:
@@ -118,25 +138,36 @@ class Watchdog:
                     logger.warning("%s", _describe(call, now, frames, names))
 
 
-def _describe(call: _Call, now: float, frames: dict[int, Any], names: dict[int | None, str]) -> str:
-    operations = ", ".join(f"{name!r} ({kind})" for name, kind in call.operations[:4])
-    if len(call.operations) > 4:
-        operations += f" and {len(call.operations) - 4} more"
+def _since(call: Call) -> float:
+    return call.since
+
+
+def list_operations(operations: tuple[tuple[str, str], ...]) -> str:
+    """``'name' (type)`` of the operations, of four at most."""
+    text = ", ".join(f"{name!r} ({kind})" for name, kind in operations[:4])
+    return text if len(operations) <= 4 else f"{text} and {len(operations) - 4} more"
+
+
+def _describe(call: Call, now: float, frames: dict[int, Any], names: dict[int | None, str]) -> str:
     return (
         f"thread {names.get(call.thread, '?')!r} has been waiting in Session.run for {now - call.since:.0f} s, "
-        f"at {_place(frames.get(call.thread))}. What may hold it: {operations}. "
+        f"at {place(frames.get(call.thread))}. What may hold it: {list_operations(call.operations)}. "
         "It would wait on TensorFlow 1 too; look at who should feed or drain it."
     )
 
 
-def _place(frame: Any) -> str:
-    """The file and line of the innermost frame that is neither TensorFlow's nor ours."""
+def place(frame: Any) -> str:
+    """The file and line of the innermost frame that is neither TensorFlow's nor ours, nor, if there is another one, the
+    standard library's."""
+    found = None
     while frame is not None:
         path = frame.f_code.co_filename
         if not path.startswith(_PACKAGE) and f"{os.sep}tensorflow{os.sep}" not in path:
-            return f"{path}:{frame.f_lineno}"
+            found = found or f"{path}:{frame.f_lineno}"
+            if path.startswith(_INSTALLED) or not path.startswith(_STANDARD_LIBRARY):
+                return f"{path}:{frame.f_lineno}"
         frame = frame.f_back
-    return "an unknown place"
+    return found or "an unknown place"
 
 
 watchdog = Watchdog()
