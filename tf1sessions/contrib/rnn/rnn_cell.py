@@ -22,6 +22,7 @@ from .core_rnn_cell import (
     UnitsState,
     check_cell,
     linear,
+    sharded_variable,
     width,
 )
 
@@ -56,15 +57,6 @@ def _layer_norm(inputs: Any, gain: float, shift: float, scope: str) -> Any:
     with tf.name_scope(scope):
         mean, variance = tf.nn.moments(inputs, [1], keep_dims=True)
         return tf.nn.batch_normalization(inputs, mean, variance, beta, gamma, 1e-12)
-
-
-def _sharded(name: str, rows: int, columns: int, dtype: Any, shards: int) -> Any:
-    """A variable [rows, columns] in ``shards`` parts ``<name>_<i>``."""
-    parts = [
-        tf.get_variable(f"{name}_{i}", [rows // shards + (i < rows % shards), columns], dtype=dtype)
-        for i in range(shards)
-    ]
-    return parts[0] if shards == 1 else tf.concat(parts, 0, name=name)
 
 
 class LayerNormBasicLSTMCell(LSTMState, RNNCell):  # type: ignore[misc]
@@ -298,7 +290,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):  # type: ignore[misc]
         dtype = inputs.dtype
         rows = width(inputs, "inputs") + projected
         with tf.variable_scope(tf.get_variable_scope(), initializer=self._initializer, auxiliary_name_scope=False):
-            kernel = _sharded("W", rows, 3 * units, dtype, self._num_unit_shards)
+            kernel = sharded_variable("W", [rows, 3 * units], dtype, self._num_unit_shards)
             bias = tf.get_variable("B", shape=[3 * units], initializer=tf.zeros_initializer(), dtype=dtype)
             gates = tf.matmul(tf.concat([inputs, m_prev], 1), kernel)
             if not self._layer_norm:
@@ -315,7 +307,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):  # type: ignore[misc]
             c = self._norm(c, "state")
             m = tf.sigmoid(o + w_o_diag * c if self._use_peepholes else o) * self._activation(c)
             if self._num_proj is not None:
-                m = tf.matmul(m, _sharded("W_P", units, projected, dtype, self._num_proj_shards))
+                m = tf.matmul(m, sharded_variable("W_P", [units, projected], dtype, self._num_proj_shards))
                 if self._proj_clip is not None:
                     m = tf.clip_by_value(m, -self._proj_clip, self._proj_clip)
         return m, LSTMStateTuple(c, m) if self._state_is_tuple else tf.concat([c, m], 1)
@@ -376,7 +368,7 @@ class TimeFreqLSTMCell(RNNCell):  # type: ignore[misc]
             for i in range((size - feature_size) // self._frequency_skip + 1)
         ]
         with tf.variable_scope(tf.get_variable_scope(), initializer=self._initializer, auxiliary_name_scope=False):
-            kernel = _sharded("W", feature_size + 2 * units, 4 * units, dtype, self._num_unit_shards)
+            kernel = sharded_variable("W", [feature_size + 2 * units, 4 * units], dtype, self._num_unit_shards)
             bias = tf.get_variable("B", shape=[4 * units], initializer=tf.zeros_initializer(), dtype=dtype)
             w_f_diag = w_i_diag = w_o_diag = None
             if self._use_peepholes:
