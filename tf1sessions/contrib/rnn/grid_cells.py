@@ -265,24 +265,11 @@ def _seen(gate: Any, diagonals: Sequence[Any] | None, states: Sequence[Any]) -> 
 class BidirectionalGridLSTMCell(GridLSTMCell):
     """A grid LSTM that goes along the frequencies in both directions, each with weights of its own.
 
-    Time has one direction, so that it can be used on sound as it comes in.
+    Time has one direction, so that it can be used on sound as it comes in. The state is always a named tuple; see
+    :class:`GridLSTMCell` for what is not here, which is for each of the directions.
 
     Args:
-        num_units: The size of the state for a frequency and direction.
-        use_peepholes: Whether the gates see the states.
-        share_time_frequency_weights: Whether both LSTMs of a direction have the same weights.
-        cell_clip: The state is kept within ±cell_clip.
-        initializer: Not used.
-        num_unit_shards: The parts of each kernel.
-        forget_bias: Added to the forget gates.
-        feature_size: The size of the input for a frequency.
-        frequency_skip: How far one frequency's input is from the next one's.
-        num_frequency_blocks: How many frequencies each block has.
-        start_freqindex_list: Where each block of the input starts; None for one block, the whole input.
-        end_freqindex_list: Where each block ends.
-        couple_input_forget_gates: Whether as much is taken in as is forgotten, without forget gates.
         backward_slice_offset: How far the inputs of the backward direction are moved.
-        reuse: Whether the variables exist already.
 
     Raises:
         ValueError: ``num_frequency_blocks`` is not given.
