@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...estimator.estimator import Estimator
 from ...estimator.export import PredictOutput
@@ -12,7 +12,7 @@ from ...estimator.util import log
 from ...runtime import tf1 as tf
 from . import clustering_ops
 
-__all__ = ["InitializeClustersHook", "KMeansClustering", "LossRelativeChangeHook", "as_matrix"]
+__all__ = ["InitializeClustersHook", "KMeansClustering", "LossRelativeChangeHook", "Training", "as_matrix"]
 
 
 class LossRelativeChangeHook(tf.train.SessionRunHook):  # type: ignore[misc]
@@ -55,6 +55,39 @@ class InitializeClustersHook(tf.train.SessionRunHook):  # type: ignore[misc]
         while not coord.should_stop() and not session.run(self._is_initialized):
             log.info("Initializing cluster centers.")
             session.run(self._init_op)
+
+
+class Training(NamedTuple):
+    """What the estimators of k-means are made of, here and in ``contrib.learn``.
+
+    Attributes:
+        all_distances: [N, K], of each input to each center.
+        indices: [N], of the nearest center.
+        loss: The sum of the distances to the nearest centers.
+        train_op: One step.
+        hooks: Choose the first centers, and end the training.
+    """
+
+    all_distances: Any
+    indices: Any
+    loss: Any
+    train_op: Any
+    hooks: list[Any]
+
+    @classmethod
+    def of(
+        cls, kmeans: clustering_ops.KMeans, relative_tolerance: float | None, loss_name: str | None = None
+    ) -> Training:
+        """Builds the graph of ``kmeans``, with the operations around it."""
+        all_distances, indices, scores, initialized, init_op, train = kmeans.training_graph()
+        loss = tf.reduce_sum(scores[0], name=loss_name)
+        tf.summary.scalar("loss/raw", loss)
+        with tf.control_dependencies([train]):
+            step = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+        hooks: list[Any] = [InitializeClustersHook(init_op, initialized)]
+        if relative_tolerance is not None:
+            hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
+        return cls(all_distances[0], indices[0], loss, tf.group(step), hooks)
 
 
 class KMeansClustering(Estimator):
@@ -107,7 +140,7 @@ class KMeansClustering(Estimator):
             raise ValueError(f"Unsupported distance metric '{distance_metric}'")
 
         def model_fn(features: Any, mode: str) -> EstimatorSpec:
-            all_distances, indices, scores, initialized, init_op, train = clustering_ops.KMeans(
+            kmeans = clustering_ops.KMeans(
                 as_matrix(features, feature_columns),
                 num_clusters,
                 initial_clusters,
@@ -116,25 +149,19 @@ class KMeansClustering(Estimator):
                 mini_batch_steps_per_iteration,
                 random_seed,
                 kmeans_plus_plus_num_retries,
-            ).training_graph()
-            loss = tf.reduce_sum(scores[0])
-            tf.summary.scalar("loss/raw", loss)
-            with tf.control_dependencies([train]):
-                step = tf.assign_add(tf.train.get_or_create_global_step(), 1)
-            hooks: list[Any] = [InitializeClustersHook(init_op, initialized)]
-            if relative_tolerance is not None:
-                hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
+            )
+            training = Training.of(kmeans, relative_tolerance)
             return EstimatorSpec(
                 mode,
-                predictions={self.ALL_DISTANCES: all_distances[0], self.CLUSTER_INDEX: indices[0]},
-                loss=loss,
-                train_op=tf.group(step),
-                eval_metric_ops={self.SCORE: tf.metrics.mean(loss)},
-                training_hooks=hooks,
+                predictions={self.ALL_DISTANCES: training.all_distances, self.CLUSTER_INDEX: training.indices},
+                loss=training.loss,
+                train_op=training.train_op,
+                eval_metric_ops={self.SCORE: tf.metrics.mean(training.loss)},
+                training_hooks=training.hooks,
                 export_outputs={
-                    self.ALL_DISTANCES: PredictOutput(all_distances[0]),
-                    self.CLUSTER_INDEX: PredictOutput(indices[0]),
-                    tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(indices[0]),
+                    self.ALL_DISTANCES: PredictOutput(training.all_distances),
+                    self.CLUSTER_INDEX: PredictOutput(training.indices),
+                    tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(training.indices),
                 },
             )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...runtime import tf1 as tf
 from ..factorization import clustering_ops
-from ..factorization.kmeans import InitializeClustersHook, LossRelativeChangeHook
+from ..factorization.kmeans import Training
 from .estimator import Estimator
 from .model_fn import ModelFnOps
 
@@ -58,7 +58,7 @@ class KMeansClustering(Estimator):
             del labels
             if isinstance(features, dict):
                 features = tf.concat([features[name] for name in sorted(features)], 1)
-            all_scores, indices, scores, initialized, init_op, train = clustering_ops.KMeans(
+            kmeans = clustering_ops.KMeans(
                 features,
                 num_clusters,
                 initial_clusters,
@@ -67,21 +67,15 @@ class KMeansClustering(Estimator):
                 mini_batch_steps_per_iteration,
                 random_seed,
                 kmeans_plus_plus_num_retries,
-            ).training_graph()
-            loss = tf.reduce_sum(scores[0], name=self.LOSS_OP_NAME)
-            tf.summary.scalar("loss/raw", loss)
-            with tf.control_dependencies([train]):
-                step = tf.assign_add(tf.train.get_or_create_global_step(), 1)
-            hooks: list[Any] = [InitializeClustersHook(init_op, initialized)]
-            if relative_tolerance is not None:
-                hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
+            )
+            training = Training.of(kmeans, relative_tolerance, self.LOSS_OP_NAME)
             return ModelFnOps(
                 mode,
-                predictions={self.ALL_SCORES: all_scores[0], self.CLUSTER_IDX: indices[0]},
-                loss=loss,
-                train_op=tf.group(step),
-                eval_metric_ops={self.SCORES: tf.metrics.mean(loss)},
-                training_hooks=hooks,
+                predictions={self.ALL_SCORES: training.all_distances, self.CLUSTER_IDX: training.indices},
+                loss=training.loss,
+                train_op=training.train_op,
+                eval_metric_ops={self.SCORES: tf.metrics.mean(training.loss)},
+                training_hooks=training.hooks,
             )
 
         super().__init__(model_fn, model_dir, config)
