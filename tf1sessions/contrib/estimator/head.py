@@ -1,4 +1,7 @@
-"""Heads as the canned estimators of TensorFlow 1 have them."""
+"""Heads as the canned estimators of TensorFlow 1 have them.
+
+Each is today's head, given all the arguments by their names; only the default of ``loss_reduction`` differs.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +33,7 @@ def binary_classification_head(
     name: str | None = None,
 ) -> OldHead:
     """A head for two classes; see ``tf.estimator.BinaryClassHead``."""
-    return OldHead(
-        _heads.BinaryClassHead(
-            weight_column=weight_column,
-            thresholds=thresholds,
-            label_vocabulary=label_vocabulary,
-            loss_reduction=loss_reduction,
-            loss_fn=loss_fn,
-            name=name,
-        )
-    )
+    return OldHead(_heads.BinaryClassHead(**locals()))
 
 
 def multi_class_head(
@@ -51,16 +45,7 @@ def multi_class_head(
     name: str | None = None,
 ) -> OldHead:
     """A head for one of several classes; see ``tf.estimator.MultiClassHead``."""
-    return OldHead(
-        _heads.MultiClassHead(
-            n_classes,
-            weight_column=weight_column,
-            label_vocabulary=label_vocabulary,
-            loss_reduction=loss_reduction,
-            loss_fn=loss_fn,
-            name=name,
-        )
-    )
+    return OldHead(_heads.MultiClassHead(**locals()))
 
 
 def multi_label_head(
@@ -74,18 +59,7 @@ def multi_label_head(
     name: str | None = None,
 ) -> OldHead:
     """A head for any of several classes; see ``tf.estimator.MultiLabelHead``."""
-    return OldHead(
-        _heads.MultiLabelHead(
-            n_classes,
-            weight_column=weight_column,
-            thresholds=thresholds,
-            label_vocabulary=label_vocabulary,
-            loss_reduction=loss_reduction,
-            loss_fn=loss_fn,
-            classes_for_class_based_metrics=classes_for_class_based_metrics,
-            name=name,
-        )
-    )
+    return OldHead(_heads.MultiLabelHead(**locals()))
 
 
 def regression_head(
@@ -97,16 +71,7 @@ def regression_head(
     name: str | None = None,
 ) -> OldHead:
     """A head for numbers; see ``tf.estimator.RegressionHead``."""
-    return OldHead(
-        _heads.RegressionHead(
-            label_dimension=label_dimension,
-            weight_column=weight_column,
-            loss_reduction=loss_reduction,
-            loss_fn=loss_fn,
-            inverse_link_fn=inverse_link_fn,
-            name=name,
-        )
-    )
+    return OldHead(_heads.RegressionHead(**locals()))
 
 
 def poisson_regression_head(
@@ -117,22 +82,14 @@ def poisson_regression_head(
     name: str | None = None,
 ) -> OldHead:
     """A head for counts; see ``tf.estimator.PoissonRegressionHead``."""
-    return OldHead(
-        _heads.PoissonRegressionHead(
-            label_dimension=label_dimension,
-            weight_column=weight_column,
-            loss_reduction=loss_reduction,
-            compute_full_loss=compute_full_loss,
-            name=name,
-        )
-    )
+    return OldHead(_heads.PoissonRegressionHead(**locals()))
 
 
 def logistic_regression_head(
     weight_column: Any = None, loss_reduction: str = _MEAN, name: str | None = None
 ) -> OldHead:
     """A head for numbers from 0 to 1; see ``tf.estimator.LogisticRegressionHead``."""
-    return OldHead(_heads.LogisticRegressionHead(weight_column=weight_column, loss_reduction=loss_reduction, name=name))
+    return OldHead(_heads.LogisticRegressionHead(**locals()))
 
 
 def multi_head(heads: Sequence[OldHead], head_weights: Sequence[float] | None = None) -> OldMultiHead:

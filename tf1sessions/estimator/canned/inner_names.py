@@ -1,4 +1,7 @@
-"""Names of ``tensorflow_estimator``'s inner files that programs use, though they were private: heads, optimizers."""
+"""Names of ``tensorflow_estimator``'s inner files that programs use, though they were private: heads, optimizers.
+
+A head is the public one, given all the arguments by their names; only the default of ``loss_reduction`` differs.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,7 @@ def _multi_class_head_with_softmax_cross_entropy_loss(
     loss_fn: Any = None,
     name: str | None = None,
 ) -> OldHead:
-    return OldHead(
-        MultiClassHead(
-            n_classes,
-            weight_column=weight_column,
-            label_vocabulary=label_vocabulary,
-            loss_reduction=loss_reduction,
-            loss_fn=loss_fn,
-            name=name,
-        )
-    )
+    return OldHead(MultiClassHead(**locals()))
 
 
 def _binary_logistic_head_with_sigmoid_cross_entropy_loss(
@@ -44,16 +38,7 @@ def _binary_logistic_head_with_sigmoid_cross_entropy_loss(
     loss_fn: Any = None,
     name: str | None = None,
 ) -> OldHead:
-    return OldHead(
-        BinaryClassHead(
-            weight_column=weight_column,
-            thresholds=thresholds,
-            label_vocabulary=label_vocabulary,
-            loss_reduction=loss_reduction,
-            loss_fn=loss_fn,
-            name=name,
-        )
-    )
+    return OldHead(BinaryClassHead(**locals()))
 
 
 def _regression_head(
@@ -64,13 +49,4 @@ def _regression_head(
     inverse_link_fn: Any = None,
     name: str | None = None,
 ) -> OldHead:
-    return OldHead(
-        RegressionHead(
-            label_dimension=label_dimension,
-            weight_column=weight_column,
-            loss_reduction=loss_reduction,
-            loss_fn=loss_fn,
-            inverse_link_fn=inverse_link_fn,
-            name=name,
-        )
-    )
+    return OldHead(RegressionHead(**locals()))
