@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -655,6 +655,17 @@ class BoostedTreesRegressor(_BoostedTrees):
         )
 
 
+_Trees = TypeVar("_Trees", BoostedTreesClassifier, BoostedTreesRegressor)
+
+
+def _trained_in_memory(
+    kind: type[_Trees], train_input_fn: Callable[[], Any], feature_columns: Any, train_hooks: Any, **settings: Any
+) -> _Trees:
+    model = kind(feature_columns, n_batches_per_layer=1, train_in_memory=True, **settings)
+    model.train(train_input_fn, hooks=train_hooks)
+    return model
+
+
 def boosted_trees_classifier_train_in_memory(
     train_input_fn: Callable[[], Any],
     feature_columns: Any,
@@ -681,28 +692,7 @@ def boosted_trees_classifier_train_in_memory(
         train_input_fn: Returns a dataset of that batch, or tensors: features and labels.
         train_hooks: ``SessionRunHook`` objects.
     """
-    model = BoostedTreesClassifier(
-        feature_columns,
-        n_batches_per_layer=1,
-        model_dir=model_dir,
-        n_classes=n_classes,
-        weight_column=weight_column,
-        label_vocabulary=label_vocabulary,
-        n_trees=n_trees,
-        max_depth=max_depth,
-        learning_rate=learning_rate,
-        l1_regularization=l1_regularization,
-        l2_regularization=l2_regularization,
-        tree_complexity=tree_complexity,
-        min_node_weight=min_node_weight,
-        config=config,
-        center_bias=center_bias,
-        pruning_mode=pruning_mode,
-        quantile_sketch_epsilon=quantile_sketch_epsilon,
-        train_in_memory=True,
-    )
-    model.train(train_input_fn, hooks=train_hooks)
-    return model
+    return _trained_in_memory(BoostedTreesClassifier, **locals())
 
 
 def boosted_trees_regressor_train_in_memory(
@@ -730,24 +720,4 @@ def boosted_trees_regressor_train_in_memory(
         train_input_fn: Returns a dataset of that batch, or tensors: features and labels.
         train_hooks: ``SessionRunHook`` objects.
     """
-    model = BoostedTreesRegressor(
-        feature_columns,
-        n_batches_per_layer=1,
-        model_dir=model_dir,
-        label_dimension=label_dimension,
-        weight_column=weight_column,
-        n_trees=n_trees,
-        max_depth=max_depth,
-        learning_rate=learning_rate,
-        l1_regularization=l1_regularization,
-        l2_regularization=l2_regularization,
-        tree_complexity=tree_complexity,
-        min_node_weight=min_node_weight,
-        config=config,
-        center_bias=center_bias,
-        pruning_mode=pruning_mode,
-        quantile_sketch_epsilon=quantile_sketch_epsilon,
-        train_in_memory=True,
-    )
-    model.train(train_input_fn, hooks=train_hooks)
-    return model
+    return _trained_in_memory(BoostedTreesRegressor, **locals())
