@@ -17,6 +17,7 @@ below, and there are no circles::
       coordinator.py     threads that end together, with the cause
       rows.py            one compiled call for the rows of several requests
       batching.py        Batcher: rows of many callers in one run
+      work.py            WorkQueue: parts of graphs, by priority, in order for each key
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
       wiring.py          which node depends on which
@@ -358,6 +359,7 @@ if TYPE_CHECKING:
     from tf1sessions import contrib, estimator, scripts
     from tf1sessions.models.model import Model, load
     from tf1sessions.pipelines.batching import Batcher
+    from tf1sessions.pipelines.work import WorkQueue
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
     from tf1sessions.sessions.calls import CompiledCall, Session
@@ -374,6 +376,7 @@ __all__ = [
     "Session",
     "SessionConfig",
     "ThreadSessionPool",
+    "WorkQueue",
     "__version__",
     "contrib",
     "enable_v1_behavior",
@@ -393,6 +396,7 @@ _HOMES: dict[str, str | None] = {
     "Session": "tf1sessions.sessions.calls",
     "SessionConfig": "tf1sessions.sessions.config",
     "ThreadSessionPool": "tf1sessions.pools.threads",
+    "WorkQueue": "tf1sessions.pipelines.work",
     "contrib": None,
     "enable_v1_behavior": "tf1sessions.runtime",
     "estimator": None,

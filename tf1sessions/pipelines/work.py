@@ -1,0 +1,877 @@
+"""WorkQueue: parts of graphs that many threads hand to a few, with priorities, in order for each key.
+
+::
+
+    submit(fetches, feeds) ──▶ schedule: what is ready, by priority and arrival ──▶ a worker ──▶ run ──▶ Future
+         │ it is full: the caller                   ▲ a key's next item is ready        │
+         │ is held until there is room              └──── once its last has ended ◀─────┘
+
+An item without a key is ready at once. Items of one key form a *lane*: a line in order of submission, whose first item
+is ready unless another one of the lane runs. A lane stands where its most urgent item stands: an urgent item cannot
+pass those before it, so they are as urgent as it is.
+
+An idle worker takes what is first among all that is ready, so no worker ever waits for a key. Workers are threads,
+started when they are needed; those without work end after a while. One thread more, the *clock*, is there while items
+with a deadline wait; it ends those whose time is up while all workers are busy.
+
+Ctrl-C may come in the middle of any of the callers' steps. Each change of the schedule is therefore made of single
+operations in an order that leaves something to pass over, never something lost (see ``_Schedule``); and a caller that
+is interrupted withdraws its item.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import heapq
+import itertools
+import logging
+import math
+import threading
+import time
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from tf1sessions import runtime
+from tf1sessions.errors import (
+    ClosedError,
+    ConfigError,
+    DeadlineError,
+    ForkedProcessError,
+    Overloaded,
+    StragglerError,
+    UsageError,
+)
+from tf1sessions.pipelines.batching import Percentiles
+from tf1sessions.pipelines.coordinator import whereabouts
+from tf1sessions.runtime import tf
+
+__all__ = ["WorkQueue", "WorkStatistics"]
+
+logger = logging.getLogger("tf1sessions")
+
+#: How long a worker stays without work. Arbitrary: starting one costs 0.1 ms, keeping it nothing.
+_IDLE_SECS = 10.0
+#: The longest time that can be asked for. Arbitrary: below what a lock can wait for.
+_LONGEST = 1e6
+#: How many of the last items the percentiles are made of.
+_RECENT = 4096
+
+_numbers = itertools.count()
+_T = TypeVar("_T")
+_Rank = tuple[float, int]  # priority and arrival, or deadline and arrival; no two are equal
+
+
+@dataclass(frozen=True)
+class WorkStatistics:
+    """What a work queue has done so far.
+
+    Attributes:
+        workers: How many items may run at once.
+        submitted: Items that were taken; they ended in one of the four following ways, wait or run.
+        succeeded, failed: Ended with a result or with an error of their run.
+        expired: Their deadline passed before they were begun.
+        cancelled: Withdrawn before they were begun, by their callers or by close().
+        overloaded: Refused because too many waited; not among those submitted.
+        waiting: Not begun, those included whose callers are held in submit().
+        running: Begun, and not ended.
+        queue_secs: From submit() to the run, of the last 4096 items that were run.
+        run_secs: Of their runs.
+    """
+
+    workers: int
+    submitted: int
+    succeeded: int
+    failed: int
+    expired: int
+    cancelled: int
+    overloaded: int
+    waiting: int
+    running: int
+    queue_secs: Percentiles
+    run_secs: Percentiles
+
+
+# -- what begins next -------------------------------------------------------------------------------------------------
+
+
+class _Line(Generic[_T]):
+    """Things in order of rank; any of them can be taken out. Each change takes effect in one operation."""
+
+    __slots__ = ("_heap", "things")
+
+    def __init__(self) -> None:
+        self.things: dict[_Rank, _T] = {}  # in order of arrival, if they are added so
+        self._heap: list[_Rank] = []  # the ranks of all things, and of some that are gone
+
+    def add(self, rank: _Rank, thing: _T) -> None:
+        heapq.heappush(self._heap, rank)
+        self.things[rank] = thing
+
+    def remove(self, rank: _Rank) -> None:
+        """Does nothing if there is nothing of this rank."""
+        self.things.pop(rank, None)
+        if len(self._heap) > 2 * len(self.things) + 32:
+            self._heap = sorted(self.things)
+
+    def first(self) -> _Rank | None:
+        """The smallest rank."""
+        heap = self._heap
+        while heap and heap[0] not in self.things:
+            heapq.heappop(heap)
+        return heap[0] if heap else None
+
+
+class _Lane(_Line["_Item"]):
+    """The items of one key that wait."""
+
+    __slots__ = ("busy", "key", "rank")
+
+    def __init__(self, key: Hashable) -> None:
+        super().__init__()
+        self.things = collections.OrderedDict()  # a dict takes longer to find its first, the more were taken before
+        self.key = key
+        self.busy = False  # one of its items runs
+        self.rank: _Rank | None = None  # under which it is among the ready
+
+    def oldest(self) -> _Item | None:
+        return next(iter(self.things.values()), None)
+
+
+class _Schedule:
+    """Which item begins next. Not thread-safe: its methods are called with the lock of the queue held.
+
+    ``waiting`` says who waits; the other lines may have things besides, which are passed over. An interrupt can come
+    between any two steps of add() and remove(), which run in callers' threads. After either, remove() puts it right.
+    """
+
+    def __init__(self) -> None:
+        self.waiting: dict[int, _Item] = {}
+        self._ready: _Line[_Item | _Lane] = _Line()
+        self._lanes: dict[Hashable, _Lane] = {}
+        self._deadlines: _Line[_Item] = _Line()
+
+    def add(self, item: _Item) -> bool:
+        """Adds an item; returns whether there is more for workers to do than before."""
+        before = len(self._ready.things)
+        if item.key is None:
+            self._ready.add(item.rank, item)
+        else:
+            item.lane = self._lanes.get(item.key) or _Lane(item.key)
+            self._lanes[item.key] = item.lane
+            item.lane.add(item.rank, item)
+            self._place(item.lane)
+        if item.deadline is not None:
+            self._deadlines.add((item.deadline, item.number), item)
+        self.waiting[item.number] = item
+        return len(self._ready.things) > before
+
+    def remove(self, item: _Item) -> bool:
+        """Takes an item out; returns whether it was waiting."""
+        waited = self.waiting.pop(item.number, None) is not None
+        if item.deadline is not None:
+            self._deadlines.remove((item.deadline, item.number))
+        if item.key is None:
+            self._ready.remove(item.rank)
+        elif item.lane is not None:
+            item.lane.remove(item.rank)
+            self._place(item.lane)
+        return waited
+
+    def take(self) -> _Item | None:
+        """Takes out the item that begins next; None when nothing is ready. ended() must follow."""
+        while (rank := self._ready.first()) is not None:
+            thing = self._ready.things[rank]
+            item: _Item | None
+            if isinstance(thing, _Lane):
+                item = thing.oldest()
+                if thing.rank != rank:  # left behind by an interrupt, as is what follows
+                    self._ready.remove(rank)
+                    continue
+                if item is None:
+                    self._place(thing)
+                    continue
+                thing.busy = True
+            else:
+                item = thing
+            if self.remove(item):
+                return item
+            self.ended(item)
+        return None
+
+    def ended(self, item: _Item) -> None:
+        """An item that was taken has ended: the next of its key is ready."""
+        if item.lane is not None:
+            item.lane.busy = False
+            self._place(item.lane)
+
+    def next_deadline(self) -> float | None:
+        """When the time of an item that waits will be up."""
+        first = self._deadlines.first()
+        return None if first is None else first[0]
+
+    def expired(self, now: float) -> _Item | None:
+        """An item whose time is up. It stays until it is removed."""
+        first = self._deadlines.first()
+        return None if first is None or first[0] > now else self._deadlines.things[first]
+
+    def _place(self, lane: _Lane) -> None:
+        """Puts a lane among the ready where its most urgent item stands, or takes it out."""
+        rank = None if lane.busy else lane.first()
+        old = lane.rank
+        if rank != old:
+            if rank is not None:
+                self._ready.add(rank, lane)
+            lane.rank = rank
+            if old is not None:
+                self._ready.remove(old)
+        if not lane.busy and not lane.things and self._lanes.get(lane.key) is lane:
+            del self._lanes[lane.key]
+
+
+# -- items ------------------------------------------------------------------------------------------------------------
+
+
+class _Item(concurrent.futures.Future):  # type: ignore[type-arg]
+    """One request, and the Future of its result."""
+
+    def __init__(
+        self,
+        queue: WorkQueue,
+        fetches: Any,
+        feeds: Any,
+        priority: float,
+        key: Hashable,
+        deadline_secs: float | None,
+    ) -> None:
+        super().__init__()
+        self._queue: WorkQueue | None = queue
+        self.fetches = fetches
+        self.feeds = feeds
+        self.key = key
+        self.lane: _Lane | None = None
+        self.number = -1  # among all items of the queue, when it is there
+        self.rank = (priority, -1)
+        self.arrived = time.monotonic()
+        self.deadline = None if deadline_secs is None else self.arrived + deadline_secs
+        self.room: threading.Lock | None = None  # of a caller that is held until there is room: released then
+
+    def enter(self, number: int) -> None:
+        self.number = number
+        self.rank = (self.rank[0], number)
+
+    def cancel(self) -> bool:
+        """Cancels the item unless it runs or is done; returns whether it is cancelled."""
+        cancelled = super().cancel()
+        queue = self._queue
+        if cancelled and queue is not None and not runtime.forked_after_session():
+            queue._withdraw(self)
+            self._forget()
+        return cancelled
+
+    def answer(self, result: Any, error: BaseException | None = None) -> None:
+        """Ends an item that was begun or has expired, and calls the functions that were added to its Future."""
+        self._forget()
+        try:
+            if error is None:
+                self.set_result(result)
+            else:
+                self.set_exception(error)
+        except BaseException:  # Future lets through what is no Exception, and others need this thread
+            logger.exception("a function that was added to a Future of a work queue raised")
+
+    def _forget(self) -> None:
+        """Drops what a Future that somebody keeps must not keep alive."""
+        self._queue = self.fetches = self.feeds = None
+
+
+def _outcome(run: Any, item: _Item) -> tuple[Any, BaseException | None]:
+    """Runs an item. No method of the queue, because an error that is kept keeps the frames that it has passed."""
+    fetches, feeds = item.fetches, item.feeds
+    del item
+    try:
+        return run(fetches, feeds), None
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is the caller's
+        return None, error
+
+
+# -- the queue --------------------------------------------------------------------------------------------------------
+
+
+class WorkQueue:
+    """Runs items of work, each a part of one session's graph, by a few threads.
+
+    Args:
+        session: A :class:`~tf1sessions.GraphSession`, or a session.
+        workers: How many items may run at once; at most this many threads, started when they are needed.
+        queue_limit: How many items may wait.
+        on_full: What submit() does when that many wait: ``"wait"`` until there is room, or ``"refuse"`` with
+            :class:`~tf1sessions.errors.Overloaded`.
+        deadline_secs: How long an item may wait before it is begun, if it does not say so itself. For ever by default.
+        join_secs: How long an end that cancels waits for the items that run.
+        name: For threads and messages.
+
+    **What begins next.** As in TensorFlow's PriorityQueue and Python's, the smaller number comes first; of equal
+    priorities, what was submitted first. Nothing that runs is ever interrupted for something urgent.
+
+    **Keys.** Items with the same key run one at a time, in the order in which they were submitted, whatever their
+    priorities: each begins after the one before it has ended and the functions added to its Future have returned. No
+    worker waits for that: it takes other items meanwhile. Items that are before an urgent one of their key are as
+    urgent as it is, because it cannot begin without them. A key's next item runs whether the last one succeeded or not;
+    cancel the Futures of those that should not. Any hashable object is a key; None is no key.
+
+    **Limits.** A held submit() has already handed its item over: it takes part in the order, so that an urgent one is
+    not kept waiting by many others, and only the caller waits. Callers go on in the order in which they came.
+    A thread of this queue (a function added to a Future) is never held.
+
+    **The end.** A ``with`` block that ends well waits until all items are done. After an exception, Ctrl-C included,
+    what was not begun is cancelled, and what runs is waited for. The session stays open.
+
+    What an item feeds is not copied: arrays must not be written to before its Future is done. Results are the caller's
+    own. An item that fails gets TensorFlow's error, as from ``run``, and disturbs no other. One that waits for ever (a
+    dequeue that nobody feeds) keeps its worker; after a minute the logger ``tf1sessions`` names both.
+
+    Raises:
+        ConfigError: For a setting that is out of its range.
+
+    Raised by items, from ``result()`` of their Futures:
+        DeadlineError: The item waited too long, and was not run.
+        concurrent.futures.CancelledError: It was cancelled before it was begun.
+        tf.errors.OpError: TensorFlow's own, as it is.
+
+    Thread-safety: everything may be used from any number of threads at once.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> tf = t1.tf1
+        >>> with t1.GraphSession() as gs:
+        ...     x = tf.placeholder(tf.float32, [None])
+        ...     total, largest = tf.reduce_sum(x), tf.reduce_max(x)
+        ...     with t1.WorkQueue(gs, workers=2) as work:
+        ...         first = work.submit(total, {x: [1., 2.]})
+        ...         second = work.submit({"most": largest}, {x: [3., 4.]}, priority=-1)
+        ...         print(first.result(), second.result()["most"])
+        3.0 4.0
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        workers: int = 4,
+        *,
+        queue_limit: int = 1000,
+        on_full: str = "wait",
+        deadline_secs: float | None = None,
+        join_secs: float = 10.0,
+        name: str | None = None,
+    ) -> None:
+        session = getattr(session, "session", session)
+        if not isinstance(session, tf.Session):
+            raise ConfigError(f"session is {session!r:.200}", where="WorkQueue", next_step="Give a GraphSession.")
+        for what, value in (("workers", workers), ("queue_limit", queue_limit)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ConfigError(f"{what} is {value!r}", where="WorkQueue", next_step="Give an integer of 1 or more.")
+        if on_full not in ("wait", "refuse"):
+            raise ConfigError(f"on_full is {on_full!r}", where="WorkQueue", next_step='Give "wait" or "refuse".')
+        _check_duration("join_secs", join_secs)
+        if deadline_secs is not None:
+            _check_duration("deadline_secs", deadline_secs)
+        self.name = name or f"WorkQueue-{next(_numbers)}"
+        self._workers = int(workers)
+        self._queue_limit = int(queue_limit)
+        self._on_full = on_full
+        self._deadline_secs = deadline_secs
+        self._join_secs = join_secs
+        self._run: Any = session.run
+
+        # Guards all that follows. Held for moments only, never while anything runs, and entered by `with` alone: that
+        # is the one form in which an interrupt cannot leave a lock behind.
+        self._lock = threading.Lock()
+        self._schedule = _Schedule()
+        self._held: dict[int, _Item] = {}  # items that wait and whose callers are held, by number
+        self._closed = False
+        self._cancelling = False  # nothing is begun any more
+        self._threads: set[threading.Thread] = set()
+        self._idle: list[threading.Lock] = []  # of workers without work: each waits for its own
+        self._thread_numbers = itertools.count(1)
+        self._item_numbers = itertools.count()
+        self._clock: threading.Thread | None = None
+        self._clock_until = 0.0
+        self._clock_wake = threading.Lock()  # the clock waits for it
+        self._clock_wake.acquire()
+        self._running: dict[threading.Thread, _Item] = {}
+        self._counts = dict.fromkeys(("succeeded", "failed", "expired", "cancelled", "overloaded"), 0)
+        self._queued, self._runs = (collections.deque[float](maxlen=_RECENT) for _ in range(2))
+
+    # -- items -----------------------------------------------------------------------------------------------------
+
+    def submit(
+        self,
+        fetches: Any,
+        feeds: Mapping[Any, Any] | None = None,
+        *,
+        priority: float = 0,
+        key: Hashable = None,
+        deadline_secs: float | None = None,
+    ) -> concurrent.futures.Future[Any]:
+        """Hands an item over.
+
+        Args:
+            fetches, feeds: As for ``Session.run``.
+            priority: The smaller, the sooner.
+            key: Items with the same key run one at a time, in order.
+            deadline_secs: How long it may wait before it is begun, from now; being held counts.
+
+        Returns:
+            A Future of what ``Session.run`` returns. ``cancel()`` works until the item is begun. Functions added to it
+            run in the worker, which does nothing else meanwhile.
+
+        Raises:
+            UsageError: A priority or deadline that is none.
+            Overloaded: Too many items wait, and the queue was told to refuse more.
+            ClosedError: The queue is closed.
+        """
+        self._check_process()
+        priority = _check_priority(priority)
+        hash(key)  # a TypeError now, rather than in the middle
+        if deadline_secs is None:
+            deadline_secs = self._deadline_secs
+        else:
+            _check_duration("deadline_secs", deadline_secs)
+        if type(feeds) is dict:
+            feeds = feeds.copy()  # callers fill one dict again and again
+        item = _Item(self, fetches, feeds, priority, key, deadline_secs)
+        try:
+            self._enter(item)
+            if item.room is not None:
+                item.room.acquire()
+        except BaseException:  # refused, or interrupted
+            item.cancel()
+            raise
+        return item
+
+    def map(
+        self,
+        fetches: Any,
+        feeds: Iterable[Mapping[Any, Any]],
+        *,
+        priority: float = 0,
+        key: Hashable = None,
+        deadline_secs: float | None = None,
+        ahead: int | None = None,
+    ) -> Iterator[Any]:
+        """Runs the same fetches for many feeds; returns an iterator of the results, in order.
+
+        Args:
+            fetches, priority, key, deadline_secs: As for submit().
+            feeds: What each item feeds. Read no further than it is run, so it may be endless.
+            ahead: How many items may run, wait, or be done before their turn. Twice the workers by default.
+
+        An error of an item is raised in its turn. It, and closing the iterator, cancels the rest.
+        """
+        if ahead is None:
+            ahead = 2 * self._workers
+        elif isinstance(ahead, bool) or not isinstance(ahead, (int, np.integer)) or ahead < 1:
+            raise UsageError(f"ahead is {ahead!r}", where="WorkQueue.map", next_step="Give an integer of 1 or more.")
+        source = iter(feeds)
+        pending: collections.deque[concurrent.futures.Future[Any]] = collections.deque()
+
+        def fill() -> None:
+            for each in itertools.islice(source, ahead - len(pending)):
+                future = self.submit(fetches, each, priority=priority, key=key, deadline_secs=deadline_secs)
+                pending.append(future)
+
+        def results() -> Iterator[Any]:
+            try:
+                while pending:
+                    result = pending[0].result()
+                    pending.popleft()
+                    fill()
+                    yield result
+            finally:
+                for future in pending:
+                    future.cancel()
+
+        try:
+            fill()
+        except BaseException:
+            for future in pending:
+                future.cancel()
+            raise
+        return results()
+
+    def statistics(self) -> WorkStatistics:
+        """What was done so far."""
+        self._check_process()
+        with self._lock:
+            waiting, running, counts = len(self._schedule.waiting), len(self._running), dict(self._counts)
+            queued, runs = list(self._queued), list(self._runs)
+        return WorkStatistics(
+            workers=self._workers,
+            submitted=sum(counts.values()) - counts["overloaded"] + waiting + running,
+            **counts,
+            waiting=waiting,
+            running=running,
+            queue_secs=Percentiles.of(queued),
+            run_secs=Percentiles.of(runs),
+        )
+
+    # -- closing ---------------------------------------------------------------------------------------------------
+
+    def close(self, *, cancel_pending: bool = False, join_secs: float | None = None) -> None:
+        """Takes no more items, and returns when all are done and the threads have ended. Closing again is allowed.
+
+        Args:
+            cancel_pending: Cancel what was not begun.
+            join_secs: How long to wait at most. By default, as long as it takes; with ``cancel_pending``, the
+                ``join_secs`` of the queue.
+
+        If it is interrupted it cancels what was not begun. Called by a function that was added to a Future it does not
+        wait, because the worker is busy calling it.
+
+        Raises:
+            StragglerError: Time was up. ``threads`` says where each is that still runs; what was not begun is
+                cancelled.
+        """
+        if join_secs is not None:
+            _check_duration("join_secs", join_secs)
+        elif cancel_pending:
+            join_secs = self._join_secs
+        if runtime.forked_after_session():
+            return  # the threads, and the work, are the parent's
+        until = None if join_secs is None else time.monotonic() + join_secs
+        try:
+            self._close(cancel_pending)
+            if not self._is_own_thread():
+                self._join(until)
+        except BaseException:  # interrupted, or time is up
+            self._close(True)
+            raise
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._closed
+
+    def __enter__(self) -> WorkQueue:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+            return
+        try:
+            self.close(cancel_pending=True)
+        except StragglerError as straggler:  # what ended the block is told, and not hidden by this
+            logger.warning("%s", straggler)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        return f"<WorkQueue {self.name!r} {state}, {len(self._schedule.waiting)} items wait, {len(self._running)} run>"
+
+    def _close(self, cancel: bool) -> None:
+        with self._lock:
+            self._closed = True
+            self._cancelling = self._cancelling or cancel
+            for wake in self._idle:
+                _signal(wake)
+            self._idle.clear()
+        interrupt: BaseException | None = None
+        while cancel:
+            with self._lock:
+                item = next(iter(self._schedule.waiting.values()), None)
+            if item is None:
+                break
+            try:
+                item.cancel()
+            except BaseException as raised:  # noqa: BLE001 - Ctrl-C, or from a function that was added to it
+                interrupt = raised
+        if interrupt is not None:
+            raise interrupt
+
+    def _join(self, until: float | None) -> None:
+        while threads := [thread for thread in self._current_threads() if thread.is_alive()]:
+            for thread in threads:
+                thread.join(None if until is None else max(0.0, until - time.monotonic()))
+            if until is not None and time.monotonic() >= until:
+                break
+        if late := [thread for thread in threads if thread.is_alive()]:
+            with self._lock:
+                running = dict(self._running)
+            places = {}
+            for thread in late:
+                item = running.get(thread)
+                places[thread.name] = whereabouts(thread) + (f", running {item.fetches!r:.200}" if item else "")
+            raise StragglerError(
+                f"{len(late)} of the threads of {self.name} did not end in time: "
+                + "; ".join(f"{name} {place}" for name, place in places.items()),
+                where="close()",
+                next_step="Look at who should feed or drain them; closing the session ends most waits.",
+                threads=places,
+            )
+        with self._lock:
+            clock = self._clock
+            _signal(self._clock_wake)
+        if clock is not None:  # nothing waits any more
+            clock.join()
+
+    def _current_threads(self) -> list[threading.Thread]:
+        with self._lock:
+            return list(self._threads)
+
+    # -- who waits -------------------------------------------------------------------------------------------------
+
+    def _check_process(self) -> None:
+        if runtime.forked_after_session():
+            raise ForkedProcessError(
+                "this process was forked after its parent had made the work queue's session",
+                where="os.fork",
+                next_step="Fork before the first session, and make session and queue in the child.",
+            )
+
+    def _is_own_thread(self) -> bool:
+        current = threading.current_thread()
+        return current is self._clock or current in self._threads
+
+    def _is_full(self) -> bool:
+        return len(self._schedule.waiting) - len(self._held) >= self._queue_limit
+
+    def _enter(self, item: _Item) -> None:
+        """Puts an item among those that wait. Its caller is to be held if it has a ``room``.
+
+        Raises:
+            Overloaded: As submit() does.
+            ClosedError: The queue is closed.
+        """
+        expired: list[_Item] = []
+        try:
+            with self._lock:
+                if self._closed:
+                    raise ClosedError(f"{self.name} is closed", where="submit()", next_step="Make a new one.")
+                if self._is_full() and not self._is_own_thread():
+                    expired = self._take_expired()
+                    if self._is_full() and self._on_full == "refuse":
+                        self._counts["overloaded"] += 1
+                        raise Overloaded(
+                            f"{len(self._schedule.waiting)} items wait already",
+                            where=f"WorkQueue(queue_limit={self._queue_limit})",
+                            next_step="Try again later, or allow more.",
+                        )
+                    if self._is_full():
+                        item.room = threading.Lock()
+                        item.room.acquire()
+                item.enter(next(self._item_numbers))
+                if item.room is not None:
+                    self._held[item.number] = item
+                if self._schedule.add(item):
+                    self._wake_worker()
+                if item.deadline is not None:
+                    self._wake_clock(item.deadline)
+        finally:
+            self._end_expired(expired)
+
+    def _withdraw(self, item: _Item) -> None:
+        """Takes an item that was cancelled out of those that wait; does nothing if it is not there."""
+        with self._lock:
+            if self._remove(item):
+                self._counts["cancelled"] += 1
+                item.set_running_or_notify_cancel()  # wait() and as_completed() must know, too
+
+    def _remove(self, item: _Item) -> bool:
+        """Takes an item out of those that wait, and lets in callers for whom there is room; with the lock held."""
+        waited = self._schedule.remove(item)
+        self._let_in(item)
+        return waited
+
+    def _let_in(self, item: _Item) -> None:
+        """The caller of an item that waits no more goes on, and others if there is room; with the lock held."""
+        if item.number in self._held:
+            self._let_go(item.number)
+        while self._held and not self._is_full():
+            self._let_go(next(iter(self._held)))
+
+    def _let_go(self, number: int) -> None:
+        room = self._held[number].room
+        assert room is not None
+        _signal(room)
+        del self._held[number]
+
+    def _take_expired(self) -> list[_Item]:
+        """Takes out the items whose time is up; with the lock held."""
+        expired = []
+        now = time.monotonic()
+        while (item := self._schedule.expired(now)) is not None:
+            if not self._remove(item):
+                continue
+            if item.set_running_or_notify_cancel():  # from here on it cannot be cancelled
+                self._counts["expired"] += 1
+                expired.append(item)
+            else:
+                self._counts["cancelled"] += 1
+        return expired
+
+    def _end_expired(self, expired: Iterable[_Item]) -> None:
+        """Ends them; without the lock, because the functions added to their Futures are called."""
+        for item in expired:
+            waited = time.monotonic() - item.arrived
+            error = DeadlineError(
+                f"the item has waited for {waited:.3f} s and was not run",
+                where=f"deadline_secs={(item.deadline or 0.0) - item.arrived:.6g}",
+                next_step="Give it more time, or have more workers.",
+            )
+            item.answer(None, error)
+
+    # -- workers ---------------------------------------------------------------------------------------------------
+
+    def _wake_worker(self) -> None:
+        """There is more to do: one more worker looks for it; with the lock held."""
+        if self._idle:
+            self._idle.pop().release()
+        elif len(self._threads) < self._workers:
+            name = f"{self.name}-{next(self._thread_numbers)}"
+            thread = threading.Thread(target=self._work, name=name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no more threads
+                if not self._threads:
+                    raise
+            else:
+                self._threads.add(thread)
+
+    def _work(self) -> None:
+        """A worker's thread."""
+        me = threading.current_thread()
+        wake = threading.Lock()
+        wake.acquire()
+        with self._lock:
+            if me not in self._threads:  # whoever started it was interrupted just then
+                if len(self._threads) >= self._workers:
+                    return
+                self._threads.add(me)
+        try:
+            while self._work_once(me, wake):
+                pass
+        except BaseException:
+            with self._lock:
+                self._threads.discard(me)
+                self._running.pop(me, None)
+                if self._schedule.waiting:
+                    self._wake_worker()
+            raise
+
+    def _work_once(self, me: threading.Thread, wake: threading.Lock) -> bool:
+        """Runs one item; False when the worker is to end."""
+        item = self._next(me, wake)
+        if item is None:
+            return False
+        started = time.monotonic()
+        try:
+            result, error = _outcome(self._run, item)
+            with self._lock:  # before the caller knows
+                del self._running[me]
+                self._counts["succeeded" if error is None else "failed"] += 1
+                self._queued.append(started - item.arrived)
+                self._runs.append(time.monotonic() - started)
+            item.answer(result, error)
+        finally:
+            with self._lock:
+                self._schedule.ended(item)
+        return True
+
+    def _next(self, me: threading.Thread, wake: threading.Lock) -> _Item | None:
+        """Waits for an item to run; None when the worker is to end."""
+        late = False
+        while True:
+            item, ends = self._look(me, wake, late)
+            if item is not None or ends:
+                return item
+            late = not wake.acquire(timeout=_IDLE_SECS)
+
+    def _look(self, me: threading.Thread, wake: threading.Lock, late: bool) -> tuple[_Item | None, bool]:
+        """Begins an item, or makes the worker one of the idle, or of those that end: if it has waited too long."""
+        with self._lock:
+            if late and wake in self._idle:
+                self._idle.remove(wake)
+            elif late:  # somebody has come with work just now
+                wake.acquire(blocking=False)
+                late = False
+            expired = self._take_expired()
+            item = self._take(me)
+            ends = item is None and (self._closed or late)
+            if item is None and not ends:
+                self._idle.append(wake)
+            elif ends and not self._closed:
+                self._threads.discard(me)
+        self._end_expired(expired)
+        return item, ends
+
+    def _take(self, me: threading.Thread) -> _Item | None:
+        """Begins an item; with the lock held."""
+        while not self._cancelling:
+            item = self._schedule.take()
+            if item is None:
+                break
+            self._let_in(item)
+            if item.set_running_or_notify_cancel():
+                self._running[me] = item
+                return item
+            self._counts["cancelled"] += 1
+            self._schedule.ended(item)
+        return None
+
+    # -- the clock -------------------------------------------------------------------------------------------------
+
+    def _wake_clock(self, deadline: float) -> None:
+        """An item with a deadline waits; with the lock held."""
+        if self._clock is None:
+            thread = threading.Thread(target=self._watch_deadlines, name=f"{self.name}-clock", daemon=True)
+            self._clock_until = deadline
+            thread.start()
+            self._clock = thread
+        elif deadline < self._clock_until:
+            self._clock_until = deadline
+            _signal(self._clock_wake)
+
+    def _watch_deadlines(self) -> None:
+        """The clock's thread: is there while items with a deadline wait."""
+        while (secs := self._end_late_items()) is not None:
+            self._clock_wake.acquire(timeout=min(max(0.0, secs), _IDLE_SECS))
+
+    def _end_late_items(self) -> float | None:
+        """Ends the items whose time is up; returns for how long there will be no others, None for ever."""
+        with self._lock:
+            now = time.monotonic()
+            expired = self._take_expired()
+            deadline = self._schedule.next_deadline()
+            if deadline is not None:
+                self._clock_until = deadline
+            elif not self._closed:
+                self._clock = None
+        self._end_expired(expired)
+        return None if deadline is None else deadline - now
+
+
+def _signal(waited_for: threading.Lock) -> None:
+    """Lets the thread go on that waits for a lock, or the next time if it does not wait; with the queue's lock held."""
+    if waited_for.locked():
+        waited_for.release()
+
+
+def _check_priority(value: Any) -> float:
+    """A priority as a number of Python's, which compares in one step."""
+    if isinstance(value, (np.integer, np.floating)):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+        raise UsageError(f"priority is {value!r}", where="submit()", next_step="Give a number.")
+    return value
+
+
+def _check_duration(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= _LONGEST:
+        raise ConfigError(f"{name} is {value!r}", where="WorkQueue", next_step="Give a number from 0 to a million.")
