@@ -17,6 +17,7 @@ below, and there are no circles::
       coordinator.py     threads that end together, with the cause
       rows.py            one compiled call for the rows of several requests
       batching.py        Batcher: rows of many callers in one run
+      trace.py           a timeline of stages and queues, for Perfetto
       work.py            WorkQueue: parts of graphs, by priority, in order for each key
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
