@@ -14,11 +14,20 @@ below, and there are no circles::
       session.py         GraphSession: one thread builds it, any thread runs it
     pipelines/         concurrent work inside one session
       repeats.py         which requests may be run twice
-      coordinator.py     threads that end together, with the cause
       rows.py            one compiled call for the rows of several requests
       batching.py        Batcher: rows of many callers in one run
-      trace.py           a timeline of stages and queues, for Perfetto
       work.py            WorkQueue: parts of graphs, by priority, in order for each key
+      coordinator.py     threads that end together, with the cause
+      queues.py          queues of a graph, recognised, made and closed
+      blocks.py          items of Python, several in one run
+      statistics.py      what a pipeline has done so far
+      trace.py           a timeline of stages and queues, for Perfetto
+      keeper.py          one thread that looks after a pipeline
+      stages.py          threads that run one thing again and again
+      sources.py         Python producers
+      observer.py        who waits for what; stalls
+      flow.py            how stages start, and their common end
+      pipeline.py        QueuePipeline: what users declare it with
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
       wiring.py          which node depends on which
@@ -316,6 +325,7 @@ below, and there are no circles::
       frames.py          leaves our own frames out of tracebacks
       settings.py        a job's settings, for it and the processes that it starts
       limits.py          threads and memory of a job
+      queue_threads.py   the Coordinator, and threads that hang in queues
       claims.py          two jobs that write to one folder
       children.py        processes that the program starts itself
       importer.py        which module an import gives
@@ -360,6 +370,7 @@ if TYPE_CHECKING:
     from tf1sessions import contrib, estimator, scripts
     from tf1sessions.models.model import Model, load
     from tf1sessions.pipelines.batching import Batcher
+    from tf1sessions.pipelines.pipeline import QueuePipeline
     from tf1sessions.pipelines.work import WorkQueue
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
@@ -374,6 +385,7 @@ __all__ = [
     "CompiledCall",
     "GraphSession",
     "Model",
+    "QueuePipeline",
     "Session",
     "SessionConfig",
     "ThreadSessionPool",
@@ -394,6 +406,7 @@ _HOMES: dict[str, str | None] = {
     "CompiledCall": "tf1sessions.sessions.calls",
     "GraphSession": "tf1sessions.sessions.session",
     "Model": "tf1sessions.models.model",
+    "QueuePipeline": "tf1sessions.pipelines.pipeline",
     "Session": "tf1sessions.sessions.calls",
     "SessionConfig": "tf1sessions.sessions.config",
     "ThreadSessionPool": "tf1sessions.pools.threads",

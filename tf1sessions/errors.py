@@ -247,9 +247,13 @@ class StageError(WorkError):
     ``others`` are errors of other stages, in the order in which they came.
     """
 
+    others: tuple[BaseException, ...] = ()
+
 
 class StallError(WorkError, TimeoutError):
     """Nothing has moved in a pipeline for too long. ``statistics`` is the state of its queues and stages."""
+
+    others: tuple[BaseException, ...] = ()
 
 
 class StragglerError(WorkError, TimeoutError):

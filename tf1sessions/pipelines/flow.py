@@ -1,0 +1,415 @@
+"""How the stages of a pipeline start, what follows when one of them ends or fails, and their common end.
+
+::
+
+    a stage has ended ──▶ settle ──▶ all that write to a queue have ended:   "ended", what is in it is still read
+                                ──▶ all that read from it, and the body:    "cancelled", so that its writers end, too
+    an error, stop(), Ctrl-C; or works, sinks and the body have ended ──▶ cancel ──▶ every queue "cancelled"
+    the keeper closes queues as they are marked ──▶ threads come back ──▶ end() joins them, and raises the cause
+
+``_lock`` guards the stages, their states and the queues' marks; it is held for moments, never during a run. It is
+re-entrant, because stop() may come from a signal handler.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Any
+
+from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError
+from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, whereabouts
+from tf1sessions.pipelines.keeper import Keeper
+from tf1sessions.pipelines.observer import Observer
+from tf1sessions.pipelines.queues import PipelineQueue, queue_of
+from tf1sessions.pipelines.stages import Stage, Worker
+from tf1sessions.pipelines.trace import Trace
+from tf1sessions.runtime import tf
+from tf1sessions.sessions.calls import CompiledCall
+from tf1sessions.sessions.watchdog import Call, watchdog
+
+__all__ = ["Flow"]
+
+logger = logging.getLogger("tf1sessions")
+
+_OutOfRange: Any = tf.errors.OutOfRangeError
+#: How often a thread that waits for the pipeline looks up, so that Ctrl-C is seen on every platform.
+_LOOK_SECS = 0.5
+#: A thread that declares nothing, and waits so long for a queue of a pipeline that was not started, starts it.
+#: Arbitrary: longer than declaring takes.
+_START_SECS = 1.0
+
+
+class _Coordinator(Coordinator):
+    """The coordinator of legacy code in a pipeline: a stop request stops the pipeline, and the other way round."""
+
+    def __init__(self, flow: Flow) -> None:
+        super().__init__()
+        self._flow = flow
+
+    def request_stop(self, ex: Any = None) -> None:
+        super().request_stop(ex)
+        error = ex[1] if isinstance(ex, tuple) and len(ex) == 3 else ex
+        if isinstance(error, BaseException) and not isinstance(error, _OutOfRange):
+            self._flow.failed(self._flow.worker_of(threading.current_thread()), error)
+        else:
+            self._flow.stop()
+
+
+class Flow:
+    """The stages and queues of a pipeline, once they are declared.
+
+    Attributes:
+        stopping: Nothing more is to be begun.
+        tracing: Where runs are recorded, or None.
+    """
+
+    def __init__(self, session: Any, name: str, *, stall_secs: float, on_stall: str, join_secs: float) -> None:
+        self.session = session
+        self.name = name
+        self.coordinator = _Coordinator(self)
+        self.stopping = False
+        self.started = False
+        self.finished = False
+        self.tracing: Trace | None = None
+        self.queues: dict[str, PipelineQueue] = {}
+        self.stages: dict[str, Stage] = {}
+        self.observer = Observer(self, stall_secs, stop=on_stall == "stop")
+        self._join_secs = join_secs
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._declarer = threading.get_ident()
+        self._body_left = False
+        self._cancelled_at = 0.0
+        self._errors: list[tuple[str | None, str | None, BaseException]] = []  # stage, item, error
+        self._raised: dict[int, Any] = {}  # id of an error -> what is raised for it, which holds it
+        self._keeper: Keeper | None = None
+        self._blind = False  # the observer has failed
+
+    # -- declaring -------------------------------------------------------------------------------------------------
+
+    def compile_call(self, feeds: Any, fetches: Any, targets: Any) -> CompiledCall:
+        """Compiles a request of the session."""
+        return CompiledCall(self.session, feeds, fetches, targets)
+
+    def check_open(self, what: str) -> None:
+        """Raises ClosedError once the pipeline is ending."""
+        if self.finished or self.stopping:
+            raise ClosedError(f"{self.name} has ended", where=what, next_step="Make a new QueuePipeline.")
+
+    def add_queue(self, queue: PipelineQueue) -> PipelineQueue:
+        """Takes a queue in, once."""
+        with self._lock:
+            return self.queues.setdefault(queue.name, queue)
+
+    def add_stage(self, stage: Stage) -> None:
+        """Takes a stage in; starts it if the pipeline was started.
+
+        Raises:
+            ConfigError: A queue that it writes to has had its end of input.
+        """
+        with self._lock:
+            self.check_open(f"stage {stage.name!r}")
+            for queue in stage.writes:
+                if queue.wanted != "open":
+                    raise ConfigError(
+                        f"the input of queue {queue.name!r} has ended before stage {stage.name!r} was declared",
+                        where=self.name,
+                        next_step="Declare all that write to a queue before the pipeline starts: that is when the "
+                        "`with` block ends, at start(), or when the block first waits for one of the queues.",
+                    )
+            self.stages[stage.name] = stage
+            if self.started:
+                self._start(stage)
+
+    # -- starting --------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Starts all stages; does nothing the second time."""
+        with self._lock:
+            if self.started:
+                return
+            self.check_open("start()")
+            self.keeper().wake()
+            for stage in self.stages.values():
+                stage.compile()
+            self.started = True
+            for stage in list(self.stages.values()):
+                self._start(stage, compiled=True)
+            self.settle()
+
+    def _start(self, stage: Stage, compiled: bool = False) -> None:
+        if not compiled:
+            stage.compile()
+        stage.begun = time.monotonic()
+        stage.state = "running"
+        for thread in (*[worker.thread for worker in stage.workers], *stage.helpers):
+            if thread.ident is None:
+                thread.start()
+
+    def keeper(self) -> Keeper:
+        """The keeper, which is there from the first use of the pipeline as a context manager, or its start."""
+        with self._lock:
+            if self._keeper is None:
+                self._keeper = Keeper(self._tend, self.name)
+                self._keeper.start()
+            return self._keeper
+
+    # -- what happens, told by workers and by the keeper -----------------------------------------------------------
+
+    def worker_of(self, thread: threading.Thread) -> Worker | None:
+        """The worker that a thread is."""
+        workers = (worker for stage in list(self.stages.values()) for worker in stage.workers)
+        return next((worker for worker in workers if worker.thread is thread), None)
+
+    def worker_failed(self, worker: Worker, error: BaseException) -> None:
+        """A worker's loop raised: the end of its input, a consequence of the pipeline's own doing, or an error."""
+        if isinstance(error, _OutOfRange):
+            return
+        with self._lock:
+            queues = (*worker.stage.reads, *worker.stage.writes)
+            if is_consequence(error) and (self.stopping or any(queue.wanted == "cancelled" for queue in queues)):
+                return
+            self.failed(worker, error)
+
+    def failed(self, worker: Worker | None, error: BaseException) -> None:
+        """Notes an error and cancels everything."""
+        with self._lock:
+            if any(error is known for _, _, known in self._errors):
+                return
+            if worker is None:
+                self._errors.append((None, None, error))
+            else:
+                worker.stage.state = "failed"
+                self._errors.append((worker.stage.name, worker.at(), error))
+            self._cancel()
+
+    def worker_ended(self, worker: Worker) -> None:
+        """A worker has ended; if it was the last of its stage, so has the stage."""
+        stage = worker.stage
+        with self._lock:
+            if any(each.ended is None for each in stage.workers):
+                return
+            if stage.state == "running":
+                stage.state = "ended"
+            self.settle()
+            self._changed.notify_all()
+            if self._keeper is not None:
+                self._keeper.wake()
+
+    def stop(self) -> None:
+        """Ends the pipeline, without an error."""
+        with self._lock:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        """Begins the end: nobody takes another step, and the keeper frees all that wait. With ``_lock`` held."""
+        if self.stopping:
+            return
+        self.stopping = True
+        self._cancelled_at = time.monotonic()
+        for stage in self.stages.values():
+            stage.cancel()
+        for queue in self.queues.values():
+            queue.wanted = "cancelled"
+        if not self.coordinator.should_stop():
+            self.coordinator.request_stop()
+        self._changed.notify_all()
+        if self._keeper is not None:
+            self._keeper.wake()
+
+    def settle(self) -> None:
+        """Marks the queues that are to be closed, now that a stage or the body has ended. With ``_lock`` held."""
+        if not self.started or self.stopping:
+            return
+        stages = self.stages.values()
+        for queue in self.queues.values():
+            writers = [stage for stage in stages if queue in stage.writes]
+            if queue.wanted == "open" and writers and not any(stage.active for stage in writers):
+                if any(stage.closes for stage in writers):
+                    queue.wanted = "ended"
+            readers = [stage for stage in stages if queue in stage.reads]
+            if self._body_left and queue.wanted != "cancelled" and readers and not any(map(_is_active, readers)):
+                queue.wanted = "cancelled"
+                for stage in writers:
+                    if stage.active:
+                        self._no_longer_wanted(stage, queue)
+
+    def _no_longer_wanted(self, stage: Stage, queue: PipelineQueue) -> None:
+        stage.cancel()
+        cut = [other.name for other in stage.writes if other is not queue and other.wanted == "open"]
+        if cut:
+            logger.warning(
+                "%s: nobody reads queue %r any more, so %r ends; queue %s gets no more of its items",
+                self.name, queue.name, stage.name, ", ".join(map(repr, cut)),
+            )  # fmt: skip
+
+    # -- the keeper's look -----------------------------------------------------------------------------------------
+
+    def _tend(self, interrupted: bool) -> None:
+        """What the keeper does at each look; ``interrupted``: a SIGINT came, and a look has passed since."""
+        calls = [call for call in watchdog.calls() if call.session is self.session]
+        workers = {worker.thread.ident: worker for stage in [*self.stages.values()] for worker in stage.workers}
+        for call in calls:
+            if call.thread in workers:
+                call.named = True  # told by the observer, with what it knows besides
+        others = [call for call in calls if call.thread not in workers]
+        if interrupted and any(call.thread == threading.main_thread().ident for call in others):
+            self.stop()
+        if not self.started and not self.stopping and any(map(self._waits_for_us, others)):
+            try:
+                self.start()
+            except Exception as error:  # raised where the pipeline ends
+                self.failed(None, error)
+        self._close_queues()
+        for worker in workers.values():
+            thread = worker.thread
+            if worker.adopted and worker.ended is None and thread.ident is not None and not thread.is_alive():
+                worker.ends()
+        if self.started and not self._blind:
+            try:
+                self.observer.look({call.thread: call for call in calls})
+            except Exception as error:
+                self._blind = True
+                self.failed(None, error)
+
+    def _waits_for_us(self, call: Call) -> bool:
+        """Whether somebody waits for a queue of a pipeline that was not started."""
+        if call.thread != self._declarer and time.monotonic() - call.since < _START_SECS:
+            return False
+        operations = (self.session.graph.get_operation_by_name(name) for name, _ in call.operations)
+        return any(queue is not None and queue.name in self.queues for queue in map(queue_of, operations))
+
+    def _close_queues(self) -> None:
+        for queue in list(self.queues.values()):
+            if queue.wanted == queue.state or self.session._closed:
+                continue
+            wanted = queue.wanted
+            operation = queue.cancel_now if wanted == "cancelled" else queue.end_now
+            try:
+                self.compile_call(None, None, [operation])()
+            except Exception as error:
+                # Closed already, by legacy code; or the session is.
+                if not is_consequence(error):
+                    self.failed(None, error)
+            queue.state = wanted
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    def end(self, error: BaseException | None) -> bool:
+        """Ends the pipeline, whose body has raised ``error``; returns whether that is dealt with, or raises.
+
+        See :class:`~tf1sessions.QueuePipeline` for what is raised.
+        """
+        with self._lock:
+            if self.finished:
+                return False
+            follows = error is not None and is_consequence(error) and (self.stopping or isinstance(error, _OutOfRange))
+            first = error is not None and not follows and not self._errors
+        interrupt = None
+        if (error is None or follows) and not self._errors:
+            try:
+                self._wait_for_works()
+            except BaseException as caught:  # Ctrl-C; raised below
+                interrupt = caught
+        late = self._finish()
+        with self._lock:
+            failed = self._error()
+        told = interrupt or error
+        if told is not None and (interrupt is not None or first or told is failed or not isinstance(told, Exception)):
+            for other in (failed, late):
+                if other is not None and other is not told:
+                    _add_note(told, f"{type(other).__name__}: {other}")
+            if interrupt is not None:
+                raise interrupt
+            return False
+        if failed is None:
+            if late is not None:
+                raise late
+            return True
+        failed.others += tuple(each for each in (error, late) if each is not None)
+        raise failed from failed.__cause__
+
+    def _wait_for_works(self) -> None:
+        """Starts what was not started, and waits until works, sinks and adopted threads have ended, or all must."""
+        with self._lock:
+            if not self.started and not self.stopping:
+                self.start()
+            self._body_left = True
+            self.settle()
+            self.keeper().wake()
+            while not self.stopping and any(stage.terminal and stage.active for stage in self.stages.values()):
+                self._changed.wait(_LOOK_SECS)
+
+    def _finish(self) -> StragglerError | None:
+        """Cancels what is left and joins every thread; says who has not ended, and where it is."""
+        try:
+            self.stop()
+            keeper = self.keeper()
+            until = self._cancelled_at + self._join_secs
+            stages = self.stages.values()
+            threads = [worker.thread for stage in stages for worker in stage.workers]
+            threads += [thread for stage in stages for thread in stage.helpers]
+            threads = [thread for thread in threads if thread.ident is not None]
+            for thread in threads:
+                thread.join(max(0.0, until - time.monotonic()))
+            late = {thread.name: whereabouts(thread) for thread in threads if thread.is_alive()}
+            if not keeper.end(max(0.5, until - time.monotonic())):
+                late[keeper.thread.name] = whereabouts(keeper.thread)
+            self.observer.last_look()
+        finally:
+            self.finished = True
+            if self.tracing is not None:
+                self.tracing.write()
+        if not late:
+            return None
+        return StragglerError(
+            f"{self.name}: {len(late)} of its threads did not end within {self._join_secs:g} s: "
+            + "; ".join(f"{name!r} is {place}" for name, place in late.items()),
+            next_step="Give what they wait for a limit of its own; they are daemons, and end with the process.",
+            threads=late,
+        )
+
+    def error(self) -> Any:
+        """The error that the pipeline ends with, or None: the first that does not just follow from another one."""
+        with self._lock:
+            return self._error()
+
+    def _error(self) -> Any:
+        if not self._errors:
+            return None
+        causes = [each for each in self._errors if not is_consequence(each[2])] or self._errors
+        error = self._as_error(*causes[0])
+        error.others = tuple(self._as_error(*each) for each in self._errors if each is not causes[0])
+        return error
+
+    def _as_error(self, stage: str | None, at: str | None, cause: BaseException) -> Any:
+        found = self._raised.get(id(cause))
+        if found is None:
+            if isinstance(cause, StallError):
+                found = cause
+            else:
+                who = f"stage {stage!r}" if stage is not None else "a thread"
+                text = str(getattr(cause, "message", "") or cause) or "no message"
+                found = StageError(
+                    f"{who} of {self.name} failed{f' at {at}' if at else ''}: {type(cause).__name__}: {text}",
+                    stage=stage,
+                    item=at,
+                )
+                found.__cause__ = cause
+            found.others = ()
+            self._raised[id(cause)] = found
+        return found
+
+
+def _is_active(stage: Stage) -> bool:
+    return stage.active
+
+
+def _add_note(error: BaseException, note: str) -> None:
+    """What ``add_note`` of Python 3.11 does."""
+    if hasattr(error, "add_note"):
+        error.add_note(note)
+    else:
+        error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]

@@ -1,0 +1,102 @@
+"""The keeper: one thread a pipeline, that looks every 25 ms and does what nobody else is free to do.
+
+It alone closes queues; it samples their sizes and who waits for them; it tells of stalls; and it sees Ctrl-C when the
+main thread cannot, because that waits inside TensorFlow::
+
+    others ── wake() ──┐                                  ┌─▶ closings
+    SIGINT ── signal.set_wakeup_fd ──▶ socket ──▶ keeper ─┼─▶ samples, stalls, trace
+    25 ms ─────────────────────────────────────────────┘  └─▶ an interrupt that the main thread does not notice
+
+Python runs signal handlers in the main thread, between two of its instructions: while it waits in TensorFlow, never.
+The byte that the C handler writes to the wake-up descriptor is seen by the keeper, which then frees the main thread by
+cancelling the queues; the handler runs as soon as TensorFlow returns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+__all__ = ["TICK_SECS", "Keeper"]
+
+#: How often the keeper looks. Arbitrary: a look costs about 0.1 ms; whoever waits for a queue waits long or not at all.
+TICK_SECS = 0.025
+
+_WAKE = b"\0"  # signals have numbers from 1
+
+
+class Keeper:
+    """Calls ``tend(interrupted)`` every 25 ms, and at once when it is woken, until it is ended.
+
+    ``interrupted`` is True once after a SIGINT, 25 ms later: that is when the main thread has had time to notice it.
+
+    Thread-safety: wake() may be called from anywhere, signal handlers included.
+    """
+
+    def __init__(self, tend: Callable[[bool], None], name: str) -> None:
+        self._tend = tend
+        self._mine, self._others = socket.socketpair()
+        self._others.setblocking(False)
+        self._over = False
+        self._before: int | None = None  # the wake-up descriptor that was there
+        self.thread = threading.Thread(target=self._keep, name=f"{name}/keeper", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread; called from the main thread, it sees signals, too."""
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.set_wakeup_fd(self._others.fileno(), warn_on_full_buffer=False)
+        self.thread.start()
+
+    def wake(self) -> None:
+        """Makes it look at once."""
+        with contextlib.suppress(BlockingIOError, OSError):  # full: it will wake anyway; closed: it has ended
+            self._others.send(_WAKE)
+
+    def end(self, timeout: float) -> bool:
+        """Ends the thread, by the thread that started it; returns whether it has ended."""
+        if self._before is not None:
+            before, self._before = self._before, None
+            if (other := signal.set_wakeup_fd(before)) != self._others.fileno():
+                signal.set_wakeup_fd(other)  # somebody else's, who came later and is still there
+        self._over = True
+        self.wake()
+        if self.thread.ident is not None:
+            self.thread.join(timeout)
+        if self.thread.is_alive():
+            return False
+        self._mine.close()
+        self._others.close()
+        return True
+
+    def _keep(self) -> None:
+        interrupted = False
+        due = time.monotonic()
+        while not self._over:
+            self._mine.settimeout(max(0.0001, due - time.monotonic()))
+            try:
+                received = self._mine.recv(4096)
+            except TimeoutError:
+                received = b""
+            numbers = bytes(number for number in received if number)
+            if numbers:
+                self._forward(numbers)
+            self._tend(interrupted and time.monotonic() >= due)
+            if time.monotonic() >= due:
+                interrupted = False
+                due = time.monotonic() + TICK_SECS
+            if signal.SIGINT in numbers:
+                interrupted = True
+                due = time.monotonic() + TICK_SECS
+        self._tend(False)  # for what was asked for last
+
+    def _forward(self, numbers: bytes) -> None:
+        """Hands signals on to whoever had asked for them before, such as an asyncio loop or an outer pipeline."""
+        before = self._before
+        if before is not None and before >= 0:
+            with contextlib.suppress(OSError):  # it is full, or has been closed since
+                os.write(before, numbers)

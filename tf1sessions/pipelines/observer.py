@@ -1,0 +1,222 @@
+"""What a pipeline looks like from outside: sizes, who waits for what, stalls; by samples that the keeper takes.
+
+A run of the session takes from a queue, computes and puts into another one, all inside TensorFlow: which of these it is
+at, nobody tells. So at each look a thread that is in a run is said to wait for a queue if that has not the items, or
+not the space, that the run needs; otherwise it is at work.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from tf1sessions.errors import StallError
+from tf1sessions.pipelines.queues import PipelineQueue
+from tf1sessions.pipelines.stages import Stage, Worker
+from tf1sessions.pipelines.statistics import PipelineStatistics, QueueStatistics, StageStatistics
+from tf1sessions.runtime import tf
+from tf1sessions.sessions.watchdog import Call
+
+__all__ = ["Observer"]
+
+logger = logging.getLogger("tf1sessions")
+
+#: A stage that was busy for less of its time than this holds nobody up.
+_BUSY = 0.5
+#: Less than this was too short to say who holds whom up.
+_SHORTEST_SECS = 0.25
+
+
+class _Seen:
+    """What the samples of one queue add up to."""
+
+    def __init__(self) -> None:
+        self.samples = self.full = self.empty = 0
+        self.sizes = 0
+        self.last: int | None = None
+
+
+class Observer:
+    """Samples a pipeline. :meth:`look` is called by the keeper alone; :meth:`statistics` by any thread."""
+
+    def __init__(self, flow: Any, stall_secs: float, *, stop: bool) -> None:
+        self._flow = flow
+        self._stall_secs = stall_secs
+        self._stop = stop
+        self._seen: dict[str, _Seen] = {}
+        self._sizes: tuple[tuple[PipelineQueue, ...], Any] | None = None
+        self._looked: float | None = None
+        self._last: PipelineStatistics | None = None
+
+    def look(self, calls: Mapping[int, Call]) -> None:
+        """Takes a sample. ``calls``: those of the session that are in flight and may wait, by thread."""
+        now = time.monotonic()
+        passed = 0.0 if self._looked is None else now - self._looked
+        self._looked = now
+        sizes = self._measure()
+        if sizes is None:
+            return
+        for name, size in sizes.items():
+            self._note_size(name, size)
+        trace = self._flow.tracing
+        if trace is not None:
+            for name, size in sizes.items():
+                trace.counter(f"queue {name}", {"items": size}, now)
+        for stage in list(self._flow.stages.values()):
+            for worker in stage.workers:
+                call = calls.get(worker.thread.ident or 0)
+                worker.blocked = self._waits_for(worker, call, sizes)
+                if worker.blocked is None or not worker.counts:
+                    continue
+                name = worker.blocked.name
+                stage.waiting[name] = stage.waiting.get(name, 0.0) + max(0.0, min(passed, now - worker.since))
+                if call is not None and now - call.since >= self._stall_secs and worker.stalled is not call:
+                    worker.stalled = call
+                    self._tell(worker, worker.blocked, sizes[name], now - call.since)
+
+    def last_look(self) -> None:
+        """Keeps the statistics of the end: there may be no session later on."""
+        self._last = self.statistics()
+
+    def _measure(self) -> dict[str, int] | None:
+        """The sizes of all queues, or None: the session is closed."""
+        flow = self._flow
+        queues = tuple(flow.queues.values())
+        if not queues:
+            return {}
+        try:
+            if self._sizes is None or self._sizes[0] != queues:
+                self._sizes = (queues, flow.compile_call(None, [queue.size_now for queue in queues], None))
+            return {queue.name: int(size) for queue, size in zip(queues, self._sizes[1](), strict=True)}
+        except (RuntimeError, tf.errors.CancelledError):
+            if not flow.session._closed:
+                raise
+            return None
+
+    def _note_size(self, name: str, size: int) -> None:
+        seen = self._seen.setdefault(name, _Seen())
+        seen.samples += 1
+        seen.sizes += size
+        seen.empty += size == 0
+        seen.full += 0 < self._flow.queues[name].capacity <= size
+        seen.last = size
+
+    @staticmethod
+    def _waits_for(worker: Worker, call: Call | None, sizes: Mapping[str, int]) -> PipelineQueue | None:
+        """The queue that a thread waits for; None when it is at work."""
+        stage = worker.stage
+        if worker.doing == "space":
+            return stage.writes[0]
+        if worker.doing == "items":
+            return next(iter(stage.reads), None)
+        if call is None:
+            return None
+        used = [stage.operations.get(name) for name, _ in call.operations]
+        for queue in used:
+            if queue in stage.reads and sizes.get(queue.name, 0) < max(1, stage.reads[queue]):
+                return queue
+        for queue in used:
+            if queue is not None and queue in stage.writes and 0 < queue.capacity <= sizes.get(queue.name, 0):
+                return queue
+        return None
+
+    # -- stalls ----------------------------------------------------------------------------------------------------
+
+    def _tell(self, worker: Worker, queue: PipelineQueue, size: int, secs: float) -> None:
+        """Reports a stage that has waited too long."""
+        stage = worker.stage
+        stages = self._flow.stages.values()
+        if queue in stage.reads:
+            needed = stage.reads[queue] or 1
+            others = [other for other in stages if queue in other.writes]
+            what = f"{needed} item{'s' * (needed != 1)} of queue {queue.name!r}, which has {size}"
+            who = "writes to it"
+        else:
+            others = [other for other in stages if queue in other.reads]
+            what = f"space in queue {queue.name!r}, which is full with {size} items"
+            who = "reads from it"
+        active = [other.name for other in others if other.active]
+        if active:
+            told = f"{', '.join(map(repr, active))} {who}"
+        elif others:
+            told = f"{', '.join(repr(other.name) for other in others)} {who} no more"
+        else:
+            told = f"no stage of the pipeline {who}"
+        text = f"{self._flow.name}: stage {stage.name!r} has waited {secs:.0f} s for {what}; {told}"
+        statistics = self.statistics()
+        if self._stop:
+            self._flow.failed(worker, StallError(f"{text}.\n{statistics}", statistics=statistics))
+        else:
+            logger.warning("%s.\n%s", text, statistics)
+
+    # -- statistics ------------------------------------------------------------------------------------------------
+
+    def statistics(self) -> PipelineStatistics:
+        """The state of all queues and stages."""
+        if self._last is not None:
+            return self._last
+        flow = self._flow
+        sizes = self._measure() if flow.started else {}
+        stages = list(flow.stages.values())
+        queues = {
+            name: self._of_queue(queue, None if sizes is None else sizes.get(name, 0), stages)
+            for name, queue in list(flow.queues.items())
+        }
+        told = {stage.name: self._of_stage(stage) for stage in stages}
+        return PipelineStatistics(MappingProxyType(queues), MappingProxyType(told), _bottleneck(told))
+
+    def _of_queue(self, queue: PipelineQueue, size: int | None, stages: list[Stage]) -> QueueStatistics:
+        seen = self._seen.get(queue.name) or _Seen()
+        samples = max(1, seen.samples)
+        return QueueStatistics(
+            kind=queue.kind,
+            capacity=queue.capacity,
+            size=size,
+            mean_size=seen.sizes / samples,
+            full=seen.full / samples,
+            empty=seen.empty / samples,
+            state=queue.state,
+            writers=tuple(stage.name for stage in stages if queue in stage.writes),
+            readers=tuple(stage.name for stage in stages if queue in stage.reads),
+        )
+
+    @staticmethod
+    def _of_stage(stage: Stage) -> StageStatistics:
+        now = time.monotonic()
+        workers = [worker for worker in stage.workers if worker.counts]
+        ends = [worker.ended or now for worker in workers]
+        secs = sum(end - max(worker.begun, stage.begun) for worker, end in zip(workers, ends, strict=True))
+        secs = max(0.0, secs) if stage.begun else 0.0
+        lasted = max(ends, default=now) - stage.begun if stage.begun else 0.0
+        waiting = dict(stage.waiting)
+        return StageStatistics(
+            kind=stage.kind,
+            state=stage.state,
+            threads=sum(worker.thread.is_alive() for worker in workers),
+            runs=stage.runs,
+            items=stage.items,
+            skipped=stage.skipped,
+            secs=secs,
+            waiting_secs=MappingProxyType(waiting),
+            busy=max(0.0, 1.0 - sum(waiting.values()) / secs) if secs else 0.0,
+            items_per_sec=stage.items / lasted if lasted > 0 else 0.0,
+            doing=tuple(_doing(worker) for worker in workers if worker.ended is None) if stage.begun else (),
+        )
+
+
+def _doing(worker: Worker) -> str:
+    queue = worker.blocked
+    if queue is not None:
+        what = "items of" if queue in worker.stage.reads else "space in"
+        return f"waits for {what} {queue.name!r}"
+    return {"run": "runs", "python": "is in Python"}.get(worker.doing, worker.doing)
+
+
+def _bottleneck(stages: Mapping[str, StageStatistics]) -> str | None:
+    seen = sorted((stage.busy, name) for name, stage in stages.items() if stage.secs >= _SHORTEST_SECS)
+    if len(seen) < 2 or seen[-1][0] < _BUSY or seen[-1][0] == seen[-2][0]:
+        return None
+    return seen[-1][1]

@@ -1,0 +1,251 @@
+"""Python producers, in blocks.
+
+::
+
+    producer threads ── next(iterator) ──▶ Buffer (bounded) ──▶ one enqueuing thread ── BlockWriter ──▶ queue
+                        one iterator under a lock,              takes all that is there
+                        or a shard for each thread
+
+One thread enqueues, so a block is whatever has gathered while the last one went: items of a slow producer go one by one
+at once, those of a fast one by the hundred, and nothing waits for a block to fill.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import inspect
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from tf1sessions.errors import ConfigError
+from tf1sessions.pipelines.blocks import BlockWriter, ItemError
+from tf1sessions.pipelines.queues import short
+from tf1sessions.pipelines.stages import Stage, Worker
+
+__all__ = ["Buffer", "PythonSource", "shards_of"]
+
+#: How often a thread that waits for its turn at a producer looks whether it still wants one.
+_LOOK_SECS = 0.1
+
+
+class _Shared:
+    """One iterator that several threads take from, each item once. Numbers the items."""
+
+    def __init__(self, make: Callable[[], Iterable[Any]], numbers: Iterator[int], over: threading.Event) -> None:
+        self._make = make
+        self._numbers = numbers
+        self._over = over
+        self._lock = threading.Lock()
+        self._iterator: Iterator[Any] | None = None
+
+    def next(self) -> tuple[int, Any] | None:
+        """The next item, numbered; None at the end, or when the pipeline is."""
+        while not self._lock.acquire(timeout=_LOOK_SECS):
+            if self._over.is_set():
+                return None  # and not when the thread that is inside the producer comes back from it
+        try:
+            if self._iterator is None:
+                self._iterator = iter(self._make())  # in a producer's thread: making it may take long
+            for item in self._iterator:
+                return next(self._numbers), item
+            return None
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Ends a generator, so that its ``finally`` runs now and not when it is collected."""
+        if inspect.isgenerator(self._iterator):
+            self._iterator.close()
+
+
+def shards_of(producer: Any, threads: int, over: threading.Event, where: str) -> list[_Shared]:
+    """What each of ``threads`` threads takes its items from.
+
+    Args:
+        producer: An iterable or a function without parameters that returns one, which the threads share; or a function
+            of ``(worker, workers)``, which is called once a thread.
+        over: Set when nobody wants items any more.
+
+    Raises:
+        ConfigError: It is none of these.
+    """
+    numbers = itertools.count()
+    if isinstance(producer, Iterable):
+        return [_Shared(lambda: producer, numbers, over)] * threads
+    if not callable(producer):
+        raise ConfigError(
+            f"producer is {short(producer)}",
+            where=where,
+            next_step="Give an iterable, a function that returns one, or enqueue operations.",
+        )
+    if _parameters(producer, where) == 0:
+        return [_Shared(lambda: _iterable(producer(), producer), numbers, over)] * threads
+
+    def shard(worker: int) -> _Shared:
+        return _Shared(lambda: _iterable(producer(worker, threads), producer), numbers, over)
+
+    return [shard(worker) for worker in range(threads)]
+
+
+def _parameters(producer: Callable[..., Any], where: str) -> int:
+    """0 or 2: how many arguments a producer is called with."""
+    try:
+        signature = inspect.signature(producer)
+    except (TypeError, ValueError):
+        return 0  # a builtin without a signature
+    for count in (0, 2):
+        try:
+            signature.bind(*[None] * count)
+        except TypeError:
+            continue
+        return count
+    raise ConfigError(
+        f"the producer {getattr(producer, '__qualname__', producer)!s} has the parameters {signature}",
+        where=where,
+        next_step="It is called with none, or with (worker, workers).",
+    )
+
+
+def _iterable(made: Any, producer: Any) -> Iterable[Any]:
+    if not isinstance(made, Iterable):
+        raise TypeError(
+            f"the producer {getattr(producer, '__qualname__', producer)!s} returned {short(made)}, which cannot be "
+            "iterated over; it is to return an iterable, or to yield its items"
+        )
+    return made
+
+
+class Buffer:
+    """Items on their way from producer threads to the one that enqueues. Safe for any number of threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._ready = threading.Condition(self._lock)
+        self._space = threading.Condition(self._lock)
+        self._items: collections.deque[tuple[int, Any]] = collections.deque()
+        self._hungry = False
+        self._ended = False
+        self._cancelled = False
+
+    def put(self, item: tuple[int, Any]) -> bool:
+        """Adds an item; waits for space. False when nobody wants items any more."""
+        with self._lock:
+            while len(self._items) >= self._limit and not self._cancelled:
+                self._space.wait()
+            if self._cancelled:
+                return False
+            self._items.append(item)
+            if self._hungry:
+                self._hungry = False
+                self._ready.notify()
+            return True
+
+    def take(self, most: int) -> list[tuple[int, Any]]:
+        """Waits for items and takes up to ``most``; none at the end."""
+        with self._lock:
+            items = self._items
+            while not items and not self._ended and not self._cancelled:
+                self._hungry = True
+                self._ready.wait()
+            if self._cancelled:
+                return []
+            if len(items) <= most:
+                taken = list(items)
+                items.clear()
+            else:
+                taken = [items.popleft() for _ in range(most)]
+            self._space.notify_all()
+            return taken
+
+    def end(self) -> None:
+        """No more items will be put."""
+        with self._lock:
+            self._ended = True
+            self._ready.notify_all()
+
+    def cancel(self) -> None:
+        """Drops all items, and lets everybody go who waits."""
+        with self._lock:
+            self._cancelled = True
+            self._items.clear()
+            self._ready.notify_all()
+            self._space.notify_all()
+
+
+class PythonSource:
+    """What the threads of a source do whose items come from Python.
+
+    Args:
+        stage: The source.
+        producer, threads: As for :meth:`QueuePipeline.source`.
+        writer: Enqueues the items.
+        most: How many at a time, and how many are taken from the producer before they are enqueued.
+    """
+
+    def __init__(self, stage: Stage, producer: Any, threads: int, writer: BlockWriter, most: int, where: str) -> None:
+        self._stage = stage
+        self._over = threading.Event()
+        self._shards = shards_of(producer, threads, self._over, where)
+        self._writer = writer
+        self._most = most
+        self._buffer = Buffer(most)
+        self._lock = threading.Lock()
+        self._producing = threads
+        stage.compile = lambda: writer.compile(stage.pipeline.compile_call)
+        stage.cancel = self._cancel
+        stage.operations = {operation.name: stage.writes[0] for operation in writer.operations}
+        for number, shard in enumerate(self._shards, 1):
+            stage.add_worker(functools.partial(self._produce, shard), f"{number}" if threads > 1 else "")
+        stage.add_worker(self._enqueue, "enqueues", counts=False)
+
+    def _cancel(self) -> None:
+        self._over.set()
+        self._buffer.cancel()
+
+    def _produce(self, shard: _Shared, worker: Worker) -> None:
+        try:
+            while self._stage.step():
+                try:
+                    numbered = shard.next()
+                except Exception as error:
+                    if not self._stage.excuse(error, None):
+                        raise
+                    continue
+                if numbered is None:
+                    break
+                worker.waits("space")
+                if not self._buffer.put(numbered):
+                    break
+                worker.waits("python")
+        finally:
+            with self._lock:
+                self._producing -= 1
+                last = self._producing == 0
+            if last:
+                self._buffer.end()
+                for each in {id(shard): shard for shard in self._shards}.values():
+                    each.close()
+
+    def _enqueue(self, worker: Worker) -> None:
+        while True:
+            worker.waits("items")
+            numbered = self._buffer.take(self._most)
+            worker.waits("python")
+            if not numbered:
+                return
+            numbers = [number for number, _ in numbered]
+            items = [item for _, item in numbered]
+            while items:
+                try:
+                    worker.run(self._writer.write, items, self._stage.ran)
+                    break
+                except ItemError as error:
+                    position = error.position
+                    worker.item = (numbers[position], items[position])
+                    if not self._stage.excuse(error.cause, items[position]):
+                        raise error.cause from None
+                    numbers, items = numbers[position + 1 :], items[position + 1 :]

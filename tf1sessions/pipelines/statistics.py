@@ -1,0 +1,109 @@
+"""What a pipeline has done so far, and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["PipelineStatistics", "QueueStatistics", "StageStatistics"]
+
+
+@dataclass(frozen=True)
+class QueueStatistics:
+    """One queue.
+
+    Attributes:
+        kind: "fifo", "padding", "shuffle" or "priority".
+        capacity: The most items that it holds; -1 without a bound.
+        size: Items in it now; None when the session is closed.
+        mean_size: Of samples taken every 25 ms; 0.0 before the first.
+        full, empty: The share of the samples, 0.0 to 1.0.
+        state: "open", "ended" (closed, what is in it can still be read) or "cancelled".
+        writers, readers: Names of the stages that do.
+    """
+
+    kind: str
+    capacity: int
+    size: int | None
+    mean_size: float
+    full: float
+    empty: float
+    state: str
+    writers: tuple[str, ...]
+    readers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StageStatistics:
+    """One stage.
+
+    Attributes:
+        kind: "source", "work", "stage", "sink", "runner" (a QueueRunner) or "thread".
+        state: "declared", "running", "ended" or "failed".
+        threads: Threads that are alive.
+        runs: Runs of the session that went well. Of a thread that was adopted, nothing is known: 0.
+        items: Items that went through them: written by a source, taken by the others, as far as the graph tells.
+        skipped: Errors that were skipped, by ``on_error``.
+        secs: Since the start, or how long it ran; of all its threads together.
+        waiting_secs: Of ``secs``, how long it waited for which queue: for items of those that it reads, for space in
+            those that it writes. From samples taken every 25 ms.
+        busy: The share of ``secs`` that it did not wait, 0.0 to 1.0.
+        items_per_sec: Of the time from its start until now, or its end.
+        doing: What each thread does now.
+    """
+
+    kind: str
+    state: str
+    threads: int
+    runs: int
+    items: int
+    skipped: int
+    secs: float
+    waiting_secs: Mapping[str, float]
+    busy: float
+    items_per_sec: float
+    doing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PipelineStatistics:
+    """A pipeline at one moment. ``str()`` of it is a table.
+
+    Attributes:
+        queues: By the names of their operations.
+        stages: By name.
+        bottleneck: The stage that all wait for: the one that waits least itself, if it is busy for more than half of
+            its time and others wait more than it does. None when there is no such stage, or too little was seen.
+    """
+
+    queues: Mapping[str, QueueStatistics]
+    stages: Mapping[str, StageStatistics]
+    bottleneck: str | None
+
+    def __str__(self) -> str:
+        lines = []
+        width = max(map(len, [*self.queues, *self.stages]), default=0)
+        for name, queue in self.queues.items():
+            size = "?" if queue.size is None else queue.size
+            bound = "" if queue.capacity < 0 else f" of {queue.capacity}"
+            lines.append(
+                f"queue {name:<{width}}  {size}{bound} items, {queue.state}, full {queue.full:.0%} and empty "
+                f"{queue.empty:.0%} of the time; from {_named(queue.writers)}, to {_named(queue.readers)}"
+            )
+        for name, stage in self.stages.items():
+            skipped = f", {stage.skipped} errors skipped" if stage.skipped else ""
+            waited = "".join(
+                f", {secs:.1f} s for {queue}" for queue, secs in stage.waiting_secs.items() if secs >= 0.05
+            )
+            doing = f"; {', '.join(dict.fromkeys(stage.doing))}" if stage.doing else ""
+            lines.append(
+                f"stage {name:<{width}}  {stage.kind}, {stage.state}, {stage.items} items{skipped}, "
+                f"{stage.items_per_sec:,.0f}/s, busy {stage.busy:.0%}{waited and f' (waited{waited[1:]})'}{doing}"
+            )
+        if self.bottleneck is not None:
+            lines.append(f"bottleneck: {self.bottleneck}")
+        return "\n".join(lines)
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if names else "nobody"
