@@ -73,11 +73,14 @@ CASES = [
          "as monitored_session; checkpoints in a directory relative to the working directory"),
     Case("gan_digits", "gan_digits.py", (), 2e-3, 2.5e-3,
          "two networks against each other magnify rounding somewhat; 3 decimals"),
-    Case("two_queues_tf1", "two_queues_tf1.py", (), 1e-6, 1.5e-3,
+    Case("two_queues", "two_queues.py", (), 1e-6, 1.5e-3,
          "64-bit sums, in whatever order the threads are; 3 decimals"),
-    Case("string_queue_tf1", "string_queue_tf1.py", (), 1e-6, 1e-6,
+    Case("string_queue", "string_queue.py", (), 1e-6, 1e-6,
          "counts, and what Python makes of them"),
 ]  # fmt: skip
+
+# Programs on this library's own interface, which print what the example of the same name prints.
+PIPELINES = sorted((EXAMPLES / "pipelines").glob("*.py"))
 
 _NUMBER = re.compile(
     r"""(?<![\w.])            # not inside a word, a version or another number

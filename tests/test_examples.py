@@ -1,13 +1,19 @@
-"""Every example, unchanged, in a worker of the script server prints what genuine TensorFlow 1.15.5 printed."""
+"""Every example, unchanged, in a worker of the script server prints what genuine TensorFlow 1.15.5 printed.
+
+So do those on this library's own interface, as programs of their own.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from examples_cases import CASES
+from examples_cases import CASES, PIPELINES
+from support import ROOT
 
 from tf1sessions.pools.server import WorkerSpec
 from tf1sessions.scripts.runner import script_server
@@ -68,3 +74,20 @@ def test_prints_what_it_printed_on_tensorflow_1_15(outputs, case):
     differences = case.differences(out)
     assert not differences, "\n".join(differences)
     assert "Traceback" not in err and not result.leftovers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PIPELINES, ids=lambda path: path.stem)
+def test_pipeline_prints_what_its_plain_form_printed_on_tensorflow_1_15(path, tmp_path):
+    (case,) = (case for case in CASES if case.script == path.name)
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        cwd=tmp_path,
+        env=dict(os.environ, PYTHONPATH=str(ROOT)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+    )
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr[-3000:]
+    assert case.differences(done.stdout) == []

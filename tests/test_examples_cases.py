@@ -6,7 +6,7 @@ import ast
 import re
 
 import pytest
-from examples_cases import CASES, EXAMPLES, GOLDENS, Case, compare
+from examples_cases import CASES, EXAMPLES, GOLDENS, PIPELINES, Case, compare
 
 by_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
@@ -15,6 +15,12 @@ def test_every_example_and_every_golden_belongs_to_a_case():
     assert len({case.name for case in CASES}) == len(CASES)
     assert {case.path for case in CASES} == set(EXAMPLES.glob("*.py"))
     assert {case.golden for case in CASES} == set(GOLDENS.glob("*.txt"))
+
+
+def test_every_pipeline_has_a_plain_form():
+    """``examples/pipelines`` has programs on this library; each prints what the one of its name printed on 1.15.5."""
+    plain = {case.script for case in CASES if not case.args}
+    assert {path.name for path in PIPELINES} <= plain and len(PIPELINES) == 2
 
 
 def test_data_of_the_examples_is_small():
