@@ -11,7 +11,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tf1sessions as t1
 from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines import trace as module
 from tf1sessions.pipelines.trace import Trace
@@ -441,3 +442,38 @@ def test_folder_that_cannot_be_written_is_told_at_once(tmp_path: Path, monkeypat
     with pytest.raises(ConfigError, match=r"out.json' cannot be written: Permission denied.*where you may") as found:
         Trace(tmp_path / "out.json")
     assert isinstance(found.value.__cause__, PermissionError)
+
+
+# -- of a pipeline -----------------------------------------------------------------------------------------------------
+
+
+def test_pipeline_writes_its_runs_and_queues(tmp_path: Path) -> None:
+    """A file at the end, with a span for each run of the session in each thread, and the sizes of the queues."""
+    tf = t1.tf1
+    looked = threading.Event()
+
+    def numbers() -> Iterator[float]:
+        yield from range(20)
+        assert looked.wait(DEADLINE)  # not before the keeper has looked at the queues
+
+    with t1.GraphSession() as gs:
+        with t1.QueuePipeline(gs, name="pipe") as pipe:
+            pipe.trace(tmp_path / "out.json")
+            counter = pipe._flow.tracing.counter
+            pipe._flow.tracing.counter = lambda *arguments: (counter(*arguments), looked.set())
+            first = pipe.queue("first", capacity=4, dtypes=[tf.float32], shapes=[()])
+            pipe.source(first, numbers)
+            second = pipe.stage("double", lambda x: 2 * x, first, threads=2)
+            pipe.work("take", second.dequeue())
+            assert os.listdir(tmp_path) == []
+        runs = {name: stage.runs for name, stage in pipe.statistics().stages.items()}
+    found = read((tmp_path / "out.json").read_text("ascii"))
+    assert found["otherData"]["title"] == "pipe"
+    spans = events(found, "X")
+    for stage in ("double", "take"):  # and one for each thread, that has met the end of its input
+        threads = {event["tid"] for event in spans if event["pid"] == stage}
+        assert sum(event["pid"] == stage for event in spans) == 20 + len(threads) == runs[stage] + len(threads)
+    assert {event["tid"] for event in spans if event["pid"] == "double"} <= {"pipe/double-1", "pipe/double-2"}
+    counters = events(found, "C")
+    assert {event["name"] for event in counters} == {"queue first", "queue double"}
+    assert all(0 <= event["args"]["items"] <= 4 for event in counters)
