@@ -18,6 +18,7 @@ below, and there are no circles::
       batching.py        Batcher: rows of many callers in one run
       work.py            WorkQueue: parts of graphs, by priority, in order for each key
       coordinator.py     threads that end together, with the cause
+      standstill.py      whether threads hang in queues
       queues.py          queues of a graph, recognised, made and closed
       blocks.py          items of Python, several in one run
       statistics.py      what a pipeline has done so far

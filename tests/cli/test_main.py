@@ -28,6 +28,7 @@ def test_help_of_run_names_each_option() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     for option in (
         "-m", "-j", "--out", "--resume", "--time-limit", "--retries", "--keep-going", "--fail-fast", "--grace",
+        "--queue-grace",
         "--threads", "--memory-fraction", "--memory-limit-mb", "--gpus", "--visible-devices", "--fast-kernels",
         "--dry-run", "--json",
     ):  # fmt: skip

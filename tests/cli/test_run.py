@@ -234,6 +234,7 @@ def test_preload_that_fails_is_one_clear_error(plain: Plain, monkeypatch: pytest
         (["--retries", "-1", "good.py"], "--retries|-1"),
         (["--threads", "0", "good.py"], "--threads|0"),
         (["--grace", "nan", "good.py"], "--grace|nan"),
+        (["--queue-grace", "-1", "good.py"], "--queue-grace|-1.0 is not a number of seconds of 0 or more"),
         (["-m", "mod", "good.py"], "both -m mod and good.py"),
         (["--resume", "nowhere"], "no run to resume in 'nowhere'"),
         (["--resume", "x", "--out", "y"], "--out y with --resume x"),

@@ -36,6 +36,10 @@ from tf1sessions.scripts.jobs import Job, JobSettings, check_job, check_setting
         ("retries", 1.0),
         ("fast_kernels", 1),
         ("fast_path", "yes"),
+        ("queue_grace", -0.1),
+        ("queue_grace", math.nan),
+        ("queue_grace", math.inf),
+        ("queue_grace", True),
     ],
 )
 def test_wrong_setting_is_named_with_its_value(key: str, value: Any) -> None:
@@ -57,6 +61,7 @@ def test_wrong_setting_is_named_with_its_value(key: str, value: Any) -> None:
         ("retries", 0),
         ("fast_kernels", False),
         ("fast_path", True),
+        ("queue_grace", 0),
     ],
 )
 def test_setting_at_the_edge_of_its_range_is_kept(key: str, value: Any) -> None:

@@ -207,7 +207,11 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     given = [
         Job(script="sub/link.py", args=("--x", "1 2")),
         Job(module="pack.mod", env={"CUDA_VISIBLE_DEVICES": "0", "MINE": "é"}, cwd="sub"),
-        Job(script="b.py", cwd="/", settings=JobSettings(threads=3, memory_fraction=0.25, fast_path=False)),
+        Job(
+            script="b.py",
+            cwd="/",
+            settings=JobSettings(threads=3, memory_fraction=0.25, fast_path=False, queue_grace=0),
+        ),
         Job(script="c.py", settings=JobSettings(memory_limit_mb=100, visible_devices="1", fast_kernels=True)),
     ]
     server = FakeServer()
@@ -231,6 +235,7 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "intra_op_threads": 2,
         "inter_op_threads": 2,
         "fast_path": True,
+        "queue_grace": 10.0,
         "claims_dir": f"{folder}/run/.claims",
     }
     assert (link.stdin, link.stdout == link.stderr, link.cwd) == (None, True, str(folder))
@@ -243,6 +248,7 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (other.cwd, other.payload["display"], other.payload["path0"]) == ("/", f"{folder}/b.py", str(folder))
     assert other.payload["settings"]["intra_op_threads"] == 3
     assert other.payload["settings"]["fast_path"] is False
+    assert other.payload["settings"]["queue_grace"] == 0
     assert last.payload["settings"]["memory_fraction"] is None
     assert last.payload["settings"]["memory_limit_mb"] == 100
     assert (last.env["CUDA_VISIBLE_DEVICES"], last.env["TF_ENABLE_ONEDNN_OPTS"]) == ("1", "1")
@@ -276,9 +282,7 @@ def test_choice_of_kernels(
 
 def test_settings_of_the_run_count_above_those_of_a_job(folder: Path) -> None:
     server = FakeServer()
-    summary, _ = play(
-        server, jobs("a", settings=JobSettings(threads=1, retries=3)), job=JobSettings(threads=2)
-    )
+    summary, _ = play(server, jobs("a", settings=JobSettings(threads=1, retries=3)), job=JobSettings(threads=2))
     assert summary.records[0].settings == {"threads": 2, "retries": 3}
 
 
@@ -599,9 +603,7 @@ def test_nothing_is_made_for_a_wrong_call(folder: Path) -> None:
         ({"state": "done", "exit_code": 0}, 15, 143),
     ],
 )
-def test_exit_code_of_a_single_job_is_its_own(
-    record: dict[str, Any], interrupted_by: int | None, code: int
-) -> None:
+def test_exit_code_of_a_single_job_is_its_own(record: dict[str, Any], interrupted_by: int | None, code: int) -> None:
     one = JobRecord(name="a", script="a.py", args=(), **record)
     assert RunSummary(Path("run"), (one,), 1.0, interrupted_by).exit_code == code
 

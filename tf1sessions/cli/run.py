@@ -87,6 +87,11 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="Time for a job to clean up after Ctrl-C or its time limit, before it is killed. Default: 5.",
 )
 @click.option(
+    "--queue-grace", type=float, metavar="SECS", callback=_setting,
+    help="End threads that hang in queues for so long after the program's end or its stop request, and name them. "
+    "0: wait for them, as TensorFlow 1 does. Default: 10.",
+)
+@click.option(
     "--threads", type=int, metavar="N", callback=_setting,
     help="Threads of TensorFlow's two pools, each, a job. Default: cores / jobs at once.",
 )

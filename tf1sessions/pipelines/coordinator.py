@@ -18,8 +18,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from tf1sessions.errors import ClosedError
+from tf1sessions.pipelines.standstill import Standstill, wait_for_stop_frame
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.watchdog import list_operations, place, watchdog
+from tf1sessions.sessions.watchdog import Call, is_program, list_operations, place, program_frame, watchdog
 
 __all__ = ["Coordinator", "is_consequence", "whereabouts"]
 
@@ -55,8 +56,6 @@ def is_consequence(error: BaseException | None) -> bool:
 
 # -- where a thread is ------------------------------------------------------------------------------------------------
 
-_WAIT_FOR_STOP = tf.train.Coordinator.wait_for_stop.__code__
-
 
 def whereabouts(thread: threading.Thread) -> str:
     """Says in words where a thread is, now: in which operations of which call, or at which line of Python.
@@ -71,18 +70,21 @@ def whereabouts(thread: threading.Thread) -> str:
     call = watchdog.call_of(thread.ident)
     if call is not None:
         secs = time.monotonic() - call.since
-        return f"waits in Session.run for {secs:.0f} s, in {list_operations(call.operations)}, called at {place(frame)}"
+        return f"waits in Session.run for {secs:.0f} s, in {list_operations(call.operations)}{_line_of(call, frame)}"
     if frame is None:
         return "ended"
-    line = f"at {place(frame)}"
-    return f"waits for a stop request, {line}" if _is_in(frame, _WAIT_FOR_STOP) else line
+    if wait_for_stop_frame(frame) is None:
+        return f"at {place(frame)}"
+    return "waits for a stop request" + (f", at {place(frame)}" if program_frame(frame) else "")
 
 
-def _is_in(frame: Any, code: Any) -> bool:
-    """Whether a function with this code is on the stack."""
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    return frame is not None
+def _line_of(call: Call, frame: Any) -> str:
+    """Where a call was made; of a queue runner's, which TensorFlow makes, where its operation was."""
+    if program_frame(frame):
+        return f", called at {place(frame)}"
+    operation = call.session.graph.get_operation_by_name(call.operations[0][0])
+    lines = [line for line in operation.traceback or () if is_program(line.filename)]
+    return f", made at {lines[-1].filename}:{lines[-1].lineno}" if lines else ""
 
 
 # -- the coordinator --------------------------------------------------------------------------------------------------
@@ -104,8 +106,14 @@ class Coordinator(tf.train.Coordinator):  # type: ignore[misc]
     Args:
         clean_stop_exception_types: As in TensorFlow: OutOfRangeError by default.
 
+    Attributes:
+        queue_grace_secs: When all threads that join() still waits for after a stop request have been in one call with a
+            queue for so long, it waits no longer. None by default: for the whole ``stop_grace_period_secs``.
+
     Thread-safety: everything may be used from any number of threads at once.
     """
+
+    queue_grace_secs: float | None = None
 
     def __init__(self, clean_stop_exception_types: Iterable[type[BaseException]] | None = None) -> None:
         self._registered_threads: set[threading.Thread] = set()  # these two are TensorFlow's, guarded by its _lock
@@ -178,11 +186,16 @@ class Coordinator(tf.train.Coordinator):  # type: ignore[misc]
         while _alive(waited_for) and not self.wait_for_stop(pauses.next()):
             pass
         pauses, until = _Pauses(), time.monotonic() + stop_grace_period_secs
-        while _alive(waited_for) and (left := until - time.monotonic()) >= 0:
+        standstill = None if self.queue_grace_secs is None else Standstill(self.queue_grace_secs)
+        hang = False
+        while not hang and (alive := _alive(waited_for)) and (left := until - time.monotonic()) >= 0:
             time.sleep(min(pauses.next(), left))
+            hang = standstill is not None and bool(standstill.of(alive))
         stragglers = _alive(waited_for)
         text = "Coordinator stopped with threads still running: " + " ".join(thread.name for thread in stragglers)
         text += "".join(f"\n  {thread.name}: {whereabouts(thread)}" for thread in stragglers)
+        if hang:
+            text += f"\n  They have hung in queues for {self.queue_grace_secs:g} s, and were not waited for any longer."
         with self._lock:
             self._joined = True
             self._registered_threads = set()

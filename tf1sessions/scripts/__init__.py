@@ -23,6 +23,7 @@ What runs where::
                                                   pillow_compat.py what Pillow 10 removed
                                                   settings.py      what a job was given, for it and its children
                                                   limits.py        threads and memory of a job
+                                                  queue_threads.py the Coordinator, and threads that hang in queues
                                                   claims.py        two jobs that write to one folder
                                                   children.py      the script's own multiprocessing
                                                   frames.py        leaves our frames out of tracebacks

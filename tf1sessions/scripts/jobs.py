@@ -18,7 +18,11 @@ from typing import Any
 
 from tf1sessions.errors import ConfigError, ScriptUsageError
 
-__all__ = ["Job", "JobSettings", "check_job", "check_setting"]
+__all__ = ["QUEUE_GRACE_SECS", "Job", "JobSettings", "check_job", "check_setting"]
+
+#: How long a program's threads hang in queues before they are ended. Arbitrary: longer than a step of most input
+#: pipelines, shorter than the patience of somebody who waits for a prompt.
+QUEUE_GRACE_SECS = 10.0
 
 
 def _whole(low: int) -> Callable[[Any], int]:
@@ -39,6 +43,12 @@ def _fraction(value: Any) -> float:
 def _seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
         raise ValueError(f"{value!r} is not a number of seconds above 0")
+    return float(value)
+
+
+def _seconds_or_none(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        raise ValueError(f"{value!r} is not a number of seconds of 0 or more")
     return float(value)
 
 
@@ -63,6 +73,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "retries": _whole(0),
     "fast_kernels": _switch,
     "fast_path": _switch,
+    "queue_grace": _seconds_or_none,
 }
 
 
@@ -90,6 +101,8 @@ class JobSettings:
         retries: How often the job is started again after it failed, was killed or ran out of time. By default 0.
         fast_kernels: Use oneDNN's kernels: faster on some CPUs, other last bits than TensorFlow 1. By default off.
         fast_path: Run sessions' calls by tf1sessions' compiled calls. By default on.
+        queue_grace: Seconds after which threads are ended that hang in queues when the program has ended or has
+            requested a stop; 0 waits as TensorFlow 1 does. By default 10.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -107,6 +120,7 @@ class JobSettings:
     retries: int | None = None
     fast_kernels: bool | None = None
     fast_path: bool | None = None
+    queue_grace: float | None = None
 
     def __post_init__(self) -> None:
         for key, value in self.given().items():

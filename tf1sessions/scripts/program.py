@@ -3,7 +3,7 @@
 Data flow: the fork server calls :func:`preload` once; a worker forked from it calls :func:`execute` with a job's
 payload. It puts the job's settings in place, makes a fresh ``__main__``, runs the script, module or notebook in it and
 turns what it raised into an exit code and, on stderr, the traceback that Python would print, without our own frames.
-The interpreter's normal end (threads joined, atexit) is left to the caller.
+Then it waits for the program's threads (queue_threads.py). The rest of an interpreter's end is left to the caller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
-from . import frames, importer, notebooks, python2, settings
+from . import frames, importer, notebooks, python2, queue_threads, settings
 
 __all__ = ["execute", "preload"]
 
@@ -36,6 +36,7 @@ def preload() -> None:
     importer.install(fast_path=False)
     import tensorflow  # noqa: F401
 
+    from ..pipelines import coordinator  # noqa: F401
     from ..sessions import calls  # noqa: F401
 
 
@@ -46,8 +47,8 @@ def execute(payload: Mapping[str, Any]) -> int:
         payload: ``kind`` ("script", "module" or "notebook"), ``path`` (a file, or the module's name), ``argv`` (the
             arguments after it), ``path0`` (what ``sys.path[0]`` is), ``display`` (the path as the user typed it) and
             ``settings``: ``memory_fraction``, ``memory_limit_mb``, ``intra_op_threads``, ``inter_op_threads``,
-            ``fast_path``, ``claims_dir``, ``line_buffered`` (each line of stdout is written at once, though it is a
-            log, so that it can be followed); None or missing is "not set".
+            ``fast_path``, ``queue_grace``, ``claims_dir``, ``line_buffered`` (each line of stdout is written at once,
+            though it is a log, so that it can be followed); None or missing is "not set".
     """
     kind, path = payload["kind"], payload["path"]
     display = payload.get("display") or path
@@ -61,6 +62,17 @@ def execute(payload: Mapping[str, Any]) -> int:
     sys.path[:] = [payload["path0"], *(entry for entry in sys.path if entry != "")]
     multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     interrupted = _DieOfInterrupt()
+    exit_code = _run(kind, main, path, display, interrupted)
+    try:
+        queue_threads.wait(wanted.get("queue_grace"), exit_code)
+    except KeyboardInterrupt:
+        interrupted.happened = True
+        queue_threads.end_process(128 + signal.SIGINT)
+    return exit_code
+
+
+def _run(kind: str, main: ModuleType, path: str, display: str, interrupted: _DieOfInterrupt) -> int:
+    """Run the program; its exit code."""
     run = {"script": _run_script, "module": _run_module, "notebook": _run_notebook}[kind]
     try:
         run(main, path, display)

@@ -40,7 +40,7 @@ from tf1sessions.scripts.events import (
     ServerReady,
 )
 from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
-from tf1sessions.scripts.jobs import Job, JobSettings, check_job
+from tf1sessions.scripts.jobs import QUEUE_GRACE_SECS, Job, JobSettings, check_job
 from tf1sessions.scripts.logs import our_messages
 from tf1sessions.scripts.machine import default_parallel, usable_cores
 from tf1sessions.scripts.streams import Tee
@@ -407,6 +407,7 @@ class Run:
                 # reader and its consumer, wait for each other for ever, as they would not have done on TF1.
                 "inter_op_threads": wanted.threads or (None if threads is None else max(2, threads)),
                 "fast_path": wanted.fast_path is not False,
+                "queue_grace": QUEUE_GRACE_SECS if wanted.queue_grace is None else wanted.queue_grace,
                 "claims_dir": str(self._folder.claims.absolute()),
             },
         }

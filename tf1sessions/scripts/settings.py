@@ -1,7 +1,8 @@
 """A job's settings, put in place in its process and in those that it starts.
 
 Data flow: :func:`apply` hands the settings on to child processes (children.py) and applies them as soon as TensorFlow
-is imported: threads and memory (limits.py), claims of folders (claims.py), compiled calls under every session.
+is imported: threads and memory (limits.py), claims of folders (claims.py), compiled calls under every session, the
+Coordinator (queue_threads.py).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from . import children, claims, frames, importer, limits
+from . import children, claims, frames, importer, limits, queue_threads
 
 __all__ = ["apply"]
 
@@ -34,5 +35,6 @@ def apply(settings: Mapping[str, Any], job: str) -> None:
             claims.apply(claims.Claims(settings["claims_dir"], job, mark), face)
         if settings.get("fast_path", True):
             importer.install_fast_path()
+        queue_threads.apply(settings.get("queue_grace"), face)
 
     importer.after_import(to_sessions)

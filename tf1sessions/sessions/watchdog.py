@@ -20,7 +20,7 @@ import weakref
 from types import TracebackType
 from typing import Any
 
-__all__ = ["STALL_SECS", "Call", "Watchdog", "list_operations", "place", "watchdog"]
+__all__ = ["STALL_SECS", "Call", "Watchdog", "is_program", "list_operations", "place", "program_frame", "watchdog"]
 
 #: Seconds after which a call that may wait for another thread is named. Arbitrary: longer than any input step that is
 #: worth running, shorter than a reader's patience.
@@ -156,18 +156,30 @@ def _describe(call: Call, now: float, frames: dict[int, Any], names: dict[int | 
     )
 
 
-def place(frame: Any) -> str:
-    """The file and line of the innermost frame that is neither TensorFlow's nor ours, nor, if there is another one, the
-    standard library's."""
-    found = None
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not path.startswith(_PACKAGE) and f"{os.sep}tensorflow{os.sep}" not in path:
-            found = found or f"{path}:{frame.f_lineno}"
-            if path.startswith(_INSTALLED) or not path.startswith(_STANDARD_LIBRARY):
-                return f"{path}:{frame.f_lineno}"
+def _is_ours(path: str) -> bool:
+    return path.startswith(_PACKAGE) or f"{os.sep}tensorflow{os.sep}" in path
+
+
+def is_program(path: str) -> bool:
+    """Whether a file is the program's: neither TensorFlow's nor ours nor the standard library's."""
+    return not _is_ours(path) and (path.startswith(_INSTALLED) or not path.startswith(_STANDARD_LIBRARY))
+
+
+def program_frame(frame: Any) -> Any:
+    """The innermost frame of the program on the stack that ends with ``frame``; None if there is none."""
+    while frame is not None and not is_program(frame.f_code.co_filename):
         frame = frame.f_back
-    return found or "an unknown place"
+    return frame
+
+
+def place(frame: Any) -> str:
+    """The file and line of the innermost frame of the program; without one, of the standard library."""
+    found = program_frame(frame)
+    if found is None:
+        found = frame
+        while found is not None and _is_ours(found.f_code.co_filename):
+            found = found.f_back
+    return "an unknown place" if found is None else f"{found.f_code.co_filename}:{found.f_lineno}"
 
 
 watchdog = Watchdog()
