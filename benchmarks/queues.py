@@ -60,6 +60,7 @@ def compare(what, sides, rounds):
         rounds: How often each side has its turn.
     """
     order = list(sides)
+    sides[order[0]][0]()  # once before, for what only the first session of a process does
     rates, cores = {name: [] for name in sides}, {name: [] for name in sides}
     for number in range(rounds):
         for name in order[number % len(order) :] + order[: number % len(order)]:

@@ -8,6 +8,7 @@ the files and says what their digests are.
 from __future__ import annotations
 
 import csv
+import functools
 import itertools
 import queue
 import threading
@@ -144,58 +145,65 @@ def hand_runners_in_blocks(files, form):
 # -- by hand: Python reads --------------------------------------------------------------------------------------------
 
 
-def python_rows(files, form):
-    """What Python reads: rows of numbers of a CSV file, or serialised records."""
+def texts_of(files, form):
+    """Lines of CSV, or serialised records."""
     for path in files:
         if form == "csv":
-            with open(path, newline="") as file:
-                yield from csv.reader(file)
+            with open(path, "rb") as file:
+                yield from (line.rstrip(b"\n") for line in file)
         else:
             yield from tf.io.tf_record_iterator(path)
 
 
-def python_batches(files, form):
-    rows = python_rows(files, form)
+def blocks_of(rows):
+    """Lists of 128."""
+    rows = iter(rows)
     while block := list(itertools.islice(rows, BATCH)):
-        if form == "csv":
-            table = np.array(block, np.float32)
-            yield table[:, 0].astype(np.int64), table[:, 1:]
-        else:
-            yield (block,)
+        yield block
 
 
-def fed_graph(form):
-    """Placeholders, and the digest of what is fed: numbers, or serialised Examples that the graph parses."""
-    if form == "csv":
+def numbers_of(files):
+    """Labels and features of 128 lines, parsed by Python and NumPy."""
+    for block in blocks_of(csv.reader(line.decode() for line in texts_of(files, "csv"))):
+        table = np.array(block, np.float32)
+        yield table[:, 0].astype(np.int64), table[:, 1:]
+
+
+def fed(form, by_python):
+    """A function of files that yields what is fed, placeholders for it, and the digest of them.
+
+    What is fed are numbers (``by_python``), or texts that the graph parses.
+    """
+    if by_python:
         feeds = [tf.placeholder(tf.int64, [None]), tf.placeholder(tf.float32, [None, COLUMNS])]
-        return feeds, digest(*feeds)
+        return numbers_of, feeds, digest(*feeds)
     texts = tf.placeholder(tf.string, [None])
-    return [texts], digest(*parse(texts, form))
+    return lambda files: ((block,) for block in blocks_of(texts_of(files, form))), [texts], digest(*parse(texts, form))
 
 
-def hand_feed_dict(files, form):
+def hand_feed_dict(files, form, by_python=False):
     """The main thread reads a batch, feeds it, reads the next."""
     with tf.Graph().as_default(), tf.Session() as session:
-        feeds, batch = fed_graph(form)
+        read, feeds, batch = fed(form, by_python)
         total = np.zeros(3)
-        for values in python_batches(files, form):
+        for values in read(files):
             total += session.run(batch, dict(zip(feeds, values, strict=True)))
     return total
 
 
-def hand_queue(files, form):
+def hand_queue(files, form, by_python=False):
     """Two threads read, each half of the files, into a queue.Queue; the main thread feeds."""
     with tf.Graph().as_default(), tf.Session() as session:
-        feeds, batch = fed_graph(form)
+        read, feeds, batch = fed(form, by_python)
         ready = queue.Queue(CAPACITY // BATCH)
         ended = object()
 
-        def read(mine):
-            for values in python_batches(mine, form):
+        def fill(mine):
+            for values in read(mine):
                 ready.put(values)
             ready.put(ended)
 
-        threads = [threading.Thread(target=read, args=(files[number::2],)) for number in range(2)]
+        threads = [threading.Thread(target=fill, args=(files[number::2],)) for number in range(2)]
         for thread in threads:
             thread.start()
         total, left = np.zeros(3), len(threads)
@@ -256,52 +264,44 @@ def pipeline_readers(files, form):
     return total
 
 
-def python_texts(files, form):
-    """Lines, or serialised records."""
-    for path in files:
-        if form == "csv":
-            with open(path, "rb") as file:
-                yield from (line.rstrip(b"\n") for line in file)
-        else:
-            yield from tf.io.tf_record_iterator(path)
-
-
-def text_queue(pipe, files, form):
-    """Two producers, each reads its half of the files."""
-    texts = pipe.queue("texts", capacity=CAPACITY, dtypes=[tf.string], shapes=[[]])
-    pipe.source(texts, lambda worker, workers: python_texts(files[worker::workers], form), threads=2)
-    return texts
-
-
 def pipeline_stage(files, form):
-    """Python reads, a stage parses, a third one reduces."""
+    """Python reads, by a thread for each half of the files; a stage parses, a third reduces."""
     with t1.GraphSession() as gs, t1.QueuePipeline(gs) as pipe:
-        texts = text_queue(pipe, files, form)
+        texts = pipe.queue("texts", capacity=CAPACITY, dtypes=[tf.string], shapes=[[]])
+        pipe.source(texts, lambda worker, workers: texts_of(files[worker::workers], form), threads=2)
         rows = pipe.stage("parse", lambda block: parse(block, form), inputs=texts, batch=BLOCK, capacity=CAPACITY)
         total = summed(pipe, digest(*rows.dequeue_up_to(BATCH)))
     return total
 
 
-def pipeline_consumers(files, form):
-    """Python reads, two consumers parse and reduce."""
+def pipeline_batches(files, form):
+    """Python reads batches, by a thread for each half of the files; two consumers parse and reduce."""
     with t1.GraphSession() as gs, t1.QueuePipeline(gs) as pipe:
-        texts = text_queue(pipe, files, form)
-        total = summed(pipe, digest(*parse(texts.dequeue_up_to(BATCH), form)), threads=2)
+        texts = pipe.queue("texts", capacity=CAPACITY // BATCH, dtypes=[tf.string], shapes=[[None]], kind="padding")
+        pipe.source(texts, lambda worker, workers: blocks_of(texts_of(files[worker::workers], form)), threads=2)
+        total = summed(pipe, digest(*parse(texts.dequeue(), form)), threads=2)
     return total
 
 
 ONE_BY_ONE = {hand_runners}
 
-SIDES = {
-    form: {
+
+def sides(form, texts, parser):
+    """What is compared for a form of file; the first is what the others are compared with."""
+    found = {
+        f"QueuePipeline, Python reads 128 {texts}, work parses": pipeline_batches,
         "QueuePipeline, TensorFlow's readers": pipeline_readers,
         f"QueuePipeline, Python reads {texts}, a stage parses": pipeline_stage,
-        f"QueuePipeline, Python reads {texts}, consumers parse": pipeline_consumers,
         f"queue runners, one {texts[:-1]} at a time": hand_runners,
         "queue runners, blocks of 512": hand_runners_in_blocks,
         f"feed_dict, {parser}": hand_feed_dict,
         f"queue.Queue, two threads, feed_dict, {parser}": hand_queue,
         "tf.data, batched, then parsed by its threads": hand_data,
     }
-    for form, texts, parser in (("csv", "lines", "csv and NumPy"), ("tfrecord", "records", "parse_example"))
-}
+    if form == "csv":
+        found["feed_dict, csv and NumPy"] = functools.partial(hand_feed_dict, by_python=True)
+        found["queue.Queue, two threads, feed_dict, csv and NumPy"] = functools.partial(hand_queue, by_python=True)
+    return found
+
+
+SIDES = {"csv": sides("csv", "lines", "decode_csv"), "tfrecord": sides("tfrecord", "records", "parse_example")}
