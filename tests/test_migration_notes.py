@@ -18,9 +18,15 @@ from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS, MODELS = (
+RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES = (
     NOTES / f"{name}.md"
-    for name in ("1-run-it-unmodified", "2-what-is-different", "3-sessions-in-your-own-program", "5-old-models")
+    for name in (
+        "1-run-it-unmodified",
+        "2-what-is-different",
+        "3-sessions-in-your-own-program",
+        "5-old-models",
+        "6-queues-and-pipelines",
+    )
 )
 
 
@@ -30,7 +36,7 @@ def test_index_names_every_page_in_order() -> None:
 
 # Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process.
 @pytest.mark.slow
-@pytest.mark.parametrize("pages", [(RUNNING, DIFFERENT), (SESSIONS, MODELS)], ids=["scripts", "library"])
+@pytest.mark.parametrize("pages", [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES)], ids=["scripts", "library"])
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
     code = [block for page in pages for block in blocks(page, "python")]
     assert {Path(block.page).name for block in code} == {page.name for page in pages}
@@ -39,7 +45,9 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
 
 
 def test_no_other_page_has_python() -> None:
-    assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {RUNNING, DIFFERENT, SESSIONS, MODELS}
+    assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES)
+    }
 
 
 def test_job_files(tmp_path: Path) -> None:
