@@ -16,6 +16,7 @@ below, and there are no circles::
       repeats.py         which requests may be run twice
       rows.py            one compiled call for the rows of several requests
       batching.py        Batcher: rows of many callers in one run
+      lanes.py           which item of work begins next
       work.py            WorkQueue: parts of graphs, by priority, in order for each key
       coordinator.py     threads that end together, with the cause
       standstill.py      whether threads hang in queues

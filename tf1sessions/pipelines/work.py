@@ -2,37 +2,31 @@
 
 ::
 
-    submit(fetches, feeds) ──▶ schedule: what is ready, by priority and arrival ──▶ a worker ──▶ run ──▶ Future
-         │ it is full: the caller                   ▲ a key's next item is ready        │
-         │ is held until there is room              └──── once its last has ended ◀─────┘
+    submit(fetches, feeds) ──▶ schedule (lanes.py): which item is next ──▶ a worker ──▶ run ──▶ Future
+         │ too many wait:                ▲ a key's next item may begin          │
+         │ the caller is held            └── once its last one has ended ◀──────┘
 
-An item without a key is ready at once. Items of one key form a *lane*: a line in order of submission, whose first item
-is ready unless another one of the lane runs. A lane stands where its most urgent item stands: an urgent item cannot
-pass those before it, so they are as urgent as it is.
-
-An idle worker takes what is first among all that is ready, so no worker ever waits for a key. Workers are threads,
+A worker that is free takes what is next of all that can begin, so none ever waits for a key. Workers are threads,
 started when they are needed; those without work end after a while. One thread more, the *clock*, is there while items
-with a deadline wait; it ends those whose time is up while all workers are busy.
+with a deadline wait: it ends those whose time is up while all workers are busy.
 
-Ctrl-C may come in the middle of any of the callers' steps. Each change of the schedule is therefore made of single
-operations in an order that leaves something to pass over, never something lost (see ``_Schedule``); and a caller that
-is interrupted withdraws its item.
+A caller may be interrupted by Ctrl-C anywhere. It then withdraws its item; what it has left half done is passed over,
+and whoever was not told because of it looks again after a while.
 """
 
 from __future__ import annotations
 
 import collections
 import concurrent.futures
-import heapq
 import itertools
 import logging
 import math
 import threading
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +42,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pipelines.batching import Percentiles
 from tf1sessions.pipelines.coordinator import whereabouts
+from tf1sessions.pipelines.lanes import Entry, Schedule
 from tf1sessions.runtime import tf
 
 __all__ = ["WorkQueue", "WorkStatistics"]
@@ -62,8 +57,6 @@ _LONGEST = 1e6
 _RECENT = 4096
 
 _numbers = itertools.count()
-_T = TypeVar("_T")
-_Rank = tuple[float, int]  # priority and arrival, or deadline and arrival; no two are equal
 
 
 @dataclass(frozen=True)
@@ -96,147 +89,10 @@ class WorkStatistics:
     run_secs: Percentiles
 
 
-# -- what begins next -------------------------------------------------------------------------------------------------
-
-
-class _Line(Generic[_T]):
-    """Things in order of rank; any of them can be taken out. Each change takes effect in one operation."""
-
-    __slots__ = ("_heap", "things")
-
-    def __init__(self) -> None:
-        self.things: dict[_Rank, _T] = {}  # in order of arrival, if they are added so
-        self._heap: list[_Rank] = []  # the ranks of all things, and of some that are gone
-
-    def add(self, rank: _Rank, thing: _T) -> None:
-        heapq.heappush(self._heap, rank)
-        self.things[rank] = thing
-
-    def remove(self, rank: _Rank) -> None:
-        """Does nothing if there is nothing of this rank."""
-        self.things.pop(rank, None)
-        if len(self._heap) > 2 * len(self.things) + 32:
-            self._heap = sorted(self.things)
-
-    def first(self) -> _Rank | None:
-        """The smallest rank."""
-        heap = self._heap
-        while heap and heap[0] not in self.things:
-            heapq.heappop(heap)
-        return heap[0] if heap else None
-
-
-class _Lane(_Line["_Item"]):
-    """The items of one key that wait."""
-
-    __slots__ = ("busy", "key", "rank")
-
-    def __init__(self, key: Hashable) -> None:
-        super().__init__()
-        self.things = collections.OrderedDict()  # a dict takes longer to find its first, the more were taken before
-        self.key = key
-        self.busy = False  # one of its items runs
-        self.rank: _Rank | None = None  # under which it is among the ready
-
-    def oldest(self) -> _Item | None:
-        return next(iter(self.things.values()), None)
-
-
-class _Schedule:
-    """Which item begins next. Not thread-safe: its methods are called with the lock of the queue held.
-
-    ``waiting`` says who waits; the other lines may have things besides, which are passed over. An interrupt can come
-    between any two steps of add() and remove(), which run in callers' threads. After either, remove() puts it right.
-    """
-
-    def __init__(self) -> None:
-        self.waiting: dict[int, _Item] = {}
-        self._ready: _Line[_Item | _Lane] = _Line()
-        self._lanes: dict[Hashable, _Lane] = {}
-        self._deadlines: _Line[_Item] = _Line()
-
-    def add(self, item: _Item) -> bool:
-        """Adds an item; returns whether there is more for workers to do than before."""
-        before = len(self._ready.things)
-        if item.key is None:
-            self._ready.add(item.rank, item)
-        else:
-            item.lane = self._lanes.get(item.key) or _Lane(item.key)
-            self._lanes[item.key] = item.lane
-            item.lane.add(item.rank, item)
-            self._place(item.lane)
-        if item.deadline is not None:
-            self._deadlines.add((item.deadline, item.number), item)
-        self.waiting[item.number] = item
-        return len(self._ready.things) > before
-
-    def remove(self, item: _Item) -> bool:
-        """Takes an item out; returns whether it was waiting."""
-        waited = self.waiting.pop(item.number, None) is not None
-        if item.deadline is not None:
-            self._deadlines.remove((item.deadline, item.number))
-        if item.key is None:
-            self._ready.remove(item.rank)
-        elif item.lane is not None:
-            item.lane.remove(item.rank)
-            self._place(item.lane)
-        return waited
-
-    def take(self) -> _Item | None:
-        """Takes out the item that begins next; None when nothing is ready. ended() must follow."""
-        while (rank := self._ready.first()) is not None:
-            thing = self._ready.things[rank]
-            item: _Item | None
-            if isinstance(thing, _Lane):
-                item = thing.oldest()
-                if thing.rank != rank:  # left behind by an interrupt, as is what follows
-                    self._ready.remove(rank)
-                    continue
-                if item is None:
-                    self._place(thing)
-                    continue
-                thing.busy = True
-            else:
-                item = thing
-            if self.remove(item):
-                return item
-            self.ended(item)
-        return None
-
-    def ended(self, item: _Item) -> None:
-        """An item that was taken has ended: the next of its key is ready."""
-        if item.lane is not None:
-            item.lane.busy = False
-            self._place(item.lane)
-
-    def next_deadline(self) -> float | None:
-        """When the time of an item that waits will be up."""
-        first = self._deadlines.first()
-        return None if first is None else first[0]
-
-    def expired(self, now: float) -> _Item | None:
-        """An item whose time is up. It stays until it is removed."""
-        first = self._deadlines.first()
-        return None if first is None or first[0] > now else self._deadlines.things[first]
-
-    def _place(self, lane: _Lane) -> None:
-        """Puts a lane among the ready where its most urgent item stands, or takes it out."""
-        rank = None if lane.busy else lane.first()
-        old = lane.rank
-        if rank != old:
-            if rank is not None:
-                self._ready.add(rank, lane)
-            lane.rank = rank
-            if old is not None:
-                self._ready.remove(old)
-        if not lane.busy and not lane.things and self._lanes.get(lane.key) is lane:
-            del self._lanes[lane.key]
-
-
 # -- items ------------------------------------------------------------------------------------------------------------
 
 
-class _Item(concurrent.futures.Future):  # type: ignore[type-arg]
+class _Item(concurrent.futures.Future, Entry):  # type: ignore[type-arg]
     """One request, and the Future of its result."""
 
     def __init__(
@@ -253,7 +109,6 @@ class _Item(concurrent.futures.Future):  # type: ignore[type-arg]
         self.fetches = fetches
         self.feeds = feeds
         self.key = key
-        self.lane: _Lane | None = None
         self.number = -1  # among all items of the queue, when it is there
         self.rank = (priority, -1)
         self.arrived = time.monotonic()
@@ -269,7 +124,11 @@ class _Item(concurrent.futures.Future):  # type: ignore[type-arg]
         cancelled = super().cancel()
         queue = self._queue
         if cancelled and queue is not None and not runtime.forked_after_session():
-            queue._withdraw(self)
+            try:
+                queue._withdraw(self)
+            except BaseException:  # interrupted in the middle of it
+                queue._withdraw(self)
+                raise
             self._forget()
         return cancelled
 
@@ -391,11 +250,13 @@ class WorkQueue:
         # Guards all that follows. Held for moments only, never while anything runs, and entered by `with` alone: that
         # is the one form in which an interrupt cannot leave a lock behind.
         self._lock = threading.Lock()
-        self._schedule = _Schedule()
+        self._schedule: Schedule[_Item] = Schedule()
         self._held: dict[int, _Item] = {}  # items that wait and whose callers are held, by number
         self._closed = False
         self._cancelling = False  # nothing is begun any more
-        self._threads: set[threading.Thread] = set()
+        self._threads: set[threading.Thread] = set()  # the workers
+        self._left: list[threading.Thread] = []  # those that are about to end, or have ended
+        self._closers: list[threading.Lock] = []  # who waits for the end: each for its own
         self._idle: list[threading.Lock] = []  # of workers without work: each waits for its own
         self._thread_numbers = itertools.count(1)
         self._item_numbers = itertools.count()
@@ -485,22 +346,24 @@ class WorkQueue:
                 future = self.submit(fetches, each, priority=priority, key=key, deadline_secs=deadline_secs)
                 pending.append(future)
 
+        def cancel() -> None:
+            for future in pending:
+                future.cancel()
+
         def results() -> Iterator[Any]:
             try:
                 while pending:
                     result = pending[0].result()
                     pending.popleft()
-                    fill()
                     yield result
+                    fill()
             finally:
-                for future in pending:
-                    future.cancel()
+                cancel()
 
         try:
             fill()
         except BaseException:
-            for future in pending:
-                future.cancel()
+            cancel()
             raise
         return results()
 
@@ -545,11 +408,11 @@ class WorkQueue:
             return  # the threads, and the work, are the parent's
         until = None if join_secs is None else time.monotonic() + join_secs
         try:
-            self._close(cancel_pending)
+            self._end(cancel_pending)
             if not self._is_own_thread():
                 self._join(until)
         except BaseException:  # interrupted, or time is up
-            self._close(True)
+            self._end(True)
             raise
 
     @property
@@ -575,7 +438,8 @@ class WorkQueue:
         state = "closed" if self._closed else "open"
         return f"<WorkQueue {self.name!r} {state}, {len(self._schedule.waiting)} items wait, {len(self._running)} run>"
 
-    def _close(self, cancel: bool) -> None:
+    def _end(self, cancel: bool) -> None:
+        """Takes no more items; cancels those that wait, or lets them be."""
         with self._lock:
             self._closed = True
             self._cancelling = self._cancelling or cancel
@@ -596,34 +460,37 @@ class WorkQueue:
             raise interrupt
 
     def _join(self, until: float | None) -> None:
-        while threads := [thread for thread in self._current_threads() if thread.is_alive()]:
-            for thread in threads:
-                thread.join(None if until is None else max(0.0, until - time.monotonic()))
-            if until is not None and time.monotonic() >= until:
-                break
-        if late := [thread for thread in threads if thread.is_alive()]:
-            with self._lock:
-                running = dict(self._running)
-            places = {}
-            for thread in late:
-                item = running.get(thread)
-                places[thread.name] = whereabouts(thread) + (f", running {item.fetches!r:.200}" if item else "")
-            raise StragglerError(
-                f"{len(late)} of the threads of {self.name} did not end in time: "
-                + "; ".join(f"{name} {place}" for name, place in places.items()),
-                where="close()",
-                next_step="Look at who should feed or drain them; closing the session ends most waits.",
-                threads=places,
-            )
-        with self._lock:
-            clock = self._clock
-            _signal(self._clock_wake)
-        if clock is not None:  # nothing waits any more
-            clock.join()
+        """Waits until all threads have ended.
 
-    def _current_threads(self) -> list[threading.Thread]:
+        Not for the threads themselves: a Thread.join() that is interrupted takes the thread for ended, before 3.13.
+        """
+        ended = threading.Lock()
+        ended.acquire()
         with self._lock:
-            return list(self._threads)
+            self._closers.append(ended)
+            self._tell_closers()
+        if not ended.acquire(timeout=-1 if until is None else max(0.0, until - time.monotonic())):
+            with self._lock:
+                late = list(self._threads or filter(None, [self._clock]))  # without work, the clock ends
+                running = dict(self._running)
+            raise self._straggler_error(late, running)
+        for thread in self._left:
+            thread.join()
+
+    def _straggler_error(
+        self, late: Iterable[threading.Thread], running: Mapping[threading.Thread, _Item]
+    ) -> StragglerError:
+        places = {}
+        for thread in late:
+            item = running.get(thread)
+            places[thread.name] = whereabouts(thread) + (f", running {item.fetches!r:.200}" if item else "")
+        return StragglerError(
+            f"{len(places)} of the threads of {self.name} did not end in time: "
+            + "; ".join(f"{name} {place}" for name, place in places.items()),
+            where="close()",
+            next_step="Look at who should feed or drain them; closing the session ends most waits.",
+            threads=places,
+        )
 
     # -- who waits -------------------------------------------------------------------------------------------------
 
@@ -646,35 +513,29 @@ class WorkQueue:
         """Puts an item among those that wait. Its caller is to be held if it has a ``room``.
 
         Raises:
-            Overloaded: As submit() does.
-            ClosedError: The queue is closed.
+            Overloaded, ClosedError: As submit() does.
         """
-        expired: list[_Item] = []
-        try:
-            with self._lock:
-                if self._closed:
-                    raise ClosedError(f"{self.name} is closed", where="submit()", next_step="Make a new one.")
-                if self._is_full() and not self._is_own_thread():
-                    expired = self._take_expired()
-                    if self._is_full() and self._on_full == "refuse":
-                        self._counts["overloaded"] += 1
-                        raise Overloaded(
-                            f"{len(self._schedule.waiting)} items wait already",
-                            where=f"WorkQueue(queue_limit={self._queue_limit})",
-                            next_step="Try again later, or allow more.",
-                        )
-                    if self._is_full():
-                        item.room = threading.Lock()
-                        item.room.acquire()
-                item.enter(next(self._item_numbers))
-                if item.room is not None:
-                    self._held[item.number] = item
-                if self._schedule.add(item):
-                    self._wake_worker()
-                if item.deadline is not None:
-                    self._wake_clock(item.deadline)
-        finally:
-            self._end_expired(expired)
+        if self._is_full():
+            self._end_expired()
+        with self._lock:
+            if self._closed:
+                raise ClosedError(f"{self.name} is closed", where="submit()", next_step="Make a new one.")
+            item.enter(next(self._item_numbers))
+            if self._is_full() and not self._is_own_thread():
+                if self._on_full == "refuse":
+                    self._counts["overloaded"] += 1
+                    raise Overloaded(
+                        f"{len(self._schedule.waiting)} items wait already",
+                        where=f"WorkQueue(queue_limit={self._queue_limit})",
+                        next_step="Try again later, or allow more.",
+                    )
+                item.room = threading.Lock()
+                item.room.acquire()
+                self._held[item.number] = item
+            if self._schedule.add(item):
+                self._wake_worker()
+            if item.deadline is not None:
+                self._wake_clock(item.deadline)
 
     def _withdraw(self, item: _Item) -> None:
         """Takes an item that was cancelled out of those that wait; does nothing if it is not there."""
@@ -702,26 +563,22 @@ class WorkQueue:
         _signal(room)
         del self._held[number]
 
-    def _take_expired(self) -> list[_Item]:
-        """Takes out the items whose time is up; with the lock held."""
+    def _end_expired(self) -> None:
+        """Ends the items whose time is up."""
         expired = []
-        now = time.monotonic()
-        while (item := self._schedule.expired(now)) is not None:
-            if not self._remove(item):
-                continue
-            if item.set_running_or_notify_cancel():  # from here on it cannot be cancelled
-                self._counts["expired"] += 1
-                expired.append(item)
-            else:
-                self._counts["cancelled"] += 1
-        return expired
-
-    def _end_expired(self, expired: Iterable[_Item]) -> None:
-        """Ends them; without the lock, because the functions added to their Futures are called."""
+        with self._lock:
+            now = time.monotonic()
+            while (item := self._schedule.expired(now)) is not None:
+                if not self._remove(item):
+                    continue
+                if item.set_running_or_notify_cancel():  # from here on it cannot be cancelled
+                    self._counts["expired"] += 1
+                    expired.append(item)
+                else:
+                    self._counts["cancelled"] += 1
         for item in expired:
-            waited = time.monotonic() - item.arrived
             error = DeadlineError(
-                f"the item has waited for {waited:.3f} s and was not run",
+                f"the item has waited for {now - item.arrived:.3f} s and was not run",
                 where=f"deadline_secs={(item.deadline or 0.0) - item.arrived:.6g}",
                 next_step="Give it more time, or have more workers.",
             )
@@ -730,24 +587,50 @@ class WorkQueue:
     # -- workers ---------------------------------------------------------------------------------------------------
 
     def _wake_worker(self) -> None:
-        """There is more to do: one more worker looks for it; with the lock held."""
+        """One more item can begin: one more worker looks for it; with the lock held."""
         if self._idle:
             self._idle.pop().release()
         elif len(self._threads) < self._workers:
-            name = f"{self.name}-{next(self._thread_numbers)}"
-            thread = threading.Thread(target=self._work, name=name, daemon=True)
             try:
-                thread.start()
+                self._threads.add(self._start(self._work, str(next(self._thread_numbers))))
             except RuntimeError:  # the system has no more threads
                 if not self._threads:
                     raise
-            else:
-                self._threads.add(thread)
+
+    def _start(self, target: Callable[[], None], what: str) -> threading.Thread:
+        """Starts a thread; with the lock held."""
+        self._left = [thread for thread in self._left if thread.is_alive()]
+        thread = threading.Thread(target=target, name=f"{self.name}-{what}", daemon=True)
+        thread.start()
+        return thread
+
+    def _leave(self, me: threading.Thread) -> None:
+        """A thread is about to end; with the lock held."""
+        self._threads.discard(me)
+        if self._clock is me:
+            self._clock = None
+        self._left.append(me)
+        if self._closed:
+            self._tell_closers()
+
+    def _tell_closers(self) -> None:
+        """Tells who waits for the end if it has come, and the clock if only it is still there; with the lock held."""
+        if self._threads:
+            return
+        if self._clock is not None:
+            _signal(self._clock_wake)
+            return
+        for ended in self._closers:
+            _signal(ended)
 
     def _work(self) -> None:
-        """A worker's thread."""
+        """A worker's thread.
+
+        An error that is kept keeps the frames that it has passed, and those that have called them. So this one drops
+        what it has, and no other frame is around a run.
+        """
         me = threading.current_thread()
-        wake = threading.Lock()
+        wake = threading.Lock()  # it waits for this when there is nothing to do
         wake.acquire()
         with self._lock:
             if me not in self._threads:  # whoever started it was interrupted just then
@@ -755,61 +638,54 @@ class WorkQueue:
                     return
                 self._threads.add(me)
         try:
-            while self._work_once(me, wake):
-                pass
+            while (item := self._next(me, wake)) is not None:
+                started = time.monotonic()
+                result, error = _outcome(self._run, item)
+                self._note(me, item, started, error)  # before the caller knows
+                try:
+                    item.answer(result, error)
+                finally:
+                    with self._lock:
+                        self._schedule.ended(item)
+                del item, result, error
         except BaseException:
             with self._lock:
-                self._threads.discard(me)
                 self._running.pop(me, None)
+                self._threads.discard(me)
                 if self._schedule.waiting:
                     self._wake_worker()
+                self._leave(me)
             raise
-
-    def _work_once(self, me: threading.Thread, wake: threading.Lock) -> bool:
-        """Runs one item; False when the worker is to end."""
-        item = self._next(me, wake)
-        if item is None:
-            return False
-        started = time.monotonic()
-        try:
-            result, error = _outcome(self._run, item)
-            with self._lock:  # before the caller knows
-                del self._running[me]
-                self._counts["succeeded" if error is None else "failed"] += 1
-                self._queued.append(started - item.arrived)
-                self._runs.append(time.monotonic() - started)
-            item.answer(result, error)
         finally:
-            with self._lock:
-                self._schedule.ended(item)
-        return True
+            del self
+
+    def _note(self, me: threading.Thread, item: _Item, started: float, error: BaseException | None) -> None:
+        with self._lock:
+            del self._running[me]
+            self._counts["succeeded" if error is None else "failed"] += 1
+            self._queued.append(started - item.arrived)
+            self._runs.append(time.monotonic() - started)
 
     def _next(self, me: threading.Thread, wake: threading.Lock) -> _Item | None:
         """Waits for an item to run; None when the worker is to end."""
         late = False
         while True:
-            item, ends = self._look(me, wake, late)
-            if item is not None or ends:
-                return item
-            late = not wake.acquire(timeout=_IDLE_SECS)
-
-    def _look(self, me: threading.Thread, wake: threading.Lock, late: bool) -> tuple[_Item | None, bool]:
-        """Begins an item, or makes the worker one of the idle, or of those that end: if it has waited too long."""
-        with self._lock:
-            if late and wake in self._idle:
-                self._idle.remove(wake)
-            elif late:  # somebody has come with work just now
-                wake.acquire(blocking=False)
-                late = False
-            expired = self._take_expired()
-            item = self._take(me)
-            ends = item is None and (self._closed or late)
-            if item is None and not ends:
+            if self._schedule.deadlines.things:
+                self._end_expired()
+            with self._lock:
+                if late and wake in self._idle:
+                    self._idle.remove(wake)
+                elif late:  # somebody has come with work just now
+                    wake.acquire(blocking=False)
+                    late = False
+                item = self._take(me)
+                if item is not None:
+                    return item
+                if late or self._closed:
+                    self._leave(me)
+                    return None
                 self._idle.append(wake)
-            elif ends and not self._closed:
-                self._threads.discard(me)
-        self._end_expired(expired)
-        return item, ends
+            late = not wake.acquire(timeout=_IDLE_SECS)
 
     def _take(self, me: threading.Thread) -> _Item | None:
         """Begins an item; with the lock held."""
@@ -830,31 +706,23 @@ class WorkQueue:
     def _wake_clock(self, deadline: float) -> None:
         """An item with a deadline waits; with the lock held."""
         if self._clock is None:
-            thread = threading.Thread(target=self._watch_deadlines, name=f"{self.name}-clock", daemon=True)
             self._clock_until = deadline
-            thread.start()
-            self._clock = thread
+            self._clock = self._start(self._watch_deadlines, "clock")
         elif deadline < self._clock_until:
             self._clock_until = deadline
             _signal(self._clock_wake)
 
     def _watch_deadlines(self) -> None:
-        """The clock's thread: is there while items with a deadline wait."""
-        while (secs := self._end_late_items()) is not None:
-            self._clock_wake.acquire(timeout=min(max(0.0, secs), _IDLE_SECS))
-
-    def _end_late_items(self) -> float | None:
-        """Ends the items whose time is up; returns for how long there will be no others, None for ever."""
-        with self._lock:
-            now = time.monotonic()
-            expired = self._take_expired()
-            deadline = self._schedule.next_deadline()
-            if deadline is not None:
+        """The clock's thread."""
+        while True:
+            self._end_expired()
+            with self._lock:
+                deadline = self._schedule.next_deadline()
+                if deadline is None:
+                    self._leave(threading.current_thread())
+                    return
                 self._clock_until = deadline
-            elif not self._closed:
-                self._clock = None
-        self._end_expired(expired)
-        return None if deadline is None else deadline - now
+            self._clock_wake.acquire(timeout=min(max(0.0, deadline - time.monotonic()), _IDLE_SECS))
 
 
 def _signal(waited_for: threading.Lock) -> None:
