@@ -3,7 +3,8 @@
 Rows of many callers in one run: ``repeats.py`` which requests may be run twice · ``rows.py`` one compiled call for the
 rows of several requests · ``batching.py`` the Batcher: who runs what, and when.
 
-Parts of graphs, handed to a few threads: ``lanes.py`` which item of work begins next · ``work.py`` the WorkQueue: who runs it.
+Parts of graphs, handed to a few threads: ``lanes.py`` which item of work begins next · ``work.py`` the WorkQueue: who
+runs it.
 
 Queues, and the threads that fill and empty them::
 
