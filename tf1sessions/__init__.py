@@ -6,6 +6,7 @@ below, and there are no circles::
     errors.py          the tree of exceptions
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
     sessions/          one graph, one session
+      machine.py         the cores and the memory that this process may use
       config.py          SessionConfig, to and from ConfigProto
       operations.py      what is known about TensorFlow's operations
       watchdog.py        names calls that wait for ever
@@ -315,7 +316,7 @@ below, and there are no circles::
     scripts/           unmodified TF1 programs
       jobs.py            what is to be run, and under which settings
       jobfile.py         TOML job files and their grids of parameters
-      machine.py         what this machine can carry
+      machine.py         how many jobs this machine can carry
       events.py          what a run tells while it goes on
       folder.py          the run's folder: a log a job, jobs.json
       logs.py            the ends of logs
