@@ -14,7 +14,7 @@ from tf1sessions.errors import ConfigError, JobError, PythonTwoError, Tf1Session
 CLASSES = [getattr(errors, name) for name in errors.__all__]
 OURS = set(CLASSES)
 
-_NODE = re.compile(r"^(?P<indent>[ │├└─]*)(?P<name>\w+Error|Overloaded)\b(?: \((?P<builtin>\w+)\))?")
+_NODE = re.compile(r"^(?P<indent>[ │├└─]*)(?P<name>\w+(?:Error|Conflict)|Overloaded)\b(?: \((?P<builtin>\w+)\))?")
 
 
 def drawn_tree(docstring: str) -> dict[str, tuple[str | None, str | None]]:

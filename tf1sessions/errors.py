@@ -7,6 +7,8 @@
     │   ├── ConfigError                     a SessionConfig field, or a ConfigProto that cannot be one
     │   ├── ExecutionModeError              execution="caller" asked for a graph that is not safe in it
     │   ├── JobFileError                    a TOML job file that cannot be read as one
+    │   ├── MemoryPlanError                 a MemoryPlan that the machine cannot hold
+    │   ├── MemoryPlanConflict              a session asks for another share of the GPU than its process has
     │   └── ScriptUsageError                a script path, module or option that cannot be run
     ├── ModelError (ValueError)             a model that cannot be loaded, or not without more
     │   ├── ModelFileError                  its files are malformed, cut off, or no model at all
@@ -28,6 +30,7 @@
         ├── WorkerDiedError                 a worker process was killed, by the signal named
         ├── BatchError                      a batch failed, and its requests cannot be told apart
         ├── DeadlineError (TimeoutError)    a request waited too long for its run
+        ├── MemoryWaitError (TimeoutError)  GPU memory did not become free in time
         ├── Overloaded                      too many requests wait already
         ├── StageError                      a stage of a pipeline raised; __cause__ is its own exception
         ├── StallError (TimeoutError)       nothing moves in a pipeline any more
@@ -53,6 +56,9 @@ __all__ = [
     "JobError",
     "JobFileError",
     "JobTimeoutError",
+    "MemoryPlanConflict",
+    "MemoryPlanError",
+    "MemoryWaitError",
     "MissingModuleError",
     "MissingSymbolError",
     "ModelError",
@@ -147,6 +153,17 @@ class JobFileError(UsageError):
     """A TOML job file has a wrong key, type or value; the message names the file and the key."""
 
 
+class MemoryPlanError(UsageError):
+    """A :class:`~tf1sessions.MemoryPlan` that contradicts itself, or that does not fit what is free."""
+
+
+class MemoryPlanConflict(UsageError):
+    """A session asks for another share of the GPUs than its process has already been given.
+
+    ``first`` says who was given the share, ``first_where`` in which line.
+    """
+
+
 class ScriptUsageError(UsageError):
     """A script, module or option given to ``tf1sessions run`` cannot be run."""
 
@@ -235,6 +252,10 @@ class BatchError(WorkError):
 
 class DeadlineError(WorkError, TimeoutError):
     """A request waited longer than it was allowed to, and was not run."""
+
+
+class MemoryWaitError(WorkError, TimeoutError):
+    """The memory that a plan gives a worker did not become free in time. ``free_mb`` and ``needed_mb`` are in MiB."""
 
 
 class Overloaded(WorkError):
