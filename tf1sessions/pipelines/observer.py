@@ -8,6 +8,7 @@ not the space, that the run needs; otherwise it is at work.
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from tf1sessions.pipelines.queues import PipelineQueue
 from tf1sessions.pipelines.stages import Stage, Worker
 from tf1sessions.pipelines.statistics import PipelineStatistics, QueueStatistics, StageStatistics
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.watchdog import Call
+from tf1sessions.sessions.watchdog import Call, place
 
 __all__ = ["Observer"]
 
@@ -69,10 +70,11 @@ class Observer:
             for worker in stage.workers:
                 call = calls.get(worker.thread.ident or 0)
                 worker.blocked = self._waits_for(worker, call, sizes)
-                if worker.blocked is None or not worker.counts:
+                if worker.blocked is None:
                     continue
                 name = worker.blocked.name
-                stage.waiting[name] = stage.waiting.get(name, 0.0) + max(0.0, min(passed, now - worker.since))
+                if worker.counts:
+                    stage.waiting[name] = stage.waiting.get(name, 0.0) + max(0.0, min(passed, now - worker.since))
                 if call is not None and now - call.since >= self._stall_secs and worker.stalled is not call:
                     worker.stalled = call
                     self._tell(worker, worker.blocked, sizes[name], now - call.since)
@@ -132,7 +134,8 @@ class Observer:
         if queue in stage.reads:
             needed = stage.reads[queue] or 1
             others = [other for other in stages if queue in other.writes]
-            what = f"{needed} item{'s' * (needed != 1)} of queue {queue.name!r}, which has {size}"
+            held = " besides those that this run has taken" if needed > 1 else ""
+            what = f"{needed} item{'s' * (needed != 1)} of queue {queue.name!r}, which has {size}{held}"
             who = "writes to it"
         else:
             others = [other for other in stages if queue in other.reads]
@@ -145,7 +148,9 @@ class Observer:
             told = f"{', '.join(repr(other.name) for other in others)} {who} no more"
         else:
             told = f"no stage of the pipeline {who}"
-        text = f"{self._flow.name}: stage {stage.name!r} has waited {secs:.0f} s for {what}; {told}"
+        text = (
+            f"{self._flow.name}: stage {stage.name!r} has waited {secs:.{0 if secs >= 10 else 1}f} s for {what}; {told}"
+        )
         statistics = self.statistics()
         if self._stop:
             self._flow.failed(worker, StallError(f"{text}.\n{statistics}", statistics=statistics))
@@ -203,16 +208,17 @@ class Observer:
             waiting_secs=MappingProxyType(waiting),
             busy=max(0.0, 1.0 - sum(waiting.values()) / secs) if secs else 0.0,
             items_per_sec=stage.items / lasted if lasted > 0 else 0.0,
-            doing=tuple(_doing(worker) for worker in workers if worker.ended is None) if stage.begun else (),
+            doing=tuple(_doing(worker) for worker in workers if worker.ended is None and worker.thread.is_alive()),
         )
 
 
 def _doing(worker: Worker) -> str:
     queue = worker.blocked
     if queue is not None:
-        what = "items of" if queue in worker.stage.reads else "space in"
-        return f"waits for {what} {queue.name!r}"
-    return {"run": "runs", "python": "is in Python"}.get(worker.doing, worker.doing)
+        return f"waits for {'items of' if queue in worker.stage.reads else 'space in'} {queue.name!r}"
+    if worker.doing != "python":
+        return {"run": "runs"}.get(worker.doing, worker.doing)
+    return f"is at {place(sys._current_frames().get(worker.thread.ident or 0))}"
 
 
 def _bottleneck(stages: Mapping[str, StageStatistics]) -> str | None:

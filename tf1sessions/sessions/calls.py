@@ -227,8 +227,14 @@ class Request:
             values = [value.copy() for value in values]
         if not judgement.may_block:
             return _run_callable(session._session, self.handle, values, None)
-        with watchdog.call(session, judgement.may_block):
-            return _run_callable(session._session, self.handle, values, None)
+        try:
+            with watchdog.call(session, judgement.may_block):
+                return _run_callable(session._session, self.handle, values, None)
+        except RuntimeError as error:
+            # Ctrl-C while it waited, and then it failed: the interrupt hits TensorFlow inside the making of its error.
+            if "REPLACED BY KeyboardInterrupt" in str(error):
+                raise KeyboardInterrupt from None
+            raise
 
     def __del__(self) -> None:
         session = self._session()

@@ -124,9 +124,16 @@ _STRING = _words(
     "ScalarSummary HistogramSummary MergeSummary TensorSummary TensorSummaryV2"
 )
 
+# Looking at a queue takes its lock for a moment; reading, writing and closing it may run what others wait for.
+_QUEUES = frozenset(
+    f"{name}{version}"
+    for name in ("FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue", "QueueSize", "QueueIsClosed")
+    for version in ("", "V2")
+)
+
 #: Operations whose kernels return when they are done: they wait for nothing, call no Python and start no other
 #: executor. Only a graph made of these alone may run in the caller's thread.
-CALLER_SAFE = _PLAIN | _MATH | _ARRAY | _NN | _RANDOM | _STATE | _OPTIMIZERS | _STRING
+CALLER_SAFE = _PLAIN | _MATH | _ARRAY | _NN | _RANDOM | _STATE | _OPTIMIZERS | _STRING | _QUEUES
 
 #: Operations that may wait for another thread, for ever. The watchdog names them.
 BLOCKING = _words(
