@@ -6,6 +6,7 @@ import contextlib
 import gc
 import logging
 import os
+import re
 import signal
 import threading
 import time
@@ -106,12 +107,51 @@ def check_the_allow_list_names_operations_that_start_nothing() -> None:
     assert not sorted(operations.CALLER_SAFE - set(registered)), "not operations of this TensorFlow"
     assert not sorted(operations.BLOCKING - set(registered)), "not operations of this TensorFlow"
     assert not operations.CALLER_SAFE & operations.BLOCKING
-    for name in sorted(operations.CALLER_SAFE):
+    # Making a queue and looking at one waits for nobody: see the check of queues that others wait for.
+    looks = {name for name in operations.CALLER_SAFE if re.fullmatch(r"\w+Queue(V2)?|Queue(Size|IsClosed)(V2)?", name)}
+    assert len(looks) == 12
+    for name in sorted(operations.CALLER_SAFE - looks):
         definition = registered[name]
         assert not any("func" in attribute.type for attribute in definition.attr), f"{name} runs a function"
         for word in ("Queue", "Barrier", "Iterator", "Dataset", "Recv", "Send", "Collective", "Stage", "PyFunc", "Py"):
             assert word not in name, f"{name} may wait"
         assert not any(argument.type_attr == "dataset" for argument in definition.input_arg)
+
+
+def check_looking_at_a_queue_does_not_wait_with_those_who_do() -> None:
+    """In the calling thread, while the one thread of the pool is in Python and others wait for both ends."""
+    with new_session(config=tf.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)) as session:
+        full, empty = tf.FIFOQueue(1, tf.float32, [[]]), tf.PriorityQueue(1, tf.float32, [[]])
+        session.run(full.enqueue(1.0))
+        inside, leave = threading.Event(), threading.Event()
+
+        def stays(value: Any) -> Any:
+            inside.set()
+            assert leave.wait(60)
+            return value
+
+        looks = calls.CompiledCall(session, [], [full.size(), empty.size(), full.is_closed(), empty.is_closed()], None)
+        assert looks.in_caller
+        waits = [full.enqueue(2.0), empty.dequeue(), tf.py_func(stays, [1.0], tf.float32)]
+        threads = [threading.Thread(target=_run_until_closed, args=(session, each), daemon=True) for each in waits]
+        for thread in threads[:2]:
+            thread.start()
+        in_flight = watchdog.watchdog.calls
+        wait_for(lambda: len([call for call in in_flight() if call.session is session]) == 2, "two calls that wait")
+        threads[2].start()
+        assert inside.wait(60)
+        for _ in range(100):
+            assert [int(value) for value in looks()] == [1, 0, 0, 0]
+        leave.set()
+        session.run([full.close(cancel_pending_enqueues=True), empty.close()])
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def _run_until_closed(session: Any, fetches: Any) -> None:
+    with contextlib.suppress(tf.errors.CancelledError, tf.errors.OutOfRangeError):
+        session.run(fetches)
 
 
 def check_auto_uses_the_callers_thread_for_plain_graphs_only() -> None:
@@ -142,7 +182,7 @@ def check_auto_uses_the_callers_thread_for_plain_graphs_only() -> None:
             (tf.nn.softmax(tf.layers.dense(tf.reshape(x, [1, 1]), 2)), True),
             (queue.enqueue(x), False),
             (queue.dequeue() * x, False),
-            (queue.size(), False),
+            (queue.size(), True),
             (table.lookup(tf.constant(["a"])), False),
             (item + x, False),
             (tf.py_func(lambda value: value, [x], tf.float32), False),
