@@ -10,12 +10,14 @@ stock of what each thread of the process is in::
     IDLE     the same with a time limit, or a service of TensorFlow or of this package
     MOVING   anything else: it computes, sleeps, reads a file, or waits for another process
 
-A standstill is what has looked the same, with next to no processor time used by the process, for some seconds.
+A standstill is what has looked the same for some seconds in which the process used next to no processor time, and when
+none of its threads wants to run at the end of them (on a busy machine a thread that computes may get little time).
 """
 
 from __future__ import annotations
 
 import enum
+import os
 import sys
 import threading
 import time
@@ -34,6 +36,10 @@ _WORKING = 0.05
 #: How much longer a standstill has to last when a thread moves that does not keep the process alive, as it might feed
 #: the others. Arbitrary.
 _DOUBT = 6.0
+
+#: Between the looks at who runs; arbitrary.
+_AGAIN_SECS = 0.01
+_TASKS = "/proc/self/task"
 
 _QUEUES = ("Queue", "Reader", "Barrier", "Stage", "Unstage", "MapStage", "MapUnstage", "OrderedMap", "Mutex")
 _ACCUMULATORS = ("AccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
@@ -187,4 +193,26 @@ class Standstill:
             self.restart()
             return False
         since = max([self._since, *(one.call.since for one in seen if one.call is not None)])
-        return now - since >= self.secs * factor
+        if now - since < self.secs * factor:
+            return False
+        if _somebody_runs():
+            self.restart()
+            return False
+        return True
+
+
+def _somebody_runs() -> bool:
+    """Whether a thread of this process runs, wants to run, or waits for a disk, but for the one that asks."""
+    own = str(threading.get_native_id())
+    for look_again in (True, True, False):
+        for task in os.listdir(_TASKS) if os.path.isdir(_TASKS) else ():
+            try:
+                with open(f"{_TASKS}/{task}/stat", "rb") as file:
+                    state = file.read().rpartition(b")")[2].split()[0]
+            except (FileNotFoundError, ProcessLookupError):  # it ended
+                continue
+            if state in (b"R", b"D") and task != own:
+                return True
+        if look_again:
+            time.sleep(_AGAIN_SECS)
+    return False

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import os
 import sys
 import threading
@@ -69,7 +70,7 @@ def wait(queue_grace_secs: float | None, exit_code: int) -> None:
         KeyboardInterrupt: Ctrl-C while it waited.
     """
     main = threading.current_thread()
-    if all(thread.daemon or thread is main for thread in threading.enumerate()):
+    if not _keeping(main):
         return
     watcher = None
     if queue_grace_secs and "tf1sessions.sessions.watchdog" in sys.modules:  # else it has no sessions
@@ -78,8 +79,7 @@ def wait(queue_grace_secs: float | None, exit_code: int) -> None:
     try:
         threading._shutdown()  # type: ignore[attr-defined]  # the interpreter will once more, which does nothing then
     except KeyboardInterrupt:
-        names = [thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main]
-        _log.warning(f"interrupted while the program's threads were waited for: {', '.join(map(repr, names))}")
+        _log.warning(f"interrupted while the process waited for {_names(_keeping(main))}")
         raise
     if watcher is not None and not watcher.finish():
         end_process(exit_code)  # Python would crash in its end: a thread is in TensorFlow, closing a session
@@ -110,16 +110,21 @@ class _Watcher(threading.Thread):
 
         standstill = Standstill(self._grace_secs, leave_out=[self._main.ident])
         tried: list[Any] = []
+        tell_at = math.inf
         while not self._done.wait(min(1.0, self._grace_secs / 10)):
             hanging = standstill.of_process()
             if not hanging:
+                if time.monotonic() > tell_at:
+                    tell_at = math.inf
+                    _log.warning(f"the process still waits for {_names(_keeping(self._main))}")
                 continue
             if all(any(_held_by(one) is other for other in tried) for one in hanging):
-                _log.warning(f"these threads cannot be ended, and the process ends without them: {_names(hanging)}")
+                _log.warning(f"the process ends without threads that cannot be ended: {_names(_keeping(self._main))}")
                 end_process(self._exit_code)
             _tell(hanging, self._grace_secs)
             tried += map(_held_by, hanging)
             self._end(hanging)
+            tell_at = time.monotonic() + self._grace_secs
             standstill.restart()
 
     def _end(self, hanging: Sequence[Seen]) -> None:
@@ -163,8 +168,18 @@ def _tell(hanging: Sequence[Seen], secs: float) -> None:
         _log.warning(f"and {len(threads) - _NAMED} more")
 
 
-def _names(hanging: Sequence[Seen]) -> str:
-    return ", ".join(sorted(repr(one.thread.name) for one in hanging if one.thread is not None))
+def _keeping(main: threading.Thread) -> list[threading.Thread]:
+    """The threads that Python waits for."""
+    return [thread for thread in threading.enumerate() if not thread.daemon and thread is not main]
+
+
+def _names(threads: Sequence[threading.Thread]) -> str:
+    """The threads by name, each with where it is."""
+    found = sys.modules.get("tf1sessions.pipelines.coordinator")  # not there without TensorFlow
+    where = "" if found is None else " ({})"
+    return ", ".join(
+        f"thread {thread.name!r}" + where.format(found and found.whereabouts(thread)) for thread in threads[:_NAMED]
+    )
 
 
 def _expect_errors(threads: set[threading.Thread | None]) -> None:
