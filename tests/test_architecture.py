@@ -77,6 +77,9 @@ IMPORTERS = ("import_module", "__import__")  # functions that import what their 
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
 OPTIONAL = {"PIL", "google", "scipy", "tensorflow_probability"}  # google.protobuf comes with TensorFlow
 
+# Packages that are imported by another name than they are installed by.
+IMPORTED_AS = {"nvidia-ml-py": "pynvml"}
+
 TENSORFLOW = {"tensorflow", "tf_keras", "keras"}
 
 
@@ -262,11 +265,12 @@ def test_commands_import_tensorflow_only_when_they_run() -> None:
 def test_third_party_imports_are_declared() -> None:
     settings = configparser.ConfigParser()
     settings.read(ROOT / "setup.cfg", encoding="utf-8")
-    declared = {
+    names = {
         re.split(r"[ <>=!;\[]", line.strip(), maxsplit=1)[0]
         for line in settings["options"]["install_requires"].splitlines()
         if line.strip()
     }
+    declared = {IMPORTED_AS.get(name, name) for name in names}
     used = {name.partition(".")[0] for module in MODULES for name in imported(module)}
     library = sys.stdlib_module_names | {"tomllib"}  # new in 3.11
     assert used - library - {NAME} - TENSORFLOW - declared == OPTIONAL

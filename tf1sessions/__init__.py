@@ -7,6 +7,8 @@ below, and there are no circles::
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
     sessions/          one graph, one session
       machine.py         the cores and the memory that this process may use
+      gpus.py            the GPUs: what is free, and who holds the rest
+      shares.py          how workers share them: the arithmetic of a plan
       config.py          SessionConfig, to and from ConfigProto
       operations.py      what is known about TensorFlow's operations
       watchdog.py        names calls that wait for ever
