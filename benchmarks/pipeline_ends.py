@@ -1,6 +1,6 @@
 """Starts and stops of QueuePipeline in a row: how many hang, end wrongly, or leave a thread, a file or memory behind.
 
-    python benchmarks/pipeline_ends.py [--trials 10000] [--seed N] [--limit-secs 30]
+    python benchmarks/pipeline_ends.py [--trials 10000] [--seed N] [--ending NAME] [--limit-secs 30]
 
 Each trial is a pipeline of its own: source → queue → operation → queue → consumer, of queues of a random kind, with one
 to three threads a stage. It ends in one of the ways of ``ENDINGS`` when its queues are in one of the ``STATES``; both
@@ -40,6 +40,7 @@ ENDINGS = (
     "error in the consumer",
     "error in the body",
     "Ctrl-C",
+    "Ctrl-C at the end",
 )
 #: Both queues full; both empty and everybody waiting; the first closed; at a random item, without waiting for a state.
 STATES = ("full", "empty", "closed", "any")
@@ -60,16 +61,17 @@ class Boom(Exception):
 class Trial:
     """One pipeline, the gate that its ending waits for, and the thread that opens it."""
 
-    def __init__(self, number, seed):
+    def __init__(self, number, seed, ending=None):
         draw = random.Random(f"{seed} {number}")
         self.number = number
-        self.ending = draw.choice(ENDINGS)
+        self.ending = ending or draw.choice(ENDINGS)
         self.state = draw.choice(STATES)
         self.kind = draw.choice(KINDS)
         self.consumer = "work" if self.ending == "steps reached" else draw.choice(CONSUMERS)
         self.staged = draw.random() < 0.5
         self.threads = [draw.randint(1, 3) for _ in range(3)]
         self.at = draw.randrange(1, ITEMS)  # the item at which it ends that does not wait for a state
+        self.late = draw.uniform(0, 0.02)  # seconds between the last item and a Ctrl-C at the end
         self.gate = threading.Event()
         self.reached, self.left = threading.Event(), threading.Event()
         self.seen = []
@@ -92,6 +94,7 @@ class Trial:
             "error in the consumer": "Boom" if in_body else "StageError from Boom",
             "error in the body": "Boom",
             "Ctrl-C": "KeyboardInterrupt",
+            "Ctrl-C at the end": "KeyboardInterrupt",
         }.get(self.ending, "nothing")
 
     # -- its parts
@@ -105,7 +108,7 @@ class Trial:
                 self.gate.wait()
             if number == BEFORE_CLOSED and self.state == "closed":
                 return
-            if number == ITEMS and self.ending == "end of input":
+            if number == ITEMS and self.ending in ("end of input", "Ctrl-C at the end"):
                 return
             if self.is_due("error in the producer", number):
                 raise Boom
@@ -153,6 +156,11 @@ class Trial:
                 self.reached.set()
         finally:
             self.gate.set()
+        if self.ending == "Ctrl-C at the end":
+            while len(self.seen) < (BEFORE_CLOSED if self.state == "closed" else ITEMS) and not self.left.is_set():
+                time.sleep(0.0003)
+            if not self.left.wait(self.late):
+                os.kill(os.getpid(), signal.SIGINT)
 
     def body(self, gs, t1):
         """The program."""
@@ -208,6 +216,9 @@ class Trial:
         before, self.director, raised, trace = set(threading.enumerate()), None, "nothing", ""
         try:
             self.body(gs, t1)
+            if self.ending == "Ctrl-C at the end":
+                self.director.join()  # it may come as late as here
+                time.sleep(0.01)
         except BaseException as error:  # noqa: B036 - Ctrl-C is one of the endings
             raised = type(error).__name__
             if error.__cause__ is not None:
@@ -261,7 +272,7 @@ def look():
     }
 
 
-def work(first, last, seed, without):
+def work(first, last, options):
     """Runs trials and writes a line of JSON about each."""
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     import tf1sessions as t1
@@ -272,7 +283,10 @@ def work(first, last, seed, without):
         with t1.GraphSession() as gs:
             for number in range(start, min(last, start + A_SESSION)):
                 print(json.dumps({"begins": number}), flush=True)
-                wrong = run_without(gs, number, tf) if without else Trial(number, seed).run(gs, t1)
+                if options.without:
+                    wrong = run_without(gs, number, tf)
+                else:
+                    wrong = Trial(number, options.seed, options.ending).run(gs, t1)
                 print(json.dumps({"ended": number, "wrong": wrong or []}), flush=True)
         if (start - first) % REPORT < A_SESSION:
             gc.collect()
@@ -287,18 +301,20 @@ def work(first, last, seed, without):
 class Watched:
     """A process that runs trials from ``first`` on, and the lines it writes."""
 
-    def __init__(self, first, last, seed, without):
-        command = [sys.executable, os.path.abspath(__file__), "--work", str(first), str(last), "--seed", str(seed)]
+    def __init__(self, first, options, without):
+        command = [sys.executable, os.path.abspath(__file__), "--work", str(first), str(options.trials)]
+        command += ["--seed", str(options.seed)] + ["--ending", options.ending] * bool(options.ending)
         environment = {"TF_CPP_MIN_LOG_LEVEL": "3"} | dict(os.environ)
         self.process = subprocess.Popen(command + ["--without"] * without, stdout=subprocess.PIPE, env=environment)
 
     def lines(self, limit_secs):
-        """What it writes; ends when it ends, or has written nothing for ``limit_secs``."""
-        output, rest = self.process.stdout.fileno(), b""
-        while select.select([output], [], [], limit_secs)[0]:
+        """What it writes; ends when it ends, or has written nothing for ``limit_secs`` (a minute, at its start)."""
+        output, rest, limit = self.process.stdout.fileno(), b"", max(60, limit_secs)
+        while select.select([output], [], [], limit)[0]:
             text = os.read(output, 65536)
             if not text:
                 return
+            limit = limit_secs
             *whole, rest = (rest + text).split(b"\n")
             for line in whole:
                 if line.startswith(b"{"):
@@ -317,13 +333,17 @@ class Watched:
             return "nothing happened any more"
 
 
-def watch(trials, seed, limit_secs, without=False):
+def watch(options, without=False):
     """Runs all trials, with new processes after hangs; returns the hangs, what was wrong by trial, and the looks."""
     hangs, wrong, looks, number = {}, {}, [], 0
-    while number < trials:
-        watched = Watched(number, trials, seed, without)
+
+    def tell(number, what):
+        print(f"{Trial(number, options.seed, options.ending)}\n  {what}", flush=True)
+
+    while number < options.trials:
+        watched = Watched(number, options, without)
         looks.append([])
-        for line in watched.lines(max(limit_secs, 60) if not looks[-1] else limit_secs):
+        for line in watched.lines(options.limit_secs):
             if "begins" in line:
                 number = line["begins"]
             elif "look" in line:
@@ -332,12 +352,12 @@ def watch(trials, seed, limit_secs, without=False):
                 number = line["ended"] + 1
                 if line["wrong"]:
                     wrong[line["ended"]] = line["wrong"]
-                    print(f"{Trial(line['ended'], seed)}\n  " + "\n  ".join(line["wrong"]), flush=True)
+                    tell(line["ended"], "\n  ".join(line["wrong"]))
         ended = watched.end()
         if ended is None:
             break
-        print(f"{Trial(number, seed)}\n  {ended}", flush=True)
         hangs[number] = ended
+        tell(number, ended)
         number += 1
     return hangs, wrong, max(looks, key=len)
 
@@ -353,16 +373,18 @@ def main():
     parser.add_argument("--trials", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit-secs", type=float, default=30)
+    parser.add_argument("--ending", choices=ENDINGS, help="this one alone")
     parser.add_argument("--work", nargs=2, type=int, help=argparse.SUPPRESS)
     parser.add_argument("--without", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(*options.work, options.seed, options.without)
+        work(*options.work, options)
         return 0
     start = time.perf_counter()
-    hangs, wrong, looks = watch(options.trials, options.seed, options.limit_secs)
+    hangs, wrong, looks = watch(options)
     took = time.perf_counter() - start
-    counts = collections.Counter((t.ending, t.state) for t in (Trial(n, options.seed) for n in range(options.trials)))
+    trials = (Trial(number, options.seed, options.ending) for number in range(options.trials))
+    counts = collections.Counter((trial.ending, trial.state) for trial in trials)
     print(f"{'trials':<24}" + "".join(f"{state:>8}" for state in STATES))
     for ending in ENDINGS:
         print(f"{ending:<24}" + "".join(f"{counts[ending, state]:>8}" for state in STATES))
@@ -372,7 +394,7 @@ def main():
     print(f"threads of Python left behind: by {threads} trials")
     for what in ("threads", "files"):
         print(f"{what} of the process: {looks[0][what]} after the first trials, {looks[-1][what]} after the last")
-    bare = watch(options.trials, options.seed, options.limit_secs, without=True)[2]
+    bare = watch(options, without=True)[2]
     before, after = (one["memory"] / 1024 for one in (looks[0], looks[-1]))
     print(f"memory: {before:.0f} MB after the first trials, {after:.0f} MB after the last:", end=" ")
     print(f"{growth(looks):.1f} KB a trial, and {growth(bare):.1f} KB where there is no pipeline")
