@@ -54,7 +54,7 @@ import atexit, os, queue, signal, sys, threading, time
 import tensorflow as tf
 GRACE = float(sys.argv[1])
 items = tf.FIFOQueue(3, tf.float32, [[]], name="items")
-put, take, size = items.enqueue(1.0, name="put"), items.dequeue(name="take"), items.size()
+put, take = items.enqueue(1.0, name="put"), items.dequeue(name="take")
 sess = tf.Session()
 coord = tf.train.Coordinator()
 atexit.register(print, "at exit")
@@ -156,15 +156,14 @@ SCRIPTS = {
         print("end")
     """,
     "join": """
+        begun = threading.Semaphore(0)
         def write():
             while not coord.should_stop():
+                begun.release()
                 sess.run(put)  # line of write
         threads = start(write, write)
-        while sess.run(size) < 3:
-            pass
-        busy = sys.modules["tf1sessions.sessions.watchdog"].watchdog
-        while len(busy.calls()) < 2:
-            pass
+        for _ in range(3 + 2):  # the queue is full, and both write
+            begun.acquire()
         coord.request_stop()
         coord.join(threads)
     """,
