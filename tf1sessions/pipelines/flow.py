@@ -14,13 +14,14 @@ re-entrant, because stop() may come from a signal handler.
 from __future__ import annotations
 
 import logging
+import signal
 import threading
 import time
 from typing import Any
 
 from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError
 from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, whereabouts
-from tf1sessions.pipelines.keeper import Keeper
+from tf1sessions.pipelines.keeper import TICK_SECS, Keeper
 from tf1sessions.pipelines.observer import Observer
 from tf1sessions.pipelines.queues import PipelineQueue, queue_of
 from tf1sessions.pipelines.stages import Stage, Worker
@@ -39,6 +40,8 @@ _LOOK_SECS = 0.5
 #: A thread that declares nothing, and waits so long for a queue of a pipeline that was not started, starts it.
 #: Arbitrary: longer than declaring takes.
 _START_SECS = 1.0
+#: How long a run in the main thread may go on after a SIGINT that the program handles itself. Arbitrary.
+_HANDLER_SECS = 2.0
 
 
 class _Coordinator(Coordinator):
@@ -247,16 +250,15 @@ class Flow:
 
     # -- the keeper's look -----------------------------------------------------------------------------------------
 
-    def _tend(self, interrupted: bool) -> None:
-        """What the keeper does at each look; ``interrupted``: a SIGINT came, and a look has passed since."""
+    def _tend(self, interrupted: float | None) -> bool:
+        """What the keeper does at each look; see there."""
         calls = [call for call in watchdog.calls() if call.session is self.session]
         workers = {worker.thread.ident: worker for stage in [*self.stages.values()] for worker in stage.workers}
         for call in calls:
             if call.thread in workers:
                 call.named = True  # told by the observer, with what it knows besides
         others = [call for call in calls if call.thread not in workers]
-        if interrupted and any(call.thread == threading.main_thread().ident for call in others):
-            self.stop()
+        noticed = interrupted is None or self._see_to_interrupt(interrupted, others)
         if not self.started and not self.stopping and any(map(self._waits_for_us, others)):
             try:
                 self.start()
@@ -273,6 +275,20 @@ class Flow:
             except Exception as error:
                 self._blind = True
                 self.failed(None, error)
+        return noticed
+
+    def _see_to_interrupt(self, secs: float, calls: list[Call]) -> bool:
+        """Frees the main thread if it cannot notice a SIGINT because it waits in TensorFlow. True when that is done."""
+        if secs < TICK_SECS:
+            return False
+        main = threading.main_thread().ident
+        if not any(call.thread == main and time.monotonic() - call.since > secs for call in calls):
+            return True
+        # A handler of the program's own may want the run to end well: it gets the time for one that does not wait.
+        if signal.getsignal(signal.SIGINT) is not signal.default_int_handler and secs < _HANDLER_SECS:
+            return False
+        self.stop()
+        return True
 
     def _waits_for_us(self, call: Call) -> bool:
         """Whether somebody waits for a queue of a pipeline that was not started."""
@@ -318,17 +334,17 @@ class Flow:
             failed = self._error()
         told = interrupt or error
         if told is not None and (interrupt is not None or first or told is failed or not isinstance(told, Exception)):
-            for other in (failed, late):
+            for other in (failed, *late):
                 if other is not None and other is not told:
                     _add_note(told, f"{type(other).__name__}: {other}")
             if interrupt is not None:
                 raise interrupt
             return False
         if failed is None:
-            if late is not None:
-                raise late
+            if late:
+                raise late[0]
             return True
-        failed.others += tuple(each for each in (error, late) if each is not None)
+        failed.others += (*(() if error is None else (error,)), *late)
         raise failed from failed.__cause__
 
     def _wait_for_works(self) -> None:
@@ -342,8 +358,9 @@ class Flow:
             while not self.stopping and any(stage.terminal and stage.active for stage in self.stages.values()):
                 self._changed.wait(_LOOK_SECS)
 
-    def _finish(self) -> StragglerError | None:
-        """Cancels what is left and joins every thread; says who has not ended, and where it is."""
+    def _finish(self) -> list[Exception]:
+        """Cancels what is left and joins every thread; returns what went wrong with that, the worst first."""
+        errors: list[Exception] = []
         try:
             self.stop()
             keeper = self.keeper()
@@ -354,21 +371,30 @@ class Flow:
             threads = [thread for thread in threads if thread.ident is not None]
             for thread in threads:
                 thread.join(max(0.0, until - time.monotonic()))
-            late = {thread.name: whereabouts(thread) for thread in threads if thread.is_alive()}
+            late = [thread for thread in threads if thread.is_alive()]
             if not keeper.end(max(0.5, until - time.monotonic())):
-                late[keeper.thread.name] = whereabouts(keeper.thread)
+                late.append(keeper.thread)
+            if late:
+                errors.append(self._stragglers(late))
             self.observer.last_look()
         finally:
             self.finished = True
             if self.tracing is not None:
-                self.tracing.write()
-        if not late:
-            return None
+                try:
+                    self.tracing.write()
+                except OSError as error:  # raised, unless there is something worse to tell
+                    errors.append(error)
+        return errors
+
+    def _stragglers(self, late: list[threading.Thread]) -> StragglerError:
+        places = {thread.name: whereabouts(thread) for thread in late}
+        keeping = [thread.name for thread in late if not thread.daemon]
         return StragglerError(
             f"{self.name}: {len(late)} of its threads did not end within {self._join_secs:g} s: "
-            + "; ".join(f"{name!r} is {place}" for name, place in late.items()),
-            next_step="Give what they wait for a limit of its own; they are daemons, and end with the process.",
-            threads=late,
+            + "; ".join(f"{name!r} is {place}" for name, place in places.items()),
+            next_step="Give what they wait for a limit of its own"
+            + (f"; {', '.join(map(repr, keeping))} will keep the process." if keeping else "."),
+            threads=places,
         )
 
     def error(self) -> Any:

@@ -33,12 +33,13 @@ _WAKE = b"\0"  # signals have numbers from 1
 class Keeper:
     """Calls ``tend(interrupted)`` every 25 ms, and at once when it is woken, until it is ended.
 
-    ``interrupted`` is True once after a SIGINT, 25 ms later: that is when the main thread has had time to notice it.
+    ``interrupted`` is None, or how many seconds ago a SIGINT came that ``tend`` has not seen to: it returns True when
+    it has, or when the main thread has noticed the signal by itself.
 
     Thread-safety: wake() may be called from anywhere, signal handlers included.
     """
 
-    def __init__(self, tend: Callable[[bool], None], name: str) -> None:
+    def __init__(self, tend: Callable[[float | None], bool], name: str) -> None:
         self._tend = tend
         self._mine, self._others = socket.socketpair()
         self._others.setblocking(False)
@@ -74,7 +75,7 @@ class Keeper:
         return True
 
     def _keep(self) -> None:
-        interrupted = False
+        signalled: float | None = None
         due = time.monotonic()
         while not self._over:
             self._mine.settimeout(max(0.0001, due - time.monotonic()))
@@ -85,14 +86,12 @@ class Keeper:
             numbers = bytes(number for number in received if number)
             if numbers:
                 self._forward(numbers)
-            self._tend(interrupted and time.monotonic() >= due)
-            if time.monotonic() >= due:
-                interrupted = False
-                due = time.monotonic() + TICK_SECS
             if signal.SIGINT in numbers:
-                interrupted = True
-                due = time.monotonic() + TICK_SECS
-        self._tend(False)  # for what was asked for last
+                signalled = time.monotonic()
+            if self._tend(None if signalled is None else time.monotonic() - signalled):
+                signalled = None
+            due = time.monotonic() + TICK_SECS
+        self._tend(None)  # for what was asked for last
 
     def _forward(self, numbers: bytes) -> None:
         """Hands signals on to whoever had asked for them before, such as an asyncio loop or an outer pipeline."""

@@ -547,9 +547,15 @@ class QueuePipeline:
             path: A file; compressed if its name ends in ``.gz``.
 
         Raises:
-            ConfigError: The file cannot be written there.
+            ConfigError: The file cannot be written there, or there is a trace already.
         """
         self._flow.check_open("trace()")
+        if self._flow.tracing is not None:
+            raise ConfigError(
+                f"{self.name} is traced already, to {self._flow.tracing.path!r}",
+                where=f"trace({os.fspath(path)!r:.200})",
+                next_step="A pipeline has one trace.",
+            )
         self._flow.tracing = Trace(path, title=self.name)
 
     def __repr__(self) -> str:

@@ -197,7 +197,10 @@ def short(value: Any) -> str:
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         inner = ", ".join(short(each) for each in value[:4]) + (", …" if len(value) > 4 else "")
         return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # the value is part of a message about another error
+        text = f"a {type(value).__name__} whose repr() raises {type(error).__name__}"
     return text if len(text) <= 80 else text[:77] + "…"
 
 
