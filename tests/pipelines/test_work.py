@@ -308,6 +308,26 @@ def test_the_schedule_does_what_the_rules_say(interrupts):
     assert begun > 2000 and drained > 1000 and (came > 2000) == interrupts, (begun, drained, came)
 
 
+def test_an_item_that_an_interrupt_has_left_half_in_the_schedule_is_passed_over():
+    for key in (None, "a"):
+        for at in itertools.count(1):
+            schedule = lanes.Schedule()
+            first, second = (item_of(random.Random(0), number) for number in range(2))
+            for item in (first, second):
+                item.key, item.deadline = key, 5
+                schedule.add(item)
+            interrupt = Interrupts(at)
+            with interrupt():
+                schedule.remove(first)
+            if first.number not in schedule.waiting:
+                assert schedule.take() is second
+                schedule.ended(second)
+                assert schedule.take() is None and not schedule.lanes
+            if not interrupt.came:
+                break
+        assert at > 5
+
+
 def test_what_is_gone_does_not_pile_up_in_the_schedule():
     schedule = lanes.Schedule()
     draw = random.Random(0)
@@ -571,16 +591,20 @@ def test_an_item_that_comes_while_a_worker_ends(graph, monkeypatch):
         def acquire(self, *args: Any, **named: Any) -> bool:
             acquired = self.lock.acquire(*args, **named)
             if not acquired and not futures and named.get("timeout"):
+                monkeypatch.setattr(work, "_IDLE_SECS", 1000.0)
                 futures.append(submit(queue, graph, 5))
             return acquired
 
     futures: list[Any] = []
     with WorkQueue(graph.gs, 1) as queue:
-        with monkeypatch.context() as patched:
+        with pytest.MonkeyPatch.context() as patched:
             patched.setattr(work, "threading", types.SimpleNamespace(**{**vars(threading), "Lock": Wake}))
             submit(queue, graph, 1).result(DEADLINE)
             wait_for(lambda: futures, "the worker's time is up")
             assert results(futures) == [10]
+        wait_for(lambda: queue._idle, "the worker has nothing to do")
+        with busy(queue, graph):
+            assert queue._idle == []
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -279,7 +279,7 @@ class WorkQueue:
         key: Hashable = None,
         deadline_secs: float | None = None,
     ) -> concurrent.futures.Future[Any]:
-        """Hands an item over.
+        """Hands an item over. Waits before it returns if too many wait, unless the queue refuses then.
 
         Args:
             fetches, feeds: As for ``Session.run``.
@@ -675,9 +675,8 @@ class WorkQueue:
             with self._lock:
                 if late and wake in self._idle:
                     self._idle.remove(wake)
-                elif late:  # somebody has come with work just now
+                elif late:  # it was woken just now
                     wake.acquire(blocking=False)
-                    late = False
                 item = self._take(me)
                 if item is not None:
                     return item
