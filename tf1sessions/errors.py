@@ -28,6 +28,9 @@
         ├── JobTimeoutError (TimeoutError)  a job ran past its time limit
         ├── WorkerStartError                a worker process did not start, twice
         ├── WorkerDiedError                 a worker process was killed, by the signal named
+        ├── PeerGoneError (EOFError)        the process at the other end of a channel has gone
+        ├── MessageTooLargeError (MemoryError)
+        │                                   a message to another process does not fit into the memory
         ├── BatchError                      a batch failed, and its requests cannot be told apart
         ├── DeadlineError (TimeoutError)    a request waited too long for its run
         ├── MemoryWaitError (TimeoutError)  GPU memory did not become free in time
@@ -59,11 +62,13 @@ __all__ = [
     "MemoryPlanConflict",
     "MemoryPlanError",
     "MemoryWaitError",
+    "MessageTooLargeError",
     "MissingModuleError",
     "MissingSymbolError",
     "ModelError",
     "ModelFileError",
     "Overloaded",
+    "PeerGoneError",
     "PythonTwoError",
     "ScriptUsageError",
     "StageError",
@@ -244,6 +249,16 @@ class WorkerStartError(WorkError):
 
 class WorkerDiedError(WorkError):
     """A worker process was killed; ``signal_name`` says by which signal."""
+
+
+class PeerGoneError(WorkError, EOFError):
+    """The process at the other end of a channel has ended, or closed it."""
+
+
+class MessageTooLargeError(WorkError, MemoryError):
+    """A message to another process does not fit into the memory that is free. ``size`` is its size in bytes."""
+
+    size: int = 0
 
 
 class BatchError(WorkError):
