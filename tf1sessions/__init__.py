@@ -11,6 +11,7 @@ below, and there are no circles::
       shares.py          how workers share them: the arithmetic of a plan
       config.py          SessionConfig, to and from ConfigProto
       operations.py      what is known about TensorFlow's operations
+      stacks.py          looking at the stacks of other threads
       watchdog.py        names calls that wait for ever
       calls.py           compiled calls, and the Session whose run() uses them
       graphs.py          a graph that one thread builds and that can be sealed

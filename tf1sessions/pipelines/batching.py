@@ -53,6 +53,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pipelines.rows import RowCall, Rows
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.stacks import without_collection
 
 __all__ = ["Batcher", "BatcherStatistics", "Percentiles"]
 
@@ -680,6 +681,7 @@ class Batcher:
             self._record.padded_rows += padding
 
 
+@without_collection()
 def _runs(request: _Request) -> bool:
     """Whether the caller that has the turn is still running its request."""
     frame = sys._current_frames().get(request.thread)

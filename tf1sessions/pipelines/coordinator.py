@@ -20,6 +20,7 @@ from typing import Any
 from tf1sessions.errors import ClosedError
 from tf1sessions.pipelines.standstill import Standstill, wait_for_stop_frame
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.stacks import without_collection
 from tf1sessions.sessions.watchdog import Call, is_program, list_operations, place, program_frame, watchdog
 
 __all__ = ["Coordinator", "is_consequence", "whereabouts"]
@@ -57,6 +58,7 @@ def is_consequence(error: BaseException | None) -> bool:
 # -- where a thread is ------------------------------------------------------------------------------------------------
 
 
+@without_collection()
 def whereabouts(thread: threading.Thread) -> str:
     """Says in words where a thread is, now: in which operations of which call, or at which line of Python.
 

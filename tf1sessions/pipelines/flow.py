@@ -55,7 +55,7 @@ class _Coordinator(Coordinator):
         super().request_stop(ex)
         error = ex[1] if isinstance(ex, tuple) and len(ex) == 3 else ex
         if isinstance(error, BaseException) and not isinstance(error, _OutOfRange):
-            self._flow.failed(self._flow.worker_of(threading.current_thread()), error)
+            self._flow.worker_failed(self._flow.worker_of(threading.current_thread()), error)
         else:
             self._flow.stop()
 
@@ -89,6 +89,7 @@ class Flow:
         self._raised: dict[int, Any] = {}  # id of an error -> what is raised for it, which holds it
         self._keeper: Keeper | None = None
         self._blind = False  # the observer has failed
+        self._closing: list[threading.Thread] = []
 
     # -- declaring -------------------------------------------------------------------------------------------------
 
@@ -166,12 +167,12 @@ class Flow:
         workers = (worker for stage in list(self.stages.values()) for worker in stage.workers)
         return next((worker for worker in workers if worker.thread is thread), None)
 
-    def worker_failed(self, worker: Worker, error: BaseException) -> None:
-        """A worker's loop raised: the end of its input, a consequence of the pipeline's own doing, or an error."""
+    def worker_failed(self, worker: Worker | None, error: BaseException) -> None:
+        """A worker, or a thread that is none, raised: at the end of its input, for what the pipeline does, or an error."""
         if isinstance(error, _OutOfRange):
             return
         with self._lock:
-            queues = (*worker.stage.reads, *worker.stage.writes)
+            queues = (*worker.stage.reads, *worker.stage.writes) if worker is not None else ()
             if is_consequence(error) and (self.stopping or any(queue.wanted == "cancelled" for queue in queues)):
                 return
             self.failed(worker, error)
@@ -298,18 +299,31 @@ class Flow:
         return any(queue is not None and queue.name in self.queues for queue in map(queue_of, operations))
 
     def _close_queues(self) -> None:
+        """Closes queues as they are marked.
+
+        Cancelling does not wait. Ending does, behind those who wait for space; of the pipeline's own there are none
+        then, but of others there may be: so it is left to a thread of its own.
+        """
         for queue in list(self.queues.values()):
             if queue.wanted == queue.state or self.session._closed:
                 continue
-            wanted = queue.wanted
-            operation = queue.cancel_now if wanted == "cancelled" else queue.end_now
-            try:
-                self.compile_call(None, None, [operation])()
-            except Exception as error:
-                # Closed already, by legacy code; or the session is.
-                if not is_consequence(error):
-                    self.failed(None, error)
-            queue.state = wanted
+            queue.state = queue.wanted
+            if queue.state == "cancelled":
+                self._close(queue.cancel_now)
+            else:
+                thread = threading.Thread(
+                    target=self._close, args=(queue.end_now,), name=f"{self.name}/closes {queue.name}", daemon=True
+                )
+                self._closing.append(thread)
+                thread.start()
+
+    def _close(self, operation: Any) -> None:
+        try:
+            self.compile_call(None, None, [operation])()
+        except Exception as error:
+            # A consequence: legacy code has closed it already, or the session is closed.
+            if not is_consequence(error):
+                self.failed(None, error)
 
     # -- the end ---------------------------------------------------------------------------------------------------
 
@@ -322,7 +336,12 @@ class Flow:
             if self.finished:
                 return False
             follows = error is not None and is_consequence(error) and (self.stopping or isinstance(error, _OutOfRange))
-            first = error is not None and not follows and not self._errors
+            known = [each for _, _, each in self._errors]
+            first = (
+                error is not None
+                and not follows
+                and (not known or (all(map(is_consequence, known)) and not is_consequence(error)))
+            )
         interrupt = None
         if (error is None or follows) and not self._errors:
             try:
@@ -374,6 +393,9 @@ class Flow:
             late = [thread for thread in threads if thread.is_alive()]
             if not keeper.end(max(0.5, until - time.monotonic())):
                 late.append(keeper.thread)
+            for thread in self._closing:
+                thread.join(max(0.5, until - time.monotonic()))
+            late += [thread for thread in self._closing if thread.is_alive()]
             if late:
                 errors.append(self._stragglers(late))
             self.observer.last_look()

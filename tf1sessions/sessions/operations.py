@@ -143,7 +143,7 @@ BLOCKING = _words(
     BarrierTakeMany BarrierInsertMany AccumulatorTakeGradient SparseAccumulatorTakeGradient
     ResourceAccumulatorTakeGradient Stage Unstage MapStage MapUnstage OrderedMapStage OrderedMapUnstage PyFunc
     PyFuncStateless EagerPyFunc IteratorGetNext IteratorGetNextSync RecordInput MutexLock Recv _Recv
-    CollectiveReduce CollectiveBcastRecv CollectiveGather BatchFunction Batch Unbatch
+    QueueClose QueueCloseV2 CollectiveReduce CollectiveBcastRecv CollectiveGather BatchFunction Batch Unbatch
     """
 )
 

@@ -20,6 +20,8 @@ import weakref
 from types import TracebackType
 from typing import Any
 
+from tf1sessions.sessions.stacks import without_collection
+
 __all__ = ["STALL_SECS", "Call", "Watchdog", "is_program", "list_operations", "place", "program_frame", "watchdog"]
 
 #: Seconds after which a call that may wait for another thread is named. Arbitrary: longer than any input step that is
@@ -165,6 +167,7 @@ def is_program(path: str) -> bool:
     return not _is_ours(path) and (path.startswith(_INSTALLED) or not path.startswith(_STANDARD_LIBRARY))
 
 
+@without_collection()
 def program_frame(frame: Any) -> Any:
     """The innermost frame of the program on the stack that ends with ``frame``; None if there is none."""
     while frame is not None and not is_program(frame.f_code.co_filename):
@@ -172,6 +175,7 @@ def program_frame(frame: Any) -> Any:
     return frame
 
 
+@without_collection()
 def place(frame: Any) -> str:
     """The file and line of the innermost frame of the program; without one, of the standard library."""
     found = program_frame(frame)
