@@ -40,6 +40,7 @@ from tf1sessions import runtime
 from tf1sessions.errors import ConfigError, ExecutionModeError, ForkedProcessError
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.operations import Judgement, judge, prune
+from tf1sessions.sessions.stacks import without_collection
 from tf1sessions.sessions.watchdog import watchdog
 
 __all__ = ["CompiledCall", "EXECUTIONS", "Session", "SessionCalls", "calls_of", "install_fast_path", "run"]
@@ -735,6 +736,7 @@ def close(session: Any) -> None:
     private.pywrap_session.TF_CloseSession(session._session)
 
 
+@without_collection()
 def _runs_in_caller(session: Any) -> bool:
     """Whether another thread is in a call that runs in its own thread; of this thread's none can be in TensorFlow."""
     frames = sys._current_frames()
