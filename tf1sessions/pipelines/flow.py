@@ -168,7 +168,7 @@ class Flow:
         return next((worker for worker in workers if worker.thread is thread), None)
 
     def worker_failed(self, worker: Worker | None, error: BaseException) -> None:
-        """A worker, or a thread that is none, raised: at the end of its input, for what the pipeline does, or an error."""
+        """A thread, of a worker or not, raised: at the end of its input, as a consequence, or of an error."""
         if isinstance(error, _OutOfRange):
             return
         with self._lock:
