@@ -353,6 +353,7 @@ def test_exports_are_exact_and_sorted() -> None:
         "Batcher",
         "CompiledCall",
         "GraphSession",
+        "MemoryPlan",
         "Model",
         "QueuePipeline",
         "Session",

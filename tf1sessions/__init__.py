@@ -9,13 +9,16 @@ below, and there are no circles::
       machine.py         the cores and the memory that this process may use
       gpus.py            the GPUs: what is free, and who holds the rest
       shares.py          how workers share them: the arithmetic of a plan
+      lanes.py           logical devices, and how a graph stays on one
       config.py          SessionConfig, to and from ConfigProto
       operations.py      what is known about TensorFlow's operations
       stacks.py          looking at the stacks of other threads
       watchdog.py        names calls that wait for ever
       calls.py           compiled calls, and the Session whose run() uses them
       graphs.py          a graph that one thread builds and that can be sealed
+      sharing.py         what a process has settled about its GPUs
       session.py         GraphSession: one thread builds it, any thread runs it
+      memory.py          MemoryPlan: how the sessions of a machine share it
     pipelines/         concurrent work inside one session
       repeats.py         which requests may be run twice
       rows.py            one compiled call for the rows of several requests
@@ -382,6 +385,7 @@ if TYPE_CHECKING:
     from tf1sessions.runtime import enable_v1_behavior, tf1
     from tf1sessions.sessions.calls import CompiledCall, Session
     from tf1sessions.sessions.config import SessionConfig
+    from tf1sessions.sessions.memory import MemoryPlan
     from tf1sessions.sessions.session import GraphSession
 
 __version__ = "0.1.0"
@@ -390,6 +394,7 @@ __all__ = [
     "Batcher",
     "CompiledCall",
     "GraphSession",
+    "MemoryPlan",
     "Model",
     "QueuePipeline",
     "Session",
@@ -411,6 +416,7 @@ _HOMES: dict[str, str | None] = {
     "Batcher": "tf1sessions.pipelines.batching",
     "CompiledCall": "tf1sessions.sessions.calls",
     "GraphSession": "tf1sessions.sessions.session",
+    "MemoryPlan": "tf1sessions.sessions.memory",
     "Model": "tf1sessions.models.model",
     "QueuePipeline": "tf1sessions.pipelines.pipeline",
     "Session": "tf1sessions.sessions.calls",

@@ -36,6 +36,7 @@ def check_wrong_values_name_field_value_and_range() -> None:
         "seed": [-1, 1.0, "1", True, 2**63],
         "execution": ["", "Auto", "caller ", "thread", None, 1],
         "graph_optimization": ["on", "OFF", "", None, True],
+        "lane": ["", "GPU:0", "/gpu:0", "/device:GPU", "/device:TPU:0", "/device:GPU:0/", 0],
         "visible_devices": ["0", "0,1", b"0", (), [], (-1,), (0, 0), (1.0,), (True,), ("0",), 0, (None,)],
         "allow_growth": [1, 0, None, "yes"],
         "per_session_threads": [1, "no"],
@@ -69,9 +70,12 @@ def check_near_misses_are_taken() -> None:
         {"visible_devices": (0,)},
         {"visible_devices": [1, 0]},
         {"execution": "pool", "graph_optimization": "off"},
+        {"lane": "/device:CPU:0"},
+        {"lane": "/device:GPU:12"},
     ):
         config = Config(**fields)
-        assert Config.from_proto(config.to_proto(), execution=config.execution, seed=config.seed) == config or (
+        again = Config.from_proto(config.to_proto(), execution=config.execution, seed=config.seed)
+        assert dataclasses.replace(again, lane=config.lane) == config or (
             # TensorFlow's proto cannot say "unified memory" for a fraction of at most 1.
             fields == {"memory_fraction": 0.5, "unified_memory": True}
         ), config

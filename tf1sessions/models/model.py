@@ -27,6 +27,7 @@ from tf1sessions.models.interface import Interface, TensorSpec
 from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
+from tf1sessions.sessions import lanes
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.session import GraphSession
 
@@ -543,6 +544,8 @@ def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
     if config is None:  # a graph that names GPUs runs where there are none
         config = SessionConfig(soft_placement=True)
     gs = GraphSession(config, name=f"model {os.path.basename(path)}")
+    if gs.config.lane is not None:  # the graph's own nodes are placed as they are imported, its functions' are not
+        graph_def = lanes.place(graph_def, gs.config.lane)
     try:
         with gs.as_default():
             upgrades.importing(tf.import_graph_def, lambda: _nothing)(graph_def, name="")

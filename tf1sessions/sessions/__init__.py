@@ -2,5 +2,7 @@
 
 ``config.py`` SessionConfig and ConfigProto · ``operations.py`` what is known about TensorFlow's operations ·
 ``calls.py`` compiled calls and the Session whose ``run`` uses them · ``graphs.py`` a graph that one thread builds ·
-``session.py`` GraphSession, which puts them together · ``machine.py`` the cores and the memory that this process may use.
+``session.py`` GraphSession, which puts them together · ``machine.py`` cores and memory ·
+``gpus.py`` GPUs and who holds them · ``shares.py`` the arithmetic of a plan · ``sharing.py`` what a process has settled
+· ``lanes.py`` logical devices · ``memory.py`` MemoryPlan.
 """

@@ -39,6 +39,7 @@ import numpy as np
 from tf1sessions import runtime
 from tf1sessions.errors import ConfigError, ExecutionModeError, ForkedProcessError
 from tf1sessions.runtime import private, tf
+from tf1sessions.sessions import sharing
 from tf1sessions.sessions.operations import Judgement, judge, prune
 from tf1sessions.sessions.stacks import without_collection
 from tf1sessions.sessions.watchdog import watchdog
@@ -773,6 +774,7 @@ class Session(tf.Session):  # type: ignore[misc]
 
     Raises:
         ConfigError: For an unknown ``execution``.
+        MemoryPlanConflict: ``config`` asks for another share of the GPUs than this process has been given.
         ExecutionModeError: From ``run``, with ``execution="caller"``.
 
     A request that reads a variable and changes it, without a control dependency between the two, has no defined order:
@@ -803,7 +805,9 @@ class Session(tf.Session):  # type: ignore[misc]
             execution = execution or config.execution
             config = to_proto()
         calls = SessionCalls(self, execution or "auto")
-        super().__init__(target, graph, config)
+        with sharing.joining(config, target) as (agreed, made):
+            super().__init__(target, graph, agreed)
+            made(self)
         self._tf1sessions_calls = calls
 
     if private.callable_api:
@@ -919,7 +923,11 @@ def install_fast_path() -> bool:
         if runtime.forked_after_session():
             raise _forked()
         runtime.note_session_started()
-        _original_init(self, *args, **kwargs)
+        asked = dict(zip(("target", "graph", "config"), args, strict=False)) | kwargs
+        # The options of a script that TensorFlow ignores are told once, and ignored.
+        with sharing.joining(asked.get("config"), asked.get("target"), refuse=False) as (_, made):
+            _original_init(self, *args, **kwargs)
+            made(self)
 
     __init__.__wrapped__ = _original_init  # type: ignore[attr-defined]
     __init__.__doc__ = _original_init.__doc__

@@ -14,6 +14,7 @@ from typing import Any
 
 from tf1sessions.errors import ConfigError
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.lanes import is_lane
 
 __all__ = ["SessionConfig"]
 
@@ -40,6 +41,8 @@ class SessionConfig:
         log_device_placement: Log where each operation is placed.
         graph_optimization: ``"default"``, or ``"off"``: no grappler and no common-subexpression pass.
         seed: Graph-level random seed, 0 or more, set by :class:`~tf1sessions.GraphSession`.
+        lane: The logical device that a :class:`~tf1sessions.GraphSession` puts its whole graph on, such as
+            ``"/device:GPU:1"``; given by :meth:`MemoryPlan.config`.
         rest: The serialised fields of a proto that have no name above; made by :meth:`from_proto`.
 
     Raises:
@@ -66,6 +69,7 @@ class SessionConfig:
     log_device_placement: bool = False
     graph_optimization: str = "default"
     seed: int | None = None
+    lane: str | None = None
     rest: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +109,8 @@ class SessionConfig:
             raise _wrong(
                 "graph_optimization", self.graph_optimization, f"one of {', '.join(map(repr, _OPTIMIZATIONS))}"
             )
+        if self.lane is not None and not is_lane(self.lane):
+            raise _wrong("lane", self.lane, "the name of a logical device, such as '/device:GPU:1'")
         if self.visible_devices is not None:
             self._check_devices()
         try:
@@ -130,10 +136,11 @@ class SessionConfig:
             or self.memory_limit_mb is not None
             or self.allow_growth
             or self.visible_devices is not None
+            or tf.ConfigProto.FromString(self.rest).HasField("gpu_options")
         )
 
     def to_proto(self) -> Any:
-        """Returns the ``tf.compat.v1.ConfigProto``. ``execution`` and ``seed`` have no field in it."""
+        """Returns the ``tf.compat.v1.ConfigProto``. ``execution``, ``seed`` and ``lane`` have no field in it."""
         proto = tf.ConfigProto()
         proto.ParseFromString(self.rest)
         gpu = proto.gpu_options

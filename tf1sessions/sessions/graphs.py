@@ -21,6 +21,7 @@ from typing import Any
 
 from tf1sessions.errors import ConcurrentGraphError
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.lanes import on_lane
 
 __all__ = ["OwnedGraph", "Ownership"]
 
@@ -175,10 +176,12 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
 
     Args:
         what: What the graph belongs to, for messages.
+        lane: The logical device that each of its operations is put on; see lanes.py.
     """
 
-    def __init__(self, what: str = "a graph") -> None:
+    def __init__(self, what: str = "a graph", lane: str | None = None) -> None:
         self.ownership = Ownership(what)
+        self.lane = lane
         super().__init__()
 
     def _check_not_finalized(self) -> None:
@@ -214,6 +217,11 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
     def _create_op_helper(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         op.__class__ = OwnedOperation
         return super()._create_op_helper(op, *args, **kwargs)
+
+    def _apply_device_functions(self, op: Any) -> None:
+        super()._apply_device_functions(op)  # those of `with tf.device(...)`; imported operations come here, too
+        if self.lane is not None:
+            op._set_device_from_string(on_lane(op.device, self.lane))
 
     def finalize(self) -> None:
         """As ``tf.Graph.finalize``, and sealed."""

@@ -52,6 +52,7 @@ class GraphSession:
 
     Raises:
         ConfigError: From a wrong ``config``.
+        MemoryPlanConflict: ``config`` asks for another share of the GPUs than this process has been given.
         ConcurrentGraphError: From any change of the graph by a thread that may not change it.
         ClosedError: From building or seal() after close(). ``run`` raises TensorFlow's own RuntimeError.
 
@@ -77,7 +78,7 @@ class GraphSession:
         self.name = name or f"GraphSession-{next(_numbers)}"
         self.config: SessionConfig = config
         self.built: Any = None
-        self.graph = OwnedGraph(self.name)
+        self.graph = OwnedGraph(self.name, config.lane)
         self.session = Session(target, self.graph, config)
         self._stacks = threading.local()
         self._build_lock = threading.Lock()
