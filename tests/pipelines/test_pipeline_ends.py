@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
+import pickle
+import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from crash_table import ACTORS, BESIDE, PRODUCERS, STATES, TEXT, Actor, Scene
-from forced import DEADLINE, Boom, last_line, nothing_leaks, session, state, threads_now, wait_for
+from forced import DEADLINE, Boom, Gate, descriptors, last_line, nothing_leaks, session, threads_now, wait_for
 
 import tf1sessions as t1
-from tf1sessions.errors import StageError
+from tf1sessions.errors import ClosedError, StageError, StragglerError
 from tf1sessions.pipelines.coordinator import is_consequence
+from tf1sessions.sessions.watchdog import watchdog
+
+tf = t1.tf1
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tensorflow_has_started() -> None:
-    """What it opens once is no leak."""
-    with session(), session(), t1.GraphSession() as gs:
-        gs.run(t1.tf1.py_func(lambda: 1.0, [], t1.tf1.float64))
-
-
-@pytest.fixture
-def gs() -> Iterator[Any]:
-    with nothing_leaks(), session() as made:
-        yield made
+# -- the crash table ---------------------------------------------------------------------------------------------------
 
 
 def check_error(scene: Scene, actor: Actor, caught: BaseException) -> None:
@@ -42,21 +39,19 @@ def check_error(scene: Scene, actor: Actor, caught: BaseException) -> None:
             f"stage {actor.stage!r} of {scene.pipe.name} failed{at}: {type(cause).__name__}: "
         ), str(caught)
         assert TEXT in str(caught)
-        assert pytest.importorskip("pickle").dumps(caught)
+        again = pickle.loads(pickle.dumps(caught))
+        assert (str(again), again.stage, again.item) == (str(caught), caught.stage, caught.item)
     if actor.raised:
         assert cause is scene.error
         assert last_line(cause) == actor.line
     else:
         assert isinstance(cause, scene.tf.errors.OpError) and not is_consequence(cause)
-        assert TEXT in cause.message and cause.op.name == actor.operation
+        assert TEXT in cause.message and cause.op.name == actor.operation and cause.__traceback__ is not None
     context = cause.__context__ if actor.context else None
     assert type(context) is (actor.context or type(None))
 
 
-CASES = [
-    pytest.param(actor, state, threads, id=f"{actor}-{state}-{threads}")
-    for actor, state, threads in itertools.product(ACTORS, STATES, (1, 3))
-]
+CASES = [pytest.param(*case, id="-".join(map(str, case))) for case in itertools.product(ACTORS, STATES, (1, 3))]
 
 
 @pytest.mark.parametrize("actor_name, state_name, threads", CASES)
@@ -84,3 +79,376 @@ def test_an_error_in_each_place_and_each_state(gs: Any, actor_name: str, state_n
     assert {told.state for told in pipe.statistics().queues.values()} == {"cancelled"}
     assert actor.stage is None or pipe.statistics().stages[actor.stage].state == "failed"
     assert {told.threads for told in pipe.statistics().stages.values()} <= {0}
+
+
+# -- where the main thread is ------------------------------------------------------------------------------------------
+
+IN_THREADS = [name for name in ACTORS if not name.startswith("body")]
+
+
+@contextlib.contextmanager
+def once(condition: Callable[[], Any], then: Callable[[], Any], what: str) -> Iterator[None]:
+    """A thread that waits for a condition while the block runs, and then does something."""
+
+    def main() -> None:
+        wait_for(condition, what)
+        then()
+
+    thread = threading.Thread(target=main, name="once", daemon=True)
+    thread.start()
+    yield
+    thread.join(DEADLINE)
+    assert not thread.is_alive()
+
+
+def main_waits() -> bool:
+    """Whether the main thread is in a run of a session that may wait."""
+    return watchdog.call_of(threading.main_thread().ident) is not None
+
+
+@pytest.mark.parametrize("place", ["run", "items"])
+@pytest.mark.parametrize("actor_name", IN_THREADS)
+def test_an_error_while_the_body_waits_for_a_queue(gs: Any, actor_name: str, place: str) -> None:
+    with contextlib.ExitStack() as stack, pytest.raises(StageError) as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            scene = Scene(gs, pipe, 1, beside=actor_name in PRODUCERS)
+            actor = ACTORS[actor_name](scene)
+            if actor_name not in PRODUCERS:  # held by a stage that waits itself
+                pipe.work("feeder", scene.q.enqueue(scene.queue("nothing").dequeue()))
+            STATES["empty with blocked consumers"](scene, actor)
+            item = scene.queue("never").dequeue()
+            stack.enter_context(once(main_waits, scene.gate.open, "the body in a run"))
+            if place == "run":
+                gs.run(item)
+            else:
+                next(pipe.items(scene.queue("ever")))
+    check_error(scene, actor, caught.value)
+    assert [type(other) for other in caught.value.others if not isinstance(other, tf.errors.OpError)] == []
+    assert all(map(is_consequence, caught.value.others)) and len(caught.value.others) == (place == "run")
+
+
+# -- who wins ----------------------------------------------------------------------------------------------------------
+
+RIVALS = ["producer", "enqueue checked", "middle", "work", "each", "sink", "on error of a sink", "queue runner",
+          "thread", "body"]  # fmt: skip
+
+
+@pytest.mark.parametrize("second_name", RIVALS)
+@pytest.mark.parametrize("first_name", RIVALS)
+def test_the_first_error_is_raised_and_the_second_attached(gs: Any, first_name: str, second_name: str) -> None:
+    if first_name == second_name == "body":
+        return
+    with contextlib.ExitStack() as stack, pytest.raises((StageError, Boom)) as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            scenes = [Scene(gs, pipe, 1, prefix=prefix) for prefix in ("first_", "second_")]
+            actors = [ACTORS[name](scene) for name, scene in zip((first_name, second_name), scenes, strict=True)]
+            for scene, actor in zip(scenes, actors, strict=True):
+                STATES["empty with blocked consumers"](scene, actor)
+            stopping = pipe.coordinator.should_stop
+            stack.enter_context(once(stopping, scenes[1].gate.open, "the first error"))
+            scenes[0].gate.open()
+            for actor in actors:
+                if actor.fails is not None:
+                    actor.fails()
+    error = caught.value
+    check_error(scenes[0], actors[0], error)
+    if first_name == "body":
+        assert [note.partition(":")[0] for note in error.__notes__] == ["StageError"]
+        assert f"stage {actors[1].stage!r}" in error.__notes__[0] and TEXT in error.__notes__[0]
+    else:
+        assert len(error.others) == 1
+        check_error(scenes[1], actors[1], error.others[0])
+
+
+@pytest.mark.parametrize("many", [2, 20])
+def test_errors_of_many_threads_at_once_are_all_told_once(gs: Any, many: int) -> None:
+    """All stand at one gate: who is first is chance, but one is, and the others are attached, each once."""
+    with pytest.raises(StageError) as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            together = threading.Barrier(many)
+            errors = [Boom(f"error {number}") for number in range(many)]
+            queue = pipe.queue("q", capacity=many, dtypes=[tf.int32], shapes=[()])
+            pipe.source(queue, range(many))
+
+            def fails(item: Any) -> None:
+                together.wait(DEADLINE)
+                raise errors[int(item)]
+
+            pipe.sink("sink", queue, fails, threads=many, block=1)
+    everything = [caught.value, *caught.value.others]
+    assert {id(error.__cause__) for error in everything} == set(map(id, errors)) and len(everything) == many
+    assert all(error.others == () for error in caught.value.others)
+    assert all(error.item == f"item 0, np.int32({error.__cause__.args[0][6:]})" or error.item for error in everything)
+
+
+@pytest.mark.parametrize("cancel", [False, True])
+def test_a_queue_that_the_user_closes_under_its_writer_is_the_error_if_there_is_no_other(gs: Any, cancel: bool) -> None:
+    """Nobody else says why it has ended early: its writer has lost items."""
+    with pytest.raises(StageError, match="'feeder'.*(Cancelled|closed)") as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            scene = Scene(gs, pipe, 1)
+            gate = Gate()
+            scene.pipe.source(scene.q, (gate.stand(float(number)) for number in range(3)), name="feeder")
+            pipe.start()
+            gate.wait_for(1)
+            gs.run(scene.q.close(cancel_pending_enqueues=cancel))
+            gate.open()
+            wait_for(pipe.coordinator.should_stop, "the feeder's error")
+    assert isinstance(caught.value.__cause__, tf.errors.CancelledError) and caught.value.others == ()
+
+
+# -- what cannot be closed at once, or not at all ----------------------------------------------------------------------
+
+
+def test_a_close_that_waits_for_somebody_outside_does_not_outlast_an_error(gs: Any, monkeypatch: Any) -> None:
+    """The input has ended, the queue is full, and the body waits for space in it: the close waits behind the body."""
+    with pytest.raises(StageError, match="'sink'") as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            queue = pipe.queue("q", capacity=1, dtypes=[tf.float32], shapes=[()])
+            other = pipe.queue("other", capacity=1, dtypes=[tf.float32], shapes=[()])
+            put = queue.enqueue(1.0)
+            source, closing, sink, error = Gate(), Gate(), Gate(), Boom(TEXT)
+
+            def items() -> Iterator[float]:
+                source.stand()
+                yield from ()
+
+            def fails(item: Any) -> None:
+                sink.stand()
+                raise error
+
+            def compile_call(feeds: Any, fetches: Any, targets: Any) -> Any:
+                made = t1.CompiledCall(gs.session, feeds, fetches, targets)
+                return (lambda: (closing.arrive(), made())[1]) if targets == [queue.end_now] else made
+
+            monkeypatch.setattr(pipe._flow, "compile_call", compile_call)
+            pipe.source(queue, items)
+            pipe.source(other, [1.0])
+            pipe.sink("sink", other, fails)
+            gs.run(put)
+            pipe.start()
+            sink.wait_for(1)
+
+            def end_of_input() -> None:
+                source.open()
+                closing.wait_for(1)
+                sink.open()
+
+            with once(main_waits, end_of_input, "the body in an enqueue"):
+                gs.run(put)
+    assert caught.value.__cause__ is error
+
+
+def test_threads_that_do_not_end_are_named_with_their_place(gs: Any) -> None:
+    gate = Gate()
+    with pytest.raises(StragglerError) as caught:
+        with t1.QueuePipeline(gs, "slow", join_secs=0.2) as pipe:
+            queue = pipe.queue("q", capacity=1, dtypes=[tf.float32], shapes=[()])
+            pipe.source(queue, (gate.stand(1.0) for _ in range(1)), name="reads")
+            stands = tf.py_func(gate.stand, [1.0], tf.float32, name="stands")
+            pipe.work("train", [queue.size(), stands])
+            pipe.start()
+            gate.wait_for(2)
+            pipe.stop()
+    told = caught.value.threads
+    gate.open()
+    assert told.keys() == {"slow/reads", "slow/train"}
+    assert os.path.basename(__file__) in told["slow/reads"] or "forced.py" in told["slow/reads"]
+    assert "'stands' (PyFunc)" in told["slow/train"] and told["slow/train"].startswith("waits in Session.run")
+    text = str(caught.value)
+    assert text.startswith("slow: 2 of its threads did not end within 0.2 s: ")
+    assert all(f"{name!r} is {place}" in text for name, place in told.items())
+    wait_for(lambda: not [each for each in threading.enumerate() if each.name.startswith("slow/")], "their end")
+
+
+def test_an_error_is_raised_before_stragglers_and_has_them_attached(gs: Any) -> None:
+    gate = Gate()
+    with pytest.raises(StageError, match="'sink'") as caught:
+        with t1.QueuePipeline(gs, "slow", join_secs=0.2) as pipe:
+            queue = pipe.queue("q", capacity=1, dtypes=[tf.float32], shapes=[()])
+
+            def items() -> Iterator[float]:
+                yield 1.0
+                gate.stand()
+
+            def fails(item: Any) -> None:
+                gate.wait_for(1)
+                raise Boom(TEXT)
+
+            pipe.source(queue, items, name="reads")
+            pipe.sink("sink", queue, fails)
+    (straggler,) = caught.value.others
+    gate.open()
+    assert type(straggler) is StragglerError and straggler.threads.keys() == {"slow/reads"}
+    wait_for(lambda: not [each for each in threading.enumerate() if each.name.startswith("slow/")], "their end")
+
+
+def test_the_bodys_error_has_stragglers_as_a_note(gs: Any) -> None:
+    gate = Gate()
+    with pytest.raises(Boom) as caught:
+        with t1.QueuePipeline(gs, "slow", join_secs=0.2) as pipe:
+            queue = pipe.queue("q", capacity=1, dtypes=[tf.float32], shapes=[()])
+            pipe.source(queue, (gate.stand(1.0) for _ in range(1)), name="reads")
+            pipe.start()
+            gate.wait_for(1)
+            raise Boom(TEXT)
+    gate.open()
+    (note,) = caught.value.__notes__
+    assert note.startswith("StragglerError: slow: 1 of its threads did not end within 0.2 s: 'slow/reads' is ")
+    wait_for(lambda: not [each for each in threading.enumerate() if each.name.startswith("slow/")], "their end")
+
+
+def test_it_ends_when_all_of_tensorflows_own_threads_are_taken(tensorflow_has_started: None) -> None:
+    """Nothing can be run then, not even what closes a queue."""
+    gate = Gate()
+    with session(threads=1) as gs:
+        with pytest.raises(StragglerError) as caught:
+            with t1.QueuePipeline(gs, "taken", join_secs=0.5) as pipe:
+                queue = pipe.queue("q", capacity=1, dtypes=[tf.float32], shapes=[()])
+                pipe.work("train", [queue.size(), tf.py_func(gate.stand, [1.0], tf.float32, name="stands")])
+                pipe.start()
+                gate.wait_for(1)
+                pipe.stop()
+        gate.open()
+        assert "'stands' (PyFunc)" in caught.value.threads["taken/train"]
+        wait_for(lambda: not [each for each in threading.enumerate() if each.name.startswith("taken/")], "their end")
+
+
+# -- stop() ------------------------------------------------------------------------------------------------------------
+
+
+def _in_a_producer(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    pipe.source(queue, (stop() or 1.0 for _ in range(5)), name="stops")
+
+
+def _in_an_operation(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    pipe.work("stops", tf.py_func(lambda: stop() or 1.0, [], tf.float64))
+
+
+def _in_each(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    pipe.work("stops", tf.constant(1.0) + 1.0, each=lambda result: stop())
+
+
+def _in_a_sink(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    other = pipe.queue("other", dtypes=[tf.float32], shapes=[()])
+    pipe.source(other, itertools.repeat(1.0), name="other")
+    pipe.sink("stops", other, lambda item: stop())
+
+
+def _in_on_error(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    fails = tf.check_numerics(float("nan"), "no number")
+    pipe.work("stops", fails, on_error=lambda error, item: stop() or "skip")
+
+
+def _in_a_thread(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    pipe.adopt(threading.Thread(target=stop, name="legacy", daemon=True))
+
+
+def _by_the_coordinator(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    pipe.adopt(threading.Thread(target=pipe.coordinator.request_stop, name="legacy", daemon=True))
+
+
+def _in_the_body(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    pipe.start()
+    stop()
+
+
+def _before_the_start(pipe: Any, queue: Any, stop: Callable[[], None]) -> None:
+    stop()
+
+
+STOPS = [_in_a_producer, _in_an_operation, _in_each, _in_a_sink, _in_on_error, _in_a_thread, _by_the_coordinator,
+         _in_the_body, _before_the_start]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", STOPS, ids=lambda place: place.__name__[1:].replace("_", " "))
+def test_stop_ends_it_without_an_error(gs: Any, place: Callable[..., None]) -> None:
+    with t1.QueuePipeline(gs) as pipe:
+        queue = pipe.queue("q", capacity=2, dtypes=[tf.float32], shapes=[()])
+        never = pipe.queue("never", capacity=2, dtypes=[tf.float32], shapes=[()])
+        pipe.source(queue, itertools.repeat(1.0), threads=2, name="fills")
+        pipe.work("waits", never.dequeue(), threads=2)
+        place(pipe, queue, pipe.stop)
+    told = pipe.statistics()
+    assert {queue.state for queue in told.queues.values()} == {"cancelled"}
+    assert {stage.state for stage in told.stages.values()} <= {"ended", "declared"}
+    assert pipe.coordinator.should_stop()
+    pipe.stop()  # again, after the end: nothing
+    pipe.join()
+    assert repr(pipe).split()[2] == "ended,"
+
+
+def test_nothing_can_be_declared_or_started_after_the_end(gs: Any) -> None:
+    with t1.QueuePipeline(gs, "over") as pipe:
+        queue = pipe.queue("q", dtypes=[tf.float32], shapes=[()])
+        pipe.stop()
+        for call in (lambda: pipe.queue("r", dtypes=tf.float32), lambda: pipe.source(queue, [1.0]), pipe.start,
+                     lambda: pipe.trace("out.json"), lambda: pipe.sink("s", queue, print)):  # fmt: skip
+            with pytest.raises(ClosedError, match="^over has ended"):
+                call()
+    for call in (pipe.start, pipe.__enter__, lambda: pipe.queue("s", dtypes=tf.float32)):
+        with pytest.raises(ClosedError, match="^over has ended"):
+            call()
+
+
+def test_a_session_that_is_closed_under_it(gs: Any) -> None:
+    """Its threads end; what they say is no more than that."""
+    with session() as closed:
+        pass
+    gate = Gate()
+    made = t1.GraphSession()
+    with made.as_default(), pytest.raises((StageError, RuntimeError)) as caught:
+        with t1.QueuePipeline(made) as pipe:
+            queue = pipe.queue("q", capacity=2, dtypes=[tf.float32], shapes=[()])
+            pipe.source(queue, itertools.repeat(1.0))
+            pipe.sink("sink", queue, gate.stand)
+            pipe.start()
+            gate.wait_for(1)
+            made.close()
+            gate.open()
+    assert "closed" in str(caught.value).lower() or "cancelled" in str(caught.value).lower()
+    with pytest.raises(RuntimeError, match="closed Session"):
+        closed.run(1)
+
+
+# -- again and again ---------------------------------------------------------------------------------------------------
+
+
+def test_300_starts_and_stops_of_all_kinds(tensorflow_has_started: None) -> None:
+    """What is started is stopped in many ways, and nothing grows."""
+    chance = random.Random(5)
+    for _ in range(20):
+        with nothing_leaks(), t1.GraphSession() as gs:  # a queue that was closed stays so: each needs another
+            for number in range(15):
+                before, files = threads_now(), len(descriptors())
+                way = _one_start_and_stop(gs, chance, f"q{number}")
+                assert threads_now() <= before and len(descriptors()) <= files, (number, way)
+
+
+def _one_start_and_stop(gs: Any, chance: random.Random, name: str) -> str:
+    way = chance.choice(["end", "stop", "error", "body", "steps", "cancelled"])
+    kind = chance.choice(["fifo", "padding", "shuffle", "priority"])
+    threads = chance.randint(1, 3)
+    with contextlib.ExitStack() as stack:
+        if way in ("error", "body", "cancelled"):
+            stack.enter_context(pytest.raises((StageError, Boom)))
+        pipe = stack.enter_context(t1.QueuePipeline(gs))
+        queue = pipe.queue(name, capacity=4, dtypes=[tf.int32], shapes=[()], kind=kind)
+        count = 10 if way == "end" else 10**9
+        items: Any = range(count)
+        pipe.source(queue, zip(items, items, strict=True) if kind == "priority" else items, threads=threads)
+        if way == "steps":
+            pipe.work("train", queue.dequeue(), steps=5, threads=threads)
+        elif way != "cancelled":
+            pipe.sink("sink", queue, lambda value: 1 // (way != "error"), threads=threads)
+        if chance.random() < 0.5:
+            pipe.start()
+        if way == "stop":
+            pipe.stop()
+        elif way == "body":
+            raise Boom(TEXT)
+        elif way == "cancelled":  # by an operation that the pipeline knows nothing of
+            pipe.start()
+            gs.run(queue.close(cancel_pending_enqueues=True))
+            wait_for(pipe.coordinator.should_stop, "the source's error")
+    return way
