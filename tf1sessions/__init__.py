@@ -359,6 +359,7 @@ below, and there are no circles::
       run.py             tf1sessions run
       inspect.py         tf1sessions inspect
       report.py          ... what it prints
+      memory.py          tf1sessions memory
       progress.py        plain lines about a run
       live.py            the live table of a run
       words.py           how durations and ends are said

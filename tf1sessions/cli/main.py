@@ -19,6 +19,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
     "inspect": ("tf1sessions.cli.inspect:inspect", "Say what is in an old model, and what in it is risky."),
+    "memory": ("tf1sessions.cli.memory:memory", "Say how the sessions of this machine share its GPUs and cores."),
 }
 
 
@@ -80,6 +81,10 @@ def cli() -> None:
     \b
     What is in a model that TensorFlow 1 wrote:
         tf1sessions inspect frozen.pb
+
+    \b
+    How four processes share this machine's GPUs and cores:
+        tf1sessions memory -n 4
     """
 
 
