@@ -232,7 +232,7 @@ def _smi(query: str, columns: int, needed: bool = True) -> list[list[str]]:
             return []
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise _NotTold(f"nvidia-smi: {said[0] if said else f'exit code {done.returncode}'}")
-    rows = [[cell.strip() for cell in row] for row in csv.reader(done.stdout.splitlines())]
+    rows = [[cell.strip() for cell in row] for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True)]
     return [row for row in rows if len(row) == columns]
 
 
