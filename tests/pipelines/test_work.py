@@ -913,6 +913,8 @@ def test_an_interrupt_at_any_line_leaves_a_queue_that_works(graph, what, monkeyp
             elif what == "cancel":
                 with interrupts():
                     assert others[0].cancel()
+                if not interrupts.came or interrupts.place.partition(":")[0] != "cancel":
+                    assert queue.statistics().waiting == 1, interrupts.place
             elif what == "map":
                 with interrupts():
                     assert list(queue.map(graph.y, [{"x:0": each} for each in (1, 2, 3)], ahead=2)) == [2, 4, 6]
@@ -1048,6 +1050,20 @@ def test_a_block_that_raises_cancels_what_was_not_begun(graph):
     assert not concurrent.futures.wait(futures, 0).not_done
     assert threads_of(queue) == []
     assert (queue.statistics().cancelled, queue.statistics().waiting) == (4, 0)
+
+
+def test_nothing_is_begun_while_all_are_cancelled(graph):
+    queue = WorkQueue(graph.gs, 1)
+    with busy(queue, graph) as gate:
+        futures = [submit(queue, graph, value) for value in range(3)]
+
+        def function(future: Any) -> None:
+            gate.open()
+            wait_for(lambda: not queue._threads, "the worker has ended its item and looked for another")
+
+        futures[0].add_done_callback(function)
+        queue.close(cancel_pending=True)
+    assert gate.begun == [] and all(each.cancelled() for each in futures)
 
 
 def test_closing_lets_callers_go_that_are_held(graph):

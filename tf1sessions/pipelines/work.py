@@ -645,8 +645,9 @@ class WorkQueue:
                 try:
                     item.answer(result, error)
                 finally:
-                    with self._lock:
-                        self._schedule.ended(item)
+                    if item.lane is not None:
+                        with self._lock:
+                            self._schedule.ended(item)
                 del item, result, error
         except BaseException:
             with self._lock:
