@@ -183,6 +183,8 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
         self.ownership = Ownership(what)
         self.lane = lane
         super().__init__()
+        if lane is not None:  # functions that are traced in this graph take over its device functions
+            self._add_device_to_stack(lambda op: on_lane(op.device, lane))
 
     def _check_not_finalized(self) -> None:
         self.ownership.check("change it (an operation, a function or a collection entry)")
