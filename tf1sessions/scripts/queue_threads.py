@@ -15,13 +15,14 @@ A program without such threads pays one look at the list of its threads.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import math
 import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -77,12 +78,26 @@ def wait(queue_grace_secs: float | None, exit_code: int) -> None:
         watcher = _Watcher(queue_grace_secs, main, exit_code)
         watcher.start()
     try:
-        threading._shutdown()  # type: ignore[attr-defined]  # the interpreter will once more, which does nothing then
+        with _without_report_of(KeyboardInterrupt):
+            threading._shutdown()  # type: ignore[attr-defined]  # once more at the interpreter's end: does nothing then
+        if _keeping(main):
+            raise KeyboardInterrupt  # from Python 3.13 on it is reported, and not raised
     except KeyboardInterrupt:
         _log.warning(f"interrupted while the process waited for {_names(_keeping(main))}")
         raise
     if watcher is not None and not watcher.finish():
         end_process(exit_code)  # Python would crash in its end: a thread is in TensorFlow, closing a session
+
+
+@contextlib.contextmanager
+def _without_report_of(kind: type[BaseException]) -> Iterator[None]:
+    """Leaves out what Python prints of an error that it cannot raise."""
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda report: None if issubclass(report.exc_type, kind) else before(report)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 class _Watcher(threading.Thread):
