@@ -183,7 +183,7 @@ def _watch(division: Division, every: float, as_json: bool) -> None:
         while True:
             click.echo(json.dumps(look().to_dict()))
             time.sleep(every)
-    if not sys.stdout.isatty():
+    if not _on_terminal():
         while True:
             _print([_held(look(), division)])
             time.sleep(every)
@@ -193,6 +193,10 @@ def _watch(division: Division, every: float, as_json: bool) -> None:
         while True:
             time.sleep(every)
             live.update(_held(look(), division), refresh=True)
+
+
+def _on_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _held(machine: Machine, division: Division) -> Any:
