@@ -323,8 +323,8 @@ def empty_with_blocked_consumers(scene: Scene, actor: Actor) -> None:
 def ended_with_items_left(scene: Scene, actor: Actor) -> None:
     _actor_stands(scene, actor)
     scene.feed(CAPACITY)
-    wait_for(lambda: state(scene.pipe, scene.q) == "ended", "the end of input")
-    assert size_of(scene.gs, scene.q) == CAPACITY and is_closed(scene.gs, scene.q)
+    wait_for(lambda: is_closed(scene.gs, scene.q), "the end of input")
+    assert size_of(scene.gs, scene.q) == CAPACITY and state(scene.pipe, scene.q) == "ended"
 
 
 @queue_state

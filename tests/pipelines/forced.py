@@ -73,9 +73,14 @@ def size_of(gs: Any, queue: Any) -> int:
 
 
 def is_closed(gs: Any, queue: Any) -> bool:
-    """Whether a queue takes no more; makes an operation for it, in the thread that builds."""
-    with gs.graph.as_default():
-        return bool(gs.session.run(queue.is_closed()))
+    """Whether a queue takes no more; looked at by an operation that the first call makes."""
+    name = f"{queue.name}_looked_at"
+    try:
+        operation = gs.graph.get_operation_by_name(name)
+    except KeyError:
+        with gs.graph.as_default():
+            operation = queue.is_closed(name).op
+    return bool(gs.session.run(operation.outputs[0]))
 
 
 def full(gs: Any, pipe: Any, queue: Any, stage: str, blocked: int = 1) -> None:

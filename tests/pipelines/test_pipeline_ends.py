@@ -7,13 +7,16 @@ import itertools
 import os
 import pickle
 import random
+import re
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from crash_table import ACTORS, BESIDE, PRODUCERS, STATES, TEXT, Actor, Scene
 from forced import DEADLINE, Boom, Gate, descriptors, last_line, nothing_leaks, session, threads_now, wait_for
+from support import PythonRun
 
 import tf1sessions as t1
 from tf1sessions.errors import ClosedError, StageError, StragglerError
@@ -51,6 +54,8 @@ def check_error(scene: Scene, actor: Actor, caught: BaseException) -> None:
     assert type(context) is (actor.context or type(None))
 
 
+#: States in which the queue is closed by others while threads of the pipeline still write to it.
+OTHERS = {"cancelled by the user", "closing behind blocked producers"}
 CASES = [pytest.param(*case, id="-".join(map(str, case))) for case in itertools.product(ACTORS, STATES, (1, 3))]
 
 
@@ -71,9 +76,9 @@ def test_an_error_in_each_place_and_each_state(gs: Any, actor_name: str, state_n
     check_error(scene, actor, caught.value)
     others = getattr(caught.value, "others", ())
     assert all(is_consequence(other.__cause__ or other) for other in others), others
-    if state_name == "cancelled by the user":
-        if actor.stage is not None:
-            assert [other.stage for other in others] == ["feeder"]
+    if actor.stage is not None and state_name in OTHERS:
+        stages = [other.stage for other in others]
+        assert stages == ["feeder"] or (not stages and state_name != "cancelled by the user")
     else:
         assert others == ()
     assert {told.state for told in pipe.statistics().queues.values()} == {"cancelled"}
@@ -452,3 +457,35 @@ def _one_start_and_stop(gs: Any, chance: random.Random, name: str) -> str:
             gs.run(queue.close(cancel_pending_enqueues=True))
             wait_for(pipe.coordinator.should_stop, "the source's error")
     return way
+
+
+# -- Ctrl-C, other signals and forks, in a process of its own ----------------------------------------------------------
+
+FOLDER = Path(__file__).resolve().parent
+INTERRUPTS = re.findall("^def (check_.*)\\(", (FOLDER / "interrupts.py").read_text("utf-8"), re.MULTILINE)
+
+_RUN_INTERRUPTS = """
+import faulthandler, importlib, sys, traceback
+sys.path.insert(0, sys.argv[1])
+program = importlib.import_module("interrupts")
+for name in sys.argv[2:]:
+    faulthandler.dump_traceback_later(40, exit=True)
+    try:
+        getattr(program, name)()
+    except BaseException:
+        report(**{name: traceback.format_exc()})
+    else:
+        report(**{name: None})
+"""
+
+
+@pytest.fixture(scope="module")
+def interrupts(run_python: Callable[..., PythonRun]) -> dict[str, str | None]:
+    """What each scenario of interrupts.py found; of one that hangs, and those after it, nothing."""
+    done = run_python(_RUN_INTERRUPTS, str(FOLDER), *INTERRUPTS, check=False, deadline=150)
+    return {name: done.results.get(name, f"it has not ended:\n{done.stderr[-6000:]}") for name in INTERRUPTS}
+
+
+@pytest.mark.parametrize("name", INTERRUPTS, ids=lambda name: name.removeprefix("check_").replace("_", " "))
+def test_interrupts(interrupts: dict[str, str | None], name: str) -> None:
+    assert interrupts[name] is None, interrupts[name]
