@@ -319,6 +319,9 @@ below, and there are no circles::
       threads.py         ThreadSessionPool: many sessions in one process, a thread each
       worker.py          what runs in the worker server's process and in its workers
       server.py          our fork server, as its caller sees it
+      segments.py        anonymous memory that two processes share
+      packing.py         objects as a pickle and the memory of their arrays
+      arrays.py          Channel: objects between two processes, their arrays in shared memory
     scripts/           unmodified TF1 programs
       jobs.py            what is to be run, and under which settings
       jobfile.py         TOML job files and their grids of parameters

@@ -1,0 +1,583 @@
+"""Channel: Python objects between two processes, their arrays in shared memory.
+
+Data flow::
+
+    send(obj)                                                              recv() -> obj
+      pack() ──▶ pickle, if it is short ──▶ frame ═══ unix socket ═══▶ frame ──▶ unpack()
+        └─ arrays, long pickles ─▶ Segment ─ its descriptor, once ─▶ Mapping ─▶ arrays of the object ◀─┘
+                                      ▲                                           │ when the last of them is gone
+                                      └──────────────── "free", in the segment ◀──┘
+
+New pages of shared memory cost about ten times what it takes to fill them, so segments are used again. Each side has
+segments of its own, at most 64 MiB and 16 of them, in which it lends the contents of a message to the other; the other
+makes its arrays on that very memory, and marks it as free when they are gone. It keeps no more than half of
+that: what comes while a program holds on to more, and everything short, is copied out at once. A message for which
+there is no segment to lend goes into one that is used once, and belongs to the receiver.
+
+The arrays of an object that was received are the receiver's alone: writable, apart from the sender's, valid after the
+channel is closed and the sender is gone. An array and those that came with it in one segment (each of 16 MiB or more
+has one of its own) free their memory together.
+
+Nothing is left behind, whichever process ends in whatever way, because segments have no names. This holds on Linux
+(memfd) and on systems with unix sockets (unlinked temporary files: then also the disk may have to hold them). Where
+descriptors cannot be passed, on Windows, arrays go through the socket with the pickle.
+
+After a ``fork`` of the receiving process, arrays that it had received are shared with its child: what one changes in
+place, the other sees. The memory is not lent again in that case. The channel itself is closed in the child.
+"""
+
+from __future__ import annotations
+
+import array
+import errno
+import mmap
+import os
+import select
+import socket
+import struct
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.errors import ClosedError, MessageTooLargeError, PeerGoneError
+from tf1sessions.pools.packing import Packed, pack, unpack
+from tf1sessions.pools.segments import CAN_SHARE, FREE, LENT, RETIRED, Mapping, Segment
+from tf1sessions.sessions.machine import available_memory
+
+__all__ = ["Channel", "ChannelStatistics"]
+
+# Measured with benchmarks/arrays.py on two cores of an AMD EPYC; the first two matter little between half and double.
+_IN_BAND_BYTES = 16 << 10  # arrays below this stay in the pickle
+_INLINE_BYTES = 32 << 10  # pickles up to this go through the socket; it holds several of them
+_LEND_BYTES = 256 << 10  # arrays below this are copied out of the segment
+
+_POOL_BYTES = 64 << 20  # of segments that are used again, each direction; arbitrary
+_POOL_SEGMENTS = 16  # the same; each has a descriptor until it is used the second time
+_OWN_BYTES = 16 << 20  # arrays from this on have a segment of their own; arbitrary
+_MOST_SEGMENTS = 32  # of a message, about; a frame carries at most 253 descriptors (SCM_MAX_FD)
+_CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory that is free
+
+_HEADER = struct.Struct("=IIQ")  # the two below, and the bytes of the pickle that follow them
+_MAGIC = 0x74316672
+_PAGE = mmap.ALLOCATIONGRANULARITY
+_NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+_TRUNCATED = int(getattr(socket, "MSG_CTRUNC", 0))  # as an enum member it takes microseconds to compare
+_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+
+
+@dataclass(frozen=True)
+class ChannelStatistics:
+    """What a channel has carried, and the memory that it has.
+
+    Attributes:
+        sent: Messages.
+        received: The same.
+        bytes_sent: Of pickles and arrays.
+        bytes_received: The same.
+        segments: Those that this side has made to be used again.
+        segment_bytes: Their size.
+        lent_bytes: What of it the other side has not given back, as far as is known here.
+        borrowed_bytes: Memory of the other side's segments that arrays here still use.
+    """
+
+    sent: int
+    received: int
+    bytes_sent: int
+    bytes_received: int
+    segments: int
+    segment_bytes: int
+    lent_bytes: int
+    borrowed_bytes: int
+
+
+@dataclass(eq=False)
+class _Lease:
+    """Another side's segment in use here."""
+
+    number: int
+    size: int
+    forked: bool = False  # a child of this process has it, too: it must never be written to again
+
+
+@dataclass
+class _Frame:
+    """What goes through the socket: this, as 64-bit integers, and then the pickle unless it is in a segment."""
+
+    segments: list[tuple[int, int, int]]  # number, size, and 1 if its descriptor comes with this frame
+    places: list[tuple[int, int, int]]  # which of the segments, offset, size; of the arrays, and last of a long pickle
+    long: bool  # the pickle is in a segment
+    dropped: list[int]  # numbers of segments that will not be used again
+
+    def encode(self) -> bytes:
+        numbers = array.array("q", (self.long, len(self.segments), len(self.places), len(self.dropped)))
+        for triple in (*self.segments, *self.places):
+            numbers.extend(triple)
+        numbers.extend(self.dropped)
+        return numbers.tobytes()
+
+    @classmethod
+    def decode(cls, data: memoryview) -> _Frame:
+        long, segments, places, dropped, *numbers = data.cast("q").tolist()
+        triples = list(zip(*[iter(numbers[: 3 * (segments + places)])] * 3, strict=True))
+        return cls(triples[:segments], triples[segments:], bool(long), numbers[len(numbers) - dropped :])
+
+
+class Channel:
+    """Sends Python objects to another process, and receives those that it sends.
+
+    It is safe to call its methods simultaneously from multiple threads; a message goes to one of those that receive.
+    An array must not change while :meth:`send` has it; afterwards it may.
+
+    Args:
+        connection: One end of a ``socket.socketpair()``, which is the channel's from now on. The other end has another.
+        name: Of the other side, for messages.
+
+    Example:
+        >>> here, there = (Channel(end) for end in socket.socketpair())
+        >>> here.send({"images": np.zeros([1000, 1000])})
+        >>> there.recv()["images"].shape
+        (1000, 1000)
+    """
+
+    def __init__(self, connection: socket.socket, name: str = "the other process") -> None:
+        connection.setblocking(True)
+        self._socket = connection
+        self._name = name
+        self._shares = CAN_SHARE and connection.family == socket.AF_UNIX
+        self._closed = False
+        self._broken = ""  # why nothing can be sent or received any more
+
+        # Protects what stands below it, and that frames do not mix. Never taken while _receiving is held, except to
+        # close.
+        self._sending = threading.Lock()
+        self._own: dict[int, Segment] = {}  # by number, the longest unused first
+        self._last_number = 0
+        self._dropped: list[int] = []  # numbers that the other side still knows
+        self._sent = self._bytes_sent = 0
+
+        # Protects what stands below it.
+        self._receiving = threading.Lock()
+        self._incoming = bytearray(_HEADER.size)
+        self._filled = 0
+        self._descriptors: deque[int] = deque()
+        self._theirs: dict[int, Mapping] = {}
+        self._received = self._bytes_received = 0
+
+        # Needs no lock. It changes when arrays end, which may be anywhere.
+        self._leases: dict[int, _Lease] = {}
+        with _LEASING:
+            _CHANNELS.add(self)
+
+    def __enter__(self) -> Channel:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Channel to {self._name}, {'closed' if self._closed else self._broken or 'open'}>"
+
+    def fileno(self) -> int:
+        """The socket's descriptor, for ``select``: it is readable when :meth:`recv` has something to do."""
+        return self._socket.fileno()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed, or broke: nothing can be sent any more."""
+        return self._closed or bool(self._broken)
+
+    def statistics(self) -> ChannelStatistics:
+        """What it has done so far, and the memory that it has."""
+        with self._sending:
+            own = [(segment.size, segment.state) for segment in self._own.values()]
+        return ChannelStatistics(
+            sent=self._sent,
+            received=self._received,
+            bytes_sent=self._bytes_sent,
+            bytes_received=self._bytes_received,
+            segments=len(own),
+            segment_bytes=sum(size for size, _ in own),
+            lent_bytes=sum(size for size, state in own if state != FREE),
+            borrowed_bytes=sum(lease.size for lease in list(self._leases.values())),
+        )
+
+    # -- sending --
+
+    def send(self, obj: Any) -> None:
+        """Send an object. It waits for the other side only when several messages wait there already.
+
+        Raises:
+            PeerGoneError: The other side has gone, or this channel broke before.
+            MessageTooLargeError: It does not fit into the memory that is free. Nothing was sent.
+            ClosedError: This channel was closed.
+            Exception: What pickling raises. Nothing was sent.
+
+        Ctrl-C, or another exception, in the midst of writing to the socket breaks the channel.
+        """
+        packed = pack(obj, _IN_BAND_BYTES if self._shares else float("inf"))
+        length = packed.length
+        long = self._shares and length > _INLINE_BYTES
+        sizes = [buffer.nbytes for buffer in packed.buffers] + [length] * long
+        with self._sending:
+            self._check_open()
+            self._check_memory(sum(sizes))
+            lent = self._lent()
+            segments: list[Segment] = []
+            try:
+                try:
+                    places = self._fill(segments, packed, sizes)
+                except BaseException:
+                    for number in self._own.keys() - lent:
+                        self._own[number].state = FREE
+                    raise
+                self._transmit(segments, places, packed, length, long)
+            finally:
+                for segment in segments:
+                    if not segment.number:
+                        segment.close()
+            self._sent += 1
+            self._bytes_sent += length + sum(sizes[: len(packed.buffers)])
+
+    def _lent(self) -> set[int]:
+        """The numbers of own segments that the other side has. Those that it had and must not get again are dropped."""
+        states = {number: own.state for number, own in self._own.items()}
+        for number in [number for number, state in states.items() if state == RETIRED]:
+            self._drop(number)
+        return {number for number, state in states.items() if state == LENT}
+
+    def _check_memory(self, size: int) -> None:
+        if size < _CHECKED_BYTES:
+            return
+        free = available_memory()
+        if free is not None and size > free:
+            raise _too_large(self._name, size, f", and {free / 2**20:.1f} MiB are free")
+
+    def _fill(self, segments: list[Segment], packed: Packed, sizes: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Copy a message into segments, which are appended to the list. Returns the places of its parts."""
+        places: list[tuple[int, int, int]] = [(0, 0, 0)] * len(sizes)
+        try:
+            for group in _groups(sizes):
+                offset = 0
+                for index in group:
+                    places[index] = (len(segments), offset, sizes[index])
+                    offset += -(-sizes[index] // _PAGE) * _PAGE
+                segments.append(segment := self._segment(offset))
+                for index in group:
+                    offset = places[index][1]
+                    if index < len(packed.buffers):
+                        segment.write(offset, packed.buffers[index])
+                        continue
+                    for piece in packed.stream:
+                        segment.write(offset, np.frombuffer(piece, np.uint8))
+                        offset += len(piece)
+        except OSError as error:
+            if error.errno in _NO_MEMORY:
+                raise _too_large(self._name, sum(sizes), f": {error}") from error
+            raise
+        return places
+
+    def _segment(self, size: int) -> Segment:
+        lent = self._lent()
+        idle = [own for number, own in self._own.items() if number not in lent]
+        fitting = [own for own in idle if size <= own.size <= max(4 * size, 1 << 20)]
+        if fitting:
+            segment = min(fitting, key=lambda own: own.size)
+            self._own[segment.number] = self._own.pop(segment.number)
+        else:
+            granule = max(_PAGE, 1 << (size.bit_length() - 3))  # so that a message a little longer finds a segment, too
+            rounded = -(-size // granule) * granule
+            lent_bytes = sum(self._own[number].size for number in lent)
+            if len(lent) >= _POOL_SEGMENTS or lent_bytes + rounded > _POOL_BYTES:
+                return Segment(size, 0)
+            for own in idle:
+                if len(self._own) < _POOL_SEGMENTS and self._own_bytes() + rounded <= _POOL_BYTES:
+                    break
+                self._drop(own.number)
+            self._last_number += 1
+            segment = self._own[self._last_number] = Segment(rounded, self._last_number)
+        segment.state = LENT
+        return segment
+
+    def _own_bytes(self) -> int:
+        return sum(own.size for own in self._own.values())
+
+    def _drop(self, number: int) -> None:
+        segment = self._own.pop(number)
+        if segment.known:
+            self._dropped.append(number)
+        segment.close()
+
+    def _transmit(
+        self, segments: list[Segment], places: list[tuple[int, int, int]], packed: Packed, length: int, long: bool
+    ) -> None:
+        try:
+            new = [segment for segment in segments if not segment.known]
+            described = [(segment.number, segment.size, int(not segment.known)) for segment in segments]
+            frame = _Frame(described, places, long, self._dropped).encode()
+            head = _HEADER.pack(_MAGIC, len(frame), 0 if long else length) + frame
+            self._write(memoryview(head + b"".join([] if long else packed.stream)), [own.fileno() for own in new])
+            self._dropped = []
+            for segment in new:
+                segment.known = True
+        except ConnectionError as error:  # what the other side had sent before can still be received
+            raise PeerGoneError(f"A message cannot be sent: {self._name} has gone") from error
+        except BaseException:  # nobody knows how much was sent
+            self._break("sending was interrupted in the midst of a message")
+            raise
+
+    def _write(self, data: memoryview, descriptors: list[int]) -> None:
+        if descriptors:
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
+            data = data[self._socket.sendmsg([data], rights, _NO_SIGNAL) :]
+        while data:
+            data = data[self._socket.send(data, _NO_SIGNAL) :]
+
+    # -- receiving --
+
+    def poll(self, timeout: float | None = 0.0) -> bool:
+        """Wait until there is something to receive, be it that the other side has gone.
+
+        Args:
+            timeout: Seconds; None waits for ever.
+
+        Returns:
+            False when the time is up.
+        """
+        with self._receiving:
+            self._check_open()
+            return _is_readable(self._socket, timeout)
+
+    def recv(self, timeout: float | None = None) -> Any:
+        """Wait for the next object.
+
+        Args:
+            timeout: Seconds until the whole message must be there; None waits for ever.
+
+        Raises:
+            TimeoutError: The time is up. Nothing is lost: it can be received later.
+            PeerGoneError: The other side has gone, or this channel broke before.
+            ClosedError: This channel was closed.
+            Exception: What unpickling raises. The message is lost; the next one can be received.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        with self._receiving:
+            self._check_open()
+            while not self._is_complete():
+                self._wait(deadline)
+                self._receive_some()
+            try:
+                frame, stream = self._take_frame()
+                may_keep = self._may_keep()
+                views = self._borrow(frame)
+                for number in frame.dropped:
+                    self._theirs.pop(number, None)
+                self._received += 1
+                self._bytes_received += len(stream) + sum(size for _, _, size in frame.places)
+            except BaseException:
+                self._break("a message could not be taken in")
+                raise
+            parts = _parts(frame, views, may_keep)
+            del views
+            if not frame.long:
+                return unpack(stream, parts)
+            *arrays, pickled = parts
+            del parts
+            return unpack(pickled, arrays)
+
+    def _is_complete(self) -> bool:
+        """Whether a whole message is here; makes room for what is known to come."""
+        if self._filled < len(self._incoming):
+            return False
+        magic, frame_length, stream_length = _HEADER.unpack_from(self._incoming)
+        if magic != _MAGIC:
+            self._break("what arrived is no message")
+            self._check_open()
+        self._incoming += bytes(_HEADER.size + frame_length + stream_length - self._filled)
+        return self._filled == len(self._incoming)
+
+    def _wait(self, deadline: float | None) -> None:
+        if not _is_readable(self._socket, None if deadline is None else max(0.0, deadline - time.monotonic())):
+            begun = f": {self._filled} bytes of a message are here" if self._filled else ""
+            raise TimeoutError(f"No message came from {self._name} in time{begun}")
+        self._check_open()
+
+    def _receive_some(self) -> None:
+        room = memoryview(self._incoming)[self._filled :]
+        try:
+            if self._shares:
+                space = socket.CMSG_SPACE(4 * (_MOST_SEGMENTS + 2))
+                count, ancillary, flags, _ = self._socket.recvmsg_into([room], space, _CLOSE_ON_EXEC)
+                for _, _, data in ancillary:
+                    self._descriptors.extend(array.array("i", data[: len(data) // 4 * 4]))
+                if flags & _TRUNCATED:
+                    raise OSError(errno.EMFILE, f"Arrays from {self._name} cannot be opened: too many files are open")
+            else:
+                count = self._socket.recv_into(room)
+            self._filled += count
+        except ConnectionError:
+            count = 0
+        except BaseException:  # nobody knows how much was received
+            self._break("receiving was interrupted in the midst of a message")
+            raise
+        finally:
+            room.release()
+        if not count:
+            where = f" in the midst of a message, after {self._filled} bytes" if self._filled else ""
+            self._break(f"{self._name} has gone{where}")
+            self._check_open()
+
+    def _take_frame(self) -> tuple[_Frame, memoryview]:
+        data = memoryview(self._incoming)
+        self._incoming, self._filled = bytearray(_HEADER.size), 0
+        _, frame_length, _ = _HEADER.unpack_from(data)
+        end = _HEADER.size + frame_length
+        return _Frame.decode(data[_HEADER.size : end]), data[end:]
+
+    def _may_keep(self) -> bool:
+        """Whether arrays may be made on the other side's segments, or else are copied out of them."""
+        leases = list(self._leases.values())
+        return sum(lease.size for lease in leases) < _POOL_BYTES // 2 and len(leases) < _POOL_SEGMENTS // 2
+
+    def _borrow(self, frame: _Frame) -> list[memoryview]:
+        """The memory of the segments that a message came in."""
+        views = []
+        for number, size, new in frame.segments:
+            mapping = self._map(number, size) if new else self._theirs[number]
+            lease = _Lease(number, size)
+            with _LEASING:
+                if number:
+                    self._leases[number] = lease
+                views.append(mapping.export(_end_lease, lease, self._leases, mapping))
+        return views
+
+    def _map(self, number: int, size: int) -> Mapping:
+        fd = self._descriptors.popleft()
+        try:
+            mapping = Mapping(fd, size, bool(number))
+        finally:
+            os.close(fd)
+        if number:
+            self._theirs[number] = mapping
+        return mapping
+
+    # -- the end --
+
+    def close(self) -> None:
+        """Close it. What was received stays valid. Threads that wait in it get an error. It may be called again."""
+        self._closed = True
+        self._shut_down()
+        with self._receiving, self._sending:
+            self._socket.close()
+            self._forget()
+
+    def _break(self, why: str) -> None:
+        self._broken = self._broken or why
+        self._shut_down()
+
+    def _shut_down(self) -> None:
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes those that wait, here and there
+        except OSError:  # it is closed, or the other side is
+            pass
+
+    def _forget(self) -> None:
+        for segment in self._own.values():
+            segment.close()
+        self._own, self._theirs = {}, {}
+        while self._descriptors:
+            os.close(self._descriptors.popleft())
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError(f"The channel to {self._name} was closed")
+        if self._broken:
+            raise PeerGoneError(f"The channel to {self._name} has ended: {self._broken}")
+
+    def __del__(self) -> None:
+        if hasattr(self, "_descriptors"):
+            self._forget()
+
+
+def _end_lease(lease: _Lease, leases: dict[int, _Lease], mapping: Mapping) -> None:
+    if lease.number:
+        leases.pop(lease.number, None)
+        mapping.state = RETIRED if lease.forked else FREE
+
+
+def _parts(frame: _Frame, views: list[memoryview], may_keep: bool) -> list[Any]:
+    """The memory of each array, and the pickle if it is long: parts of segments to be kept, or else copies."""
+    parts: list[Any] = []
+    for index, (which, offset, size) in enumerate(frame.places):
+        part = views[which][offset : offset + size]
+        is_pickle = frame.long and index == len(frame.places) - 1
+        is_once = not frame.segments[which][0]
+        keep = is_pickle or (size >= _LEND_BYTES and (is_once or may_keep))
+        parts.append(part if keep else _copy(part))
+    return parts
+
+
+def _copy(part: memoryview) -> memoryview:
+    copy = np.empty(len(part), np.uint8)
+    np.copyto(copy, np.frombuffer(part, np.uint8))
+    return copy.data
+
+
+def _groups(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Which parts of a message share a segment: long ones have their own."""
+    least = max(_OWN_BYTES, sum(sizes) // _MOST_SEGMENTS)
+    together = [index for index, size in enumerate(sizes) if size < least]
+    if together:
+        yield together
+    yield from ([index] for index, size in enumerate(sizes) if size >= least)
+
+
+def _too_large(name: str, size: int, why: str) -> MessageTooLargeError:
+    return MessageTooLargeError(
+        f"A message of {size / 2**20:.1f} MiB to {name} does not fit into the memory{why}",
+        next_step="Send it in parts, or send the name of a file that has it.",
+        size=size,
+    )
+
+
+def _is_readable(connection: socket.socket, timeout: float | None) -> bool:
+    if not hasattr(select, "poll"):
+        return bool(select.select([connection], [], [], timeout)[0])
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(None if timeout is None else timeout * 1000))
+
+
+# -- forks of this process --
+
+_CHANNELS: weakref.WeakSet[Channel] = weakref.WeakSet()
+_LEASING = threading.RLock()  # held while a segment is borrowed, and while the process forks
+
+
+def _before_fork() -> None:
+    _LEASING.acquire()
+    for channel in list(_CHANNELS):
+        for lease in list(channel._leases.values()):
+            lease.forked = True
+
+
+def _in_child() -> None:
+    for channel in list(_CHANNELS):  # it is the parent's; its locks may be held by threads that are not here
+        channel._closed = True
+        channel._socket.close()
+        channel._sending, channel._receiving = threading.Lock(), threading.Lock()
+        channel._forget()
+    _LEASING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_LEASING.release, after_in_child=_in_child)

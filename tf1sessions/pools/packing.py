@@ -1,0 +1,157 @@
+"""Python objects as a pickle and the memory of their arrays, and back.
+
+Functions and classes that the other process cannot import go by value (cloudpickle). The memory of arrays, wherever
+they are in the object, stays out of the pickle, so that it can be copied once, to where the other process reads it
+(pickle protocol 5, PEP 574). In the pickle stay arrays that are small, arrays of objects or of ``StringDType``, and
+subclasses with a pickling of their own.
+
+An array arrives as pickle would bring it, with its dtype, shape, order (C or Fortran; C if its memory had gaps) and
+subclass, once if it was there twice; but always writable, and a masked array with ``nomask`` and its hardness kept. A
+``memoryview`` arrives as one.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import pickle
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import cloudpickle
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Packed", "pack", "unpack"]
+
+
+@dataclass
+class Packed:
+    """A pickled object. Arrays and bytes in it are the caller's, until they have been copied elsewhere.
+
+    Attributes:
+        stream: The pickle, in pieces.
+        buffers: The memory that is not in it: arrays, in the order in which :func:`unpack` wants their bytes.
+    """
+
+    stream: list[Any] = field(default_factory=list)
+    buffers: list[NDArray[Any]] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        """The bytes of the pickle."""
+        return sum(memoryview(piece).nbytes for piece in self.stream)
+
+    def write(self, data: Any) -> None:
+        """Take the next piece, as a file does. Long bytes come as the object that has them, and are not copied here."""
+        if len(data):
+            self.stream.append(data if type(data) in (bytes, bytearray) else bytes(data))
+
+
+def pack(obj: Any, in_band: float) -> Packed:
+    """Pickle an object.
+
+    Args:
+        obj: What cloudpickle can pickle.
+        in_band: Arrays with fewer bytes than this stay in the pickle.
+
+    Raises:
+        Exception: What pickling raises: ``TypeError``, ``pickle.PicklingError`` and others.
+    """
+    packed = Packed()
+    _Pickler(packed, _Buffers(packed, in_band)).dump(obj)
+    return packed
+
+
+def unpack(stream: bytes | bytearray | memoryview, buffers: Iterable[Any]) -> Any:
+    """Make the object anew. Its arrays use the memory of ``buffers``, which must be writable."""
+    return pickle.loads(stream, buffers=buffers)
+
+
+class _Buffers:
+    """Decides which memory stays out of a pickle.
+
+    It is apart from the pickler, which would else refer to itself, and keep every array until a garbage collection.
+    """
+
+    def __init__(self, packed: Packed, in_band: float) -> None:
+        self.in_band = in_band
+        self._packed = packed
+        self._arrays: dict[int, NDArray[Any]] = {}  # by the identity of what stands for them in the pickle
+        self._stand_ins: list[pickle.PickleBuffer] = []  # so that no other object gets their identity
+
+    def stand_in_for(self, array: NDArray[Any]) -> pickle.PickleBuffer:
+        """What the pickler is to meet instead of an array's memory, which need not be contiguous or writable."""
+        stand_in = pickle.PickleBuffer(bytearray())
+        self._stand_ins.append(stand_in)
+        self._arrays[id(stand_in)] = array
+        return stand_in
+
+    def stays(self, buffer: pickle.PickleBuffer) -> bool:
+        """Whether memory that the pickler has met goes into the pickle."""
+        array = self._arrays.get(id(buffer))
+        if array is None:  # an object of another library that knows protocol 5
+            array = np.frombuffer(buffer.raw(), np.uint8)
+            if array.nbytes < self.in_band:
+                return True
+        self._packed.buffers.append(array)
+        return False
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    def __init__(self, packed: Packed, buffers: _Buffers) -> None:
+        super().__init__(packed, protocol=5, buffer_callback=buffers.stays)
+        self._buffers = buffers
+
+    def reducer_override(self, obj: Any) -> Any:
+        if id(obj) in _BY_REFERENCE:
+            return NotImplemented
+        kind: Any = type(obj)
+        if issubclass(kind, np.ndarray):
+            if obj.nbytes >= self._buffers.in_band and not obj.dtype.hasobject:
+                if _is_plain(kind):
+                    order = "F" if obj.flags.fnc else "C"
+                    return _new_array, (kind, obj.shape, obj.dtype, self._buffers.stand_in_for(obj), order)
+                if kind is np.ma.MaskedArray and type(obj.data) is np.ndarray:
+                    return _new_masked, (obj.data, np.ma.getmask(obj), obj.fill_value, obj.hardmask)
+            elif kind is np.ndarray:
+                return obj.__reduce__()  # protocol 5 would bring a read-only array back as one
+        elif kind is memoryview:
+            try:
+                array = np.asarray(obj)
+            except (ValueError, NotImplementedError):  # a format that numpy does not know: cloudpickle sends its bytes
+                return NotImplemented
+            return _new_memoryview, (array, obj.format, obj.readonly)
+        return super().reducer_override(obj)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_plain(kind: Any) -> bool:
+    """Whether a type of arrays is pickled as ``ndarray`` is."""
+    names = ("__reduce__", "__reduce_ex__", "__setstate__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
+    return kind not in copyreg.dispatch_table and all(
+        getattr(kind, name, None) is getattr(np.ndarray, name, None) for name in names
+    )
+
+
+def _new_array(kind: type[NDArray[Any]], shape: tuple[int, ...], dtype: Any, buffer: Any, order: Any) -> NDArray[Any]:
+    new: NDArray[Any] = np.ndarray.__new__(kind, shape, dtype, buffer, 0, None, order)
+    return new
+
+
+def _new_masked(data: NDArray[Any], mask: Any, fill_value: Any, hard_mask: bool) -> Any:
+    return np.ma.MaskedArray(data, mask, fill_value=fill_value, hard_mask=hard_mask)
+
+
+def _new_memoryview(array: NDArray[Any], like: str, read_only: bool) -> memoryview:
+    view = array.data
+    if view.format != like:
+        view = view.cast("B").cast(like, array.shape)  # type: ignore[call-overload]
+    return view.toreadonly() if read_only else view
+
+
+# What most messages have, and cloudpickle would take long to recognise as something to be imported; all live for ever.
+_BY_REFERENCE = frozenset(
+    id(known) for known in (_new_array, _new_masked, _new_memoryview, np.ndarray, np.dtype, *np.sctypeDict.values())
+)

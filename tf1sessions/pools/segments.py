@@ -1,0 +1,196 @@
+"""Anonymous memory that two processes share: written here, mapped there, gone when neither has it any more.
+
+A segment has no name. On Linux it is a memfd, which ``/dev/shm`` and its limits have nothing to do with; on other
+systems that can pass descriptors, a temporary file that is unlinked as soon as it is made. The kernel frees it when no
+process has it open or mapped, however they ended.
+
+Mappings are made with the C library's ``mmap``, because Python's keeps a descriptor open for each (until 3.13), and a
+program may keep thousands of results.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import os
+import socket
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CAN_SHARE", "FREE", "LENT", "RETIRED", "Mapping", "Segment"]
+
+CAN_SHARE = hasattr(socket, "AF_UNIX") and hasattr(socket, "send_fds") and hasattr(os, "pwrite")
+"""Whether this platform passes descriptors from process to process."""
+
+FREE, LENT, RETIRED = 0, 1, 2
+"""States of a segment, in a byte behind its contents: its maker may write to it, must not now, never must again."""
+
+_PAGE = mmap.ALLOCATIONGRANULARITY
+_PROTECTION = 3  # PROT_READ | PROT_WRITE
+_MAP_FLAGS = 1 | getattr(mmap, "MAP_POPULATE", 0)  # MAP_SHARED; all page tables at once take a third of the time
+_MAP_FAILED = ctypes.c_void_p(-1).value
+_WRITE_BYTES = 64 << 20  # at a time, so that Ctrl-C is heard; arbitrary
+
+
+class Mapping:
+    """Shared memory in this process's address space, unmapped when this object and all that it exported are gone.
+
+    Args:
+        fd: The segment's descriptor, which is not needed afterwards.
+        size: Its bytes.
+        has_state: Whether it has a state, because it is used again.
+
+    Raises:
+        OSError: There is no room for it.
+    """
+
+    def __init__(self, fd: int, size: int, has_state: bool) -> None:
+        length = size + _PAGE * has_state
+        address = _libc().mmap(None, length, _PROTECTION, _MAP_FLAGS, fd, 0)
+        if address == _MAP_FAILED:
+            raise OSError(ctypes.get_errno(), f"{size} bytes of shared memory cannot be mapped")
+        self._address: int = address
+        self.size = size
+        weakref.finalize(self, _libc().munmap, address, length).atexit = False
+
+    @property
+    def state(self) -> int:
+        """One of the three above."""
+        return ctypes.c_ubyte.from_address(self._address + self.size).value
+
+    @state.setter
+    def state(self, state: int) -> None:
+        fence = (
+            threading.Lock()
+        )  # what was read or written before its release stays before what follows its acquisition
+        fence.acquire()
+        fence.release()
+        fence.acquire()
+        ctypes.c_ubyte.from_address(self._address + self.size).value = state
+
+    def export(self, ended: Callable[..., object], *args: Any) -> memoryview:
+        """Return a view of all bytes; when the last view of it is gone, ``ended(*args)`` is called.
+
+        Attention: that happens wherever the last reference is dropped, in the garbage collector too, so that it must
+        not wait for a lock.
+        """
+        exporter = (ctypes.c_char * self.size).from_address(self._address)
+        weakref.finalize(exporter, _end_of_export, self, ended, args).atexit = False
+        return memoryview(exporter).cast("B")
+
+
+def _end_of_export(mapping: Mapping, ended: Callable[..., object], args: tuple[Any, ...]) -> None:
+    ended(*args)
+
+
+class Segment:
+    """Shared memory that this process made and writes to. Attention: this is **not** thread-safe!
+
+    Args:
+        size: Its bytes; whole pages, if it is used again.
+        number: What both processes call it; 0 is for one that is used once, and has no state.
+
+    Raises:
+        OSError: It cannot be made, or not be written to for lack of memory.
+    """
+
+    def __init__(self, size: int, number: int) -> None:
+        self.size = size
+        self.number = number
+        self.known = False  # the other process has mapped it
+        self._mapping: Mapping | None = None
+        self._bytes: NDArray[np.uint8] | None = None  # of the mapping
+        self._fd = _anonymous_file()
+        try:
+            os.ftruncate(self._fd, size + _PAGE * bool(number))
+        except BaseException:
+            self.close()
+            raise
+
+    def fileno(self) -> int:
+        """Its descriptor, which is there until something is written a second time."""
+        return self._fd
+
+    @property
+    def state(self) -> int:
+        """Whether the other process has it. Only for segments that are used again."""
+        return self._mapping.state if self._mapping else os.pread(self._fd, 1, self.size)[0]
+
+    @state.setter
+    def state(self, state: int) -> None:
+        if self._mapping:
+            self._mapping.state = state
+        else:
+            os.pwrite(self._fd, bytes([state]), self.size)
+
+    def write(self, offset: int, source: NDArray[Any]) -> None:
+        """Copy an array into it, in the order of its memory if it is contiguous, else in C's.
+
+        New pages cost several times what it takes to fill them, and most when they are touched through a mapping: the
+        first message is written to the file, later ones into a mapping of it.
+        """
+        flat = _flat(source)
+        if flat is not None and self._bytes is None and not self.known:
+            data = flat.data
+            while data:
+                written = os.pwrite(self._fd, data[:_WRITE_BYTES], offset)
+                offset, data = offset + written, data[written:]
+            return
+        if self._bytes is None:
+            self._mapping = Mapping(self._fd, self.size, bool(self.number))
+            self._bytes = np.frombuffer(self._mapping.export(_nothing), np.uint8)
+        if flat is not None:
+            np.copyto(self._bytes[offset : offset + flat.size], flat)
+        else:
+            np.copyto(np.ndarray(source.shape, source.dtype, self._bytes.data, offset), source)
+        if self.known:
+            self._close_file()
+
+    def close(self) -> None:
+        """Give up this process's share of it."""
+        self._bytes = self._mapping = None
+        self._close_file()
+
+    def _close_file(self) -> None:
+        if self._fd >= 0:
+            fd, self._fd = self._fd, -1
+            os.close(fd)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_fd"):
+            self._close_file()
+
+
+def _nothing() -> None:
+    """There is nobody to tell."""
+
+
+def _flat(array: NDArray[Any]) -> NDArray[np.uint8] | None:
+    """The bytes of a contiguous array, without copying them."""
+    array = array.view(np.ndarray)
+    if not array.flags.c_contiguous:
+        array = array.T
+    return array.reshape(-1).view(np.uint8) if array.flags.c_contiguous else None
+
+
+def _anonymous_file() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("tf1sessions")
+    with tempfile.TemporaryFile(prefix="tf1sessions-") as file:
+        return os.dup(file.fileno())
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    return libc
