@@ -125,6 +125,8 @@ class Tf1SessionsError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.__dict__ | {name: getattr(self, name) for name in self._fields}
+        if "others" in state:
+            state["others"] = tuple(map(_portable, state["others"]))
         if self.__cause__ is not None:
             state["__cause__"] = _portable(self.__cause__)
         return type(self), self.args, state

@@ -7,7 +7,7 @@
     an error, stop(), Ctrl-C; or works, sinks and the body have ended ──▶ cancel ──▶ every queue "cancelled"
     the keeper closes queues as they are marked ──▶ threads come back ──▶ end() joins them, and raises the cause
 
-``_lock`` guards the stages, their states and the queues' marks; it is held for moments, never during a run. It is
+``lock`` guards the stages, their states and the queues' marks; it is held for moments, never during a run. It is
 re-entrant, because stop() may come from a signal handler.
 """
 
@@ -52,12 +52,13 @@ class _Coordinator(Coordinator):
         self._flow = flow
 
     def request_stop(self, ex: Any = None) -> None:
-        super().request_stop(ex)
         error = ex[1] if isinstance(ex, tuple) and len(ex) == 3 else ex
-        if isinstance(error, BaseException) and not isinstance(error, _OutOfRange):
-            self._flow.worker_failed(self._flow.worker_of(threading.current_thread()), error)
-        else:
-            self._flow.stop()
+        with self._flow.lock:  # whoever sees the stop request and fails because of it comes second
+            super().request_stop(ex)
+            if isinstance(error, BaseException) and not isinstance(error, _OutOfRange):
+                self._flow.worker_failed(self._flow.worker_of(threading.current_thread()), error)
+            else:
+                self._flow.stop()
 
 
 class Flow:
@@ -66,6 +67,7 @@ class Flow:
     Attributes:
         stopping: Nothing more is to be begun.
         tracing: Where runs are recorded, or None.
+        lock: See the module.
     """
 
     def __init__(self, session: Any, name: str, *, stall_secs: float, on_stall: str, join_secs: float) -> None:
@@ -80,8 +82,8 @@ class Flow:
         self.stages: dict[str, Stage] = {}
         self.observer = Observer(self, stall_secs, stop=on_stall == "stop")
         self._join_secs = join_secs
-        self._lock = threading.RLock()
-        self._changed = threading.Condition(self._lock)
+        self.lock = threading.RLock()
+        self._changed = threading.Condition(self.lock)
         self._declarer = threading.get_ident()
         self._body_left = False
         self._cancelled_at = 0.0
@@ -104,7 +106,7 @@ class Flow:
 
     def add_queue(self, queue: PipelineQueue) -> PipelineQueue:
         """Takes a queue in, once."""
-        with self._lock:
+        with self.lock:
             return self.queues.setdefault(queue.name, queue)
 
     def add_stage(self, stage: Stage) -> None:
@@ -113,7 +115,7 @@ class Flow:
         Raises:
             ConfigError: A queue that it writes to has had its end of input.
         """
-        with self._lock:
+        with self.lock:
             self.check_open(f"stage {stage.name!r}")
             for queue in stage.writes:
                 if queue.wanted != "open":
@@ -131,7 +133,7 @@ class Flow:
 
     def start(self) -> None:
         """Starts all stages; does nothing the second time."""
-        with self._lock:
+        with self.lock:
             if self.started:
                 return
             self.check_open("start()")
@@ -154,7 +156,7 @@ class Flow:
 
     def keeper(self) -> Keeper:
         """The keeper, which is there from the first use of the pipeline as a context manager, or its start."""
-        with self._lock:
+        with self.lock:
             if self._keeper is None:
                 self._keeper = Keeper(self._tend, self.name)
                 self._keeper.start()
@@ -171,15 +173,16 @@ class Flow:
         """A thread, of a worker or not, raised: at the end of its input, as a consequence, or of an error."""
         if isinstance(error, _OutOfRange):
             return
-        with self._lock:
+        with self.lock:
             queues = (*worker.stage.reads, *worker.stage.writes) if worker is not None else ()
-            if is_consequence(error) and (self.stopping or any(queue.wanted == "cancelled" for queue in queues)):
+            ours = self.stopping or any(queue.state == "cancelled" and not queue.closed_by_others for queue in queues)
+            if ours and is_consequence(error):
                 return
             self.failed(worker, error)
 
     def failed(self, worker: Worker | None, error: BaseException) -> None:
         """Notes an error and cancels everything."""
-        with self._lock:
+        with self.lock:
             if any(error is known for _, _, known in self._errors):
                 return
             if worker is None:
@@ -192,7 +195,7 @@ class Flow:
     def worker_ended(self, worker: Worker) -> None:
         """A worker has ended; if it was the last of its stage, so has the stage."""
         stage = worker.stage
-        with self._lock:
+        with self.lock:
             if any(each.ended is None for each in stage.workers):
                 return
             if stage.state == "running":
@@ -204,11 +207,11 @@ class Flow:
 
     def stop(self) -> None:
         """Ends the pipeline, without an error."""
-        with self._lock:
+        with self.lock:
             self._cancel()
 
     def _cancel(self) -> None:
-        """Begins the end: nobody takes another step, and the keeper frees all that wait. With ``_lock`` held."""
+        """Begins the end: nobody takes another step, and the keeper frees all that wait. With ``lock`` held."""
         if self.stopping:
             return
         self.stopping = True
@@ -224,7 +227,7 @@ class Flow:
             self._keeper.wake()
 
     def settle(self) -> None:
-        """Marks the queues that are to be closed, now that a stage or the body has ended. With ``_lock`` held."""
+        """Marks the queues that are to be closed, now that a stage or the body has ended. With ``lock`` held."""
         if not self.started or self.stopping:
             return
         stages = self.stages.values()
@@ -236,11 +239,9 @@ class Flow:
             readers = [stage for stage in stages if queue in stage.reads]
             if self._body_left and queue.wanted != "cancelled" and readers and not any(map(_is_active, readers)):
                 queue.wanted = "cancelled"
-                for stage in writers:
-                    if stage.active:
-                        self._no_longer_wanted(stage, queue)
 
     def _no_longer_wanted(self, stage: Stage, queue: PipelineQueue) -> None:
+        """Ends a stage that writes to a queue which nobody reads any more. With ``lock`` held."""
         stage.cancel()
         cut = [other.name for other in stage.writes if other is not queue and other.wanted == "open"]
         if cut:
@@ -307,15 +308,28 @@ class Flow:
         for queue in list(self.queues.values()):
             if queue.wanted == queue.state or self.session._closed:
                 continue
-            queue.state = queue.wanted
-            if queue.state == "cancelled":
-                self._close(queue.cancel_now)
+            if queue.wanted == "cancelled":
+                self._cancel_queue(queue)
             else:
+                queue.state = "ended"
                 thread = threading.Thread(
                     target=self._close, args=(queue.end_now,), name=f"{self.name}/closes {queue.name}", daemon=True
                 )
                 self._closing.append(thread)
                 thread.start()
+
+    def _cancel_queue(self, queue: PipelineQueue) -> None:
+        if not self.stopping and queue.state == "open":
+            # Then its readers have ended because the program has closed it, under the hands of those who write to it:
+            # what they have still got is lost, and is not to be lost without a word.
+            queue.closed_by_others = bool(self.compile_call(None, queue.closed_now, None)())
+        with self.lock:
+            queue.state = "cancelled"
+            if not self.stopping and not queue.closed_by_others:
+                for stage in list(self.stages.values()):
+                    if queue in stage.writes and stage.active:
+                        self._no_longer_wanted(stage, queue)
+        self._close(queue.cancel_now)
 
     def _close(self, operation: Any) -> None:
         try:
@@ -332,7 +346,7 @@ class Flow:
 
         See :class:`~tf1sessions.QueuePipeline` for what is raised.
         """
-        with self._lock:
+        with self.lock:
             if self.finished:
                 return False
             follows = error is not None and is_consequence(error) and (self.stopping or isinstance(error, _OutOfRange))
@@ -349,7 +363,7 @@ class Flow:
             except BaseException as caught:  # Ctrl-C; raised below
                 interrupt = caught
         late = self._finish()
-        with self._lock:
+        with self.lock:
             failed = self._error()
         told = interrupt or error
         if told is not None and (interrupt is not None or first or told is failed or not isinstance(told, Exception)):
@@ -368,7 +382,7 @@ class Flow:
 
     def _wait_for_works(self) -> None:
         """Starts what was not started, and waits until works, sinks and adopted threads have ended, or all must."""
-        with self._lock:
+        with self.lock:
             if not self.started and not self.stopping:
                 self.start()
             self._body_left = True
@@ -421,7 +435,7 @@ class Flow:
 
     def error(self) -> Any:
         """The error that the pipeline ends with, or None: the first that does not just follow from another one."""
-        with self._lock:
+        with self.lock:
             return self._error()
 
     def _error(self) -> Any:

@@ -101,6 +101,7 @@ class PipelineQueue:
         self.names: tuple[str, ...] | None = tuple(queue.names) if queue.names else None
         with quiet_building(queue.queue_ref.graph):
             self.size_now = queue.size()
+            self.closed_now = queue.is_closed()
             self.end_now = queue.close()
             self.cancel_now = queue.close(cancel_pending_enqueues=True)
         #: Held by the thread that reads a block.
@@ -108,6 +109,8 @@ class PipelineQueue:
         #: What the pipeline wants it to be, and what it is: "open", "ended" (no more goes in) or "cancelled" (nobody
         #: who puts something in waits any more, either).
         self.wanted = self.state = "open"
+        #: Whether the program has closed it, before those who write to it had ended.
+        self.closed_by_others = False
 
     @property
     def stackable(self) -> bool:
