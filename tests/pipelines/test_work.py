@@ -5,6 +5,7 @@ A gate before each run takes the place of time: what happens while an item runs 
 
 from __future__ import annotations
 
+import asyncio
 import collections
 import concurrent.futures
 import contextlib
@@ -379,6 +380,20 @@ def test_the_dict_of_feeds_may_be_filled_again(graph):
         assert results(futures) == [0, 2, 4]
 
 
+def test_items_in_asyncio(graph):
+    async def ask(queue: WorkQueue) -> Any:
+        first, second = (asyncio.wrap_future(submit(queue, graph, value, key="a")) for value in (1, 2))
+        assert second.cancel()
+        return await asyncio.wait_for(first, DEADLINE)
+
+    with WorkQueue(graph.gs, 1) as queue, callers() as executor:
+        with busy(queue, graph) as gate:
+            asked = executor.submit(asyncio.run, ask(queue))
+            wait_for(lambda: queue.statistics().cancelled, "one is withdrawn")
+        assert asked.result(DEADLINE) == 2
+        assert gate.begun == [1]
+
+
 def test_an_item_that_fails_gets_tensorflows_error_and_disturbs_no_other(graph, tf):
     def caught(call: Callable[[], Any]) -> BaseException:
         with pytest.raises(Exception) as found:
@@ -682,8 +697,8 @@ def test_a_full_queue_that_refuses(graph):
     with WorkQueue(graph.gs, 1, queue_limit=2, on_full="refuse") as queue:
         with busy(queue, graph):
             futures = [submit(queue, graph, 1), submit(queue, graph, 2, deadline_secs=0)]
-            futures.append(submit(queue, graph, 3))  # the place of the one whose time is up
             assert isinstance(futures[1].exception(DEADLINE), DeadlineError)
+            futures.append(submit(queue, graph, 3))  # the place of the one whose time was up
             with pytest.raises(Overloaded, match=r"2 items wait already.*queue_limit=2"):
                 submit(queue, graph, 4)
             assert futures[0].cancel()

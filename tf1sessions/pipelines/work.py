@@ -183,9 +183,9 @@ class WorkQueue:
     urgent as it is, because it cannot begin without them. A key's next item runs whether the last one succeeded or not;
     cancel the Futures of those that should not. Any hashable object is a key; None is no key.
 
-    **Limits.** A held submit() has already handed its item over: it takes part in the order, so that an urgent one is
-    not kept waiting by many others, and only the caller waits. Callers go on in the order in which they came.
-    A thread of this queue (a function added to a Future) is never held.
+    **Limits.** When too many items wait, submit() holds its caller until there is room. The item is handed over before:
+    it takes part in the order, so that an urgent one is not kept back by the others. Callers go on in the order in
+    which they came. A thread of this queue (it calls the functions added to Futures) is never held.
 
     **The end.** A ``with`` block that ends well waits until all items are done. After an exception, Ctrl-C included,
     what was not begun is cancelled, and what runs is waited for. The session stays open.
@@ -515,8 +515,6 @@ class WorkQueue:
         Raises:
             Overloaded, ClosedError: As submit() does.
         """
-        if self._is_full():
-            self._end_expired()
         with self._lock:
             if self._closed:
                 raise ClosedError(f"{self.name} is closed", where="submit()", next_step="Make a new one.")
@@ -564,7 +562,7 @@ class WorkQueue:
         del self._held[number]
 
     def _end_expired(self) -> None:
-        """Ends the items whose time is up."""
+        """Ends the items whose time is up. In our own threads only: an interrupt would leave them without an answer."""
         expired = []
         with self._lock:
             now = time.monotonic()
