@@ -9,16 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from pages import NOTES, RUN_BLOCKS, blocks, links, option_names, outputs_that_differ, table
 from support import PACKAGE, ROOT, PythonRun
 
+from tf1sessions.cli.main import cli
 from tf1sessions.errors import JobFileError
 from tf1sessions.scripts.folder import STATES, JobRecord
 from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES = (
+RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING = (
     NOTES / f"{name}.md"
     for name in (
         "1-run-it-unmodified",
@@ -26,6 +28,7 @@ RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES = (
         "3-sessions-in-your-own-program",
         "5-old-models",
         "6-queues-and-pipelines",
+        "7-sharing-a-machine",
     )
 )
 
@@ -34,9 +37,14 @@ def test_index_names_every_page_in_order() -> None:
     assert links(NOTES / "README.md") == sorted(page.name for page in NOTES.glob("[0-9]*.md"))
 
 
-# Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process.
+# Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process. Page 7 settles what
+# its process gets.
 @pytest.mark.slow
-@pytest.mark.parametrize("pages", [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES)], ids=["scripts", "library"])
+@pytest.mark.parametrize(
+    "pages",
+    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES), (SHARING,)],
+    ids=["scripts", "library", "machine"],
+)
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
     code = [block for page in pages for block in blocks(page, "python")]
     assert {Path(block.page).name for block in code} == {page.name for page in pages}
@@ -46,7 +54,7 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
 
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING)
     }
 
 
@@ -81,7 +89,7 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
 
 
 def test_tables_of_options_are_complete() -> None:
-    rows = [*table(RUNNING, "Option"), *table(MODELS, "Option")]
+    rows = [*table(RUNNING, "Option"), *table(MODELS, "Option"), *table(SHARING, "Option")]
     assert {name for row in rows for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])} == option_names()
 
 
@@ -131,6 +139,15 @@ def test_inspect_says_what_the_page_says(run_python: Callable[..., PythonRun]) -
     (shown,) = blocks(MODELS, "text")
     assert done["text"].startswith(shown.text)
     assert [row[0] for row in table(MODELS, "Kind")] == done["kinds"]
+
+
+def test_memory_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ((machine,), (call,), (shown,)) = (blocks(SHARING, language) for language in ("json", "console", "text"))
+    (tmp_path / "machine.json").write_text(machine.text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    args = call.text.removeprefix("$ tf1sessions ").split()
+    assert CliRunner().invoke(cli, args).stdout == shown.text
 
 
 def test_sections_of_inspect_are_the_real_ones() -> None:

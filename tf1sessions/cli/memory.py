@@ -217,16 +217,17 @@ def _held(machine: Machine, division: Division) -> Any:
 
 
 def _table(title: str, columns: Any, rows: Any) -> Any:
-    """A table; columns are right-aligned, unless their name begins with ``<``."""
+    """A table under its title; columns are right-aligned, unless their name begins with ``<``."""
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table()
     for name in columns:
         table.add_column(name.removeprefix("<"), justify="left" if name.startswith("<") else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # names of processes are no markup
-    return table
+    return Group(Text(title, style="bold"), table)
 
 
 def _print(parts: Any) -> None:
