@@ -15,14 +15,13 @@ A program without such threads pays one look at the list of its threads.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import logging
 import math
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -78,10 +77,7 @@ def wait(queue_grace_secs: float | None, exit_code: int) -> None:
         watcher = _Watcher(queue_grace_secs, main, exit_code)
         watcher.start()
     try:
-        with _without_report_of(KeyboardInterrupt):
-            threading._shutdown()  # type: ignore[attr-defined]  # once more at the interpreter's end: does nothing then
-        if _keeping(main):
-            raise KeyboardInterrupt  # from Python 3.13 on it is reported, and not raised
+        _wait_as_python()
     except KeyboardInterrupt:
         _log.warning(f"interrupted while the process waited for {_names(_keeping(main))}")
         raise
@@ -89,15 +85,21 @@ def wait(queue_grace_secs: float | None, exit_code: int) -> None:
         end_process(exit_code)  # Python would crash in its end: a thread is in TensorFlow, closing a session
 
 
-@contextlib.contextmanager
-def _without_report_of(kind: type[BaseException]) -> Iterator[None]:
-    """Leaves out what Python prints of an error that it cannot raise."""
+def _wait_as_python() -> None:
+    """Does what the interpreter does at its end; it will do so once more, which has no effect then."""
+    interrupts: list[Any] = []
     before = sys.unraisablehook
-    sys.unraisablehook = lambda report: None if issubclass(report.exc_type, kind) else before(report)
+
+    def unraisablehook(report: Any) -> None:
+        (interrupts.append if report.exc_type is KeyboardInterrupt else before)(report)
+
+    sys.unraisablehook = unraisablehook
     try:
-        yield
+        threading._shutdown()  # type: ignore[attr-defined]
     finally:
         sys.unraisablehook = before
+    if interrupts:  # from Python 3.13 on Ctrl-C ends the wait by a report
+        raise KeyboardInterrupt
 
 
 class _Watcher(threading.Thread):
@@ -190,11 +192,10 @@ def _keeping(main: threading.Thread) -> list[threading.Thread]:
 
 def _names(threads: Sequence[threading.Thread]) -> str:
     """The threads by name, each with where it is."""
-    found = sys.modules.get("tf1sessions.pipelines.coordinator")  # not there without TensorFlow
-    where = "" if found is None else " ({})"
-    return ", ".join(
-        f"thread {thread.name!r}" + where.format(found and found.whereabouts(thread)) for thread in threads[:_NAMED]
-    )
+    coordinator = sys.modules.get("tf1sessions.pipelines.coordinator")  # not there without TensorFlow
+    if coordinator is None:
+        return ", ".join(f"thread {thread.name!r}" for thread in threads[:_NAMED])
+    return ", ".join(f"thread {thread.name!r} ({coordinator.whereabouts(thread)})" for thread in threads[:_NAMED])
 
 
 def _expect_errors(threads: set[threading.Thread | None]) -> None:
