@@ -9,6 +9,7 @@ import pytest
 
 from tf1sessions.scripts import machine
 from tf1sessions.scripts.machine import available_memory, default_parallel, usable_cores
+from tf1sessions.sessions import gpus
 
 GIB = 2**30
 
@@ -97,3 +98,19 @@ def test_this_machine() -> None:
     memory = available_memory()
     assert memory is None or memory > 0
     assert machine.default_parallel(1) == 1
+
+
+@pytest.mark.parametrize(
+    ("free", "jobs", "share"),
+    [
+        ((), 3, 1 / 3),
+        ((16000,), 2, 0.468),  # without a CUDA context of 500 MiB each
+        ((16000, 9000), 2, 0.25),  # any job may use any GPU
+        ((16000, 900), 2, 0.5),  # nothing is left for two; TensorFlow tells
+    ],
+)
+def test_share_of_a_gpu(monkeypatch: pytest.MonkeyPatch, free: tuple[int, ...], jobs: int, share: float) -> None:
+    cards = tuple(gpus.Gpu(number, "T4", 16000, size) for number, size in enumerate(free))
+    monkeypatch.setattr(gpus, "look", lambda: gpus.Machine(cards, 4, "NVML"))
+    monkeypatch.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "false")
+    assert machine.default_share(jobs) == pytest.approx(share)

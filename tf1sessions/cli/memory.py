@@ -126,11 +126,11 @@ def _plan(division: Division) -> Iterator[Any]:
     machine = division.machine
     if machine.gpus:
         told = f"GPUs (by {machine.source}" + (", MPS runs)" if machine.mps else ")")
-        rows = [
+        cards = [
             (str(gpu.index), gpu.name, f"{gpu.total_mb:.0f}", f"{gpu.free_mb:.0f}", _planned(division, gpu))
             for gpu in machine.gpus
         ]
-        yield _table(told, ("GPU", "<name", "total", "free", "planned"), rows)
+        yield _table(told, ("GPU", "<name", "total", "free", "planned"), cards)
     rows = [
         (
             str(share.worker),

@@ -97,7 +97,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
 )
 @click.option(
     "--memory-fraction", type=float, metavar="F", callback=_setting,
-    help="Share of a GPU's memory for each job, above 0, at most 1. Default: 1 / jobs at once.",
+    help="Share of a GPU's memory for each job, above 0, at most 1. Default: equal parts of what is free.",
 )
 @click.option(
     "--memory-limit-mb", type=int, metavar="MB", callback=_setting, help="Cap of a GPU's memory for each job, instead."

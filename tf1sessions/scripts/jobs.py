@@ -93,7 +93,7 @@ class JobSettings:
     """Under what a job runs. ``None`` leaves the choice to the run.
 
     Args:
-        memory_fraction: Share of a GPU's memory, above 0 and at most 1. By default 1 / (jobs at once).
+        memory_fraction: Share of a GPU's memory, above 0 and at most 1. By default an equal part of what is free.
         memory_limit_mb: Cap of a GPU's memory in MB, instead of a share.
         threads: Threads of TensorFlow's two pools (intra-op and inter-op), each. By default cores // (jobs at once).
         visible_devices: Value of ``CUDA_VISIBLE_DEVICES``; by default that of the caller's environment.

@@ -1,12 +1,15 @@
-"""How many jobs this machine can carry at once."""
+"""How many jobs this machine can carry at once, and what each may take of its GPUs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from tf1sessions.errors import MemoryPlanError
+from tf1sessions.sessions import gpus
 from tf1sessions.sessions.machine import available_memory, usable_cores
+from tf1sessions.sessions.shares import divide
 
-__all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "usable_cores"]
+__all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "default_share", "usable_cores"]
 
 JOB_MEMORY_BYTES = 1_200_000_000
 """What one TensorFlow process with a small model needs; twice what a script of a few layers was seen to take."""
@@ -17,3 +20,17 @@ def default_parallel(jobs: int, root: Path = Path("/")) -> int:
     memory = available_memory(root)
     by_memory = jobs if memory is None else memory // JOB_MEMORY_BYTES
     return max(1, min(jobs, usable_cores(root), by_memory))
+
+
+def default_share(jobs: int) -> float:
+    """The share of a GPU's memory for each of ``jobs`` when nobody said: equal parts of what is free, as a plan has it.
+
+    Any job may use any GPU, so the fullest one decides. Where there is no GPU, or too little is free on it for so many
+    jobs, it is 1 / jobs: TensorFlow will say what it lacks.
+    """
+    machine = gpus.look()
+    try:
+        plans = [divide(machine, jobs, gpus=(gpu.index,), environ={}) for gpu in machine.gpus]
+    except MemoryPlanError:
+        return 1 / jobs
+    return min((plan.shares[0].fraction or 0.0 for plan in plans), default=1 / jobs)

@@ -42,7 +42,7 @@ from tf1sessions.scripts.events import (
 from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
 from tf1sessions.scripts.jobs import QUEUE_GRACE_SECS, Job, JobSettings, check_job
 from tf1sessions.scripts.logs import our_messages
-from tf1sessions.scripts.machine import default_parallel, usable_cores
+from tf1sessions.scripts.machine import default_parallel, default_share, usable_cores
 from tf1sessions.scripts.streams import Tee
 
 __all__ = ["Run", "RunSettings", "run_jobs"]
@@ -257,6 +257,7 @@ class Run:
             self._waiting.extend(index for index, record in enumerate(folder.records) if record.state == "pending")
             todo = [self._jobs[index] for index in self._waiting]
             self._parallel = min(settings.parallel or default_parallel(len(todo)), max(1, len(todo)))
+            self._share = default_share(self._parallel) if self._parallel > 1 else None
             self._tell(RunStarted(folder.path, tuple(folder.records), self._parallel))
             if todo:
                 # A job with another choice of kernels than the first gets it by a cold start.
@@ -390,7 +391,7 @@ class Run:
         if self._parallel > 1:
             threads = threads or max(1, usable_cores() // self._parallel)
             if share is None and wanted.memory_limit_mb is None:
-                share = 1 / self._parallel
+                share = self._share
         return {
             "kind": job.kind,
             "path": job.module or job.path,
@@ -462,9 +463,8 @@ class Run:
                 log.write(result.start_error)
         changes = _outcome(active, result) | {"warnings": our_messages(self._folder.log_path(index), active.log_start)}
         job = self._jobs[index]
-        retried = (
-            changes["state"] in ("failed", "killed", "timeout")
-            and self._folder.records[index].attempts <= (job.settings.retries or 0)
+        retried = changes["state"] in ("failed", "killed", "timeout") and self._folder.records[index].attempts <= (
+            job.settings.retries or 0
         )
         record = self._folder.update(index, **changes | ({"state": "pending"} if retried else {}))
         self._tell(JobEnded(index, replace(record, state=changes["state"]), retried))
