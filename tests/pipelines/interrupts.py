@@ -64,10 +64,10 @@ def left(pipe: Any) -> Callable[[], bool]:
 
     def waits() -> bool:
         flow = pipe[0]._flow if pipe else None
-        if flow is None or not flow._body_left or not flow._lock.acquire(timeout=DEADLINE):
+        if flow is None or not flow._body_left:
             return False
-        flow._lock.release()
-        return True
+        with flow._changed:
+            return True
 
     return waits
 
