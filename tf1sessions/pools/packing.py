@@ -2,7 +2,7 @@
 
 Functions and classes that the other process cannot import go by value (cloudpickle). The memory of arrays, wherever
 they are in the object, stays out of the pickle, so that it can be copied once, to where the other process reads it
-(pickle protocol 5, PEP 574). In the pickle stay arrays that are small, arrays of objects or of ``StringDType``, and
+(pickle protocol 5, PEP 574). In the pickle stay arrays that are small, and those of objects, of ``StringDType`` and of
 subclasses with a pickling of their own.
 
 An array arrives as pickle would bring it, with its dtype, shape, order (C or Fortran; C if its memory had gaps) and
@@ -109,14 +109,14 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             return NotImplemented
         kind: Any = type(obj)
         if issubclass(kind, np.ndarray):
-            if obj.nbytes >= self._buffers.in_band and not obj.dtype.hasobject:
+            if not obj.dtype.hasobject and obj.dtype.itemsize:
                 if _is_plain(kind):
                     order = "F" if obj.flags.fnc else "C"
-                    return _new_array, (kind, obj.shape, obj.dtype, self._buffers.stand_in_for(obj), order)
+                    in_band = obj.nbytes < self._buffers.in_band
+                    memory = _contents(obj, order) if in_band else self._buffers.stand_in_for(obj)
+                    return _new_array, (kind, obj.shape, obj.dtype, memory, order)
                 if kind is np.ma.MaskedArray and type(obj.data) is np.ndarray:
                     return _new_masked, (obj.data, np.ma.getmask(obj), obj.fill_value, obj.hardmask)
-            elif kind is np.ndarray:
-                return obj.__reduce__()  # protocol 5 would bring a read-only array back as one
         elif kind is memoryview:
             try:
                 array = np.asarray(obj)
@@ -133,6 +133,12 @@ def _is_plain(kind: Any) -> bool:
     return kind not in copyreg.dispatch_table and all(
         getattr(kind, name, None) is getattr(np.ndarray, name, None) for name in names
     )
+
+
+def _contents(array: NDArray[Any], order: Any) -> bytearray:
+    contents = bytearray(array.nbytes)
+    np.copyto(np.ndarray(array.shape, array.dtype, contents, 0, None, order), array)
+    return contents
 
 
 def _new_array(kind: type[NDArray[Any]], shape: tuple[int, ...], dtype: Any, buffer: Any, order: Any) -> NDArray[Any]:
