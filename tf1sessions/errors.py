@@ -27,7 +27,8 @@
         ├── JobError                        a job raised; __cause__ is its own exception
         ├── JobTimeoutError (TimeoutError)  a job ran past its time limit
         ├── WorkerStartError                a worker process did not start, twice
-        ├── WorkerDiedError                 a worker process was killed, by the signal named
+        ├── WorkerDiedError                 a worker process was killed, by the signal named, or ended itself
+        ├── RemoteTracebackError            never raised: the traceback of another process, as a __cause__
         ├── PeerGoneError (EOFError)        the process at the other end of a channel has gone
         ├── MessageTooLargeError (MemoryError)
         │                                   a message to another process does not fit into the memory
@@ -70,6 +71,7 @@ __all__ = [
     "Overloaded",
     "PeerGoneError",
     "PythonTwoError",
+    "RemoteTracebackError",
     "ScriptUsageError",
     "StageError",
     "StallError",
@@ -250,7 +252,15 @@ class WorkerStartError(WorkError):
 
 
 class WorkerDiedError(WorkError):
-    """A worker process was killed; ``signal_name`` says by which signal."""
+    """A worker process was killed, or ended in the midst of its work. ``signal_name`` says by which signal, or is None.
+
+    From a pool, ``job`` is the name of the job that it cost, ``returncode`` as :mod:`subprocess` has it, and ``stderr``
+    the end of what the worker wrote there.
+    """
+
+
+class RemoteTracebackError(WorkError):
+    """Never raised: the traceback of an exception in another process, as its ``__cause__`` in this one."""
 
 
 class PeerGoneError(WorkError, EOFError):
