@@ -28,7 +28,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "models": ("errors", "runtime", "sessions", "pipelines"),
     "estimator": ("errors", "runtime", "sessions"),
     "contrib": ("errors", "runtime", "sessions", "estimator"),
-    "pools": ("errors", "runtime", "sessions", "pipelines"),
+    "pools": ("errors", "runtime", "sessions", "pipelines", "models"),
     "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
     "porting": ("errors", "runtime", "sessions", "models"),
     "porting.source": ("errors",),
