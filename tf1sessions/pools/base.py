@@ -152,7 +152,7 @@ class SessionPool(concurrent.futures.Executor):
             )
         number = next(self._numbers)
         name = options.name or f"{getattr(fn, '__name__', type(fn).__name__)}-{number}"
-        job = Job(concurrent.futures.Future(), fn, args, kwargs, name, options.time_limit_secs)
+        job = self._new_job(options, fn, args, kwargs, name)
         with self._condition:
             if self._shut:
                 raise ClosedError(f"{self.name} is shut down", where="submit()", next_step="Make a new pool.")
@@ -160,6 +160,11 @@ class SessionPool(concurrent.futures.Executor):
             self._enqueue(job)
         job.future.add_done_callback(lambda future: self._on_cancelled(job) if future.cancelled() else None)
         return job.future
+
+    def _new_job(
+        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+    ) -> Job:
+        return Job(concurrent.futures.Future(), fn, args, kwargs, name, options.time_limit_secs)
 
     def _enqueue(self, job: Job) -> None:
         """Takes a job over; called with the lock held."""

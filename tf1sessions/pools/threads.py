@@ -30,7 +30,7 @@ from tf1sessions.pools.base import Job, PoolProgress, SessionPool, job_error
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.session import GraphSession
 
-__all__ = ["ThreadSessionPool"]
+__all__ = ["ThreadSessionPool", "leave"]
 
 logger = logging.getLogger("tf1sessions")
 
@@ -172,7 +172,7 @@ class ThreadSessionPool(SessionPool):
             try:
                 result = job.function(session, *job.args, **job.kwargs)
             finally:
-                clean = _leave(defaults)
+                clean = leave(defaults)
         except BaseException as raised:  # noqa: BLE001 - it becomes the Future's exception, whatever it is
             state, error = "failed", job_error(self, job, raised)
         finally:
@@ -260,7 +260,7 @@ class ThreadSessionPool(SessionPool):
         return None
 
 
-def _leave(defaults: contextlib.AbstractContextManager[Any]) -> bool:
+def leave(defaults: contextlib.AbstractContextManager[Any]) -> bool:
     """Takes a session off this thread's stacks; False when the job has left something of its own on them."""
     try:
         defaults.__exit__(None, None, None)
