@@ -8,8 +8,8 @@ are forced: a director waits for the state, and then opens the gate that the end
 known for each. ``A_SESSION`` pipelines share a session, one after the other.
 
 The trials run in a process of their own. When nothing has come from it for ``--limit-secs``, the stacks of its threads
-are printed, the hang is counted, and another process goes on with the next trial. One more process opens as many
-sessions with the same queues and operations, runs them once, and has no pipeline: what TensorFlow keeps of a session.
+are printed, the hang is counted, and another process goes on with the next trial. One more process opens sessions with
+the same queues and operations, runs them once, and has no pipeline: what TensorFlow keeps of a session.
 """
 
 from __future__ import annotations
@@ -301,8 +301,8 @@ def work(first, last, options):
 class Watched:
     """A process that runs trials from ``first`` on, and the lines it writes."""
 
-    def __init__(self, first, options, without):
-        command = [sys.executable, os.path.abspath(__file__), "--work", str(first), str(options.trials)]
+    def __init__(self, first, last, options, without):
+        command = [sys.executable, os.path.abspath(__file__), "--work", str(first), str(last)]
         command += ["--seed", str(options.seed)] + ["--ending", options.ending] * bool(options.ending)
         environment = {"TF_CPP_MIN_LOG_LEVEL": "3"} | dict(os.environ)
         self.process = subprocess.Popen(command + ["--without"] * without, stdout=subprocess.PIPE, env=environment)
@@ -340,8 +340,9 @@ def watch(options, without=False):
     def tell(number, what):
         print(f"{Trial(number, options.seed, options.ending)}\n  {what}", flush=True)
 
-    while number < options.trials:
-        watched = Watched(number, options, without)
+    last = min(options.trials, 2000) if without else options.trials
+    while number < last:
+        watched = Watched(number, last, options, without)
         looks.append([])
         for line in watched.lines(options.limit_secs):
             if "begins" in line:
