@@ -32,6 +32,8 @@ __all__ = ["apply", "end_process", "wait"]
 
 #: How long threads have to end by themselves when their Coordinator was asked to stop. Arbitrary.
 _STOP_SECS = 1.0
+#: How long threads that were ended may go on, at least, before that is told. Arbitrary.
+_TELL_SECS = 5.0
 #: How long a session may take to close once no call of it runs any more. Arbitrary.
 _CLOSE_SECS = 5.0
 #: How many threads are named. Arbitrary.
@@ -141,7 +143,7 @@ class _Watcher(threading.Thread):
             _tell(hanging, self._grace_secs)
             tried += map(_held_by, hanging)
             self._end(hanging)
-            tell_at = time.monotonic() + self._grace_secs
+            tell_at = time.monotonic() + max(self._grace_secs, _TELL_SECS)
             standstill.restart()
 
     def _end(self, hanging: Sequence[Seen]) -> None:
