@@ -23,7 +23,7 @@ from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import without_collection
 from tf1sessions.sessions.watchdog import Call, is_program, list_operations, place, program_frame, watchdog
 
-__all__ = ["Coordinator", "is_consequence", "whereabouts"]
+__all__ = ["Coordinator", "is_consequence", "join_all", "whereabouts"]
 
 #: How many errors ``others`` keeps. Arbitrary: more than a program has threads, fewer than one makes that goes on
 #: after its end.
@@ -207,6 +207,17 @@ class Coordinator(tf.train.Coordinator):  # type: ignore[misc]
             if not ignore_live_threads:
                 raise RuntimeError(text)
             tf.logging.info("%s", text)
+
+
+def join_all(threads: Iterable[threading.Thread], until: float) -> list[threading.Thread]:
+    """Waits until threads have ended, or for a time by ``time.monotonic()``; returns those that have not.
+
+    Not by ``Thread.join()``: before Python 3.13 a thread counts as ended when Ctrl-C interrupts that (bpo-45274).
+    """
+    pauses = _Pauses()
+    while (alive := _alive(threads)) and (left := until - time.monotonic()) > 0:
+        time.sleep(min(pauses.next(), left))
+    return alive
 
 
 class _Pauses:

@@ -19,8 +19,9 @@ import threading
 import time
 from typing import Any
 
-from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError
-from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, whereabouts
+from tf1sessions import runtime
+from tf1sessions.errors import ClosedError, ConfigError, ForkedProcessError, StageError, StallError, StragglerError
+from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, join_all, whereabouts
 from tf1sessions.pipelines.keeper import TICK_SECS, Keeper
 from tf1sessions.pipelines.observer import Observer
 from tf1sessions.pipelines.queues import PipelineQueue, queue_of
@@ -100,7 +101,13 @@ class Flow:
         return CompiledCall(self.session, feeds, fetches, targets)
 
     def check_open(self, what: str) -> None:
-        """Raises ClosedError once the pipeline is ending."""
+        """Raises ClosedError once the pipeline is ending, and ForkedProcessError in a child of its process."""
+        if runtime.forked_after_session():
+            raise ForkedProcessError(
+                f"this process was forked after its parent had made the session of {self.name}",
+                where=what,
+                next_step="Make session and pipeline in the process that runs them; threads do not survive a fork.",
+            )
         if self.finished or self.stopping:
             raise ClosedError(f"{self.name} has ended", where=what, next_step="Make a new QueuePipeline.")
 
@@ -346,6 +353,10 @@ class Flow:
 
         See :class:`~tf1sessions.QueuePipeline` for what is raised.
         """
+        if runtime.forked_after_session():
+            if error is not None:
+                return False
+            self.check_open("the end of the pipeline")
         with self.lock:
             if self.finished:
                 return False
@@ -392,34 +403,36 @@ class Flow:
                 self._changed.wait(_LOOK_SECS)
 
     def _finish(self) -> list[Exception]:
-        """Cancels what is left and joins every thread; returns what went wrong with that, the worst first."""
+        """Cancels what is left and joins every thread; returns what went wrong with that, the worst first.
+
+        Ctrl-C leaves it at once, with threads that have not ended behind it.
+        """
         errors: list[Exception] = []
+        late: list[threading.Thread] = []
+        self.stop()
+        keeper = self.keeper()
+        until = self._cancelled_at + self._join_secs
         try:
-            self.stop()
-            keeper = self.keeper()
-            until = self._cancelled_at + self._join_secs
             stages = self.stages.values()
             threads = [worker.thread for stage in stages for worker in stage.workers]
             threads += [thread for stage in stages for thread in stage.helpers]
-            threads = [thread for thread in threads if thread.ident is not None]
-            for thread in threads:
-                thread.join(max(0.0, until - time.monotonic()))
-            late = [thread for thread in threads if thread.is_alive()]
+            late = join_all([thread for thread in threads if thread.ident is not None], until)
+            late += join_all(self._closing, max(until, time.monotonic() + 0.5))
+        except BaseException:
+            until = 0.0
+            raise
+        finally:
             if not keeper.end(max(0.5, until - time.monotonic())):
                 late.append(keeper.thread)
-            for thread in self._closing:
-                thread.join(max(0.5, until - time.monotonic()))
-            late += [thread for thread in self._closing if thread.is_alive()]
-            if late:
-                errors.append(self._stragglers(late))
-            self.observer.last_look()
-        finally:
             self.finished = True
             if self.tracing is not None:
                 try:
                     self.tracing.write()
                 except OSError as error:  # raised, unless there is something worse to tell
                     errors.append(error)
+        if late:
+            errors.insert(0, self._stragglers(late))
+        self.observer.last_look()
         return errors
 
     def _stragglers(self, late: list[threading.Thread]) -> StragglerError:

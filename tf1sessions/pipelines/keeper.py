@@ -20,7 +20,10 @@ import signal
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable
+
+from tf1sessions.pipelines.coordinator import join_all
 
 __all__ = ["TICK_SECS", "Keeper"]
 
@@ -28,6 +31,16 @@ __all__ = ["TICK_SECS", "Keeper"]
 TICK_SECS = 0.025
 
 _WAKE = b"\0"  # signals have numbers from 1
+_listening: weakref.WeakSet[Keeper] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for keeper in list(_listening):
+        keeper.leave()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Keeper:
@@ -51,7 +64,16 @@ class Keeper:
         """Starts the thread; called from the main thread, it sees signals, too."""
         if threading.current_thread() is threading.main_thread():
             self._before = signal.set_wakeup_fd(self._others.fileno(), warn_on_full_buffer=False)
+            _listening.add(self)
         self.thread.start()
+
+    def leave(self) -> None:
+        """Hears no more signals. In a forked child, whose signals are not the parent's, and at the end."""
+        if self._before is not None:
+            before, self._before = self._before, None
+            _listening.discard(self)
+            if (other := signal.set_wakeup_fd(before)) != self._others.fileno():
+                signal.set_wakeup_fd(other)  # somebody else's, who came later and is still there
 
     def wake(self) -> None:
         """Makes it look at once."""
@@ -60,15 +82,10 @@ class Keeper:
 
     def end(self, timeout: float) -> bool:
         """Ends the thread, by the thread that started it; returns whether it has ended."""
-        if self._before is not None:
-            before, self._before = self._before, None
-            if (other := signal.set_wakeup_fd(before)) != self._others.fileno():
-                signal.set_wakeup_fd(other)  # somebody else's, who came later and is still there
+        self.leave()
         self._over = True
         self.wake()
-        if self.thread.ident is not None:
-            self.thread.join(timeout)
-        if self.thread.is_alive():
+        if join_all([self.thread], time.monotonic() + timeout):
             return False
         self._mine.close()
         self._others.close()
