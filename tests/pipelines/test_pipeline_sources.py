@@ -1,4 +1,4 @@
-"""QueuePipeline: what may fill a queue, in which order, how often each item; errors that are skipped; the end of input."""
+"""QueuePipeline: what may fill a queue, in which order, how often each item; skipped errors; the end of input."""
 
 from __future__ import annotations
 
