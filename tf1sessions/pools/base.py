@@ -19,8 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tf1sessions.errors import ClosedError, JobError, UsageError
+from tf1sessions.pools.mapping import lazy_map
 
-__all__ = ["Job", "JobOptions", "PoolProgress", "PoolStatistics", "SessionPool"]
+__all__ = ["Job", "JobOptions", "PoolProgress", "PoolStatistics", "SessionPool", "check_limit", "job_error"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class SessionPool(concurrent.futures.Executor):
             raise UsageError(
                 f"max_workers is {max_workers!r}", where=type(self).__name__, next_step="Give an integer of 1 or more."
             )
-        _check_limit(time_limit_secs, type(self).__name__)
+        check_limit(time_limit_secs, type(self).__name__)
         self.name = name
         self._time_limit_secs = time_limit_secs
         self._progress = progress
@@ -140,7 +141,7 @@ class SessionPool(concurrent.futures.Executor):
             name: For errors, progress and statistics; by default the function's name and a number.
             time_limit_secs: Seconds from the job's start; the pool's limit by default.
         """
-        _check_limit(time_limit_secs, "job()")
+        check_limit(time_limit_secs, "job()")
         return JobOptions(self, name, self._time_limit_secs if time_limit_secs is None else time_limit_secs)
 
     def _submit(
@@ -175,6 +176,34 @@ class SessionPool(concurrent.futures.Executor):
     ) -> Iterator[concurrent.futures.Future[Any]]:
         """Yields futures as they end; ``concurrent.futures.as_completed``."""
         return concurrent.futures.as_completed(futures, timeout)
+
+    def map(
+        self,
+        fn: Callable[..., Any],
+        *iterables: Iterable[Any],
+        timeout: float | None = None,
+        chunksize: int = 1,
+        prefetch: int | None = None,
+        ordered: bool = True,
+    ) -> Iterator[Any]:
+        """Yields ``fn(session, *items)`` for the items of the iterables, which may be endless.
+
+        Args:
+            fn: As for :meth:`submit`.
+            *iterables: Taken from in the thread that iterates, and no further than ``prefetch`` jobs ahead of it.
+            timeout: Seconds from this call until the last result must be there; ``TimeoutError`` is raised then.
+            chunksize: How many items go into one job.
+            prefetch: How many jobs may be submitted, and their results not taken; by default two for each worker.
+            ordered: False yields results as they come.
+
+        Jobs whose results are not taken are cancelled when the iterator is closed, or a job raises.
+        """
+        for what, value in (("chunksize", chunksize), ("prefetch", prefetch)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise UsageError(f"{what} is {value!r}", where="map()", next_step="Give an integer of 1 or more.")
+        if prefetch is None:
+            prefetch = 2 * self._statistics.workers
+        return lazy_map(self.submit, fn, zip(*iterables, strict=False), timeout, chunksize, prefetch, ordered)
 
     # -- counting --------------------------------------------------------------------------------------------------
 
@@ -225,10 +254,10 @@ class SessionPool(concurrent.futures.Executor):
         self._tell(job, "cancelled", 0.0, statistics)
 
 
-def job_error(pool: SessionPool, job: Job, cause: BaseException) -> JobError:
+def job_error(pool: SessionPool, job: Job, cause: BaseException, how: str = "raised") -> JobError:
     """The error of a job that raised; it keeps the original exception and its traceback as ``__cause__``."""
     error = JobError(
-        f"job {job.name!r} raised {type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}".rstrip(
+        f"job {job.name!r} {how} {type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}".rstrip(
             ": "
         ),
         where=pool.name,
@@ -239,6 +268,9 @@ def job_error(pool: SessionPool, job: Job, cause: BaseException) -> JobError:
     return error
 
 
-def _check_limit(limit: float | None, where: str) -> None:
+def check_limit(
+    limit: float | None, where: str, what: str = "time_limit_secs", wanted: str = "a number of seconds above 0"
+) -> None:
+    """Refuses what is no limit."""
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
-        raise UsageError(f"time_limit_secs is {limit!r}", where=where, next_step="Give a number of seconds above 0.")
+        raise UsageError(f"{what} is {limit!r}", where=where, next_step=f"Give {wanted}.")

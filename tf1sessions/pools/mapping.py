@@ -1,0 +1,100 @@
+"""``map`` of a pool: jobs for the items of an iterator that may be endless, no further ahead than asked for."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import queue
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["lazy_map"]
+
+_Future = concurrent.futures.Future[Any]
+
+
+def lazy_map(
+    submit: Callable[..., _Future],
+    function: Callable[..., Any],
+    items: Iterator[tuple[Any, ...]],
+    timeout: float | None,
+    chunksize: int,
+    prefetch: int,
+    ordered: bool,
+) -> Iterator[Any]:
+    """Submits the first jobs, and returns the iterator of all results. See ``SessionPool.map``."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    if chunksize == 1:
+        ahead = _Ahead(lambda item: submit(function, *item), items, prefetch, ordered)
+        ahead.fill()
+        return ahead.results(deadline)
+    call = _Chunk(function)
+    chunks = iter(lambda: list(itertools.islice(items, chunksize)), [])
+    ahead = _Ahead(lambda chunk: submit(call, chunk), chunks, prefetch, ordered)
+    ahead.fill()
+    return itertools.chain.from_iterable(ahead.results(deadline))
+
+
+class _Chunk:
+    """A job of several items: calls the function for each, with what the pool puts first."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+
+    def __call__(self, *first_and_chunk: Any) -> list[Any]:
+        *first, chunk = first_and_chunk
+        return [self._function(*first, *item) for item in chunk]
+
+
+class _Ahead:
+    """The jobs that are submitted, and whose results are not taken. Attention: this is **not** thread-safe!"""
+
+    def __init__(self, submit: Callable[[Any], _Future], items: Iterator[Any], prefetch: int, ordered: bool) -> None:
+        self._submit, self._items, self._prefetch, self._ordered = submit, items, prefetch, ordered
+        self._pending: dict[_Future, None] = {}  # in the order of the items
+        self._ended: queue.SimpleQueue[_Future] = queue.SimpleQueue()
+        self._more = True
+        self._error: Exception | None = None  # of the items, or of submit; raised after the results before it
+
+    def fill(self) -> None:
+        """Submits jobs until there are enough."""
+        while self._more and len(self._pending) < self._prefetch:
+            try:
+                future = self._submit(next(self._items))
+            except StopIteration:
+                self._more = False
+            except Exception as error:  # noqa: BLE001 - whatever the items raise
+                self._more, self._error = False, error
+            else:
+                self._pending[future] = None
+                if not self._ordered:
+                    future.add_done_callback(self._ended.put)
+
+    def results(self, deadline: float | None) -> Iterator[Any]:
+        """Yields the results, and keeps jobs coming. Jobs whose results are not taken are cancelled."""
+        try:
+            while self._pending:
+                result = self._take(deadline)
+                self.fill()
+                yield result
+                del result
+            if self._error is not None:
+                raise self._error
+        finally:
+            for future in self._pending:
+                future.cancel()
+
+    def _take(self, deadline: float | None) -> Any:
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        if self._ordered:
+            future = next(iter(self._pending))
+        else:
+            try:
+                future = self._ended.get(timeout=left)
+            except queue.Empty:
+                raise concurrent.futures.TimeoutError from None
+        result = future.result(left)
+        del self._pending[future]
+        return result
