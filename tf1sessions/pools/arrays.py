@@ -53,9 +53,9 @@ from tf1sessions.sessions.machine import available_memory
 
 __all__ = ["Channel", "ChannelStatistics"]
 
-# Measured with benchmarks/arrays.py on two cores of an AMD EPYC; the first two matter little between half and double.
-_IN_BAND_BYTES = 16 << 10  # arrays below this stay in the pickle
-_INLINE_BYTES = 32 << 10  # pickles up to this go through the socket; it holds several of them
+# Measured on two cores of an AMD EPYC; they matter little between half and double.
+_IN_BAND_BYTES = 64 << 10  # arrays below this stay in the pickle
+_INLINE_BYTES = 128 << 10  # pickles up to this go through the socket, which holds about one of them
 _LEND_BYTES = 256 << 10  # arrays below this are copied out of the segment
 
 _POOL_BYTES = 64 << 20  # of segments that are used again, each direction; arbitrary
@@ -64,13 +64,14 @@ _OWN_BYTES = 16 << 20  # arrays from this on have a segment of their own; arbitr
 _MOST_SEGMENTS = 32  # of a message, about; a frame carries at most 253 descriptors (SCM_MAX_FD)
 _CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory that is free
 
-_HEADER = struct.Struct("=IIQ")  # the two below, and the bytes of the pickle that follow them
+_HEADER = struct.Struct("=IIQ")  # the next line, the bytes of a _Frame and those of the pickle, which both follow
 _MAGIC = 0x74316672
 _PAGE = mmap.ALLOCATIONGRANULARITY
 _NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 _TRUNCATED = int(getattr(socket, "MSG_CTRUNC", 0))  # as an enum member it takes microseconds to compare
 _CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+_RIGHTS_SPACE = socket.CMSG_SPACE(4 * (_MOST_SEGMENTS + 2)) if CAN_SHARE else 0
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class _Lease:
 
 @dataclass
 class _Frame:
-    """What goes through the socket: this, as 64-bit integers, and then the pickle unless it is in a segment."""
+    """What a message says about segments; it goes through the socket as 64-bit integers."""
 
     segments: list[tuple[int, int, int]]  # number, size, and 1 if its descriptor comes with this frame
     places: list[tuple[int, int, int]]  # which of the segments, offset, size; of the arrays, and last of a long pickle
@@ -128,6 +129,9 @@ class _Frame:
         long, segments, places, dropped, *numbers = data.cast("q").tolist()
         triples = list(zip(*[iter(numbers[: 3 * (segments + places)])] * 3, strict=True))
         return cls(triples[:segments], triples[segments:], bool(long), numbers[len(numbers) - dropped :])
+
+
+_NO_SEGMENTS = _Frame([], [], False, [])  # of most messages; nothing is sent for it
 
 
 class Channel:
@@ -230,16 +234,9 @@ class Channel:
         sizes = [buffer.nbytes for buffer in packed.buffers] + [length] * long
         with self._sending:
             self._check_open()
-            self._check_memory(sum(sizes))
-            lent = self._lent()
             segments: list[Segment] = []
             try:
-                try:
-                    places = self._fill(segments, packed, sizes)
-                except BaseException:
-                    for number in self._own.keys() - lent:
-                        self._own[number].state = FREE
-                    raise
+                places = self._fill(segments, packed, sizes) if sizes else []
                 self._transmit(segments, places, packed, length, long)
             finally:
                 for segment in segments:
@@ -264,6 +261,9 @@ class Channel:
 
     def _fill(self, segments: list[Segment], packed: Packed, sizes: Sequence[int]) -> list[tuple[int, int, int]]:
         """Copy a message into segments, which are appended to the list. Returns the places of its parts."""
+        self._check_memory(sum(sizes))
+        lent = self._lent()
+        busy = set(lent)
         places: list[tuple[int, int, int]] = [(0, 0, 0)] * len(sizes)
         try:
             for group in _groups(sizes):
@@ -271,7 +271,7 @@ class Channel:
                 for index in group:
                     places[index] = (len(segments), offset, sizes[index])
                     offset += -(-sizes[index] // _PAGE) * _PAGE
-                segments.append(segment := self._segment(offset))
+                segments.append(segment := self._segment(offset, busy))
                 for index in group:
                     offset = places[index][1]
                     if index < len(packed.buffers):
@@ -280,15 +280,17 @@ class Channel:
                     for piece in packed.stream:
                         segment.write(offset, np.frombuffer(piece, np.uint8))
                         offset += len(piece)
-        except OSError as error:
-            if error.errno in _NO_MEMORY:
+        except BaseException as error:
+            for number in self._own.keys() - lent:
+                self._own[number].state = FREE
+            if isinstance(error, OSError) and error.errno in _NO_MEMORY:
                 raise _too_large(self._name, sum(sizes), f": {error}") from error
             raise
         return places
 
-    def _segment(self, size: int) -> Segment:
-        lent = self._lent()
-        idle = [own for number, own in self._own.items() if number not in lent]
+    def _segment(self, size: int, busy: set[int]) -> Segment:
+        """One that is not busy, a new one, or one that is used once."""
+        idle = [own for number, own in self._own.items() if number not in busy]
         fitting = [own for own in idle if size <= own.size <= max(4 * size, 1 << 20)]
         if fitting:
             segment = min(fitting, key=lambda own: own.size)
@@ -296,8 +298,8 @@ class Channel:
         else:
             granule = max(_PAGE, 1 << (size.bit_length() - 3))  # so that a message a little longer finds a segment, too
             rounded = -(-size // granule) * granule
-            lent_bytes = sum(self._own[number].size for number in lent)
-            if len(lent) >= _POOL_SEGMENTS or lent_bytes + rounded > _POOL_BYTES:
+            busy_bytes = sum(self._own[number].size for number in busy)
+            if len(busy) >= _POOL_SEGMENTS or busy_bytes + rounded > _POOL_BYTES:
                 return Segment(size, 0)
             for own in idle:
                 if len(self._own) < _POOL_SEGMENTS and self._own_bytes() + rounded <= _POOL_BYTES:
@@ -305,6 +307,7 @@ class Channel:
                 self._drop(own.number)
             self._last_number += 1
             segment = self._own[self._last_number] = Segment(rounded, self._last_number)
+        busy.add(segment.number)
         segment.state = LENT
         return segment
 
@@ -323,9 +326,9 @@ class Channel:
         try:
             new = [segment for segment in segments if not segment.known]
             described = [(segment.number, segment.size, int(not segment.known)) for segment in segments]
-            frame = _Frame(described, places, long, self._dropped).encode()
-            head = _HEADER.pack(_MAGIC, len(frame), 0 if long else length) + frame
-            self._write(memoryview(head + b"".join([] if long else packed.stream)), [own.fileno() for own in new])
+            frame = _Frame(described, places, long, self._dropped).encode() if segments or self._dropped else b""
+            head = _HEADER.pack(_MAGIC, len(frame), 0 if long else length)
+            self._write(b"".join([head, frame, *([] if long else packed.stream)]), [own.fileno() for own in new])
             self._dropped = []
             for segment in new:
                 segment.known = True
@@ -335,12 +338,14 @@ class Channel:
             self._break("sending was interrupted in the midst of a message")
             raise
 
-    def _write(self, data: memoryview, descriptors: list[int]) -> None:
+    def _write(self, frame: bytes, descriptors: list[int]) -> None:
         if descriptors:
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
-            data = data[self._socket.sendmsg([data], rights, _NO_SIGNAL) :]
-        while data:
-            data = data[self._socket.send(data, _NO_SIGNAL) :]
+            sent = self._socket.sendmsg([frame], rights, _NO_SIGNAL)
+        else:
+            sent = self._socket.send(frame, _NO_SIGNAL)
+        while sent < len(frame):
+            sent += self._socket.send(memoryview(frame)[sent:], _NO_SIGNAL)
 
     # -- receiving --
 
@@ -373,7 +378,8 @@ class Channel:
         with self._receiving:
             self._check_open()
             while not self._is_complete():
-                self._wait(deadline)
+                if not self._filled or deadline is not None:  # the rest of a message comes at once
+                    self._wait(deadline)
                 self._receive_some()
             try:
                 frame, stream = self._take_frame()
@@ -414,9 +420,8 @@ class Channel:
     def _receive_some(self) -> None:
         room = memoryview(self._incoming)[self._filled :]
         try:
-            if self._shares:
-                space = socket.CMSG_SPACE(4 * (_MOST_SEGMENTS + 2))
-                count, ancillary, flags, _ = self._socket.recvmsg_into([room], space, _CLOSE_ON_EXEC)
+            if self._shares and self._filled < _HEADER.size:  # descriptors come with a frame's first byte
+                count, ancillary, flags, _ = self._socket.recvmsg_into([room], _RIGHTS_SPACE, _CLOSE_ON_EXEC)
                 for _, _, data in ancillary:
                     self._descriptors.extend(array.array("i", data[: len(data) // 4 * 4]))
                 if flags & _TRUNCATED:
@@ -441,7 +446,7 @@ class Channel:
         self._incoming, self._filled = bytearray(_HEADER.size), 0
         _, frame_length, _ = _HEADER.unpack_from(data)
         end = _HEADER.size + frame_length
-        return _Frame.decode(data[_HEADER.size : end]), data[end:]
+        return _Frame.decode(data[_HEADER.size : end]) if frame_length else _NO_SEGMENTS, data[end:]
 
     def _may_keep(self) -> bool:
         """Whether arrays may be made on the other side's segments, or else are copied out of them."""

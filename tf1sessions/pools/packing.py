@@ -111,10 +111,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         if issubclass(kind, np.ndarray):
             if not obj.dtype.hasobject and obj.dtype.itemsize:
                 if _is_plain(kind):
-                    order = "F" if obj.flags.fnc else "C"
-                    in_band = obj.nbytes < self._buffers.in_band
-                    memory = _contents(obj, order) if in_band else self._buffers.stand_in_for(obj)
-                    return _new_array, (kind, obj.shape, obj.dtype, memory, order)
+                    return self._reduce_array(kind, obj)
                 if kind is np.ma.MaskedArray and type(obj.data) is np.ndarray:
                     return _new_masked, (obj.data, np.ma.getmask(obj), obj.fill_value, obj.hardmask)
         elif kind is memoryview:
@@ -124,6 +121,17 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
                 return NotImplemented
             return _new_memoryview, (array, obj.format, obj.readonly)
         return super().reducer_override(obj)
+
+    def _reduce_array(self, kind: Any, array: NDArray[Any]) -> Any:
+        order = "F" if array.flags.fnc else "C"
+        in_band = array.nbytes < self._buffers.in_band
+        memory = _contents(array, order) if in_band else self._buffers.stand_in_for(array)
+        dtype: Any = array.dtype
+        if dtype.isbuiltin == 1 and dtype.metadata is None:
+            dtype = dtype.str  # takes a third of the time
+        if kind is np.ndarray and order == "C":
+            return _new_array, (memory, array.shape, dtype)
+        return _new_array, (memory, array.shape, dtype, order, kind)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -141,7 +149,9 @@ def _contents(array: NDArray[Any], order: Any) -> bytearray:
     return contents
 
 
-def _new_array(kind: type[NDArray[Any]], shape: tuple[int, ...], dtype: Any, buffer: Any, order: Any) -> NDArray[Any]:
+def _new_array(
+    buffer: Any, shape: tuple[int, ...], dtype: Any, order: Any = "C", kind: type[NDArray[Any]] = np.ndarray
+) -> NDArray[Any]:
     new: NDArray[Any] = np.ndarray.__new__(kind, shape, dtype, buffer, 0, None, order)
     return new
 
