@@ -275,9 +275,23 @@ def check_a_plan_settles_it_for_the_process() -> None:
 
 
 def check_of_two_first_sessions_one_is_second() -> None:
-    """Eight threads ask at once, each for another fraction: one gets it."""
+    """Eight threads ask at once, each for another fraction: one gets it, and TensorFlow hears of no other."""
     with fresh(gpu=True):
-        barrier, ended = threading.Barrier(8, timeout=60), list[Any]()
+        barrier, ended, asked, probes = threading.Barrier(8, timeout=60), list[Any](), list[float](), list[bool]()
+        original = tf.Session.__init__
+
+        def probe() -> None:
+            got = sharing._lock.acquire(blocking=False)
+            probes.append(got)
+            if got:
+                sharing._lock.release()
+
+        def init(self: Any, target: str, graph: Any, config: Any) -> None:
+            asked.append(config.gpu_options.per_process_gpu_memory_fraction)
+            other = threading.Thread(target=probe)  # nobody else gets on while the first session is made
+            other.start()
+            other.join()
+            original(self, target, graph, config)
 
         def ask(fraction: float) -> None:
             barrier.wait()
@@ -289,13 +303,18 @@ def check_of_two_first_sessions_one_is_second() -> None:
                 ended.append(fraction)
 
         threads = [threading.Thread(target=ask, args=((number + 1) / 10,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        tf.Session.__init__ = init
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            tf.Session.__init__ = original
         won = [end for end in ended if isinstance(end, float)]
         assert len(won) == 1 and len(ended) == 8, ended
         assert {type(end) for end in ended if end not in won} == {errors.MemoryPlanConflict}
+        assert asked == won and probes == [False]
         settled = sharing.current()
         assert settled is not None and settled.settings.fraction == won[0]
 
