@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -37,7 +36,7 @@ def test_a_share_is_what_the_process_holds(run_python: Callable[..., PythonRun])
         report(limits_mb=[card.memory_limit_bytes / 2**20 for card in cards], planned_mb=plan.share(1).memory_mb)
         """
     ).results
-    assert done["limits_mb"] == [pytest.approx(done["planned_mb"], rel=0.01)]
+    assert done["limits_mb"] == [pytest.approx(done["planned_mb"], rel=0.03)]  # NVML counts what CUDA reserves
     assert "MemoryPlan.apply(worker=1)" in done["conflict"]
 
 
@@ -90,7 +89,7 @@ def test_an_eager_operation_came_first(run_python: Callable[..., PythonRun]) -> 
 
 
 def test_a_plan_crosses_to_another_process(run_python: Callable[..., PythonRun]) -> None:
-    """Planned once, in one process; applied in the workers. No TensorFlow is needed to hand it on."""
+    """Planned once, in one process; applied in the workers."""
     done = run_python(
         """
         import pickle
@@ -101,4 +100,4 @@ def test_a_plan_crosses_to_another_process(run_python: Callable[..., PythonRun])
         report(same=again == plan and again.config(1) == plan.config(1) and hash(again) == hash(plan))
         """
     ).results
-    assert json.dumps(done) == '{"same": true}'
+    assert done == {"same": True}

@@ -53,6 +53,7 @@ def fake_nvml(cards: Sequence[tuple[Any, int, int, list[tuple[int, int | None]]]
         "nvmlDeviceGetMemoryInfo": lambda card: types.SimpleNamespace(
             total=cards[card][1] * MIB, free=cards[card][2] * MIB, used=(cards[card][1] - cards[card][2]) * MIB
         ),
+        "nvmlDeviceGetMigMode": lambda card: [int(str(cards[card][0]).endswith("MIG")), 0],
         "nvmlDeviceGetComputeRunningProcesses": lambda card: [
             types.SimpleNamespace(pid=pid, usedGpuMemory=None if used is None else used * MIB)
             for pid, used in cards[card][3]
@@ -123,6 +124,19 @@ def test_nvml_tells_cards_and_holders(nvml: Callable[..., Any]) -> None:
 def test_old_nvml_gives_bytes(nvml: Callable[..., Any]) -> None:
     nvml([(b"Tesla K80", 11441, 11441, [])])
     assert look({}).gpus[0].name == "Tesla K80"
+
+
+def test_what_nvml_may_lack(nvml: Callable[..., Any]) -> None:
+    for broken in ("nvmlDeviceGetMigMode", "nvmlShutdown"):
+        nvml(TWO, **{broken: "Not Supported"})
+        assert [gpu.free_mb for gpu in look({}).gpus] == [40000.0, 39000.0], broken
+
+
+def test_divided_gpus_are_left_out(nvml: Callable[..., Any]) -> None:
+    nvml([("A100 with MIG", 40960, 40000, []), ("A100", 40960, 39000, [])])
+    machine = look({"CUDA_DEVICE_ORDER": "PCI_BUS_ID"})
+    assert [(gpu.name, gpu.index, gpu.number) for gpu in machine.gpus] == [("A100", 0, 1)]
+    assert machine.notes == ("GPU 0 is divided by MIG, and left out: describe its instances in JSON",)
 
 
 def test_processes_may_be_secret(nvml: Callable[..., Any]) -> None:

@@ -12,6 +12,7 @@ any thread. Sizes are in MiB.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import json
@@ -52,6 +53,7 @@ class Gpu:
         name, uuid: As the driver gives them.
         total_mb, free_mb: Its memory, and what of it nobody holds.
         holders: The processes that hold the rest, as far as the driver tells.
+        mig: Whether it is divided into instances (MIG), which CUDA shows in its place.
     """
 
     index: int
@@ -61,6 +63,7 @@ class Gpu:
     number: int = 0
     uuid: str = ""
     holders: tuple[Holder, ...] = ()
+    mig: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,11 @@ def look(environ: Mapping[str, str] | None = None) -> Machine:
         except _NotTold as smi:
             gpus, source, reason = [], "none", f"no GPU: {nvml}; {smi}"
     notes = [reason] if reason else []
+    for gpu in gpus:
+        if gpu.mig:
+            notes.append(f"GPU {gpu.number} is divided by MIG, and left out: describe its instances in JSON")
+    whole = [gpu for gpu in gpus if not gpu.mig]
+    gpus = [dataclasses.replace(gpu, index=index) for index, gpu in enumerate(whole)]
     shown = _visible(gpus, environ.get("CUDA_VISIBLE_DEVICES"), notes)
     in_bus_order = environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
     if len({gpu.name for gpu in gpus}) > 1 and not in_bus_order:
@@ -198,12 +206,21 @@ def _ask_nvml() -> list[Gpu]:
                 for process in running
             ]
             name, uuid = (_text(ask(handle)) for ask in (nvml.nvmlDeviceGetName, nvml.nvmlDeviceGetUUID))
-            gpus.append(Gpu(number, name, memory.total / MIB, memory.free / MIB, number, uuid, _named(holders)))
+            sizes = (memory.total / MIB, memory.free / MIB)
+            gpus.append(Gpu(number, name, *sizes, number, uuid, _named(holders), _is_divided(nvml, handle)))
         return gpus
     except nvml.NVMLError as error:
         raise _NotTold(f"NVML: {error}") from error
     finally:
-        nvml.nvmlShutdown()
+        with contextlib.suppress(nvml.NVMLError):  # what was asked is known, or its error is on the way
+            nvml.nvmlShutdown()
+
+
+def _is_divided(nvml: Any, handle: Any) -> bool:
+    try:
+        return bool(nvml.nvmlDeviceGetMigMode(handle)[0])
+    except nvml.NVMLError:  # a GPU that cannot be
+        return False
 
 
 def _ask_nvidia_smi() -> list[Gpu]:
