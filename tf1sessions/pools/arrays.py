@@ -65,6 +65,7 @@ _MOST_SEGMENTS = 32  # of a message, about; a frame carries at most 253 descript
 _CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory that is free
 
 _HEADER = struct.Struct("=IIQ")  # the next line, the bytes of a _Frame and those of the pickle, which both follow
+_LEAST_BYTES = 256  # of a message; most that bring one array need no more, and are read at once
 _MAGIC = 0x74316672
 _PAGE = mmap.ALLOCATIONGRANULARITY
 _NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -169,7 +170,7 @@ class Channel:
 
         # Protects what stands below it.
         self._receiving = threading.Lock()
-        self._incoming = bytearray(_HEADER.size)
+        self._incoming = bytearray(_LEAST_BYTES)
         self._filled = 0
         self._descriptors: deque[int] = deque()
         self._theirs: dict[int, Mapping] = {}
@@ -328,7 +329,8 @@ class Channel:
             described = [(segment.number, segment.size, int(not segment.known)) for segment in segments]
             frame = _Frame(described, places, long, self._dropped).encode() if segments or self._dropped else b""
             head = _HEADER.pack(_MAGIC, len(frame), 0 if long else length)
-            self._write(b"".join([head, frame, *([] if long else packed.stream)]), [own.fileno() for own in new])
+            data = b"".join([head, frame, *([] if long else packed.stream)])
+            self._write(data.ljust(_LEAST_BYTES, b"\0"), [own.fileno() for own in new])
             self._dropped = []
             for segment in new:
                 segment.known = True
@@ -408,7 +410,7 @@ class Channel:
         if magic != _MAGIC:
             self._break("what arrived is no message")
             self._check_open()
-        self._incoming += bytes(_HEADER.size + frame_length + stream_length - self._filled)
+        self._incoming += bytes(max(0, _HEADER.size + frame_length + stream_length - self._filled))
         return self._filled == len(self._incoming)
 
     def _wait(self, deadline: float | None) -> None:
@@ -420,7 +422,7 @@ class Channel:
     def _receive_some(self) -> None:
         room = memoryview(self._incoming)[self._filled :]
         try:
-            if self._shares and self._filled < _HEADER.size:  # descriptors come with a frame's first byte
+            if self._shares and self._filled < _LEAST_BYTES:  # descriptors come with a frame's first byte
                 count, ancillary, flags, _ = self._socket.recvmsg_into([room], _RIGHTS_SPACE, _CLOSE_ON_EXEC)
                 for _, _, data in ancillary:
                     self._descriptors.extend(array.array("i", data[: len(data) // 4 * 4]))
@@ -443,10 +445,11 @@ class Channel:
 
     def _take_frame(self) -> tuple[_Frame, memoryview]:
         data = memoryview(self._incoming)
-        self._incoming, self._filled = bytearray(_HEADER.size), 0
-        _, frame_length, _ = _HEADER.unpack_from(data)
+        self._incoming, self._filled = bytearray(_LEAST_BYTES), 0
+        _, frame_length, stream_length = _HEADER.unpack_from(data)
         end = _HEADER.size + frame_length
-        return _Frame.decode(data[_HEADER.size : end]) if frame_length else _NO_SEGMENTS, data[end:]
+        frame = _Frame.decode(data[_HEADER.size : end]) if frame_length else _NO_SEGMENTS
+        return frame, data[end : end + stream_length]
 
     def _may_keep(self) -> bool:
         """Whether arrays may be made on the other side's segments, or else are copied out of them."""
