@@ -665,6 +665,7 @@ def test_cancelled_requests_are_not_run(graph):
         with busy(batcher) as gate:
             futures = [batcher.submit(rows(value)) for value in (1, 2, 3)]
             assert futures[1].cancel() and futures[1].cancel()
+            assert concurrent.futures.wait([futures[1]], DEADLINE).done == {futures[1]}  # those who wait are told
             assert batcher.statistics().waiting == 2
 
             async def give_up() -> None:

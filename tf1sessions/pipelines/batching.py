@@ -186,8 +186,9 @@ class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
     def cancel(self) -> bool:
         """Cancels the request unless it runs or is done; returns whether it is cancelled."""
         cancelled = super().cancel()
-        if cancelled and self._batcher is not None:
-            self._batcher._withdraw(self, "cancelled")
+        batcher = self._batcher
+        if cancelled and batcher is not None:
+            batcher._withdraw(self, "cancelled")
             self._forget()
         return cancelled
 
@@ -488,6 +489,7 @@ class Batcher:
             if how == "cancelled":
                 self._queue.remove(request)
                 self._record.counts["cancelled"] += 1
+                request.set_running_or_notify_cancel()  # wait() and as_completed() must know, too
                 return
             expired = self._take_expired([request])
         self._end_expired(expired)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.queues import PipelineQueue, quiet_building
 from tf1sessions.runtime import tf
 
@@ -84,8 +83,11 @@ class BlockWriter:
     def _flush(self, run: list[list[Any]], wrote: Callable[[int], None]) -> None:
         if len(run) == 1:
             self._enqueue(*run[0])
-        elif run:
+        elif run and all(value.size for value in run[0]):
             self._enqueue_many(*map(np.stack, zip(*run, strict=True)))
+        else:  # TensorFlow 2.21 dies of items without elements in enqueue_many
+            for values in run:
+                self._enqueue(*values)
         if run:
             wrote(len(run))
             run.clear()
@@ -104,8 +106,10 @@ class BlockWriter:
                 if shape.rank is None or block.ndim != shape.rank + 1 or not shape.is_compatible_with(block.shape[1:]):
                     return None
                 blocks.append(block)
-        except (ValueError, TypeError, ConfigError):
-            return None  # found again, and told, one by one
+                if block.size == 0:
+                    return None
+        except Exception:  # whatever an item raises: found again, and told, one by one
+            return None
         return blocks
 
     def _arrays(self, item: Any) -> list[Any]:

@@ -366,6 +366,8 @@ class QueuePipeline:
                 kind=kind,
                 names=names,
             )
+            if rows:
+                values = [_with_elements(value, name) for value in values]
             item = outputs.item(values)
             enqueue = outputs.enqueue_many(item) if rows else outputs.enqueue(item)
             request = [enqueue] if batch is None else [enqueue, tf.shape(inputs.tensors(taken)[0])[0]]
@@ -644,6 +646,16 @@ class QueuePipeline:
             raise ConfigError(f"there is a stage {name!r} already", where=self.name, next_step="Give it another name.")
         names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
         return next(each for each in names if each not in taken)
+
+
+def _with_elements(value: Any, stage: str) -> Any:
+    """The value, and an error when it is run if its rows have no elements: TensorFlow 2.21 dies of such rows."""
+    if value.shape.rank is not None and value.shape[1:].is_fully_defined() and value.shape[1:].num_elements():
+        return value
+    fits = tf.logical_or(tf.size(value) > 0, tf.equal(tf.shape(value)[0], 0))
+    text = f"the rows of the results of stage {stage!r} have no elements; use unbatch=False"
+    with tf.control_dependencies([tf.Assert(fits, [text, tf.shape(value)])]):
+        return tf.identity(value)
 
 
 class _Use(NamedTuple):
