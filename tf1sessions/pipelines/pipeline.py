@@ -72,8 +72,8 @@ class QueuePipeline:
     Raises:
         ConfigError: For a setting that is out of its range.
 
-    Thread-safety: declaring belongs to the thread that builds the graph. ``stop``, ``statistics``, ``items`` and the
-    attributes may be used from any thread.
+    Thread-safety: declaring, and calling ``items``, belong to the thread that builds the graph. ``stop``, ``statistics``,
+    the iterator that ``items`` returns and the attributes may be used from any thread.
 
     Example:
         >>> import tf1sessions as t1
