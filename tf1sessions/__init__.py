@@ -315,6 +315,7 @@ below, and there are no circles::
       util.py            what the files of this room share
       warm_start.py      starting from another checkpoint's values
     pools/             many sessions at once
+      mapping.py         map over iterators that may be endless
       base.py            jobs, names, limits and statistics of every pool
       threads.py         ThreadSessionPool: many sessions in one process, a thread each
       worker.py          what runs in the worker server's process and in its workers
@@ -322,6 +323,8 @@ below, and there are no circles::
       segments.py        anonymous memory that two processes share
       packing.py         objects as a pickle and the memory of their arrays
       arrays.py          Channel: objects between two processes, their arrays in shared memory
+      process_worker.py  what a worker of a ProcessSessionPool does
+      processes.py       ProcessSessionPool: many sessions, a process each
     scripts/           unmodified TF1 programs
       jobs.py            what is to be run, and under which settings
       jobfile.py         TOML job files and their grids of parameters
@@ -385,6 +388,7 @@ if TYPE_CHECKING:
     from tf1sessions.pipelines.batching import Batcher
     from tf1sessions.pipelines.pipeline import QueuePipeline
     from tf1sessions.pipelines.work import WorkQueue
+    from tf1sessions.pools.processes import ProcessSessionPool
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
     from tf1sessions.sessions.calls import CompiledCall, Session
@@ -400,6 +404,7 @@ __all__ = [
     "GraphSession",
     "MemoryPlan",
     "Model",
+    "ProcessSessionPool",
     "QueuePipeline",
     "Session",
     "SessionConfig",
@@ -422,6 +427,7 @@ _HOMES: dict[str, str | None] = {
     "GraphSession": "tf1sessions.sessions.session",
     "MemoryPlan": "tf1sessions.sessions.memory",
     "Model": "tf1sessions.models.model",
+    "ProcessSessionPool": "tf1sessions.pools.processes",
     "QueuePipeline": "tf1sessions.pipelines.pipeline",
     "Session": "tf1sessions.sessions.calls",
     "SessionConfig": "tf1sessions.sessions.config",

@@ -11,9 +11,11 @@ A pool hands each job a :class:`~tf1sessions.GraphSession` as the first argument
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import itertools
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -159,7 +161,8 @@ class SessionPool(concurrent.futures.Executor):
                 raise ClosedError(f"{self.name} is shut down", where="submit()", next_step="Make a new pool.")
             self._count(submitted=1, waiting=1)
             self._enqueue(job)
-        job.future.add_done_callback(lambda future: self._on_cancelled(job) if future.cancelled() else None)
+        # Weak, because who keeps the future shall not keep the arguments. The pool has the job until that has ended.
+        job.future.add_done_callback(functools.partial(self._when_done, weakref.ref(job)))
         return job.future
 
     def _new_job(
@@ -246,6 +249,10 @@ class SessionPool(concurrent.futures.Executor):
             job.future.set_exception(error)
         self._tell(job, state, seconds, statistics)
         return True
+
+    def _when_done(self, reference: weakref.ref[Job], future: concurrent.futures.Future[Any]) -> None:
+        if future.cancelled() and (job := reference()) is not None:
+            self._on_cancelled(job)
 
     def _on_cancelled(self, job: Job) -> None:
         with self._condition:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import itertools
 import queue
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 __all__ = ["lazy_map"]
@@ -33,7 +34,13 @@ def lazy_map(
     chunks = iter(lambda: list(itertools.islice(items, chunksize)), [])
     ahead = _Ahead(lambda chunk: submit(call, chunk), chunks, prefetch, ordered)
     ahead.fill()
-    return itertools.chain.from_iterable(ahead.results(deadline))
+    return _each(ahead.results(deadline))
+
+
+def _each(lists: Generator[list[Any], None, None]) -> Iterator[Any]:
+    with contextlib.closing(lists):
+        for results in lists:
+            yield from results
 
 
 class _Chunk:
@@ -72,7 +79,7 @@ class _Ahead:
                 if not self._ordered:
                     future.add_done_callback(self._ended.put)
 
-    def results(self, deadline: float | None) -> Iterator[Any]:
+    def results(self, deadline: float | None) -> Generator[Any, None, None]:
         """Yields the results, and keeps jobs coming. Jobs whose results are not taken are cancelled."""
         try:
             while self._pending:

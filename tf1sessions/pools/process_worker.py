@@ -29,7 +29,7 @@ from typing import Any
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.packing import pack, unpack
 
-__all__ = ["Reply", "Setup", "preload_tf1", "preload_tf2", "work"]
+__all__ = ["Reply", "Setup", "preload", "preload_tf1", "preload_tf2", "work"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ class Reply:
     traceback: str = ""
     place: str = ""
     may_go_on: bool = True
+
+
+def preload() -> None:
+    """What every worker needs was imported with this module; TensorFlow was not."""
 
 
 def preload_tf1() -> None:
@@ -203,7 +207,8 @@ def _failure(error: BaseException, place: str, may_go_on: bool = True) -> Reply:
 
 def _portable(error: BaseException) -> BaseException:
     """An exception that survives the way to the pool: itself if it does."""
-    if isinstance(error, importlib.import_module("tf1sessions.runtime").tf.errors.OpError):
+    runtime = sys.modules.get("tf1sessions.runtime")
+    if runtime is not None and isinstance(error, runtime.tf.errors.OpError):
         error = type(error)(error.node_def, None, error.message)  # its operation has a graph, which stays here
     try:
         packed = pack(error, float("inf"))

@@ -56,7 +56,17 @@ _PLACES = {  # what a job did, by the place of an exception; its type follows
     "return": "returned what cannot be sent: pickling it raised",
     "result": "returned what cannot be read here: unpickling it raised",
 }
-_STDERR_BYTES = 4096  # that are kept of what a worker wrote; arbitrary
+_STDERR_BYTES = 16384  # that are kept of what a worker wrote; arbitrary
+_STDERR_LINES = 40  # of it that are told; the same
+_NOISE = "Extension modules: "  # faulthandler's last line: kilobytes of names
+# What TensorFlow and what it imports set when they are imported. A server that was started before this process imported
+# TensorFlow has them from its own import; as a difference they would only make its workers start anew.
+_SET_BY_IMPORTS = {
+    "HDF5_PLUGIN_PATH": "disable",
+    "KMP_DUPLICATE_LIB_OK": "True",
+    "KMP_INIT_AT_FORK": "FALSE",
+    "TF2_BEHAVIOR": "1",
+}
 _END_SECS = 5.0  # for a worker to end when its channel is closed; then it is killed; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
 
@@ -192,7 +202,7 @@ class ProcessSessionPool(SessionPool):
         if model is not None and not isinstance(model, Mapping):
             model = {"path": os.path.abspath(model)}
         self._setup = Setup(config, initializer, initargs, model, plan, 0)
-        self._environment = dict(os.environ)
+        self._environment = _environment()
         self._folder = os.getcwd()
         behavior = sys.modules.get("tensorflow.python.tf2")
         self._payload = {
@@ -424,25 +434,26 @@ class ProcessSessionPool(SessionPool):
 
     def _death(self, job: Job, end: _End, building: bool) -> WorkError:
         result = end.result
-        stderr = end.stderr
         what = f"job {job.name!r}: its worker (pid {end.pid})"
-        said = f". The end of its stderr:\n{stderr}" if stderr else ""
+        said = f"The end of its stderr:\n{end.stderr}" if end.stderr else None
         if isinstance(result, WorkerResult) and not result.started:
             return WorkerStartError(
-                f"{what} did not start: {result.start_error or said}", where=self.name, job=job.name
+                f"{what} did not start", where=self.name, next_step=result.start_error or said, job=job.name
             )
+        code, signal_name = None, None
         if isinstance(result, WorkError):
-            how, code, signal_name = f"died: {result}", None, getattr(result, "signal_name", None)
+            how, signal_name = f"died: {result}", getattr(result, "signal_name", None)
         else:
             code, signal_name = result.returncode, result.signal_name
             how = f"was killed by {signal_name}" if signal_name else f"ended with exit code {code}"
         return WorkerDiedError(
-            f"{what} {how} while it {'was built' if building else 'ran'}{said}",
+            f"{what} {how} while it {'was built' if building else 'ran'}",
             where=self.name,
+            next_step=said,
             job=job.name,
             signal_name=signal_name,
             returncode=code,
-            stderr=stderr,
+            stderr=end.stderr,
         )
 
     def _lateness(self, job: Job, limit_secs: float, building: bool) -> JobTimeoutError:
@@ -651,7 +662,8 @@ class _Stderr:
         """The end of it, when the worker has ended."""
         self._thread.join(_END_SECS)  # longer only where a process has escaped
         with self._lock:
-            return self._kept.decode(errors="replace").strip()
+            lines = self._kept.decode(errors="replace").strip().splitlines()
+        return "\n".join([line for line in lines if not line.startswith(_NOISE)][-_STDERR_LINES:])
 
     def _read(self) -> None:
         with open(self._fd, "rb", buffering=0) as pipe:
@@ -684,7 +696,11 @@ def make_server(mode: Literal["tf1", "tf2"] = "tf1", method: Literal["fork", "sp
 
     It starts with the first pool that uses it. Close it, or use it in a ``with``.
     """
-    return WorkerServer([f"{_WORKER}:preload_{mode}"], method=method)
+    return WorkerServer([f"{_WORKER}:preload_{mode}"], _environment(), method=method)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if _SET_BY_IMPORTS.get(name) != value}
 
 
 _servers_lock = threading.Lock()  # protects the dict; held while a server is made, never while one is closed

@@ -1,0 +1,725 @@
+"""ProcessSessionPool without TensorFlow: how jobs and workers end, limits, cancellation, replacement, map.
+
+Its workers are forks of a server that has not imported TensorFlow, and get eager jobs (``mode="tf2"``), so that they
+start and end in milliseconds. What needs sessions is in ``test_processes_tensorflow.py``.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import ctypes
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import traceback
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from tf1sessions.errors import (
+    ClosedError,
+    JobError,
+    JobTimeoutError,
+    RemoteTracebackError,
+    UsageError,
+    WorkerDiedError,
+    WorkerStartError,
+)
+from tf1sessions.pools import processes
+from tf1sessions.pools.processes import ProcessSessionPool
+from tf1sessions.pools.server import WorkerServer
+
+DEADLINE = 60.0
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # a worker need not import pytest
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WorkerServer]:
+    with WorkerServer(["tf1sessions.pools.process_worker:preload"], method="fork") as server:
+        with ProcessSessionPool(1, mode="tf2", server=server) as pool:
+            pool.submit(os.getpid).result(DEADLINE)  # descriptors that stay are open from here on
+        yield server
+
+
+class Descriptors:
+    """The descriptors of this process, and what it has mapped of shared memory."""
+
+    def __init__(self) -> None:
+        self.open = {}
+        for fd in os.listdir("/proc/self/fd"):
+            try:
+                self.open[fd] = os.readlink(f"/proc/self/fd/{fd}")
+            except FileNotFoundError:  # the one that listed them
+                continue
+        self.mapped = Path("/proc/self/maps").read_text().count("memfd:tf1sessions")
+
+
+def pool_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("ProcessSessionPool")]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.fixture
+def pool_of(server):
+    """Makes pools of such workers, and checks that nothing is left of them after each test."""
+    before = Descriptors()
+    pools, pids = [], set()
+
+    def make(workers=1, **options):
+        pool = ProcessSessionPool(workers, **{"mode": "tf2", "server": server, **options})
+        new_worker = pool._new_worker
+
+        def remember(number):
+            worker = new_worker(number)
+            pids.add(worker._handle.pid)
+            return worker
+
+        pool._new_worker = remember
+        pools.append(pool)
+        return pool
+
+    make.pids = pids
+    yield make
+    for pool in pools:
+        pool.interrupt()
+        pool.shutdown()
+    assert not pool_threads()
+    assert [pid for pid in pids if alive(pid)] == []
+    after = Descriptors()
+    assert after.open.keys() == before.open.keys(), after.open
+    assert after.mapped == before.mapped
+
+
+# ------------------------------------------------------------------------------------------------- the crash table
+
+
+def spring(kind):
+    """Fail in this way, here."""
+    if kind == "exception":
+        raise ValueError("sprung")
+    if kind == "exit":
+        sys.exit(3)
+    if kind == "memory":
+        raise MemoryError("no memory left")
+    if kind == "_exit":
+        os._exit(7)
+    if kind == "SIGKILL":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "SIGSEGV":
+        print("last words", file=sys.stderr, flush=True)
+        ctypes.string_at(0)
+    if kind == "hang":
+        threading.Event().wait()
+
+
+class SpringsWhenUnpickled:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __reduce__(self):
+        return spring, (self.kind,)
+
+
+class SpringsWhenPickled:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __reduce__(self):
+        return spring(self.kind) or (str, ())
+
+
+def build(place, kind, once):
+    """Fails in the first worker that is built, or in none."""
+    if place == "build":
+        try:
+            os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        spring(kind)
+
+
+def job(_, place, kind, argument):
+    if place == "run":
+        spring(kind)
+    if place == "return":
+        return SpringsWhenPickled(kind)
+    return argument
+
+
+DIES = {"_exit": (7, None), "SIGKILL": (-9, "SIGKILL"), "SIGSEGV": (-11, "SIGSEGV")}
+RAISES = {"exception": ValueError, "exit": SystemExit, "memory": MemoryError}
+KINDS = [*RAISES, *DIES, "hang"]
+
+
+@pytest.mark.parametrize("place", ["unpickle", "build", "run", "return"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_failure_costs_one_job(pool_of, tmp_path, place, kind):
+    limit = 1.0 if kind == "hang" else DEADLINE
+    arrays = [np.full(100_000, float(number)) for number in range(6)]
+    with pool_of(
+        2,
+        initializer=build,
+        initargs=(place, kind, str(tmp_path / "once")),
+        build_limit_secs=limit if place == "build" else DEADLINE,
+    ) as pool:
+        futures = [
+            pool.job(
+                f"number {number}", time_limit_secs=limit if number == 2 and place != "build" else DEADLINE
+            ).submit(
+                job,
+                place if number == 2 else "",
+                kind,
+                SpringsWhenUnpickled(kind) if number == 2 and place == "unpickle" else array,
+            )
+            for number, array in enumerate(arrays)
+        ]
+        errors = [future.exception(DEADLINE) for future in futures]
+    failed = [number for number, error in enumerate(errors) if error is not None]
+    assert len(failed) == 1, errors
+    if place != "build":
+        assert failed == [2]
+    for number, future in enumerate(futures):
+        if number not in failed:
+            np.testing.assert_array_equal(future.result(), arrays[number])
+
+    error = errors[failed[0]]
+    assert f"'number {failed[0]}'" in str(error) and error.job == f"number {failed[0]}"
+    if kind in DIES:
+        assert type(error) is WorkerDiedError
+        assert (error.returncode, error.signal_name) == DIES[kind]
+        assert ("was built" in str(error)) == (place == "build")
+        if kind == "SIGSEGV":
+            assert "last words" in error.stderr and "in spring" in error.stderr and error.stderr in str(error)
+    elif kind == "hang":
+        assert type(error) is JobTimeoutError
+    else:
+        assert type(error) is JobError and type(error.__cause__) is RAISES[kind]
+        remote = error.__cause__.__cause__
+        assert type(remote) is RemoteTracebackError and "in spring" in str(remote)
+        said = {"unpickle": "unpickling it", "build": "building it", "run": "raised", "return": "pickling it"}[place]
+        assert said in str(error)
+    statistics = pool.statistics()
+    assert (statistics.succeeded, statistics.running, statistics.waiting) == (5, 0, 0)
+    assert (statistics.failed, statistics.timed_out) == ((0, 1) if kind == "hang" else (1, 0))
+
+
+def unpicklable_result():
+    return threading.Lock()
+
+
+def unpicklable_exception():
+    error = ValueError("with a lock")
+    error.lock = threading.Lock()
+    raise error
+
+
+class PickyError(Exception):
+    """Can be pickled, and not unpickled."""
+
+    def __init__(self, left, right):
+        super().__init__(f"{left} and {right}")
+
+
+def picky_exception():
+    raise PickyError("one", "two")
+
+
+def chained_exception():
+    try:
+        raise KeyError("inner")
+    except KeyError as error:
+        raise ValueError("outer") from error
+
+
+@pytest.mark.parametrize(
+    ("function", "cause", "said"),
+    [
+        (unpicklable_result, TypeError, "returned what cannot be sent"),
+        (unpicklable_exception, RuntimeError, "ValueError: with a lock"),
+        (picky_exception, RuntimeError, "PickyError: one and two"),
+    ],
+)
+def test_what_cannot_be_pickled_costs_its_job_and_no_worker(pool_of, function, cause, said):
+    with pool_of() as pool:
+        first = pool.submit(os.getpid).result(DEADLINE)
+        error = pool.submit(function).exception(DEADLINE)
+        assert type(error) is JobError and type(error.__cause__) is cause
+        assert said in str(error)
+        assert f"in {function.__name__}" in str(error.__cause__.__cause__) or function is unpicklable_result
+        assert pool.submit(os.getpid).result(DEADLINE) == first
+
+
+def test_what_cannot_be_sent_or_read_here_costs_its_job_and_no_worker(pool_of):
+    class OnlyThere:
+        def __reduce__(self):
+            return check, (os.getpid(),)
+
+    def check(pid):
+        if os.getpid() != pid:
+            raise ValueError("not here")
+
+    with pool_of() as pool:
+        first = pool.submit(os.getpid).result(DEADLINE)
+        sent = pool.submit(len, threading.Lock()).exception(DEADLINE)
+        assert "cannot be sent to a worker" in str(sent) and type(sent.__cause__) is TypeError
+        read = pool.submit(OnlyThere).exception(DEADLINE)
+        assert "cannot be read here" in str(read) and type(read.__cause__) is ValueError
+        assert pool.submit(os.getpid).result(DEADLINE) == first
+
+
+def test_causes_of_an_exception_arrive_and_last_the_traceback(pool_of):
+    with pool_of() as pool:
+        error = pool.submit(chained_exception).exception(DEADLINE)
+    chain = [error]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    assert [type(one) for one in chain] == [JobError, ValueError, KeyError, RemoteTracebackError]
+    assert "chained_exception" in "".join(traceback.format_exception(error))
+    assert "in chained_exception" in str(chain[-1])
+
+
+# ------------------------------------------------------------------------------------------- workers, one by one
+
+
+def test_an_idle_worker_that_dies_costs_no_job(pool_of):
+    with pool_of() as pool:
+        for _ in range(5):
+            pid = pool.submit(os.getpid).result(DEADLINE)
+            os.kill(pid, signal.SIGKILL)
+            assert pool.submit(os.getpid).result(DEADLINE) != pid
+    assert pool.statistics().failed == 0
+
+
+def test_a_stopped_worker_whose_job_was_not_read_loses_none(pool_of):
+    with pool_of() as pool:
+        pid = pool.submit(os.getpid).result(DEADLINE)
+        os.kill(pid, signal.SIGSTOP)
+        future = pool.submit(os.getpid)
+        os.kill(pid, signal.SIGKILL)
+        assert future.result(DEADLINE) != pid
+
+
+def test_retries_are_for_deaths_and_hangs(pool_of, tmp_path):
+    def dies(times, how):
+        with open(tmp_path / how, "a") as file:
+            file.write("tried\n")
+        if len((tmp_path / how).read_text().splitlines()) <= times:
+            spring(how)
+        return "done"
+
+    with pool_of(retries=1) as pool:
+        assert pool.submit(dies, 1, "SIGKILL").result(DEADLINE) == "done"
+        assert pool.job(time_limit_secs=0.5).submit(dies, 1, "hang").result(DEADLINE) == "done"
+        assert isinstance(pool.submit(dies, 2, "_exit").exception(DEADLINE), WorkerDiedError)
+        assert isinstance(pool.submit(dies, 1, "exception").exception(DEADLINE), JobError)
+        assert pool.job(retries=2).submit(dies, 2, "SIGSEGV").result(DEADLINE) == "done"
+    tries = {path.name: len(path.read_text().splitlines()) for path in tmp_path.iterdir()}
+    assert tries == {"SIGKILL": 2, "hang": 2, "_exit": 2, "exception": 1, "SIGSEGV": 3}
+    assert (pool.statistics().succeeded, pool.statistics().failed) == (3, 2)
+
+
+def test_workers_are_recycled_after_their_jobs(pool_of):
+    with pool_of(max_jobs_per_worker=2) as pool:
+        pids = [pool.submit(os.getpid).result(DEADLINE) for _ in range(5)]
+    assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4]
+
+
+def test_workers_are_recycled_when_they_have_grown(pool_of):
+    kept = {}
+
+    def grow(mib):
+        sys.modules[__name__] = kept  # whatever stays in the process
+        kept[mib] = bytearray(os.urandom(1 << 20) * mib)
+        return os.getpid()
+
+    with pool_of(max_memory_mb=150) as pool:
+        first = pool.submit(grow, 1).result(DEADLINE)
+        assert pool.submit(grow, 2).result(DEADLINE) == first
+        assert pool.submit(grow, 200).result(DEADLINE) == first
+        assert pool.submit(grow, 1).result(DEADLINE) != first
+
+
+def test_the_server_is_killed_and_a_new_one_goes_on():
+    with (
+        WorkerServer(["tf1sessions.pools.process_worker:preload"], method="fork") as own,
+        ProcessSessionPool(1, mode="tf2", server=own) as pool,
+    ):
+        pool.submit(os.getpid).result(DEADLINE)
+        late = pool.submit(spring, "hang")
+        wait_until_running(late)
+        os.kill(own.pid, signal.SIGKILL)
+        error = late.exception(DEADLINE)
+        assert isinstance(error, WorkerDiedError) and error.job == "spring-1" and "worker server" in str(error)
+        assert pool.submit(max, 3, 4).result(DEADLINE) == 4
+
+
+def test_a_worker_that_cannot_start_is_its_jobs_error(pool_of, tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    pool = pool_of()
+    monkeypatch.chdir(tmp_path)
+    folder.rmdir()
+    with pool:
+        error = pool.job("lost").submit(os.getpid).exception(DEADLINE)
+    assert isinstance(error, WorkerStartError) and "'lost'" in str(error) and "gone" in str(error)
+
+
+# ------------------------------------------------------------------------------------------------- cancel, the end
+
+
+def wait_until_running(future):
+    deadline = time.monotonic() + DEADLINE
+    while not future.running():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_cancelling_a_running_job_ends_its_worker(pool_of, tmp_path):
+    def hang(path):
+        Path(path).write_text(str(os.getpid()))
+        threading.Event().wait()
+
+    with pool_of() as pool:
+        future = pool.submit(hang, tmp_path / "pid")
+        after = pool.submit(os.getpid)
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            time.sleep(0.001)
+        assert future.running() and not future.done()
+        assert future.cancel() and future.cancelled() and not future.running()
+        assert concurrent.futures.wait([future], timeout=DEADLINE).done == {future}
+        assert after.result(DEADLINE) != int((tmp_path / "pid").read_text())
+    assert (pool.statistics().cancelled, pool.statistics().succeeded) == (1, 1)
+
+
+def test_cancel_while_a_worker_is_built(pool_of):
+    with pool_of(initializer=spring, initargs=("hang",)) as pool:
+        future = pool.submit(len, "")
+        wait_until_running(future)
+        assert future.cancel()
+    assert pool.statistics().cancelled == 1
+
+
+def test_cancel_before_the_start_and_with_shutdown(pool_of, tmp_path):
+    pool = pool_of()
+
+    def hold(_=None):
+        while not (tmp_path / "go").exists():
+            time.sleep(0.001)
+
+    running = pool.submit(hold)
+    wait_until_running(running)
+    first, second = pool.submit(hold), pool.submit(hold)
+    assert first.cancel()
+    assert list(pool.as_completed([first], timeout=DEADLINE)) == [first]
+    pool.shutdown(wait=False, cancel_futures=True)
+    assert second.cancelled()
+    (tmp_path / "go").touch()
+    assert running.result(DEADLINE) is None
+    pool.shutdown()
+    pool.shutdown()  # idempotent
+    assert pool.statistics().cancelled == 2
+    with pytest.raises(ClosedError):
+        pool.submit(hold)
+
+
+def test_many_cancels_at_any_moment_add_up(pool_of):
+    with pool_of(2) as pool:
+        futures = [pool.submit(abs, -number) for number in range(60)]
+        cancelled = [future for future in futures[::3] if future.cancel()]
+        concurrent.futures.wait(futures, DEADLINE)
+        assert all(future.result() == number for number, future in enumerate(futures) if future not in cancelled)
+    statistics = pool.statistics()
+    assert (statistics.cancelled, statistics.succeeded) == (len(cancelled), 60 - len(cancelled))
+    assert statistics.waiting == statistics.running == 0
+
+
+def test_ctrl_c_in_the_body_does_not_wait_for_a_hanging_job(pool_of):
+    with pytest.raises(KeyboardInterrupt):
+        with pool_of() as pool:
+            hanging, waiting = pool.submit(spring, "hang"), pool.submit(spring, "hang")
+            wait_until_running(hanging)
+            raise KeyboardInterrupt
+    assert hanging.cancelled() and waiting.cancelled()
+
+
+def test_shutdown_runs_what_waits(pool_of):
+    pool = pool_of()
+    futures = [pool.submit(abs, -number) for number in range(10)]
+    pool.shutdown()
+    assert [future.result(0) for future in futures] == list(range(10))
+
+
+def test_a_result_stays_valid_after_its_worker(pool_of):
+    with pool_of() as pool:
+        array = pool.submit(np.ones, (1000, 1000)).result(DEADLINE)
+    assert not any(alive(pid) for pid in pool_of.pids)
+    assert array.sum() == 1e6
+    array += 1.0
+    assert array.sum() == 2e6
+    del array
+
+
+def test_who_keeps_a_future_keeps_no_arguments(pool_of):
+    argument = np.zeros(1000)
+    gone = weakref.ref(argument)
+    with pool_of() as pool:
+        future = pool.submit(len, argument)
+        assert future.result(DEADLINE) == 1000
+        pool.submit(abs, 1).result(DEADLINE)  # its thread has gone on
+        del argument
+        assert gone() is None
+
+
+def test_a_job_that_leaves_processes_and_threads_leaves_none(pool_of, monkeypatch):
+    monkeypatch.setattr(processes, "_END_SECS", 0.2)
+
+    def leave():
+        pid = os.fork()
+        if pid == 0:
+            threading.Event().wait()
+        threading.Thread(target=threading.Event().wait).start()  # keeps the worker from ending by itself
+        return pid
+
+    with pool_of() as pool:
+        pid = pool.submit(leave).result(DEADLINE)
+        assert alive(pid)
+    assert not alive(pid)
+
+
+def test_pools_share_a_server_until_the_last_has_ended(monkeypatch):
+    made = []
+
+    def make(mode, method):
+        made.append(WorkerServer(["tf1sessions.pools.process_worker:preload"], method=method))
+        return made[-1]
+
+    monkeypatch.setattr(processes, "make_server", make)
+    first, second = (ProcessSessionPool(1, mode="tf2", method="fork") for _ in range(2))
+    with second:
+        pid = second.submit(os.getppid).result(DEADLINE)
+    assert first.submit(os.getppid).result(DEADLINE) == pid
+    first.shutdown()
+    assert len(made) == 1 and not alive(pid)
+    with ProcessSessionPool(1, mode="tf2", method="fork") as third:
+        assert third.submit(os.getppid).result(DEADLINE) != pid
+    unused = ProcessSessionPool(1, mode="tf2", method="fork")
+    unused.shutdown()
+    assert len(made) == 3 and not alive(made[2].pid)
+
+
+@pytest.mark.parametrize("how", ["SIGINT", "SIGKILL", "end"])
+def test_nothing_outlives_the_program(how, tmp_path):
+    """However a program with a pool ends, its server and workers end, and its main module is run once."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import os, sys, threading, time
+            from tf1sessions.pools import processes
+            from tf1sessions.pools.server import WorkerServer
+
+            processes.make_server = lambda mode, method: WorkerServer(["tf1sessions.pools.process_worker:preload"])
+
+            def hang(pid, data):
+                print("ready", pid, os.getpid(), os.getppid(), flush=True)
+                threading.Event().wait()
+
+            print("main", flush=True)
+            pool = processes.ProcessSessionPool(2, mode="tf2")
+            futures = [pool.submit(hang, os.getpid(), bytearray(10_000_000)) for _ in range(4)]
+            if sys.argv[1] != "end":
+                futures[0].result()
+            while not futures[0].running():
+                time.sleep(0.001)
+            """
+        )
+    )
+    process = subprocess.Popen(
+        [sys.executable, program, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    try:
+        assert process.stdout.readline() == "main\n"
+        pids = set()
+        if how != "end":
+            for _ in range(2):
+                pids |= set(map(int, process.stdout.readline().split()[1:]))
+            process.send_signal(getattr(signal, how))
+        out, err = process.communicate(timeout=DEADLINE)
+    finally:
+        process.kill()
+    assert "main" not in out
+    assert process.returncode == {"SIGINT": -2, "SIGKILL": -9, "end": 0}[how]
+    assert ("KeyboardInterrupt" in err) == (how == "SIGINT")
+    deadline = time.monotonic() + DEADLINE
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_workers_as_fresh_interpreters(pool_of):
+    with ProcessSessionPool(1, mode="tf2", method="spawn") as pool:
+        pid = pool.submit(os.getpid).result(DEADLINE)
+        error = pool.submit(spring, "SIGKILL").exception(DEADLINE)
+        assert (error.signal_name, error.returncode) == ("SIGKILL", -9)
+        assert pool.submit(np.ones, 100_000).result(DEADLINE).sum() == 100_000
+        assert pool.submit(os.getpid).result(DEADLINE) != pid
+    assert not alive(pid)
+
+
+# -------------------------------------------------------------------------------------------- surroundings of a job
+
+
+def test_a_worker_has_this_process_surroundings(pool_of, monkeypatch, tmp_path, capfd):
+    (tmp_path / "module_of_mine.py").write_text("value = 12\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_RATE", "0.1")
+
+    def look():
+        import module_of_mine
+
+        print("on stdout", flush=True)
+        print("on stderr", file=sys.stderr)
+        return module_of_mine.value, os.environ["MY_RATE"], os.getcwd(), sys.stdin.read()
+
+    with pool_of() as pool:
+        assert pool.submit(look).result(DEADLINE) == (12, "0.1", str(tmp_path), "")
+    out, err = capfd.readouterr()
+    assert (out, err) == ("on stdout\n", "on stderr\n")
+
+
+def test_an_eager_initializer_gives_each_job_what_it_made(pool_of):
+    with pool_of(initializer=lambda *start: list(start), initargs=(1, 2)) as pool:
+        assert pool.submit(lambda made, more: made.append(more) or made, 3).result(DEADLINE) == [1, 2, 3]
+        assert pool.submit(list).result(DEADLINE) == [1, 2, 3]
+
+
+def test_progress_tells_each_change(pool_of):
+    events = []
+    with pool_of(progress=events.append) as pool:
+        concurrent.futures.wait([pool.job("good").submit(abs, 1), pool.job("bad").submit(spring, "_exit")])
+    assert [(event.job, event.state) for event in events] == [
+        ("good", "running"),
+        ("good", "succeeded"),
+        ("bad", "running"),
+        ("bad", "failed"),
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------------- map
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("chunksize", [1, 3])
+def test_map_over_an_endless_generator_takes_a_bounded_part(pool_of, ordered, chunksize):
+    taken = itertools.count()
+    furthest = []
+
+    def numbers():
+        for number in taken:
+            furthest.append(number)
+            yield number
+
+    with pool_of(2) as pool:
+        results = pool.map(abs, numbers(), chunksize=chunksize, prefetch=4, ordered=ordered)
+        assert furthest[-1] == 4 * chunksize - 1
+        first = [next(results) for _ in range(30)]
+        assert 30 <= len(furthest) <= 30 + 4 * chunksize
+        results.close()
+    if ordered:
+        assert first == list(range(30))
+    else:
+        assert len(set(first)) == 30 and set(first) <= set(furthest)
+
+
+def test_unordered_results_come_as_they_are_ready(pool_of, tmp_path):
+    def job(number):
+        while number == 0 and not (tmp_path / "go").exists():
+            time.sleep(0.001)
+        return number
+
+    with pool_of(2) as pool:
+        results = pool.map(job, range(4), ordered=False, prefetch=4)
+        assert [next(results) for _ in range(3)] == [1, 2, 3]
+        (tmp_path / "go").touch()
+        assert list(results) == [0]
+
+
+def test_an_error_of_the_items_comes_after_the_results_before_it(pool_of):
+    def items():
+        yield 1
+        raise ValueError("no more")
+
+    with pool_of() as pool:
+        results = pool.map(abs, items())
+        assert next(results) == 1
+        with pytest.raises(ValueError, match="no more"):
+            next(results)
+
+
+def test_an_error_of_a_job_ends_map_and_cancels_what_waits(pool_of):
+    with pool_of() as pool:
+        results = pool.map(spring, ["exception", "hang", "hang"], prefetch=3)
+        with pytest.raises(JobError, match="sprung"):
+            next(results)
+    assert pool.statistics().cancelled == 2
+
+
+def test_map_has_a_time_limit(pool_of):
+    with pool_of() as pool:
+        for ordered in (True, False):
+            with pytest.raises(concurrent.futures.TimeoutError):
+                list(pool.map(spring, ["hang"], timeout=0.2, ordered=ordered))
+
+
+# ------------------------------------------------------------------------------------------------- wrong arguments
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"max_workers": 0}, "max_workers"),
+        ({"mode": "tf3"}, "mode"),
+        ({"initializer": 3}, "initializer"),
+        ({"retries": -1}, "retries"),
+        ({"retries": True}, "retries"),
+        ({"max_jobs_per_worker": 0}, "max_jobs_per_worker"),
+        ({"max_memory_mb": -1}, "max_memory_mb"),
+        ({"time_limit_secs": 0}, "time_limit_secs"),
+        ({"build_limit_secs": 0}, "build_limit_secs"),
+        ({"model": "frozen.pb", "initializer": len}, "model"),
+        ({"mode": "tf2", "config": object()}, "config"),
+    ],
+)
+def test_wrong_arguments(options, said, server):
+    with pytest.raises(UsageError, match=said):
+        ProcessSessionPool(**{"server": server, **options})
+
+
+def test_wrong_arguments_of_jobs_and_map(pool_of):
+    with pool_of() as pool:
+        for call in (
+            lambda: pool.job(retries=-1),
+            lambda: pool.job(time_limit_secs=-1),
+            lambda: pool.map(abs, [1], prefetch=0),
+            lambda: pool.map(abs, [1], chunksize=0),
+            lambda: pool.submit(3),
+        ):
+            with pytest.raises(UsageError):
+                call()

@@ -1,0 +1,205 @@
+"""ProcessSessionPool with sessions, models and Keras. Everything here shares one server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import cloudpickle
+import numpy as np
+import pytest
+
+import tf1sessions as t1
+from tf1sessions.errors import ConcurrentGraphError, JobError, JobTimeoutError, UsageError, WorkerDiedError
+from tf1sessions.pools.processes import ProcessSessionPool, make_server
+from tf1sessions.pools.server import WorkerServer
+
+DEADLINE = 120.0
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WorkerServer]:
+    with make_server() as server:
+        yield server
+
+
+def test_map_gives_each_job_its_own_graph_in_order(server):
+    def job(session, value):
+        tf = t1.tf1
+        assert tf.get_default_graph() is session.graph
+        assert tf.get_default_session() is session.session
+        assert len(session.graph.get_operations()) == 0
+        return float(session.run(tf.constant(float(value)) * 2.0)), os.getpid()
+
+    with ProcessSessionPool(2, server=server) as pool:
+        results = list(pool.map(job, range(6)))
+    assert [value for value, _ in results] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    assert os.getpid() not in {pid for _, pid in results} and len({pid for _, pid in results}) <= 2
+
+
+def build(session, scale):
+    tf = t1.tf1
+    x = tf.placeholder(tf.float32, [None])
+    calls = tf.get_variable("calls", [], initializer=tf.zeros_initializer())
+    session.initialize()
+    return session.compile(feeds=[x], fetches=[x * scale, tf.assign_add(calls, 1.0)])
+
+
+def test_the_initializer_builds_once_a_worker_and_jobs_only_run(server):
+    def job(session, value):
+        scaled, calls = session.built([value])
+        return scaled.tolist(), float(calls)
+
+    def extend(session):
+        t1.tf1.constant(1.0)
+
+    with ProcessSessionPool(1, server=server, initializer=build, initargs=(3.0,)) as pool:
+        assert list(pool.map(job, range(5))) == [([3.0 * value], value + 1.0) for value in range(5)]
+        error = pool.submit(extend).exception(DEADLINE)
+        assert isinstance(error, JobError) and isinstance(error.__cause__, ConcurrentGraphError)
+        assert pool.submit(job, 5).result(DEADLINE) == ([15.0], 6.0)  # the worker goes on
+
+
+def test_an_error_of_tensorflow_keeps_its_class(server):
+    def fails(session):
+        tf = t1.tf1
+        session.run(tf.matmul(tf.placeholder(tf.float32), tf.constant([[1.0]]), name="the_product"))
+
+    def kind(error):
+        return type(error).__name__, str(error.__cause__)
+
+    with ProcessSessionPool(1, server=server) as pool:
+        cause = pool.job("the bad one").submit(fails).exception(DEADLINE).__cause__
+    name, remote = kind(cause)
+    assert name == "InvalidArgumentError"
+    assert "in fails" in remote and "the_product" in remote
+
+
+def test_a_worker_whose_stacks_are_left_dirty_is_replaced(server):
+    kept = []
+
+    def dirty(session):
+        context = t1.tf1.Graph().as_default()
+        context.__enter__()
+        kept.append(context)
+        return os.getpid()
+
+    def clean(session):
+        return t1.tf1.get_default_graph() is session.graph, os.getpid()
+
+    for initializer in (None, lambda session: None):
+        with ProcessSessionPool(1, server=server, initializer=initializer) as pool:
+            pid = pool.submit(dirty).result(DEADLINE)
+            fine, other = pool.submit(clean).result(DEADLINE)
+            assert fine and other != pid
+
+
+def blocks_in_run(session):
+    queue = t1.tf1.FIFOQueue(1, [t1.tf1.float32])
+    session.run(queue.dequeue())
+
+
+def test_hangs_deaths_and_build_errors_of_sessions(server):
+    def value(session):
+        return float(session.run(t1.tf1.constant(4.0)))
+
+    def dies(session):
+        session.run(t1.tf1.constant(1.0))
+        os._exit(9)
+
+    with ProcessSessionPool(1, server=server) as pool:
+        late = pool.job("late", time_limit_secs=1.0).submit(blocks_in_run)
+        dead = pool.submit(dies)
+        after = pool.submit(value)
+        assert isinstance(late.exception(DEADLINE), JobTimeoutError)
+        assert isinstance(dead.exception(DEADLINE), WorkerDiedError) and dead.exception().returncode == 9
+        assert after.result(DEADLINE) == 4.0
+
+    def cannot(session):
+        raise RuntimeError("cannot build")
+
+    with ProcessSessionPool(1, server=server, initializer=cannot) as pool:
+        for _ in range(2):
+            with pytest.raises(JobError, match="cannot build"):
+                pool.submit(value).result(DEADLINE)
+
+
+def test_sessions_get_their_config_and_their_share_of_a_plan(server):
+    def seed(session):
+        return session.config.seed
+
+    with ProcessSessionPool(1, server=server, config=t1.SessionConfig(seed=7)) as pool:
+        assert pool.submit(seed).result(DEADLINE) == 7
+
+    plan = t1.MemoryPlan(workers=2, gpus=(), machine={"gpus": [], "cores": 8})
+
+    def threads(session):
+        proto = session.session._config
+        return proto.intra_op_parallelism_threads, proto.device_count["GPU"]
+
+    with pytest.raises(UsageError, match="2 workers for a pool of 3"):
+        ProcessSessionPool(3, server=server, plan=plan)
+    with ProcessSessionPool(1, server=server, plan=plan) as pool:
+        assert pool.submit(threads).result(DEADLINE) == (4, 0)
+
+
+def test_a_worker_loads_a_model_once_and_gives_it_to_its_jobs(server, tmp_path):
+    def write(session, folder):
+        tf = t1.tf1
+        tf.multiply(tf.placeholder(tf.float32, [None], name="x"), 2.0, name="doubled")
+        tf.train.write_graph(session.graph, folder, "doubling.pb", as_text=False)
+
+    def use(model, values):
+        return model(x=values)["doubled"], id(model)
+
+    with ProcessSessionPool(1, server=server) as pool:
+        pool.submit(write, str(tmp_path)).result(DEADLINE)
+    path = tmp_path / "doubling.pb"
+    for model in (path, {"path": str(path), "outputs": ["doubled"]}):
+        with ProcessSessionPool(1, server=server, model=model) as pool:
+            (first, one), (second, other) = pool.map(use, [[1.0, 4.0], np.float32([3.0])])
+        assert first.tolist() == [2.0, 8.0] and second.tolist() == [6.0] and one == other
+    with ProcessSessionPool(1, server=server, model=tmp_path / "none.pb") as pool:
+        error = pool.submit(use, [1.0]).exception(DEADLINE)
+        assert "building it raised ModelFileError" in str(error)
+
+
+@pytest.mark.slow
+def test_keras_trains_in_workers_of_the_other_mode():
+    def train(rate):
+        import tensorflow as tf
+
+        tf.keras.utils.set_random_seed(1)
+        model = tf.keras.Sequential([tf.keras.layers.Input([2]), tf.keras.layers.Dense(1)])
+        model.compile(tf.keras.optimizers.SGD(rate), "mse")
+        x = np.float32([[0, 1], [1, 0], [1, 1], [2, 1]])
+        before, after = (model.fit(x, x.sum(1), epochs=20, verbose=0).history["loss"][place] for place in (0, -1))
+        return tf.executing_eagerly() and after < before
+
+    with ProcessSessionPool(2, mode="tf2") as pool:
+        assert list(pool.map(train, [0.1, 0.05])) == [True, True]
+
+
+@pytest.mark.slow
+def test_workers_have_this_programs_behavior(run_python):
+    """In a program that enables v1 behaviour, with a main module that has no guard and no file to import."""
+    done = run_python(
+        """
+        import os
+        import tf1sessions as t1
+        from tf1sessions.pools.processes import ProcessSessionPool
+
+        def behavior(session):
+            return type(t1.tf1.get_variable("v", [])).__name__, os.getppid()
+
+        first = ProcessSessionPool(1)  # before TensorFlow is imported here; nobody shuts it down
+        kind, server = first.submit(behavior).result(120)
+        t1.enable_v1_behavior()
+        with ProcessSessionPool(1) as second:
+            v1_kind, other = second.submit(behavior).result(120)
+        report(kinds=[kind, v1_kind, first.submit(behavior).result(120)[0]], shared=server == other)
+        """
+    )
+    assert done.results == {"kinds": ["ResourceVariable", "RefVariable", "ResourceVariable"], "shared": True}
