@@ -55,17 +55,32 @@ class Gate:
         self._opened.set()
 
 
+@contextlib.contextmanager
+def once(condition: Callable[[], Any], then: Callable[[], Any], what: str) -> Iterator[None]:
+    """A thread that waits for a condition while the block runs, and then does something."""
+
+    def main() -> None:
+        wait_for(condition, what)
+        then()
+
+    thread = threading.Thread(target=main, name="once", daemon=True)
+    thread.start()
+    yield
+    thread.join(DEADLINE)
+    assert not thread.is_alive()
+
+
+def main_waits() -> bool:
+    """Whether the main thread is in a run of a session that may wait."""
+    return watchdog.call_of(threading.main_thread().ident) is not None
+
+
 # -- what a pipeline is doing ----------------------------------------------------------------------------------------
 
 
 def waiting_in(operation: str) -> int:
     """How many threads are in a call of a session with this operation, of those that may wait."""
     return sum(any(name == operation for name, _ in call.operations) for call in watchdog.calls())
-
-
-def main_waits() -> bool:
-    """Whether the main thread is in a call of a session that may wait."""
-    return watchdog.call_of(threading.main_thread().ident) is not None
 
 
 def size_of(gs: Any, queue: Any) -> int:

@@ -15,13 +15,24 @@ from typing import Any
 
 import pytest
 from crash_table import ACTORS, BESIDE, PRODUCERS, STATES, TEXT, Actor, Scene
-from forced import DEADLINE, Boom, Gate, descriptors, last_line, nothing_leaks, session, threads_now, wait_for
+from forced import (
+    DEADLINE,
+    Boom,
+    Gate,
+    descriptors,
+    last_line,
+    main_waits,
+    nothing_leaks,
+    once,
+    session,
+    threads_now,
+    wait_for,
+)
 from support import PythonRun
 
 import tf1sessions as t1
 from tf1sessions.errors import ClosedError, StageError, StragglerError
 from tf1sessions.pipelines.coordinator import is_consequence
-from tf1sessions.sessions.watchdog import watchdog
 
 tf = t1.tf1
 
@@ -89,26 +100,6 @@ def test_an_error_in_each_place_and_each_state(gs: Any, actor_name: str, state_n
 # -- where the main thread is ------------------------------------------------------------------------------------------
 
 IN_THREADS = [name for name in ACTORS if not name.startswith("body")]
-
-
-@contextlib.contextmanager
-def once(condition: Callable[[], Any], then: Callable[[], Any], what: str) -> Iterator[None]:
-    """A thread that waits for a condition while the block runs, and then does something."""
-
-    def main() -> None:
-        wait_for(condition, what)
-        then()
-
-    thread = threading.Thread(target=main, name="once", daemon=True)
-    thread.start()
-    yield
-    thread.join(DEADLINE)
-    assert not thread.is_alive()
-
-
-def main_waits() -> bool:
-    """Whether the main thread is in a run of a session that may wait."""
-    return watchdog.call_of(threading.main_thread().ident) is not None
 
 
 @pytest.mark.parametrize("place", ["run", "items"])
