@@ -190,8 +190,8 @@ def _agreed(config: Any, refuse: bool) -> Any:
         if differences and not _warned:
             _warned = True
             _log.warning(
-                "%s: a session asks for %s, which TensorFlow ignores: GPU memory belongs to the process, and %s at %s "
-                "came first",
+                "%s: a session asks for %s, which TensorFlow ignores or refuses: GPU memory belongs to the process, "
+                "and %s at %s came first",
                 *(caller_place(), " and ".join(differences), _agreement.who, _agreement.where),
             )
         return config
