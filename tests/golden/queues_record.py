@@ -178,15 +178,25 @@ class Trial:
         return self.tf.train.Coordinator(**settings)
 
     @contextlib.contextmanager
-    def running(self):
-        """Starts the queue runners of the graph; at the end a stop is requested and all are joined."""
+    def running(self, functions=(), queues=()):
+        """Starts the queue runners of the graph; at the end a stop is requested and all are joined.
+
+        Args:
+            functions: Functions of the coordinator, each to be run in a thread as well.
+            queues: What these threads may wait for; closed at the end.
+        """
         ended = Ended()
         coordinator = self.coordinator()
-        ended.threads = self.tf.train.start_queue_runners(self.session, coordinator)
+        ended.threads = [threading.Thread(target=function, args=(coordinator,)) for function in functions]
+        closes = [queue.close(cancel_pending_enqueues=True) for queue in queues]
+        for thread in ended.threads:
+            thread.start()
+        ended.threads += self.tf.train.start_queue_runners(self.session, coordinator)
         try:
             yield ended
         finally:
             coordinator.request_stop()
+            self.session.run(closes)
             try:
                 coordinator.join(ended.threads, stop_grace_period_secs=DEADLINE_SECS)
             except Exception as error:

@@ -390,6 +390,65 @@ def input_that_is_slower(tf, t):
 
 
 @adopted
+def feeder_threads(tf, t):
+    """Threads that feed a queue until a stop is requested, and tell the coordinator how they have ended."""
+    queue = make_queue(tf, "fifo", name="queue", capacity=4)
+    value = tf.placeholder(tf.int32, [])
+    enqueue, take = queue.enqueue(value), queue.dequeue()
+
+    def feed(coordinator):
+        number = 0
+        try:
+            while not coordinator.should_stop():
+                t.session.run(enqueue, {value: number})
+                number += 1
+        except tf.errors.OpError as error:
+            coordinator.request_stop(error)
+
+    with t.running([feed], [queue]) as ended:
+        rows = [plain(t.session.run(take)) for _ in range(10)]
+        t.until_size(queue, 4)
+    t.note(rows=rows, ended=ended(), left=t.rows(take)[0])
+
+
+@adopted
+def feeder_beside_runner(tf, t):
+    """A thread feeds the queue that a queue runner reads; the thread closes it at the end of its data."""
+    first, second = make_queue(tf, "fifo", name="first", capacity=2), make_queue(tf, "fifo", name="second", capacity=2)
+    value = tf.placeholder(tf.int32, [])
+    enqueue, close = first.enqueue(value), first.close()
+    tf.train.add_queue_runner(tf.train.QueueRunner(second, [second.enqueue(first.dequeue() * 10)]))
+    take = second.dequeue()
+
+    def feed(coordinator):
+        with coordinator.stop_on_exception():
+            for number in range(7):
+                t.session.run(enqueue, {value: number})
+            t.session.run(close)
+
+    with t.running([feed]) as ended:
+        rows = t.rows(take)
+    t.note(rows=rows, ended=ended())
+
+
+@adopted
+def worker_threads(tf, t):
+    """Threads that work until one of them has seen enough."""
+    count = tf.Variable(0, name="count", use_resource=True)
+    step = count.assign_add(1)
+    t.session.run(count.initializer)
+
+    def work(coordinator):
+        while not coordinator.should_stop():
+            if t.session.run(step) >= 20:
+                coordinator.request_stop()
+
+    with t.running([work] * 3) as ended:
+        t.until(lambda: t.session.run(count) >= 20)
+    t.note(ended=ended())
+
+
+@adopted
 def imported(tf, t):
     """Queue runners that come with a MetaGraph, under a scope of their own."""
     with tf.Graph().as_default():

@@ -1,6 +1,7 @@
 """Runs the cases of tests/golden/queues_*.py on today's TensorFlow, and compares them with TensorFlow 1.15.5.
 
-Runs in a process of its own, ``python legacy_queues.py WAY``, and prints a line of JSON: case -> what differs. Ways:
+Runs in a process of its own, ``python legacy_queues.py WAY...``, and prints a line of JSON for each way: case -> what
+differs. The ways:
 
 * ``library``: in a GraphSession of a TensorFlow 2 program, with TensorFlow's own coordinator;
 * ``coordinator``: with version 1's behaviour, and our Coordinator in place of TensorFlow's;
@@ -15,7 +16,7 @@ import importlib
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ sys.path.insert(0, str(GOLDEN))
 
 import queues_record as record  # noqa: E402  (after the path)
 
-WAYS = ("library", "coordinator", "adopted", "adopted v1")
+#: Those that one process can run, one after the other.
+WAYS = (("library", "adopted"), ("coordinator", "adopted v1"))
 
 
 def trial_of(way: str, t1: Any) -> type[record.Trial]:
@@ -51,14 +53,23 @@ def trial_of(way: str, t1: Any) -> type[record.Trial]:
 
     class Adopted(Library):
         @contextlib.contextmanager
-        def running(self) -> Iterator[record.Ended]:
+        def running(
+            self, functions: Sequence[Callable[[Any], None]] = (), queues: Sequence[Any] = ()
+        ) -> Iterator[record.Ended]:
             ended = record.Ended()
             before = threading.enumerate()
             try:
                 with QueuePipeline(self.owner, join_secs=record.DEADLINE_SECS) as pipe:
-                    pipe.adopt(tf.GraphKeys.QUEUE_RUNNERS)
+                    if runners := tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS):
+                        pipe.adopt(runners)
+                    for queue in queues:
+                        pipe.queue(queue)
+                    for function in functions:
+                        pipe.adopt(threading.Thread(target=function, args=(pipe.coordinator,)))
                     pipe.start()
                     yield ended
+                    if functions:
+                        pipe.coordinator.request_stop()
             except StageError as error:
                 ended.raised = record.described(error.__cause__)
             ended.threads = [
@@ -101,4 +112,5 @@ def differences(way: str) -> dict[str, dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(differences(sys.argv[1]), sort_keys=True))
+    for way in sys.argv[1:]:
+        print(json.dumps(differences(way), sort_keys=True))

@@ -40,16 +40,17 @@ OUTSIDE = {f"{name} outside" for name in ("aborted", "cancelled", "exception", "
 
 @pytest.fixture(scope="module")
 def differences() -> Callable[[str], dict[str, Any]]:
-    """A function that tells what differs in a way; each way is one process, started when asked for."""
+    """A function that tells what differs in a way; a process is started when one of its ways is asked for."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
     known: dict[str, dict[str, Any]] = {}
 
     def found(way: str) -> dict[str, Any]:
         if way not in known:
-            command = [sys.executable, str(COMPARE), way]
+            ways = next(ways for ways in WAYS if way in ways)
+            command = [sys.executable, str(COMPARE), *ways]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=170)
             assert done.returncode == 0, done.stderr[-4000:]
-            known[way] = json.loads(done.stdout.splitlines()[-1])
+            known.update(zip(ways, map(json.loads, done.stdout.splitlines()[-len(ways) :]), strict=True))
         return known[way]
 
     return found
@@ -61,12 +62,15 @@ def kinds(found: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [way for ways in WAYS for way in ways])
 def test_does_what_1_15_did(differences: Callable[[str], dict[str, Any]], way: str) -> None:
     found = differences(way)
     for name, keys in OTHER_TEXTS.items():
-        assert all(kinds(before) == kinds(now) for before, now in found.get(name, {}).values())
-        assert set(found.pop(name, keys)) == keys
+        if way.startswith("adopted") and name != "damaged_records":  # these start no queue runners
+            continue
+        differ = found.pop(name)
+        assert set(differ) == keys
+        assert all(kinds(before) == kinds(now) for before, now in differ.values())
     if way in ("library", "adopted"):
         for name, texts in RESOURCE_VARIABLES.items():
             differ = found.pop(name)
