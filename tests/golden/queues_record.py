@@ -145,9 +145,6 @@ class Ended:
 class Trial:
     """One run of a case, in TensorFlow's own session with TensorFlow's own coordinator. See the module."""
 
-    #: Whether a pipeline runs the queue runners, which has no coordinator of TensorFlow's kind for each of them.
-    adopts = False
-
     def __init__(self, tf):
         self.tf = tf
         self.noted = {}
