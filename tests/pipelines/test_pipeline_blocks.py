@@ -94,9 +94,7 @@ def expected(items: Items, kind: str, number: int) -> Any:
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.skip] if name == "empty" else []) for name in CONTENTS]
-)
+@pytest.mark.parametrize("name", CONTENTS)
 def test_items_come_out_as_they_went_in(gs: Any, name: str, block: int) -> None:
     items = CONTENTS[name]
     with t1.QueuePipeline(gs, block=block) as pipe:
