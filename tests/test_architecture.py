@@ -355,6 +355,7 @@ def test_exports_are_exact_and_sorted() -> None:
         "GraphSession",
         "MemoryPlan",
         "Model",
+        "ProcessSessionPool",
         "QueuePipeline",
         "Session",
         "SessionConfig",
