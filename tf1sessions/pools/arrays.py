@@ -8,11 +8,11 @@ Data flow::
                                       ▲                                           │ when the last of them is gone
                                       └──────────────── "free", in the segment ◀──┘
 
-New pages of shared memory cost about ten times what it takes to fill them, so segments are used again. Each side has
-segments of its own, at most 64 MiB and 16 of them, in which it lends the contents of a message to the other; the other
-makes its arrays on that very memory, and marks it as free when they are gone. It keeps no more than half of
-that: what comes while a program holds on to more, and everything short, is copied out at once. A message for which
-there is no segment to lend goes into one that is used once, and belongs to the receiver.
+New pages of shared memory cost ten to thirty times what it takes to fill them, so segments are used again. Each side
+has segments of its own, at most 64 MiB and 16 of them, in which it lends the contents of a message to the other; the
+other makes its arrays on that very memory, and marks it as free when they are gone. It keeps no more than half of that:
+what comes while a program holds on to more, and everything short, is copied out at once. A message for which there is
+no segment to lend goes into one that is used once, and belongs to the receiver.
 
 The arrays of an object that was received are the receiver's alone: writable, apart from the sender's, valid after the
 channel is closed and the sender is gone. An array and those that came with it in one segment (each of 16 MiB or more
@@ -160,16 +160,16 @@ class Channel:
         self._closed = False
         self._broken = ""  # why nothing can be sent or received any more
 
-        # Protects what stands below it, and that frames do not mix. Never taken while _receiving is held, except to
-        # close.
-        self._sending = threading.Lock()
+        # Protects what stands below it, and that messages do not mix. Taken after _receiving where both are, to close.
+        # Both are re-entrant, so that a signal's handler may close what it has interrupted.
+        self._sending = threading.RLock()
         self._own: dict[int, Segment] = {}  # by number, the longest unused first
         self._last_number = 0
         self._dropped: list[int] = []  # numbers that the other side still knows
         self._sent = self._bytes_sent = 0
 
         # Protects what stands below it.
-        self._receiving = threading.Lock()
+        self._receiving = threading.RLock()
         self._incoming = bytearray(_LEAST_BYTES)
         self._filled = 0
         self._descriptors: deque[int] = deque()
@@ -202,7 +202,7 @@ class Channel:
         return self._closed or bool(self._broken)
 
     def statistics(self) -> ChannelStatistics:
-        """What it has done so far, and the memory that it has."""
+        """What it has done so far, and the memory that it has. It waits for a message that is being sent."""
         with self._sending:
             own = [(segment.size, segment.state) for segment in self._own.values()]
         return ChannelStatistics(
@@ -582,7 +582,7 @@ def _in_child() -> None:
     for channel in list(_CHANNELS):  # it is the parent's; its locks may be held by threads that are not here
         channel._closed = True
         channel._socket.close()
-        channel._sending, channel._receiving = threading.Lock(), threading.Lock()
+        channel._sending, channel._receiving = threading.RLock(), threading.RLock()
         channel._forget()
     _LEASING.release()
 
