@@ -29,7 +29,7 @@ from tf1sessions.pipelines.stages import Stage, Worker, check_policy
 from tf1sessions.pipelines.statistics import PipelineStatistics
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.calls import Session, SessionCalls
+from tf1sessions.sessions.calls import watch
 
 __all__ = ["QueuePipeline"]
 
@@ -72,8 +72,8 @@ class QueuePipeline:
     Raises:
         ConfigError: For a setting that is out of its range.
 
-    Thread-safety: declaring, and calling ``items``, belong to the thread that builds the graph. ``stop``, ``statistics``,
-    the iterator that ``items`` returns and the attributes may be used from any thread.
+    Thread-safety: declaring, and calling ``items``, belong to the thread that builds the graph. The iterator of
+    ``items``, ``stop``, ``statistics`` and the attributes may be used from any thread.
 
     Example:
         >>> import tf1sessions as t1
@@ -102,11 +102,9 @@ class QueuePipeline:
         block: int = 256,
     ) -> None:
         session = getattr(session, "session", session)
-        if not isinstance(session, tf.Session):
+        if not isinstance(session, (tf.Session, tf.InteractiveSession)):
             raise ConfigError(f"session is {session!r:.200}", where="QueuePipeline", next_step="Give a GraphSession.")
-        if not isinstance(session, Session) and getattr(session, "_tf1sessions_calls", None) is None:
-            # TensorFlow's own close() must not meet a call that runs in its caller's thread.
-            session._tf1sessions_calls = SessionCalls(session, "pool")
+        watch(session)
         if on_stall not in ("warn", "stop"):
             raise ConfigError(f"on_stall is {on_stall!r}", where="QueuePipeline", next_step='Give "warn" or "stop".')
         self._on_error = check_policy(on_error, "QueuePipeline")
@@ -492,7 +490,7 @@ class QueuePipeline:
                       reads=use.reads, writes=use.writes)  # fmt: skip
         stage.closes = False  # the runner does, by an operation of its own
         stage.operations = use.operations
-        session = _CountingSession(self._flow, stage)
+        session = _CountingSession(self._flow, stage, runner.enqueue_ops)
         threads = runner.create_threads(session, coord=self.coordinator, daemon=True, start=False)
         enqueuing = len(runner.enqueue_ops)
         stage.workers = [Worker(stage, thread, adopted=True) for thread in threads[:enqueuing]]
@@ -669,18 +667,21 @@ class _Use(NamedTuple):
 class _CountingSession:
     """The session as an adopted QueueRunner sees it: its runs are the stage's."""
 
-    def __init__(self, flow: Flow, stage: Stage) -> None:
+    def __init__(self, flow: Flow, stage: Stage, enqueue_ops: Sequence[Any]) -> None:
         self._flow = flow
         self._stage = stage
+        self._counted_ops = {id(operation) for operation in enqueue_ops}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._flow.session, name)
 
-    def run(self, *args: Any, **kwargs: Any) -> Any:
-        return self._counted(self._flow.session.run, *args, **kwargs)
+    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+        call = functools.partial(self._flow.session.run, fetches)
+        return self._counted(call, *args, **kwargs) if id(fetches) in self._counted_ops else call(*args, **kwargs)
 
-    def make_callable(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        return functools.partial(self._counted, self._flow.session.make_callable(*args, **kwargs))
+    def make_callable(self, fetches: Any, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        call: Callable[..., Any] = self._flow.session.make_callable(fetches, *args, **kwargs)
+        return functools.partial(self._counted, call) if id(fetches) in self._counted_ops else call
 
     def _counted(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         worker = self._flow.worker_of(threading.current_thread())

@@ -30,6 +30,7 @@ import functools
 import sys
 import threading
 import time
+import types
 import weakref
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import Any
@@ -44,7 +45,7 @@ from tf1sessions.sessions.operations import Judgement, judge, prune
 from tf1sessions.sessions.stacks import without_collection
 from tf1sessions.sessions.watchdog import watchdog
 
-__all__ = ["CompiledCall", "EXECUTIONS", "Session", "SessionCalls", "calls_of", "install_fast_path", "run"]
+__all__ = ["CompiledCall", "EXECUTIONS", "Session", "SessionCalls", "calls_of", "install_fast_path", "run", "watch"]
 
 EXECUTIONS = ("auto", "caller", "pool")
 
@@ -752,6 +753,20 @@ def _runs_in_caller(session: Any) -> bool:
                     return True
             inner = inner.f_back
     return False
+
+
+def watch(session: Any) -> None:
+    """Makes a session's calls those that the watchdog sees, if it is not one of ours. Does nothing the second time.
+
+    ``run`` of this one session is by compiled calls from then on, in TensorFlow's pool: TensorFlow's own ``close()``,
+    which it keeps, must not meet a call that runs in its caller's thread.
+    """
+    if isinstance(session, Session) or getattr(session, "_tf1sessions_calls", None) is not None:
+        return
+    session._tf1sessions_calls = SessionCalls(session, "pool")
+    if private.callable_api:
+        session.run = types.MethodType(run, session)
+        session._do_run = types.MethodType(do_run, session)
 
 
 def make_callable(session: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
