@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 from collections.abc import Iterator
 
 import cloudpickle
@@ -182,24 +183,28 @@ def test_keras_trains_in_workers_of_the_other_mode():
         assert list(pool.map(train, [0.1, 0.05])) == [True, True]
 
 
-@pytest.mark.slow
-def test_workers_have_this_programs_behavior(run_python):
-    """In a program that enables v1 behaviour, with a main module that has no guard and no file to import."""
-    done = run_python(
-        """
-        import os
-        import tf1sessions as t1
-        from tf1sessions.pools.processes import ProcessSessionPool
+def test_workers_have_this_programs_behavior(server, monkeypatch):
+    def kind(session):
+        return type(t1.tf1.get_variable("v", [])).__name__, os.getppid()
 
-        def behavior(session):
-            return type(t1.tf1.get_variable("v", [])).__name__, os.getppid()
+    for enabled, expected in ((True, "ResourceVariable"), (False, "RefVariable")):
+        behavior = types.SimpleNamespace(enabled=lambda enabled=enabled: enabled)
+        monkeypatch.setitem(sys.modules, "tensorflow.python.tf2", behavior)
+        with ProcessSessionPool(1, server=server) as pool:
+            monkeypatch.setitem(sys.modules, "tensorflow.python.tf2", None)  # the moment that counts has passed
+            assert pool.submit(kind).result(DEADLINE) == (expected, server.pid)
 
-        first = ProcessSessionPool(1)  # before TensorFlow is imported here; nobody shuts it down
-        kind, server = first.submit(behavior).result(120)
-        t1.enable_v1_behavior()
-        with ProcessSessionPool(1) as second:
-            v1_kind, other = second.submit(behavior).result(120)
-        report(kinds=[kind, v1_kind, first.submit(behavior).result(120)[0]], shared=server == other)
-        """
-    )
-    assert done.results == {"kinds": ["ResourceVariable", "RefVariable", "ResourceVariable"], "shared": True}
+
+def test_workers_are_warm_whether_or_not_tensorflow_was_imported_here(server, monkeypatch):
+    assert server.method == "fork"
+    for name in ("HDF5_PLUGIN_PATH", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TF2_BEHAVIOR"):
+        monkeypatch.delenv(name, raising=False)
+    with ProcessSessionPool(1, server=server) as before:
+        monkeypatch.setenv("TF2_BEHAVIOR", "1")
+        monkeypatch.setenv("KMP_INIT_AT_FORK", "FALSE")
+        with ProcessSessionPool(1, server=server) as after:
+            workers = [pool._new_worker(0) for pool in (before, after)]
+    reasons = [worker._handle.cold_reasons for worker in workers]
+    for worker in workers:
+        worker.end(kill=True)
+    assert reasons == [(), ()]

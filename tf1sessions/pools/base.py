@@ -121,6 +121,7 @@ class SessionPool(concurrent.futures.Executor):
         self._statistics = PoolStatistics(workers=max_workers)
         self._numbers = itertools.count()
         self._shut = False
+        self._leaving: set[threading.Thread] = set()  # under the lock: threads at their last lines
 
     # -- handing jobs over -----------------------------------------------------------------------------------------
 
@@ -207,6 +208,17 @@ class SessionPool(concurrent.futures.Executor):
         if prefetch is None:
             prefetch = 2 * self._statistics.workers
         return lazy_map(self.submit, fn, zip(*iterables, strict=False), timeout, chunksize, prefetch, ordered)
+
+    def _leave_thread(self) -> None:
+        """Says that the current thread is about to end; with the lock held."""
+        self._leaving = {thread for thread in self._leaving if thread.is_alive()} | {threading.current_thread()}
+
+    def _join_leaving(self) -> None:
+        """Waits for the last lines of threads that have told so."""
+        with self._condition:
+            leaving = self._leaving - {threading.current_thread()}
+        for thread in leaving:
+            thread.join()
 
     # -- counting --------------------------------------------------------------------------------------------------
 

@@ -337,6 +337,7 @@ class ProcessSessionPool(SessionPool):
             seat.empty()
             with self._condition:
                 self._threads.discard(threading.current_thread())
+                self._leave_thread()
                 self._free_numbers.append(number)
                 if self._waiting:
                     self._dispatch()
@@ -485,6 +486,7 @@ class ProcessSessionPool(SessionPool):
             self._release()
         if wait:
             self._released.wait()
+            self._join_leaving()
 
     def interrupt(self) -> None:
         """Cancels waiting and running jobs; the workers of these are killed."""

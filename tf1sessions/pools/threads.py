@@ -148,6 +148,7 @@ class ThreadSessionPool(SessionPool):
             with self._condition:
                 self._workers.discard(me)
                 self._given_up.discard(me)
+                self._leave_thread()
                 if self._waiting:
                     self._dispatch()
                 self._condition.notify_all()
@@ -238,6 +239,7 @@ class ThreadSessionPool(SessionPool):
             self._condition.wait_for(lambda: not self._workers)
             self._condition.wait_for(lambda: not self._given_up, timeout=STRAGGLER_SECS)
             stuck = [thread.name for thread in self._given_up if thread.is_alive()]
+        self._join_leaving()
         if stuck:
             logger.warning("%s: still in a call that cannot be interrupted: thread %s", self.name, ", ".join(stuck))
 
