@@ -6,11 +6,13 @@ start and end in milliseconds. What needs sessions is in ``test_processes_tensor
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
 import ctypes
 import itertools
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -622,6 +624,38 @@ def test_progress_tells_each_change(pool_of):
     ]
 
 
+def test_a_progress_function_that_raises_is_logged_and_loses_no_job(pool_of, caplog):
+    def raises(event):
+        raise ValueError(event.state)
+
+    with pool_of(progress=raises) as pool:
+        assert pool.job("the one").submit(abs, -3).result(DEADLINE) == 3
+    assert "progress function raised at 'the one', running" in caplog.text
+
+
+def test_the_end_of_a_worker_is_seen_although_a_fork_keeps_its_socket(pool_of, monkeypatch):
+    """As when another thread forks this process while a worker is made."""
+    kept = []
+    make_pair = socket.socketpair
+
+    def socketpair():
+        ours, theirs = make_pair()
+        kept.append(theirs.dup())
+        return ours, theirs
+
+    monkeypatch.setattr(processes, "_LOOK_SECS", 0.05)
+    monkeypatch.setattr(processes.socket, "socketpair", socketpair)
+    with pool_of() as pool:
+        error = pool.submit(spring, "SIGKILL").exception(DEADLINE)
+        assert error.signal_name == "SIGKILL"
+        late = pool.submit(spring, "hang")
+        wait_until_running(late)
+        assert late.cancel()
+        assert pool.submit(abs, -1).result(DEADLINE) == 1
+    for end in kept:
+        end.close()
+
+
 # ------------------------------------------------------------------------------------------------------------- map
 
 
@@ -679,6 +713,27 @@ def test_an_error_of_a_job_ends_map_and_cancels_what_waits(pool_of):
         with pytest.raises(JobError, match="sprung"):
             next(results)
     assert pool.statistics().cancelled == 2
+
+
+@pytest.mark.slow
+def test_ten_thousand_jobs_some_of_which_die(pool_of):
+    def job(number):
+        if number % 1000 == 999:
+            spring(["_exit", "SIGKILL", "SIGSEGV"][number // 1000 % 3])
+        return np.full(number % 100 * 100, number)
+
+    with pool_of(2, max_jobs_per_worker=3000) as pool:
+        died = 0
+        waiting = collections.deque()
+        for number in range(10_000):
+            waiting.append((number, pool.submit(job, number)))
+            while len(waiting) > (50 if number < 9999 else 0):
+                number_of, future = waiting.popleft()
+                if isinstance(future.exception(DEADLINE), WorkerDiedError):
+                    died += 1
+                else:
+                    assert future.result().tolist() == [number_of] * (number_of % 100 * 100)
+    assert died == 10 and pool.statistics().succeeded == 9990
 
 
 def test_map_has_a_time_limit(pool_of):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import concurrent.futures
 import functools
 import itertools
+import logging
 import threading
 import time
 import weakref
@@ -24,6 +25,8 @@ from tf1sessions.errors import ClosedError, JobError, UsageError
 from tf1sessions.pools.mapping import lazy_map
 
 __all__ = ["Job", "JobOptions", "PoolProgress", "PoolStatistics", "SessionPool", "check_limit", "job_error"]
+
+logger = logging.getLogger("tf1sessions")
 
 
 @dataclass(frozen=True)
@@ -234,8 +237,12 @@ class SessionPool(concurrent.futures.Executor):
         return self._statistics
 
     def _tell(self, job: Job, state: str, seconds: float, statistics: PoolStatistics) -> None:
-        if self._progress is not None:
+        if self._progress is None:
+            return
+        try:
             self._progress(PoolProgress(job.name, state, seconds, statistics))
+        except Exception:  # the job goes on, as after an error in a future's callback
+            logger.exception("%s: its progress function raised at %r, %s", self.name, job.name, state)
 
     def _start(self, job: Job) -> bool:
         """Marks a job as running; False when it was cancelled."""

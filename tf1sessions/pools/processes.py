@@ -68,6 +68,7 @@ _SET_BY_IMPORTS = {
     "TF2_BEHAVIOR": "1",
 }
 _END_SECS = 5.0  # for a worker to end when its channel is closed; then it is killed; arbitrary
+_LOOK_SECS = 1.0  # how often a thread that waits for a reply looks whether the worker is there; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
 
 
@@ -328,6 +329,9 @@ class ProcessSessionPool(SessionPool):
                 try:
                     if self._start(job):
                         self._run(job, seat)
+                except BaseException as error:  # ours; nobody shall wait for ever
+                    self._finish(job, "failed", error=error)
+                    raise
                 finally:
                     with self._condition:
                         del self._running[id(job)]
@@ -363,8 +367,8 @@ class ProcessSessionPool(SessionPool):
                     not_begun += 1
                     continue
                 error, state = self._death(job, end, building), "failed"
-            except _TimeUp as late:
-                error, state = self._lateness(job, late.limit_secs, seat.building), "timed_out"
+            except _TimeUp:
+                error, state = self._lateness(job, seat.building), "timed_out"
                 seat.empty(kill=True)
             except WorkError as failure:  # no worker could be started
                 error, state, retries = failure, "failed", 0
@@ -457,17 +461,14 @@ class ProcessSessionPool(SessionPool):
             stderr=end.stderr,
         )
 
-    def _lateness(self, job: Job, limit_secs: float, building: bool) -> JobTimeoutError:
-        return JobTimeoutError(
-            f"the worker of job {job.name!r} was not built within {limit_secs:g} s"
-            if building
-            else f"job {job.name!r} did not end within {limit_secs:g} s",
-            where=self.name,
-            next_step="Give it more time (build_limit_secs)."
-            if building
-            else "Give it more time (time_limit_secs), or less to do.",
-            job=job.name,
-        )
+    def _lateness(self, job: Job, building: bool) -> JobTimeoutError:
+        if building:
+            text = f"the worker of job {job.name!r} was not built within {self._build_limit_secs:g} s"
+            next_step = "Give it more time (build_limit_secs)."
+        else:
+            text = f"job {job.name!r} did not end within {job.time_limit_secs:g} s"
+            next_step = "Give it more time (time_limit_secs), or less to do."
+        return JobTimeoutError(text, where=self.name, next_step=next_step, job=job.name)
 
     # -- the end ---------------------------------------------------------------------------------------------------
 
@@ -527,9 +528,7 @@ class _Gone(Exception):
 
 
 class _TimeUp(Exception):
-    def __init__(self, limit_secs: float) -> None:
-        super().__init__()
-        self.limit_secs = limit_secs
+    """A reply did not come in time."""
 
 
 @dataclass(frozen=True)
@@ -599,11 +598,7 @@ class _Worker:
                 raise _Gone(begun=False) from error
             return Reply(errors=(error,), place="pickle")
         del message
-        events = self._poll.poll(None if limit_secs is None else 1000 * limit_secs)
-        if not events:
-            assert limit_secs is not None
-            raise _TimeUp(limit_secs)
-        if events[0][1] & select.POLLERR:
+        if self._wait(deadline) & select.POLLERR:
             raise _Gone(begun=False)
         try:
             reply = self._channel.recv(None if deadline is None else max(1.0, deadline - time.monotonic()))
@@ -611,10 +606,23 @@ class _Worker:
             if self._channel.closed:
                 raise _Gone(begun=True) from error
             if isinstance(error, TimeoutError) and deadline is not None and time.monotonic() > deadline:
-                raise _TimeUp(limit_secs or 0.0) from error
+                raise _TimeUp from error
             return Reply(errors=(error,), place="result")
         assert isinstance(reply, Reply)
         return reply
+
+    def _wait(self, deadline: float | None) -> int:
+        """Waits for a message or the worker's end; returns what ``poll`` says of the channel."""
+        while True:
+            left = _LOOK_SECS if deadline is None else min(_LOOK_SECS, max(0.0, deadline - time.monotonic()))
+            ended = self._handle.done()
+            events = self._poll.poll(1000 * left)
+            if events:
+                return int(events[0][1])
+            if ended:  # and a fork of this process has the channel's other end open
+                raise _Gone(begun=True)
+            if deadline is not None and time.monotonic() >= deadline:
+                raise _TimeUp
 
     def memory_mb(self) -> float:
         """Its resident memory in MiB; 0.0 where the platform does not tell."""
@@ -728,6 +736,10 @@ def _give_back_server(mode: str, method: str | None) -> None:
 
 
 _pools: weakref.WeakSet[ProcessSessionPool] = weakref.WeakSet()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)  # they are the parent's
 
 
 @atexit.register
