@@ -65,8 +65,8 @@ def check_error(scene: Scene, actor: Actor, caught: BaseException) -> None:
     assert type(context) is (actor.context or type(None))
 
 
-#: States in which the queue is closed by others while threads of the pipeline still write to it.
-OTHERS = {"cancelled by the user", "closing behind blocked producers"}
+#: States in which the user closes the queue, while threads of the pipeline still write to it.
+CLOSED = {"closed by the user with items left", "closing behind blocked producers", "cancelled by the user"}
 CASES = [pytest.param(*case, id="-".join(map(str, case))) for case in itertools.product(ACTORS, STATES, (1, 3))]
 
 
@@ -87,9 +87,11 @@ def test_an_error_in_each_place_and_each_state(gs: Any, actor_name: str, state_n
     check_error(scene, actor, caught.value)
     others = getattr(caught.value, "others", ())
     assert all(is_consequence(other.__cause__ or other) for other in others), others
-    if actor.stage is not None and state_name in OTHERS:
-        stages = [other.stage for other in others]
-        assert stages == ["feeder"] or (not stages and state_name != "cancelled by the user")
+    stages = {other.stage for other in others if isinstance(other, StageError)}
+    if actor.stage is not None and state_name == "cancelled by the user":
+        assert stages == {"feeder"}
+    elif actor.stage is not None and state_name in CLOSED:
+        assert stages <= {"feeder", actor.stage}  # its other threads, if they were fast enough
     else:
         assert others == ()
     assert {told.state for told in pipe.statistics().queues.values()} == {"cancelled"}
@@ -410,6 +412,7 @@ def test_a_session_that_is_closed_under_it(gs: Any) -> None:
 # -- again and again ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_300_starts_and_stops_of_all_kinds(tensorflow_has_started: None) -> None:
     """What is started is stopped in many ways, and nothing grows."""
     chance = random.Random(5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -648,71 +647,61 @@ def test_in_a_thread_that_builds(gs: Any) -> None:
     assert errors == [] and found == list(range(10))
 
 
-_V1_PROGRAM = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import tensorflow as tf2
-import numpy as np
-import tf1sessions as t1
-if sys.argv[2] == "v1":
-    t1.enable_v1_behavior()
-    assert not tf2.executing_eagerly()
-tf = t1.tf1
+def test_in_a_tf2_program(gs: Any) -> None:
+    """Which is what this process is: the program's own tensors are eager before it, after it, and in its functions."""
+    import tensorflow as tf2
 
-def pipeline(session):
+    def eager() -> bool:
+        return isinstance(tf2.constant(1.0) + 1.0, tf2.__internal__.EagerTensor)
+
+    found: list[int] = []
+    seen: list[bool] = []
+
+    def main() -> None:
+        assert eager()
+        with gs.building(), t1.QueuePipeline(gs) as pipe:
+            queue = numbers(pipe)
+            pipe.source(queue, (int(tf2.constant(number)) for number in range(10)))
+            pipe.sink("sink", queue, lambda item: (found.append(int(tf2.constant(item) + 1)), seen.append(eager())))
+        assert eager()
+
+    thread = threading.Thread(target=main, daemon=True)  # the test itself is inside of the session's graph
+    thread.start()
+    thread.join(DEADLINE)
+    assert found == list(range(1, 11)) and seen == [True] * 10
+
+
+_V1_PROGRAM = """
+import tensorflow as tf2
+import tf1sessions as t1
+
+t1.enable_v1_behavior()
+assert not tf2.executing_eagerly()
+tf = t1.tf1
+with tf.Session() as session:
     found = []
     with t1.QueuePipeline(session) as pipe:
         queue = pipe.queue("q", capacity=4, dtypes=[tf.int64], shapes=[()])
         pipe.source(queue, range(20), threads=2)
-        if sys.argv[2] == "eager":  # the program goes on with its own tensors, in the threads of the pipeline too
-            assert tf2.executing_eagerly() is False and float(tf2.constant(1.0).graph is not None) == 1.0
-        items = pipe.stage("square", lambda x: x * x, queue, batch=3)
-        seen = []
-        def sink(item):
-            found.append(int(item))
-            seen.append(tf2.executing_eagerly())
-        pipe.sink("sink", items, sink)
-    report(square=sorted(found), seen=sorted(set(seen)))
-
-if sys.argv[2] == "eager":
-    assert tf2.executing_eagerly()
-    before = tf2.Variable(2.0) * 3.0
-    with t1.GraphSession() as gs:
-        pipeline(gs)
-    assert tf2.executing_eagerly() and float(before + 1.0) == 7.0
-    @tf2.function
-    def add(x):
-        return x + 1
-    assert int(add(tf2.constant(2))) == 3
-else:
-    with tf.Session() as session:
-        x = tf.Variable(1.0)
-        pipeline(session)
-        session.run(x.initializer)
-        # and all that legacy code does, by itself, on the coordinator of a pipeline
-        with t1.QueuePipeline(session) as pipe:
-            names = tf.train.string_input_producer(["a", "b"], num_epochs=1, shuffle=False)
-            name = names.dequeue()
-            session.run(tf.local_variables_initializer())
-            threads = tf.train.start_queue_runners(session, coord=pipe.coordinator)
-            found = []
-            try:
-                while not pipe.coordinator.should_stop():
-                    found.append(session.run(name).decode())
-            except tf.errors.OutOfRangeError:
-                pass
-            pipe.coordinator.request_stop()
-            pipe.coordinator.join(threads)
-        report(names=found)
-report(done=True)
+        squares = pipe.stage("square", lambda x: x * x, queue, batch=3)
+        pipe.sink("sink", squares, lambda item: found.append(int(item)))
+    # and all that legacy code does, by itself, on the coordinator of a pipeline
+    with t1.QueuePipeline(session) as pipe:
+        name = tf.train.string_input_producer(["a", "b"], num_epochs=1, shuffle=False).dequeue()
+        session.run(tf.local_variables_initializer())
+        threads = tf.train.start_queue_runners(session, coord=pipe.coordinator)
+        names = []
+        try:
+            while not pipe.coordinator.should_stop():
+                names.append(session.run(name).decode())
+        except tf.errors.OutOfRangeError:
+            pass
+        pipe.coordinator.request_stop()
+        pipe.coordinator.join(threads)
+    report(squares=sorted(found), names=names)
 """
 
 
-@pytest.mark.parametrize("program", ["eager", "v1"])
-def test_a_program_of_its_own(run_python: Callable[..., PythonRun], program: str) -> None:
-    import support
-
-    done = run_python(_V1_PROGRAM, str(support.ROOT / "tests"), program)
-    results = json.loads(json.dumps(done.results))
-    assert results.pop("names", ["a", "b"]) == ["a", "b"]
-    assert results == {"square": [number * number for number in range(20)], "seen": [program == "eager"], "done": True}
+def test_a_program_of_tensorflow_1(run_python: Callable[..., PythonRun]) -> None:
+    done = run_python(_V1_PROGRAM)
+    assert done.results == {"squares": [number * number for number in range(20)], "names": ["a", "b"]}
