@@ -391,8 +391,8 @@ def test_lent_memory_comes_back_from_the_garbage_collector(ends: Ends) -> None:
 
 def test_what_is_kept_stays_as_it_is_and_segments_stay_few(ends: Ends) -> None:
     kept = [through(ends, np.full(MB // 8, number, np.float64)) for number in range(100)]
-    there = ends[1].statistics()
-    assert there.borrowed_bytes <= 32 * MB and ends[0].statistics().segment_bytes <= 64 * MB
+    assert ends[1].statistics().borrowed_bytes == 8 * MB  # the others are ordinary memory
+    assert ends[0].statistics().segments <= 16 and len(mappings()) <= 16
     assert [array.mean() for array in kept] == list(range(100))
     del kept
     assert ends[0].statistics().lent_bytes == 0
@@ -879,9 +879,9 @@ def test_the_parent_is_killed_in_the_midst_of_a_message() -> None:
         down.send(np.full(5_000_000, 2.0))
         def half(self, data, fds):
             socket.send_fds(self._socket, [data[:20]], fds)
+            os.write(int(sys.argv[1]), b"now")
             signal.pause()
         Channel._write = half
-        os.write(int(sys.argv[1]), b"now")
         down.send(np.full(5_000_000, 3.0))
     """
     told, tell = os.pipe()
