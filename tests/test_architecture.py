@@ -63,11 +63,13 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.program",
 }
 
-# A process that runs these must be able to do without TensorFlow, also later on: the command line, and the fork server
-# before it preloads. Commands that look into a model need it themselves: they import it when they run, and not before.
+# A process that runs these must be able to do without TensorFlow, also later on: the command line, the fork server
+# before it preloads, and a worker before its job needs it. Commands that look into a model need it themselves: they
+# import it when they run, and not before.
 TENSORFLOW_FREE_ROOTS = (
     "tf1sessions.__main__",
     "tf1sessions.cli",
+    "tf1sessions.pools.arrays",
     "tf1sessions.pools.server",
     "tf1sessions.pools.worker",
 )

@@ -1,4 +1,5 @@
 """Many sessions at once: pools of threads, and worker processes made from a warm server.
 
 ``server`` is the caller's side of the worker server, ``worker`` what runs in the server's and the workers' processes.
+``arrays`` carries objects between processes: ``packing`` takes them apart, ``segments`` is the memory of their arrays.
 """
