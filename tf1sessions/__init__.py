@@ -316,6 +316,7 @@ below, and there are no circles::
       warm_start.py      starting from another checkpoint's values
     pools/             many sessions at once
       mapping.py         map over iterators that may be endless
+      progress.py        a bar for progress=True
       base.py            jobs, names, limits and statistics of every pool
       threads.py         ThreadSessionPool: many sessions in one process, a thread each
       worker.py          what runs in the worker server's process and in its workers

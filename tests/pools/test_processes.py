@@ -6,10 +6,12 @@ start and end in milliseconds. What needs sessions is in ``test_processes_tensor
 
 from __future__ import annotations
 
+import atexit
 import collections
 import concurrent.futures
 import ctypes
 import itertools
+import logging
 import os
 import signal
 import socket
@@ -89,13 +91,14 @@ def pool_of(server):
         def remember(number):
             worker = new_worker(number)
             pids.add(worker._handle.pid)
+            make.workers.append(worker)
             return worker
 
         pool._new_worker = remember
         pools.append(pool)
         return pool
 
-    make.pids = pids
+    make.pids, make.workers = pids, []
     yield make
     for pool in pools:
         pool.interrupt()
@@ -486,6 +489,28 @@ def test_who_keeps_a_future_keeps_no_arguments(pool_of):
         pool.submit(abs, 1).result(DEADLINE)  # its thread has gone on
         del argument
         assert gone() is None
+
+
+def test_an_idle_worker_keeps_neither_arguments_nor_result(pool_of):
+    with pool_of() as pool:
+        pool.submit(lambda array: array, np.ones(1_000_000)).result(DEADLINE)
+        channel = pool_of.workers[0]._channel
+        deadline = time.monotonic() + DEADLINE
+        while channel.statistics().lent_bytes:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+
+def test_a_worker_ends_as_an_interpreter_does(pool_of, tmp_path):
+    with pool_of() as pool:
+        pool.submit(lambda: atexit.register((tmp_path / "ended").touch) and None).result(DEADLINE)
+    assert (tmp_path / "ended").exists()
+
+
+def test_progress_true_shows_or_logs(pool_of, caplog):
+    with caplog.at_level(logging.INFO, "tf1sessions"), pool_of(progress=True) as pool:
+        pool.job("one").submit(abs, 1).result(DEADLINE)
+    assert any("job 'one' succeeded" in message for message in caplog.messages)
 
 
 def test_a_job_that_leaves_processes_and_threads_leaves_none(pool_of, monkeypatch):

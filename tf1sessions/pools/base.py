@@ -23,6 +23,7 @@ from typing import Any
 
 from tf1sessions.errors import ClosedError, JobError, UsageError
 from tf1sessions.pools.mapping import lazy_map
+from tf1sessions.pools.progress import PoolBar
 
 __all__ = ["Job", "JobOptions", "PoolProgress", "PoolStatistics", "SessionPool", "check_limit", "job_error"]
 
@@ -110,7 +111,7 @@ class SessionPool(concurrent.futures.Executor):
         *,
         name: str,
         time_limit_secs: float | None,
-        progress: Callable[[PoolProgress], None] | None,
+        progress: Callable[[PoolProgress], None] | bool | None,
     ) -> None:
         if isinstance(max_workers, bool) or not isinstance(max_workers, int) or max_workers < 1:
             raise UsageError(
@@ -119,7 +120,11 @@ class SessionPool(concurrent.futures.Executor):
         check_limit(time_limit_secs, type(self).__name__)
         self.name = name
         self._time_limit_secs = time_limit_secs
-        self._progress = progress
+        self._progress: Callable[[PoolProgress], None] | None
+        if isinstance(progress, bool):
+            self._progress = PoolBar(name) if progress else None
+        else:
+            self._progress = progress
         self._condition = threading.Condition()
         self._statistics = PoolStatistics(workers=max_workers)
         self._numbers = itertools.count()
@@ -211,6 +216,11 @@ class SessionPool(concurrent.futures.Executor):
         if prefetch is None:
             prefetch = 2 * self._statistics.workers
         return lazy_map(self.submit, fn, zip(*iterables, strict=False), timeout, chunksize, prefetch, ordered)
+
+    def _close_progress(self) -> None:
+        close = getattr(self._progress, "close", None)
+        if close is not None:
+            close()
 
     def _leave_thread(self) -> None:
         """Says that the current thread is about to end; with the lock held."""

@@ -113,7 +113,8 @@ class ProcessSessionPool(SessionPool):
         initializer, initargs: Builds a worker's graph. With ``mode="tf2"``: ``initializer(*initargs)``, whose result is
             the first argument of each job.
         time_limit_secs: A limit for each job, from when it is sent to its worker; which is killed when it is up.
-        progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens.
+        progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens. True shows a bar
+            on a terminal, and else logs the jobs that end.
         name: For messages and thread names.
         mode: ``"tf1"`` for sessions; ``"tf2"`` for Keras and eager jobs, which get no session: ``fn(*args, **kwargs)``.
         model: A model that each worker loads once: a path, or the arguments of :func:`tf1sessions.load` as a dict. A
@@ -156,7 +157,7 @@ class ProcessSessionPool(SessionPool):
         initializer: Callable[..., Any] | None = None,
         initargs: tuple[Any, ...] = (),
         time_limit_secs: float | None = None,
-        progress: Callable[[PoolProgress], None] | None = None,
+        progress: Callable[[PoolProgress], None] | bool | None = None,
         name: str = "ProcessSessionPool",
         mode: Literal["tf1", "tf2"] = "tf1",
         model: str | os.PathLike[str] | Mapping[str, Any] | None = None,
@@ -488,6 +489,7 @@ class ProcessSessionPool(SessionPool):
         if wait:
             self._released.wait()
             self._join_leaving()
+            self._close_progress()
 
     def interrupt(self) -> None:
         """Cancels waiting and running jobs; the workers of these are killed."""

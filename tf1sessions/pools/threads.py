@@ -53,7 +53,8 @@ class ThreadSessionPool(SessionPool):
         time_limit_secs: A limit for each job, from its start. When it is up the Future gets a
             :class:`JobTimeoutError`, the job's session is closed (which ends a blocked ``run``), an exception is
             raised in its thread, and the worker is replaced.
-        progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens.
+        progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens. True shows a bar
+            on a terminal, and else logs the jobs that end.
         name: For messages and thread names.
 
     Raises:
@@ -79,7 +80,7 @@ class ThreadSessionPool(SessionPool):
         initializer: Callable[..., Any] | None = None,
         initargs: tuple[Any, ...] = (),
         time_limit_secs: float | None = None,
-        progress: Callable[[PoolProgress], None] | None = None,
+        progress: Callable[[PoolProgress], None] | bool | None = None,
         name: str = "ThreadSessionPool",
     ) -> None:
         super().__init__(max_workers, name=name, time_limit_secs=time_limit_secs, progress=progress)
@@ -240,6 +241,7 @@ class ThreadSessionPool(SessionPool):
             self._condition.wait_for(lambda: not self._given_up, timeout=STRAGGLER_SECS)
             stuck = [thread.name for thread in self._given_up if thread.is_alive()]
         self._join_leaving()
+        self._close_progress()
         if stuck:
             logger.warning("%s: still in a call that cannot be interrupted: thread %s", self.name, ", ".join(stuck))
 
