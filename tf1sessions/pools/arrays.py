@@ -294,7 +294,7 @@ class Channel:
         idle = [own for number, own in self._own.items() if number not in busy]
         fitting = [own for own in idle if size <= own.size <= max(4 * size, 1 << 20)]
         if fitting:
-            segment = min(fitting, key=lambda own: own.size)
+            segment = min(reversed(fitting), key=lambda own: own.size)  # the last one used is in the processor's cache
             self._own[segment.number] = self._own.pop(segment.number)
         else:
             granule = max(_PAGE, 1 << (size.bit_length() - 3))  # so that a message a little longer finds a segment, too
