@@ -69,6 +69,10 @@ class Reply:
     place: str = ""
     may_go_on: bool = True
 
+    def parts(self) -> tuple[Any, ...]:
+        """What is sent: a tuple takes a sixth of the time that an object of a class does."""
+        return self.result, self.errors, self.traceback, self.place, self.may_go_on
+
 
 def preload() -> None:
     """What every worker needs was imported with this module; TensorFlow was not."""
@@ -128,11 +132,11 @@ def _receive(channel: Channel) -> tuple[Any, Reply | None]:
 
 def _send(channel: Channel, reply: Reply) -> None:
     try:
-        channel.send(reply)
+        channel.send(reply.parts())
     except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
         if channel.closed:
             sys.exit(0)
-        channel.send(_failure(error, "return", reply.may_go_on))
+        channel.send(_failure(error, "return", reply.may_go_on).parts())
 
 
 class _Jobs:

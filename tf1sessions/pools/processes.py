@@ -202,7 +202,8 @@ class ProcessSessionPool(SessionPool):
         self._max_memory_mb = max_memory_mb
         self._plan = plan
         if model is not None and not isinstance(model, Mapping):
-            model = {"path": os.path.abspath(model)}
+            path = os.fspath(model)
+            model = {"path": path if "://" in path else os.path.abspath(path)}
         self._setup = Setup(config, initializer, initargs, model, plan, 0)
         self._environment = _environment()
         self._folder = os.getcwd()
@@ -603,15 +604,14 @@ class _Worker:
         if self._wait(deadline) & select.POLLERR:
             raise _Gone(begun=False)
         try:
-            reply = self._channel.recv(None if deadline is None else max(1.0, deadline - time.monotonic()))
+            parts = self._channel.recv(None if deadline is None else max(1.0, deadline - time.monotonic()))
         except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
             if self._channel.closed:
                 raise _Gone(begun=True) from error
             if isinstance(error, TimeoutError) and deadline is not None and time.monotonic() > deadline:
                 raise _TimeUp from error
             return Reply(errors=(error,), place="result")
-        assert isinstance(reply, Reply)
-        return reply
+        return Reply(*parts)
 
     def _wait(self, deadline: float | None) -> int:
         """Waits for a message or the worker's end; returns what ``poll`` says of the channel."""
