@@ -83,7 +83,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every way that an array can take, with kilobytes."""
     monkeypatch.setattr(arrays, "_IN_BAND_BYTES", 64)
     monkeypatch.setattr(arrays, "_INLINE_BYTES", 512)
-    monkeypatch.setattr(arrays, "_LEND_BYTES", 1024)
+    monkeypatch.setattr(arrays, "_ONCE_BYTES", 1024)
     monkeypatch.setattr(arrays, "_POOL_BYTES", 64 << 10)
     monkeypatch.setattr(arrays, "_POOL_SEGMENTS", 4)
     monkeypatch.setattr(arrays, "_OWN_BYTES", 8192)
@@ -185,7 +185,7 @@ ARRAYS: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
-@pytest.mark.parametrize("n", [1, 5000, 20_000], ids=["in the pickle", "copied out", "lent"])
+@pytest.mark.parametrize("n", [1, 5000, 20_000], ids=["in the pickle", "short", "long"])
 @pytest.mark.parametrize("make", ARRAYS.values(), ids=ARRAYS)
 def test_an_array_arrives_as_it_was_and_is_the_receivers_own(ends: Ends, make: Callable[[int], Any], n: int) -> None:
     sent, told = make(n), make(n)

@@ -11,8 +11,8 @@ Data flow::
 New pages of shared memory cost ten to thirty times what it takes to fill them, so segments are used again. Each side
 has segments of its own, at most 64 MiB and 16 of them, in which it lends the contents of a message to the other; the
 other makes its arrays on that very memory, and marks it as free when they are gone. It keeps no more than half of that:
-what comes while a program holds on to more, and everything short, is copied out at once. A message for which there is
-no segment to lend goes into one that is used once, and belongs to the receiver.
+what comes while a program holds on to more is copied out at once. A message for which there is no segment to lend goes
+into one that is used once, and belongs to the receiver.
 
 The arrays of an object that was received are the receiver's alone: writable, apart from the sender's, valid after the
 channel is closed and the sender is gone. An array and those that came with it in one segment (each of 16 MiB or more
@@ -56,7 +56,7 @@ __all__ = ["Channel", "ChannelStatistics"]
 # Measured on two cores of an AMD EPYC; they matter little between half and double.
 _IN_BAND_BYTES = 64 << 10  # arrays below this stay in the pickle
 _INLINE_BYTES = 128 << 10  # pickles up to this go through the socket, which holds about one of them
-_LEND_BYTES = 256 << 10  # arrays below this are copied out of the segment
+_ONCE_BYTES = 256 << 10  # arrays below this are copied out of a segment that is used once: mappings are limited, too
 
 _POOL_BYTES = 64 << 20  # of segments that are used again, each direction; arbitrary
 _POOL_SEGMENTS = 16  # the same; each has a descriptor until it is used the second time
@@ -529,7 +529,7 @@ def _parts(frame: _Frame, views: list[memoryview], may_keep: bool) -> list[Any]:
         part = views[which][offset : offset + size]
         is_pickle = frame.long and index == len(frame.places) - 1
         is_once = not frame.segments[which][0]
-        keep = is_pickle or (size >= _LEND_BYTES and (is_once or may_keep))
+        keep = is_pickle or (size >= _ONCE_BYTES if is_once else may_keep)
         parts.append(part if keep else _copy(part))
     return parts
 
