@@ -17,12 +17,16 @@ import os
 import threading
 import types
 import warnings
+from collections.abc import Callable
 from typing import Any
 
-import tensorflow
-import tensorflow.compat.v1 as _compat_v1
+#: What the import of TensorFlow brings about and needs this module: called when that is complete, and then None.
+when_complete: list[Callable[[], None]] | None = []
 
-from tf1sessions.errors import MissingSymbolError, UnsupportedEnvironmentError
+import tensorflow  # noqa: E402
+import tensorflow.compat.v1 as _compat_v1  # noqa: E402
+
+from tf1sessions.errors import MissingSymbolError, UnsupportedEnvironmentError  # noqa: E402
 
 __all__ = ["enable_v1_behavior", "forked_after_session", "note_session_started", "private", "tf", "tf1"]
 
@@ -140,7 +144,7 @@ private = _Private()
 
 
 class _Namespace(types.ModuleType):
-    """A module whose names come from another module, some of them replaced."""
+    """A module whose names come from another module, some of them replaced. Pickled by its name, as modules are."""
 
     def __init__(self, name: str, behind: Any, replaced: dict[str, Any]) -> None:
         super().__init__(name, behind.__doc__)
@@ -166,6 +170,17 @@ class _Namespace(types.ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*dir(self.__dict__["_behind"]), *self.__dict__["_replaced"]})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self.__name__,)
+
+
+def _named(name: str) -> Any:
+    """``tf1``, or what is in it, by its full name."""
+    value = tf1
+    for part in name.removeprefix("tf1sessions.tf1").split(".")[1:]:
+        value = getattr(value, part)
+    return value
 
 
 _LAYER_MODULES = ("base", "convolutional", "core", "normalization", "pooling")
@@ -288,3 +303,7 @@ def _after_fork_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
+
+_calls, when_complete = when_complete, None
+for _call in _calls or ():
+    _call()

@@ -68,6 +68,7 @@ class Flow:
     Attributes:
         stopping: Nothing more is to be begun.
         tracing: Where runs are recorded, or None.
+        queues, others: By name: those of the pipeline; those that the graph has besides, as far as they matter.
         lock: See the module.
     """
 
@@ -80,6 +81,7 @@ class Flow:
         self.finished = False
         self.tracing: Trace | None = None
         self.queues: dict[str, PipelineQueue] = {}
+        self.others: dict[str, PipelineQueue] = {}  # in the graph, and perhaps what an adopted thread waits for
         self.stages: dict[str, Stage] = {}
         self.observer = Observer(self, stall_secs, stop=on_stall == "stop")
         self._join_secs = join_secs
@@ -181,7 +183,10 @@ class Flow:
         if isinstance(error, _OutOfRange):
             return
         with self.lock:
-            queues = (*worker.stage.reads, *worker.stage.writes) if worker is not None else ()
+            if worker is None or worker.stage.kind == "thread":  # which queues it uses, nobody knows
+                queues: Any = self.queues.values()
+            else:
+                queues = (*worker.stage.reads, *worker.stage.writes)
             ours = self.stopping or any(queue.state == "cancelled" and not queue.closed_by_others for queue in queues)
             if ours and is_consequence(error):
                 return
@@ -273,6 +278,7 @@ class Flow:
                 self.start()
             except Exception as error:  # raised where the pipeline ends
                 self.failed(None, error)
+        self._look_at_adopted(calls, workers)
         self._close_queues()
         for worker in workers.values():
             thread = worker.thread
@@ -298,6 +304,20 @@ class Flow:
             return False
         self.stop()
         return True
+
+    def _look_at_adopted(self, calls: list[Call], workers: dict[int | None, Worker]) -> None:
+        """Learns by what an adopted thread waits for what it does, and frees it at the end."""
+        for call in calls:
+            worker = workers.get(call.thread)
+            if worker is None or worker.stage.kind != "thread":
+                continue
+            for name, kind in call.operations:
+                worker.stage.feeds = worker.stage.feeds or kind.startswith("QueueEnqueue")
+                operation = queue_of(self.session.graph.get_operation_by_name(name))
+                queue = None if operation is None else self.others.get(operation.name)
+                if queue is not None and self.stopping and queue.state != "cancelled":
+                    queue.state = "cancelled"
+                    self._close(queue.cancel_now)
 
     def _waits_for_us(self, call: Call) -> bool:
         """Whether somebody waits for a queue of a pipeline that was not started."""
@@ -440,7 +460,7 @@ class Flow:
         keeping = [thread.name for thread in late if not thread.daemon]
         return StragglerError(
             f"{self.name}: {len(late)} of its threads did not end within {self._join_secs:g} s: "
-            + "; ".join(f"{name!r} is {place}" for name, place in places.items()),
+            + "; ".join(f"{name!r}: {place}" for name, place in places.items()),
             next_step="Give what they wait for a limit of its own"
             + (f"; {', '.join(map(repr, keeping))} will keep the process." if keeping else "."),
             threads=places,

@@ -23,7 +23,7 @@ from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.blocks import BlockReader, BlockWriter
 from tf1sessions.pipelines.coordinator import Coordinator, is_consequence
 from tf1sessions.pipelines.flow import Flow
-from tf1sessions.pipelines.queues import PipelineQueue, make_queue, queue_from, queues_of
+from tf1sessions.pipelines.queues import QUEUE_OPERATIONS, PipelineQueue, make_queue, queue_from, queues_of
 from tf1sessions.pipelines.sources import PythonSource
 from tf1sessions.pipelines.stages import Stage, Worker, check_policy
 from tf1sessions.pipelines.statistics import PipelineStatistics
@@ -453,8 +453,9 @@ class QueuePipeline:
             what: The key of a collection of ``tf.train.QueueRunner``s, such a runner, a ``threading.Thread`` that was
                 not started yet or runs, or a list of these. A runner's threads are its own, daemons, started with the
                 pipeline; at the end of their input they run its ``close_op``, at a stop its ``cancel_op``. A thread is
-                started with the pipeline, and waited for at its end, as a work is; what it raises is only known if it
-                tells the coordinator.
+                started with the pipeline, and waited for at its end as a work is, unless it was seen to wait for space
+                in a queue; the queues that the graph has are cancelled where it waits for them. What it raises is an
+                error of the pipeline; of a thread that runs already, only what it tells the coordinator is known.
             name: Of the stage; of a runner that of its queue by default, of a thread that of the thread.
 
         Raises:
@@ -474,15 +475,26 @@ class QueuePipeline:
         elif isinstance(found, tf.train.QueueRunner):
             self._adopt_runner(found, name)
         elif isinstance(found, threading.Thread):
-            stage = Stage(self._flow, self._stage_name(name or found.name, made_up=name is None), "thread")
-            stage.workers = [Worker(stage, found, adopted=True)]
-            self._flow.add_stage(stage)
+            self._adopt_thread(found, name)
         else:
             raise ConfigError(
                 f"{what!r:.80} cannot be adopted",
                 where=where,
                 next_step="Give the key of a collection, QueueRunners, or threads.",
             )
+
+    def _adopt_thread(self, thread: threading.Thread, name: str | None) -> None:
+        stage = Stage(self._flow, self._stage_name(name or thread.name, made_up=name is None), "thread")
+        worker = Worker(stage, thread, adopted=thread.ident is not None)
+        stage.workers = [worker]
+        if not worker.adopted:
+            run = thread.run
+            thread.run = lambda: worker.main(lambda worker: run())  # type: ignore[method-assign]
+        graph = self._flow.session.graph
+        for operation in graph.get_operations():
+            if operation.type in QUEUE_OPERATIONS and operation.name not in {*self._flow.queues, *self._flow.others}:
+                self._flow.others[operation.name] = queue_from(operation)
+        self._flow.add_stage(stage)
 
     def _adopt_runner(self, runner: Any, name: str | None) -> None:
         use = self._use(list(runner.enqueue_ops))

@@ -44,6 +44,8 @@ _KIND_OF = {
     )
     for version in ("", "V2")
 }
+#: The types of the operations that are queues.
+QUEUE_OPERATIONS = frozenset(_KIND_OF)
 _READS = {
     f"{name}{version}": position
     for name, position in (
@@ -293,7 +295,7 @@ def queues_of(fetches: Iterable[Any], targets: Iterable[Any] = (), feeds: Iterab
     use = QueueUse()
     writes: dict[str, Any] = {}
     reads: dict[str, tuple[Any, int]] = {}
-    for operation in prune(fetches, targets, feeds):
+    for operation in dict.fromkeys(prune(fetches, targets, feeds)):  # two outputs of one are fetched by one
         if operation.type in _LOOKS or operation.type in _KIND_OF or operation.type in _PASSES:
             continue
         position = _WRITES.get(operation.type)

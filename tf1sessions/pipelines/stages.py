@@ -147,6 +147,7 @@ class Stage:
         self.operations: dict[str, PipelineQueue] = {}  # operations that may wait -> for which queue
         self.compile: Callable[[], None] = lambda: None
         self.cancel: Callable[[], None] = lambda: None  # lets threads go that wait in Python
+        self.feeds = False  # an adopted thread that was seen to wait for space in a queue
         self.closes = True  # whether the pipeline is to close what it writes to, when it ends
         self._on_error = on_error
         self._lock = threading.Lock()
@@ -215,7 +216,9 @@ class Stage:
     @property
     def terminal(self) -> bool:
         """Whether the pipeline is there for this stage: nothing of it is read by others."""
-        return self.kind in ("work", "sink", "thread") and (not self.writes or self._steps is not None)
+        if self.kind == "thread":
+            return not self.feeds
+        return self.kind in ("work", "sink") and (not self.writes or self._steps is not None)
 
     def step(self) -> bool:
         """Takes one of its steps; False when there are no more, or the pipeline stops."""

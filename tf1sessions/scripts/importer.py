@@ -255,6 +255,11 @@ def install(*, fast_path: bool = True) -> None:
 
 def install_fast_path() -> None:
     """Put compiled calls under every session of this process. TensorFlow must be imported. Idempotent."""
+    runtime = sys.modules.get("tf1sessions.runtime")
+    waiting = getattr(runtime, "when_complete", None)
+    if waiting is not None:  # it is what imports TensorFlow, and calls are built on it
+        waiting.append(install_fast_path)
+        return
     from ..sessions import calls
 
     calls.install_fast_path()

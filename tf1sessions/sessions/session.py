@@ -160,6 +160,10 @@ class GraphSession:
         """
         return CompiledCall(self.session, feeds, fetches, targets)
 
+    def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
+        """As ``tf.compat.v1.Session.make_callable``, for legacy code such as ``QueueRunner.create_threads``."""
+        return self.session.make_callable(fetches, feed_list, accept_options)
+
     def initialize(self) -> None:
         """Initialises all global and local variables and all tables.
 
