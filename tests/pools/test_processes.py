@@ -385,6 +385,24 @@ def test_a_worker_that_cannot_start_is_its_jobs_error(pool_of, tmp_path, monkeyp
     assert isinstance(error, WorkerStartError) and "'lost'" in str(error) and "gone" in str(error)
 
 
+def test_a_server_that_was_closed_is_each_jobs_error():
+    with WorkerServer(["tf1sessions.pools.process_worker:preload"], method="fork") as closed:
+        pool = ProcessSessionPool(1, mode="tf2", server=closed)
+    with pool:
+        assert [type(pool.submit(abs, -1).exception(DEADLINE)) for _ in range(2)] == [ClosedError] * 2
+
+
+def test_a_mistake_in_the_pool_is_logged_and_leaves_nobody_waiting(pool_of, monkeypatch, caplog):
+    with pool_of() as pool:
+        with monkeypatch.context() as patch:
+            patch.setattr(pool, "_is_worn", lambda seat: 1 / 0)
+            assert pool.submit(abs, -1).result(DEADLINE) == 1
+            patch.setattr(pool, "_attach", lambda *_: 1 / 0)
+            assert isinstance(pool.submit(abs, -1).exception(DEADLINE), ZeroDivisionError)
+        assert pool.submit(abs, -1).result(DEADLINE) == 1
+    assert "abs-1" in caplog.text
+
+
 # ------------------------------------------------------------------------------------------------- cancel, the end
 
 

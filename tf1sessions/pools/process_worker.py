@@ -143,6 +143,8 @@ class _Jobs:
     """Runs jobs, with what was made once for all of them."""
 
     def __init__(self, mode: str, v1: bool, setup: Setup, stack: contextlib.ExitStack) -> None:
+        if mode == "tf1" and v1:
+            importlib.import_module("tf1sessions.runtime").enable_v1_behavior()
         if setup.plan is not None:
             setup.plan.wait_for_memory(setup.number)
             setup.plan.apply(setup.number)
@@ -150,8 +152,6 @@ class _Jobs:
         self._first: tuple[Any, ...] = ()
         self._graphs = mode == "tf1" and setup.model is None
         self._session: Any = None
-        if mode == "tf1" and v1:
-            importlib.import_module("tf1sessions.runtime").enable_v1_behavior()
         if setup.model is not None:
             load = importlib.import_module("tf1sessions.models.model").load
             self._first = (stack.enter_context(load(**setup.model)),)
@@ -199,7 +199,7 @@ class _Jobs:
 def _failure(error: BaseException, place: str, may_go_on: bool = True) -> Reply:
     text = "".join(traceback.format_exception(error)).rstrip()
     chain = [error]
-    while (cause := chain[-1].__cause__) is not None and cause not in chain:
+    while (cause := chain[-1].__cause__) is not None and all(cause is not one for one in chain):
         chain.append(cause)
     return Reply(
         errors=tuple(map(_portable, chain)),

@@ -18,6 +18,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import itertools
+import logging
 import os
 import select
 import socket
@@ -32,9 +33,11 @@ from types import TracebackType
 from typing import Any, Literal
 
 from tf1sessions.errors import (
+    ClosedError,
     JobTimeoutError,
     PeerGoneError,
     RemoteTracebackError,
+    Tf1SessionsError,
     UsageError,
     WorkerDiedError,
     WorkError,
@@ -46,6 +49,8 @@ from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
 
 __all__ = ["ProcessSessionPool", "make_server"]
+
+logger = logging.getLogger("tf1sessions")
 
 _WORKER = "tf1sessions.pools.process_worker"
 _PLACES = {  # what a job did, by the place of an exception; its type follows
@@ -331,9 +336,10 @@ class ProcessSessionPool(SessionPool):
                 try:
                     if self._start(job):
                         self._run(job, seat)
-                except BaseException as error:  # ours; nobody shall wait for ever
+                except BaseException as error:  # a mistake of ours: nobody shall wait for ever
+                    logger.exception("%s: job %r", self.name, job.name)
+                    seat.empty(kill=True)
                     self._finish(job, "failed", error=error)
-                    raise
                 finally:
                     with self._condition:
                         del self._running[id(job)]
@@ -358,7 +364,7 @@ class ProcessSessionPool(SessionPool):
         """Runs one job to its end, again where its worker died and it has retries."""
         retries, not_begun = job.retries, 0
         while True:
-            error: WorkError
+            error: Tf1SessionsError
             try:
                 reply = self._attempt(job, seat)
                 break
@@ -372,7 +378,7 @@ class ProcessSessionPool(SessionPool):
             except _TimeUp:
                 error, state = self._lateness(job, seat.building), "timed_out"
                 seat.empty(kill=True)
-            except WorkError as failure:  # no worker could be started
+            except (WorkError, ClosedError) as failure:  # no worker could be started
                 error, state, retries = failure, "failed", 0
             if retries == 0 or job.ended:
                 self._finish(job, state, error=error)
