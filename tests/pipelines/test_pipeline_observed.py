@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import gzip
 import json
@@ -81,6 +82,8 @@ def more_than_a_runner_brings(gs: Any, pipe: Any) -> None:
     put = queue.enqueue(tf.count_up_to(variable, 3))
     gs.initialize()
     pipe.adopt(tf.train.QueueRunner(queue.queue, [put], close_op=tf.no_op(), cancel_op=tf.no_op()), name="brings")
+    pipe.start()
+    wait_for(lambda: pipe.statistics().stages["brings"].state == "ended", "the end of the runner")
     pipe.work("takes", queue.dequeue_many(8))
 
 
@@ -325,8 +328,6 @@ def test_statistics_when_the_session_was_closed(tensorflow_has_started: None) ->
 
 def test_statistics_from_many_threads_while_it_runs(gs: Any) -> None:
     """They never fail, and what they count never goes back."""
-    import concurrent.futures
-
     with t1.QueuePipeline(gs) as pipe, concurrent.futures.ThreadPoolExecutor(3) as executor:
         queue = numbers(pipe)
         pipe.source(queue, range(10**9))

@@ -478,6 +478,28 @@ def test_a_runners_close_op_runs_at_the_end_of_input_and_its_cancel_op_at_a_stop
         assert list(pipe.statistics().stages) == ["mine", "take"]
 
 
+def test_a_queue_of_a_runner_is_closed_by_the_runner_alone(gs: Any) -> None:
+    """By its close_op, which may leave it open for others."""
+    queue = tf.FIFOQueue(10, tf.int64, [()], name="q")
+    variable = tf.get_variable("count", initializer=np.int64(0), use_resource=False)
+    more = queue.enqueue_many(np.arange(5))
+    runner = tf.train.QueueRunner(queue, [queue.enqueue(tf.count_up_to(variable, 3))], close_op=tf.no_op())
+    gs.initialize()
+    found: list[int] = []
+    with t1.QueuePipeline(gs) as pipe:
+        pipe.adopt(runner)
+        pipe.work("take", queue.dequeue_many(8), steps=1, each=found.extend)
+        pipe.start()
+        wait_for(lambda: pipe.statistics().stages["q"].state == "ended", "the end of the runner")
+        looks = Gate()
+        look = pipe._flow.observer.look
+        pipe._flow.observer.look = lambda calls: (look(calls), looks.arrive())
+        looks.wait_for(3)  # of the keeper, which would have closed it
+        assert pipe.statistics().queues["q"].state == "open"
+        gs.run(more)
+    assert sorted(map(int, found)) == sorted([0, 1, 2, *range(5)])
+
+
 def test_threads_are_adopted_started_or_not(gs: Any) -> None:
     gates = [Gate(), Gate()]
     ended = Gate()
