@@ -23,6 +23,9 @@ from tf1sessions.sessions.watchdog import watchdog
 tf = t1.tf1
 MAIN = threading.main_thread()
 
+with session() as _first:  # what TensorFlow opens once is no leak
+    _first.run(tf.py_func(lambda: 1.0, [], tf.float64))
+
 
 def wake_up_descriptor() -> int:
     number = signal.set_wakeup_fd(-1)
