@@ -246,6 +246,21 @@ def test_items_through_a_stage(gs: Any, function: str) -> None:
     assert pipe.statistics().stages["sums"].items == 7
 
 
+@pytest.mark.parametrize("known", [True, False], ids=["known shapes", "unknown shapes"])
+def test_rows_without_elements_are_an_error_of_the_stage(gs: Any, known: bool) -> None:
+    """TensorFlow 2.21 dies of them in enqueue_many."""
+
+    def cut(rows: Any) -> Any:
+        return rows[:, :0] if known else tf.boolean_mask(rows, rows[0] > 1.0, axis=1)
+
+    with pytest.raises(StageError, match="the rows of the results of stage .*cut.* have no elements") as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            queue = pipe.queue("q", dtypes=[tf.float32], shapes=[(3,)])
+            pipe.source(queue, np.ones((5, 3), np.float32))
+            list(pipe.items(pipe.stage("cut", cut, queue, batch=2)))
+    assert caught.value.stage == "cut"
+
+
 # -- items that do not fit ---------------------------------------------------------------------------------------------
 
 BAD: dict[str, tuple[str, Any, type[Exception], str]] = {

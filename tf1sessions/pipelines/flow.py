@@ -14,6 +14,7 @@ re-entrant, because stop() may come from a signal handler.
 from __future__ import annotations
 
 import logging
+import re
 import signal
 import threading
 import time
@@ -41,6 +42,8 @@ _LOOK_SECS = 0.5
 #: A thread that declares nothing, and waits so long for a queue of a pipeline that was not started, starts it.
 #: Arbitrary: longer than declaring takes.
 _START_SECS = 1.0
+#: How long threads have after a Ctrl-C while they are waited for. Arbitrary: what is cancelled ends in milliseconds.
+_HURRY_SECS = 0.5
 #: How long a run in the main thread may go on after a SIGINT that the program handles itself. Arbitrary.
 _HANDLER_SECS = 2.0
 
@@ -93,6 +96,7 @@ class Flow:
         self._errors: list[tuple[str | None, str | None, BaseException]] = []  # stage, item, error
         self._raised: dict[int, Any] = {}  # id of an error -> what is raised for it, which holds it
         self._keeper: Keeper | None = None
+        self._starting: threading.Thread | None = None
         self._blind = False  # the observer has failed
         self._closing: list[threading.Thread] = []
 
@@ -161,7 +165,9 @@ class Flow:
         stage.state = "running"
         for thread in (*[worker.thread for worker in stage.workers], *stage.helpers):
             if thread.ident is None:
+                self._starting = thread
                 thread.start()
+        self._starting = None
 
     def keeper(self) -> Keeper:
         """The keeper, which is there from the first use of the pipeline as a context manager, or its start."""
@@ -387,13 +393,17 @@ class Flow:
                 and not follows
                 and (not known or (all(map(is_consequence, known)) and not is_consequence(error)))
             )
-        interrupt = None
+        interrupt: BaseException | None = None
         if (error is None or follows) and not self._errors:
             try:
                 self._wait_for_works()
             except BaseException as caught:  # Ctrl-C; raised below
                 interrupt = caught
-        late = self._finish()
+        try:
+            late = self._finish()
+        except KeyboardInterrupt as caught:  # wherever it came: once more, in a hurry; a second one is not caught
+            interrupt = interrupt or caught
+            late = self._finish(time.monotonic() + _HURRY_SECS)
         with self.lock:
             failed = self._error()
         told = interrupt or error
@@ -422,28 +432,33 @@ class Flow:
             while not self.stopping and any(stage.terminal and stage.active for stage in self.stages.values()):
                 self._changed.wait(_LOOK_SECS)
 
-    def _finish(self) -> list[Exception]:
+    def _finish(self, until: float | None = None) -> list[Exception]:
         """Cancels what is left and joins every thread; returns what went wrong with that, the worst first.
 
-        Ctrl-C leaves it at once, with threads that have not ended behind it.
+        May be called again, after a Ctrl-C has interrupted it.
         """
         errors: list[Exception] = []
         late: list[threading.Thread] = []
         self.stop()
         keeper = self.keeper()
-        until = self._cancelled_at + self._join_secs
+        if until is None:
+            until = self._cancelled_at + self._join_secs
         try:
             stages = self.stages.values()
             threads = [worker.thread for stage in stages for worker in stage.workers]
             threads += [thread for stage in stages for thread in stage.helpers]
+            if self._starting is not None:  # Ctrl-C came between its start and the moment when it says that it runs
+                limit = time.monotonic() + _START_SECS
+                while self._starting.ident is None and time.monotonic() < limit:
+                    time.sleep(0.001)
             late = join_all([thread for thread in threads if thread.ident is not None], until)
-            late += join_all(self._closing, max(until, time.monotonic() + 0.5))
         except BaseException:
             until = 0.0
             raise
         finally:
             if not keeper.end(max(0.5, until - time.monotonic())):
                 late.append(keeper.thread)
+            late += join_all(self._closing, max(until, time.monotonic() + 0.5))  # the keeper starts no more of them
             self.finished = True
             if self.tracing is not None:
                 try:
@@ -486,9 +501,8 @@ class Flow:
                 found = cause
             else:
                 who = f"stage {stage!r}" if stage is not None else "a thread"
-                text = str(getattr(cause, "message", "") or cause) or "no message"
                 found = StageError(
-                    f"{who} of {self.name} failed{f' at {at}' if at else ''}: {type(cause).__name__}: {text}",
+                    f"{who} of {self.name} failed{f' at {at}' if at else ''}: {type(cause).__name__}: {_text(cause)}",
                     stage=stage,
                     item=at,
                 )
@@ -500,6 +514,13 @@ class Flow:
 
 def _is_active(stage: Stage) -> bool:
     return stage.active
+
+
+def _text(error: BaseException) -> str:
+    """What an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
+    text = str(getattr(error, "message", None) or error) or "no message"
+    found = re.search(r"\nNode: ('[^\n]*')\n(.*?)(?:\n\t \[\[\{\{node|\Z)", text, re.DOTALL)
+    return f"{found[2].strip()} (operation {found[1]})" if found else text
 
 
 def _add_note(error: BaseException, note: str) -> None:

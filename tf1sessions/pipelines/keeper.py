@@ -57,13 +57,14 @@ class Keeper:
         self._mine, self._others = socket.socketpair()
         self._others.setblocking(False)
         self._over = False
-        self._before: int | None = None  # the wake-up descriptor that was there
+        self._before: int | None = None  # the wake-up descriptor that was there, as long as ours is in its place
+        self._heir = -1  # who had asked for signals before: an asyncio loop, an outer pipeline
         self.thread = threading.Thread(target=self._keep, name=f"{name}/keeper", daemon=True)
 
     def start(self) -> None:
         """Starts the thread; called from the main thread, it sees signals, too."""
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.set_wakeup_fd(self._others.fileno(), warn_on_full_buffer=False)
+            self._before = self._heir = signal.set_wakeup_fd(self._others.fileno(), warn_on_full_buffer=False)
             _listening.add(self)
         self.thread.start()
 
@@ -95,24 +96,24 @@ class Keeper:
         signalled: float | None = None
         due = time.monotonic()
         while not self._over:
-            self._mine.settimeout(max(0.0001, due - time.monotonic()))
-            try:
-                received = self._mine.recv(4096)
-            except TimeoutError:
-                received = b""
-            numbers = bytes(number for number in received if number)
-            if numbers:
-                self._forward(numbers)
-            if signal.SIGINT in numbers:
+            if signal.SIGINT in self._hear(due - time.monotonic()):
                 signalled = time.monotonic()
             if self._tend(None if signalled is None else time.monotonic() - signalled):
                 signalled = None
             due = time.monotonic() + TICK_SECS
         self._tend(None)  # for what was asked for last
+        while self._hear(0.0):  # and signals that came at the end are others'
+            pass
 
-    def _forward(self, numbers: bytes) -> None:
-        """Hands signals on to whoever had asked for them before, such as an asyncio loop or an outer pipeline."""
-        before = self._before
-        if before is not None and before >= 0:
+    def _hear(self, secs: float) -> bytes:
+        """Waits until it is woken, for a time; returns the numbers of signals that came, and hands them on."""
+        self._mine.settimeout(max(0.0001, secs))
+        try:
+            received = self._mine.recv(4096)
+        except TimeoutError:
+            return b""
+        numbers = received.replace(_WAKE, b"")
+        if numbers and self._heir >= 0:
             with contextlib.suppress(OSError):  # it is full, or has been closed since
-                os.write(before, numbers)
+                os.write(self._heir, numbers)
+        return numbers

@@ -32,10 +32,13 @@ _LOOK_SECS = 0.1
 
 
 class _Shared:
-    """One iterator that several threads take from, each item once. Numbers the items."""
+    """One iterator that several threads take from, each item once; or one alone, which needs no lock. Numbers them."""
 
-    def __init__(self, make: Callable[[], Iterable[Any]], numbers: Iterator[int], over: threading.Event) -> None:
+    def __init__(
+        self, make: Callable[[], Iterable[Any]], numbers: Iterator[int], over: threading.Event, alone: bool
+    ) -> None:
         self._make = make
+        self._alone = alone
         self._numbers = numbers
         self._over = over
         self._lock = threading.Lock()
@@ -43,17 +46,22 @@ class _Shared:
 
     def next(self) -> tuple[int, Any] | None:
         """The next item, numbered; None at the end, or when the pipeline is."""
+        if self._alone:
+            return self._take()
         while not self._lock.acquire(timeout=_LOOK_SECS):
             if self._over.is_set():
                 return None  # and not when the thread that is inside the producer comes back from it
         try:
-            if self._iterator is None:
-                self._iterator = iter(self._make())  # in a producer's thread: making it may take long
-            for item in self._iterator:
-                return next(self._numbers), item
-            return None
+            return self._take()
         finally:
             self._lock.release()
+
+    def _take(self) -> tuple[int, Any] | None:
+        if self._iterator is None:
+            self._iterator = iter(self._make())  # in a producer's thread: making it may take long
+        for item in self._iterator:
+            return next(self._numbers), item
+        return None
 
     def close(self) -> None:
         """Ends a generator, so that its ``finally`` runs now and not when it is collected."""
@@ -74,7 +82,7 @@ def shards_of(producer: Any, threads: int, over: threading.Event, where: str) ->
     """
     numbers = itertools.count()
     if isinstance(producer, Iterable):
-        return [_Shared(lambda: producer, numbers, over)] * threads
+        return [_Shared(lambda: producer, numbers, over, threads == 1)] * threads
     if not callable(producer):
         raise ConfigError(
             f"producer is {short(producer)}",
@@ -82,10 +90,10 @@ def shards_of(producer: Any, threads: int, over: threading.Event, where: str) ->
             next_step="Give an iterable, a function that returns one, or enqueue operations.",
         )
     if _parameters(producer, where) == 0:
-        return [_Shared(lambda: _iterable(producer(), producer), numbers, over)] * threads
+        return [_Shared(lambda: _iterable(producer(), producer), numbers, over, threads == 1)] * threads
 
     def shard(worker: int) -> _Shared:
-        return _Shared(lambda: _iterable(producer(worker, threads), producer), numbers, over)
+        return _Shared(lambda: _iterable(producer(worker, threads), producer), numbers, over, True)
 
     return [shard(worker) for worker in range(threads)]
 
@@ -119,7 +127,11 @@ def _iterable(made: Any, producer: Any) -> Iterable[Any]:
 
 
 class Buffer:
-    """Items on their way from producer threads to the one that enqueues. Safe for any number of threads."""
+    """Items on their way from producer threads to the one that enqueues. Safe for any number of threads.
+
+    Adding to a deque and taking from it are atomic; ``_lock`` guards the waiting. take() says that it is hungry, looks
+    again, and only then waits; offer() adds, and only then looks whether take() is hungry: one of them sees the other.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -130,6 +142,18 @@ class Buffer:
         self._hungry = False
         self._ended = False
         self._cancelled = False
+
+    def offer(self, item: tuple[int, Any]) -> bool:
+        """Adds an item, unless there is no space or nobody wants it: then returns False, and put() says which."""
+        items = self._items
+        if len(items) >= self._limit or self._cancelled:
+            return False
+        items.append(item)
+        if self._hungry:
+            with self._lock:
+                self._hungry = False
+                self._ready.notify()
+        return True
 
     def put(self, item: tuple[int, Any]) -> bool:
         """Adds an item; waits for space. False when nobody wants items any more."""
@@ -150,14 +174,12 @@ class Buffer:
             items = self._items
             while not items and not self._ended and not self._cancelled:
                 self._hungry = True
-                self._ready.wait()
+                if not items:
+                    self._ready.wait()
+            self._hungry = False
             if self._cancelled:
                 return []
-            if len(items) <= most:
-                taken = list(items)
-                items.clear()
-            else:
-                taken = [items.popleft() for _ in range(most)]
+            taken = [items.popleft() for _ in range(min(most, len(items)))]
             self._space.notify_all()
             return taken
 
@@ -207,6 +229,7 @@ class PythonSource:
         self._buffer.cancel()
 
     def _produce(self, shard: _Shared, worker: Worker) -> None:
+        offer = self._buffer.offer
         try:
             while self._stage.step():
                 try:
@@ -217,10 +240,11 @@ class PythonSource:
                     continue
                 if numbered is None:
                     break
-                worker.waits("space")
-                if not self._buffer.put(numbered):
-                    break
-                worker.waits("python")
+                if not offer(numbered):
+                    worker.waits("space")
+                    if not self._buffer.put(numbered):
+                        break
+                    worker.waits("python")
         finally:
             with self._lock:
                 self._producing -= 1
