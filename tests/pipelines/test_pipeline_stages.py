@@ -189,6 +189,47 @@ def test_a_stage_of_whole_batches(gs: Any) -> None:
     assert found == [([0, 1, 2, 3], 6), ([4, 5, 6, 7], 22), ([8, 9], 17)]
 
 
+def test_parts_on_two_devices_overlap() -> None:
+    """Part 1 of a batch runs while part 2 is at the one before: they meet, in pairs, each inside its run."""
+    batches = 5
+    meeting = threading.Barrier(2)
+    together: list[tuple[str, int]] = []
+
+    def meets(part: str) -> Callable[[Any], Any]:
+        def run(x: Any) -> Any:
+            number = int(x[0, 0])
+            if not (part == "part 1" and number == 0) and not (part == "part 2" and number == batches - 1):
+                meeting.wait(
+                    DEADLINE
+                )  # the first batch has none before it in part 2, the last none behind it in part 1
+                together.append((part, number))
+            return x
+
+        return run
+
+    def place(part: str) -> Callable[[Any], Any]:
+        def function(x: Any) -> Any:
+            met = tf.py_func(meets(part), [x], tf.float32)
+            met.set_shape(x.shape)
+            return tf.matmul(met, weights, name=part.replace(" ", ""))
+
+        return function
+
+    with t1.GraphSession(tf.ConfigProto(device_count={"CPU": 2}, inter_op_parallelism_threads=4)) as gs:
+        weights = tf.constant(np.eye(3, dtype=np.float32))
+        with t1.QueuePipeline(gs) as pipe:
+            queue = pipe.queue("q", dtypes=[tf.float32], shapes=[(2, 3)])
+            pipe.source(queue, [np.full((2, 3), number, np.float32) for number in range(batches)])
+            middle = pipe.stage("part 1", place("part 1"), queue, device="/cpu:0")
+            end = pipe.stage("part 2", place("part 2"), middle, device="/cpu:1")
+            found = [int(batch[0, 0]) for batch in pipe.items(end)]
+        devices = [gs.graph.get_operation_by_name(name).device for name in ("part1", "part2")]
+    assert found == list(range(batches))
+    assert devices == ["/device:CPU:0", "/device:CPU:1"]
+    pairs = [set(together[at : at + 2]) for at in range(0, len(together), 2)]
+    assert pairs == [{("part 1", number + 1), ("part 2", number)} for number in range(batches - 1)]
+
+
 def test_a_stage_on_a_device_and_beside_the_scopes_around_it(gs: Any) -> None:
     with t1.QueuePipeline(gs) as pipe:
         queue = numbers(pipe)

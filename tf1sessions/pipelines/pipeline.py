@@ -13,6 +13,7 @@ import contextlib
 import functools
 import itertools
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -308,7 +309,7 @@ class QueuePipeline:
         Several stages with a device each run side by side: part 1 of the next batch while part 2 is at this one.
 
         Args:
-            name: Of the stage, and of the queue that it makes.
+            name: Of the stage, and of the queue that it makes ("_" for what an operation's name cannot have).
             function: Called once, here, with a tensor for each component of an item, by name if they have names;
                 returns a tensor, a tuple or a dict of them, the components of the items of the new queue.
             inputs: The queue to read.
@@ -357,7 +358,7 @@ class QueuePipeline:
             if capacity is None:
                 capacity = 2 if batch is not None and not rows else inputs.capacity
             outputs = self.queue(
-                name,
+                _operation_name(name),
                 capacity=capacity,
                 dtypes=[value.dtype for value in values],
                 shapes=shapes if known else None,
@@ -656,6 +657,12 @@ class QueuePipeline:
             raise ConfigError(f"there is a stage {name!r} already", where=self.name, next_step="Give it another name.")
         names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
         return next(each for each in names if each not in taken)
+
+
+def _operation_name(name: str) -> str:
+    """A name that an operation can have."""
+    name = re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
+    return name if re.match(r"[A-Za-z0-9.]", name) else f"stage{name}"
 
 
 def _with_elements(value: Any, stage: str) -> Any:
