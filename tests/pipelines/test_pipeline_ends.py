@@ -33,6 +33,7 @@ from support import PythonRun
 import tf1sessions as t1
 from tf1sessions.errors import ClosedError, StageError, StragglerError
 from tf1sessions.pipelines.coordinator import is_consequence
+from tf1sessions.sessions import calls
 
 tf = t1.tf1
 
@@ -484,3 +485,26 @@ def interrupts(run_python: Callable[..., PythonRun]) -> dict[str, str | None]:
 @pytest.mark.parametrize("name", INTERRUPTS, ids=lambda name: name.removeprefix("check_").replace("_", " "))
 def test_interrupts(interrupts: dict[str, str | None], name: str) -> None:
     assert interrupts[name] is None, interrupts[name]
+
+
+def test_closing_the_session_does_not_wait_for_ever_for_a_straggler(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A Python function inside TensorFlow: close() would wait until it returns, and nobody would see the error."""
+    monkeypatch.setattr(calls, "CLOSE_SECS", 0.1)
+    gate = Gate()
+    with nothing_leaks():
+        before = threads_now()
+        with pytest.raises(StragglerError, match=r"'stuck' \(PyFunc") as caught:
+            with t1.GraphSession() as gs, t1.QueuePipeline(gs, join_secs=0.1) as pipe:
+                queue = pipe.queue("q", dtypes=[tf.float64], shapes=[()])
+                pipe.source(queue, [1.0])
+                pipe.work("work", tf.py_func(gate.stand, [queue.dequeue()], tf.float64, name="stuck"))
+                pipe.start()
+                gate.wait_for(1)
+                pipe.stop()
+        assert gs.closed and len(caught.value.threads) == 1
+        (told,) = [each.getMessage() for each in caplog.records if "closing a session" in each.getMessage()]
+        assert "'stuck' (PyFunc" in told
+        gate.open()
+        wait_for(lambda: not threads_now() - before, "its threads, and that which closes the session, have ended")

@@ -27,6 +27,7 @@ errors without ``op`` and without "Detected at node", tensors both fed and fetch
 from __future__ import annotations
 
 import functools
+import logging
 import sys
 import threading
 import time
@@ -43,11 +44,16 @@ from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import sharing
 from tf1sessions.sessions.operations import Judgement, judge, prune
 from tf1sessions.sessions.stacks import without_collection
-from tf1sessions.sessions.watchdog import watchdog
+from tf1sessions.sessions.watchdog import list_operations, watchdog
 
 __all__ = ["CompiledCall", "EXECUTIONS", "Session", "SessionCalls", "calls_of", "install_fast_path", "run", "watch"]
 
+logger = logging.getLogger("tf1sessions")
+
 EXECUTIONS = ("auto", "caller", "pool")
+
+#: How long ``close()`` waits for what runs in the session. Arbitrary: what can be cancelled ends in milliseconds.
+CLOSE_SECS = 10.0
 
 #: How many requests a session keeps compiled. Arbitrary: well above what a training loop uses, and low enough that a
 #: program which makes a new request at each step does not keep them all.
@@ -735,7 +741,29 @@ def close(session: Any) -> None:
     session._closed = True
     while _runs_in_caller(session):
         time.sleep(0.0002)
-    private.pywrap_session.TF_CloseSession(session._session)
+    if not _in_flight(session):
+        private.pywrap_session.TF_CloseSession(session._session)
+        return
+    # TensorFlow waits for Python functions that run in the session: without an end, and deaf to Ctrl-C.
+    closing = threading.Thread(target=_close_now, args=(session,), name="tf1sessions-close", daemon=True)
+    closing.start()
+    closing.join(CLOSE_SECS)
+    if closing.is_alive():
+        waiting = ", ".join(list_operations(call.operations) for call in _in_flight(session))
+        logger.warning(
+            "closing a session has waited %g s for what runs in it: %s. It goes on in the background; TensorFlow 1 "
+            "would wait until that returns.",
+            CLOSE_SECS,
+            waiting or "nothing that is known",
+        )
+
+
+def _close_now(session: Any) -> None:
+    private.pywrap_session.TF_CloseSession(session._session)  # with the session, which must not be deleted meanwhile
+
+
+def _in_flight(session: Any) -> list[Any]:
+    return [call for call in watchdog.calls() if call.session is session]
 
 
 @without_collection()
@@ -834,7 +862,8 @@ class Session(tf.Session):  # type: ignore[misc]
         """Closes the session; closing again does nothing.
 
         Calls that run in TensorFlow's pool end with ``CancelledError``; those in their caller's thread, which wait for
-        nothing, end first.
+        nothing, end first. A Python function that runs in it cannot be ended: after 10 s it is named in the log
+        ``tf1sessions``, and the session is closed when it returns.
         """
         if private.callable_api:
             close(self)
