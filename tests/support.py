@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import sys
 import tempfile
 import threading
 import traceback
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tf1sessions
+from tf1sessions.sessions.stacks import current_frames
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tf1sessions.__file__).resolve().parent
@@ -93,7 +93,7 @@ def leftovers(before: Alive) -> list[str]:
         if pid not in before.processes and not any(name in command for name in NOT_OURS)
     ]
     found += [f"path {path}" for path in sorted(our_folders() - before.folders)]
-    frames = sys._current_frames()
+    frames = current_frames()
     for thread in threading.enumerate():
         if thread.daemon or thread in before.threads or thread.name.startswith(NOT_OURS):
             continue

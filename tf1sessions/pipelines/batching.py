@@ -32,7 +32,6 @@ import asyncio
 import collections
 import concurrent.futures
 import logging
-import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +52,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pipelines.rows import RowCall, Rows
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.stacks import without_collection
+from tf1sessions.sessions.stacks import current_frames, without_collection
 
 __all__ = ["Batcher", "BatcherStatistics", "Percentiles"]
 
@@ -686,7 +685,7 @@ class Batcher:
 @without_collection()
 def _runs(request: _Request) -> bool:
     """Whether the caller that has the turn is still running its request."""
-    frame = sys._current_frames().get(request.thread)
+    frame = current_frames().get(request.thread)
     while frame is not None:
         if frame.f_code is Batcher._run_here.__code__ and frame.f_locals.get("request") is request:
             return True

@@ -20,7 +20,7 @@ from typing import Any
 from tf1sessions.errors import ClosedError
 from tf1sessions.pipelines.standstill import Standstill, wait_for_stop_frame
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.stacks import without_collection
+from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import Call, is_program, list_operations, place, program_frame, watchdog
 
 __all__ = ["Coordinator", "is_consequence", "join_all", "whereabouts"]
@@ -68,7 +68,7 @@ def whereabouts(thread: threading.Thread) -> str:
         return "not started"
     if not thread.is_alive():
         return "ended"
-    frame = sys._current_frames().get(thread.ident)
+    frame = current_frames().get(thread.ident)
     call = watchdog.call_of(thread.ident)
     if call is not None:
         secs = time.monotonic() - call.since

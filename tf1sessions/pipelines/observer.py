@@ -8,7 +8,6 @@ not the space, that the run needs; otherwise it is at work.
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -19,6 +18,7 @@ from tf1sessions.pipelines.queues import PipelineQueue
 from tf1sessions.pipelines.stages import Stage, Worker
 from tf1sessions.pipelines.statistics import PipelineStatistics, QueueStatistics, StageStatistics
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.stacks import current_frames
 from tf1sessions.sessions.watchdog import Call, place
 
 __all__ = ["Observer"]
@@ -218,7 +218,7 @@ def _doing(worker: Worker) -> str:
         return f"waits for {'items of' if queue in worker.stage.reads else 'space in'} {queue.name!r}"
     if worker.doing != "python":
         return {"run": "runs"}.get(worker.doing, worker.doing)
-    return f"is at {place(sys._current_frames().get(worker.thread.ident or 0))}"
+    return f"is at {place(current_frames().get(worker.thread.ident or 0))}"
 
 
 def _bottleneck(stages: Mapping[str, StageStatistics]) -> str | None:

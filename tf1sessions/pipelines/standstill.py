@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import enum
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterable
@@ -26,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.stacks import without_collection
+from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import Call, program_frame, watchdog
 
 __all__ = ["Seen", "Standstill", "State", "wait_for_stop_frame"]
@@ -97,9 +96,7 @@ def look(leave_out: Iterable[int | None]) -> list[Seen]:
     dummy = threading._DummyThread
     threads = {thread.ident: thread for thread in threading.enumerate() if not isinstance(thread, dummy)}
     without = set(leave_out)
-    return [
-        _see(ident, threads.get(ident), frame) for ident, frame in sys._current_frames().items() if ident not in without
-    ]
+    return [_see(ident, threads.get(ident), frame) for ident, frame in current_frames().items() if ident not in without]
 
 
 def _see(ident: int, thread: threading.Thread | None, frame: Any) -> Seen:

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import sys
 import threading
 import time
 import types
@@ -43,7 +42,7 @@ from tf1sessions.errors import ConfigError, ExecutionModeError, ForkedProcessErr
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import sharing
 from tf1sessions.sessions.operations import Judgement, judge, prune
-from tf1sessions.sessions.stacks import without_collection
+from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import list_operations, watchdog
 
 __all__ = ["CompiledCall", "EXECUTIONS", "Session", "SessionCalls", "calls_of", "install_fast_path", "run", "watch"]
@@ -769,7 +768,7 @@ def _in_flight(session: Any) -> list[Any]:
 @without_collection()
 def _runs_in_caller(session: Any) -> bool:
     """Whether another thread is in a call that runs in its own thread; of this thread's none can be in TensorFlow."""
-    frames = sys._current_frames()
+    frames = current_frames()
     del frames[threading.get_ident()]  # its own frame in a local variable would be a cycle
     for frame in frames.values():
         inner: Any = frame

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import sysconfig
 import threading
 import time
@@ -20,7 +19,7 @@ import weakref
 from types import TracebackType
 from typing import Any
 
-from tf1sessions.sessions.stacks import without_collection
+from tf1sessions.sessions.stacks import current_frames, without_collection
 
 __all__ = ["STALL_SECS", "Call", "Watchdog", "is_program", "list_operations", "place", "program_frame", "watchdog"]
 
@@ -133,7 +132,7 @@ class Watchdog:
             now = time.monotonic()
             late = [call for call in tuple(self._calls) if not call.named and now - call.since >= self.stall_secs]
             if late:
-                frames = sys._current_frames()
+                frames = current_frames()
                 names = {thread.ident: thread.name for thread in threading.enumerate()}
                 for call in late:
                     call.named = True
