@@ -361,6 +361,8 @@ below, and there are no circles::
       scipy_misc.py      scipy.misc's image functions
       pillow_compat.py   what Pillow 10 removed
       stdlib_compat.py   what left Python's library
+    doctor/            what on a machine, or in a script, will bite
+      findings.py        what is told, and in which order
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run

@@ -1,0 +1,92 @@
+"""What the doctor tells: findings, each with its place, why it bites, and the fix."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["Finding", "Place", "Severity", "Source", "in_order"]
+
+
+class Severity(enum.IntEnum):
+    """How much it bites; the order in which findings are told."""
+
+    NOTE = 1  #: costs time or memory, or is good to know
+    WARNING = 2  #: may give other results, or fail, under some circumstances
+    ERROR = 3  #: hangs, crashes or silently does something else
+
+
+class Source(enum.Enum):
+    """How it was found."""
+
+    MACHINE = "machine"
+    STATIC = "static"  #: in the script's text
+    RUN = "run"  #: while the script ran
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A line of a file; of a notebook, a line of a cell.
+
+    Attributes:
+        file: As the user named it, or relative to the folder that the command was called in where it lies below that.
+        line: From 1.
+        cell: Of a notebook: which code cell, from 1; ``line`` counts within it.
+    """
+
+    file: str
+    line: int
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.cell is None else f"{self.file}, cell {self.cell}, line {self.line}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing that will bite.
+
+    Attributes:
+        rule: Its name, for suppressing it and for the guide: ``"late-visible-devices"``.
+        severity: How much it bites.
+        title: What is there, in a line, with the values and names that it is about.
+        why: Why it bites.
+        fix: What to write instead.
+        source: How it was found.
+        place: Where; None for the machine.
+        others: Further places of the same thing.
+    """
+
+    rule: str
+    severity: Severity
+    title: str
+    why: str
+    fix: str
+    source: Source
+    place: Place | None = None
+    others: tuple[Place, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, the same in every version of this library."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity.name.lower(),
+            "title": self.title,
+            "why": self.why,
+            "fix": self.fix,
+            "source": self.source.value,
+            "place": None if self.place is None else dataclasses.asdict(self.place),
+            "others": [dataclasses.asdict(place) for place in self.others],
+        }
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """The worst first; of one severity those of the machine first, then by place."""
+    return sorted(findings, key=_rank)
+
+
+def _rank(finding: Finding) -> tuple[Any, ...]:
+    place = finding.place or Place("", 0)
+    return (-finding.severity, finding.place is not None, place.file, place.cell or 0, place.line, finding.rule)
