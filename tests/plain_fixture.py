@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from plain_jobs import HERE, MARK, Plain, wait_until
+from plain_jobs import HERE, MARK, Plain
+from support import wait_for
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plain]:
     made = Plain(tmp_path, mark)
     yield made
     try:
-        wait_until(lambda: not made.strays(), "the end of every process of the test", 15.0)
+        wait_for(lambda: not made.strays(), "the end of every process of the test", 15.0)
     except AssertionError:
         strays = made.strays()
         for pid in strays:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,15 +24,6 @@ from tf1sessions.scripts.runner import Run, RunSettings
 HERE = Path(__file__).resolve().parent
 DEADLINE = 60.0
 MARK = "TF1SESSIONS_TEST_MARK"
-
-
-def wait_until(condition: Callable[[], Any], what: str, deadline: float = DEADLINE) -> Any:
-    """Polls until ``condition()`` is true and returns its value."""
-    end = time.monotonic() + deadline
-    while not (value := condition()):
-        assert time.monotonic() < end, f"waited {deadline:g} s for {what}"
-        time.sleep(0.01)
-    return value
 
 
 def marked(mark: str) -> dict[int, str]:
@@ -70,9 +60,7 @@ class Plain:
         path.write_text(textwrap.dedent(code), encoding="utf-8")
         return name
 
-    def make(
-        self, jobs: Sequence[Job] | None, listener: Callable[[Event], None] | None = None, **settings: Any
-    ) -> Run:
+    def make(self, jobs: Sequence[Job] | None, listener: Callable[[Event], None] | None = None, **settings: Any) -> Run:
         given = RunSettings(**{"server": plain_program.server, "target": "plain_program:execute"} | settings)
         return Run(jobs, given, listener)
 

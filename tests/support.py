@@ -6,8 +6,10 @@ import dataclasses
 import os
 import tempfile
 import threading
+import time
 import traceback
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,27 @@ from tf1sessions.sessions.stacks import current_frames
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tf1sessions.__file__).resolve().parent
+
+
+def wait_for(condition: Callable[[], Any], what: str | Callable[[], str], deadline: float = 30.0) -> Any:
+    """Waits for a state that has no event of its own: polls until ``condition()`` is true, and returns its value.
+
+    What comes next must not depend on how long that took. A condition that raises ends the wait.
+
+    Args:
+        condition: Called once a millisecond.
+        what: What is waited for, or a function that says it when it has not come.
+        deadline: Seconds.
+
+    Raises:
+        AssertionError: The condition is not true at the deadline; names ``what``.
+    """
+    until = time.monotonic() + deadline
+    while not (value := condition()):
+        if time.monotonic() >= until:
+            raise AssertionError(f"waited {deadline:g} s in vain for {what if isinstance(what, str) else what()}")
+        time.sleep(0.001)
+    return value
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,11 +7,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
-from support import Alive, PythonRun, leftovers
+from support import Alive, PythonRun, leftovers, wait_for
 
 
 def test_a_process_and_a_thread_that_stay_are_named() -> None:
@@ -68,10 +67,7 @@ def test_an_orphan_is_named() -> None:
         assert parent.wait() == 0
         assert [text.partition(":")[0] for text in leftovers(before)] == [f"process {orphan}"]
         parent.stdin.write(b"\n")
-    deadline = time.monotonic() + 30
-    while (left := leftovers(before)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert left == []
+    wait_for(lambda: leftovers(before) == [], lambda: f"the end of {leftovers(before)}")
 
 
 def test_run_python_hands_results_back(run_python: Callable[..., PythonRun], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,3 +104,12 @@ def test_run_python_fails_the_test(
 ) -> None:
     with pytest.raises(pytest.fail.Exception, match=expected):
         run_python(code, deadline=deadline)
+
+
+def test_wait_for_gives_what_came_and_names_what_did_not() -> None:
+    left = [0, 0, "here"]
+    assert wait_for(lambda: left.pop(0), "it") == "here"
+    with pytest.raises(AssertionError, match=r"^waited 0.01 s in vain for the third$"):
+        wait_for(lambda: None, lambda: "the third", deadline=0.01)
+    with pytest.raises(ZeroDivisionError):
+        wait_for(lambda: 1 / 0, "it")

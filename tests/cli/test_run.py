@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from plain_jobs import HERE, Plain, wait_until
+from plain_jobs import DEADLINE, HERE, Plain
+from support import wait_for
 
 pytest_plugins = ("plain_fixture",)
 
@@ -271,7 +272,7 @@ def begun(plain: Plain, count: int, run: str = "run") -> None:
     def logs() -> int:
         return sum(b"begun" in path.read_bytes() for path in Path(plain.folder, run).glob("*.log"))
 
-    wait_until(lambda: logs() >= count, f"{count} jobs to begin")
+    wait_for(lambda: logs() >= count, f"{count} jobs to begin", DEADLINE)
 
 
 @pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -355,7 +356,7 @@ def test_kill_dash_nine_leaves_a_true_record_and_no_process(plain: Plain) -> Non
         begun(plain, 1)
         process.kill()
         process.communicate(timeout=60)
-    wait_until(lambda: not plain.strays(), "server and jobs to end with the command")
+    wait_for(lambda: not plain.strays(), "server and jobs to end with the command", DEADLINE)
     assert plain.states() == ["done", "running", "pending"]
     (plain.folder / "quick").touch()
     done = plain.cli("run", "--resume", "run", "good.py", "long.py", "good.py")

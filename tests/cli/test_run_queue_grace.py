@@ -6,7 +6,8 @@ import re
 import signal
 
 import pytest
-from plain_jobs import Plain, wait_until
+from plain_jobs import DEADLINE, Plain
+from support import wait_for
 
 pytest_plugins = ("plain_fixture",)
 REAL = ["-m", "tf1sessions", "run"]
@@ -70,7 +71,7 @@ def test_ctrl_c_before_the_time_is_over(plain: Plain, jobs: int) -> None:
         def ended() -> bool:
             return sum(b"end 1.0" in path.read_bytes() for path in (plain.folder / "run").glob("*.log")) == jobs
 
-        wait_until(ended, "the programs to end")
+        wait_for(ended, "the programs to end", DEADLINE)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130

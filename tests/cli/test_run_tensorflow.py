@@ -8,8 +8,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from plain_jobs import Plain, wait_until
-from support import ROOT
+from plain_jobs import DEADLINE, Plain
+from support import ROOT, wait_for
 
 pytest_plugins = ("plain_fixture",)
 REAL = ["-m", "tf1sessions", "run"]
@@ -112,7 +112,7 @@ def test_training_that_is_ended(plain: Plain, signum: int) -> None:
         def begun() -> bool:
             return sum(b"begun" in path.read_bytes() for path in Path(plain.folder, "run").glob("*.log")) == 2
 
-        wait_until(begun, "both to train")
+        wait_for(begun, "both to train", DEADLINE)
         process.send_signal(signum)
         stdout, _ = process.communicate(timeout=60)
     if signum == signal.SIGINT:
@@ -120,7 +120,7 @@ def test_training_that_is_ended(plain: Plain, signum: int) -> None:
         assert plain.states() == ["cancelled"] * 2
         assert all("killed" not in record["reason"] for record in plain.records())
     else:
-        wait_until(lambda: not plain.strays(), "server and jobs to end with the command")
+        wait_for(lambda: not plain.strays(), "server and jobs to end with the command", DEADLINE)
         assert plain.states() == ["running"] * 2
 
 

@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from forced import Boom, Gate, empty, full, is_closed, size_of, state, wait_for, waiting_in
+from forced import Boom, Gate, empty, full, is_closed, size_of, state, waiting_in
+from support import wait_for
 
 import tf1sessions as t1
 

@@ -6,10 +6,11 @@ import contextlib
 import gc
 import os
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.sessions.watchdog import watchdog
@@ -19,14 +20,6 @@ DEADLINE = 30.0
 
 class Boom(Exception):
     """What fails in these tests."""
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> None:
-    """For states that have no event of their own; what comes next does not depend on how long it takes."""
-    until = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < until, f"waited in vain: {what}"
-        time.sleep(0.001)
 
 
 class Gate:

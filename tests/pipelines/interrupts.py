@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from forced import DEADLINE, Gate, nothing_leaks, session, wait_for
+from forced import DEADLINE, Gate, nothing_leaks, session
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.sessions.watchdog import watchdog

@@ -18,11 +18,12 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import BatchError, ClosedError, ConfigError, DeadlineError, Overloaded, UsageError
@@ -83,13 +84,6 @@ class Gate:
 
     def wait_for_a_run(self) -> None:
         assert self.arrived.acquire(timeout=DEADLINE), "nothing is run"
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> None:
-    until = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < until, f"waited in vain: {what}"
-        time.sleep(0.001)
 
 
 def waiting(batcher: Batcher, count: int) -> None:

@@ -9,12 +9,12 @@ import queue
 import re
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import ClosedError
@@ -23,13 +23,6 @@ from tf1sessions.runtime import tf
 from tf1sessions.sessions.watchdog import watchdog
 
 DEADLINE = 30.0
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> None:
-    until = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < until, f"timed out: {what}"
-        time.sleep(0.002)
 
 
 @pytest.fixture

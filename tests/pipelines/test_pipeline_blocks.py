@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forced import Gate, is_closed, wait_for
+from forced import Gate, is_closed
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import ConfigError, StageError

@@ -461,8 +461,8 @@ FOLDER = Path(__file__).resolve().parent
 INTERRUPTS = re.findall("^def (check_.*)\\(", (FOLDER / "interrupts.py").read_text("utf-8"), re.MULTILINE)
 
 _RUN_INTERRUPTS = """
-import faulthandler, importlib, sys, traceback
-sys.path.insert(0, sys.argv[1])
+import faulthandler, importlib, os, sys, traceback
+sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[1])]
 program = importlib.import_module("interrupts")
 for name in sys.argv[2:]:
     faulthandler.dump_traceback_later(40, exit=True)

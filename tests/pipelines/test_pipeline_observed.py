@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forced import Boom, Gate, empty, full, wait_for
+from forced import Boom, Gate, empty, full
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError

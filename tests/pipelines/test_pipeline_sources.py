@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forced import Boom, Gate, size_of, state, wait_for
+from forced import Boom, Gate, size_of, state
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import ConfigError, StageError

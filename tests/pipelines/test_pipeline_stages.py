@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forced import DEADLINE, Boom, Gate, empty, main_waits, nothing_leaks, once, wait_for
-from support import PythonRun
+from forced import DEADLINE, Boom, Gate, empty, main_waits, nothing_leaks, once
+from support import PythonRun, wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import ConcurrentGraphError, ConfigError, StageError

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.pipelines import standstill
@@ -21,13 +22,6 @@ from tf1sessions.sessions.watchdog import watchdog
 
 DEADLINE = 30.0
 FOREVER = 1000.0
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> None:
-    until = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < until, f"timed out: {what}"
-        time.sleep(0.002)
 
 
 class Threads:

@@ -18,7 +18,6 @@ import random
 import signal
 import sys
 import threading
-import time
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import (
@@ -112,13 +112,6 @@ class Gate:
         """Waits until so many more runs have begun."""
         for _ in range(count):
             assert self.arrived.acquire(timeout=DEADLINE), "nothing is run"
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> None:
-    until = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < until, f"waited in vain: {what}"
-        time.sleep(0.001)
 
 
 def threads_of(queue_or_name: Any) -> list[threading.Thread]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_jobs import Plain, wait_until
+from plain_jobs import Plain
+from support import wait_for
 
 from tf1sessions.errors import ConfigError, ScriptUsageError, WorkerStartError
 from tf1sessions.pools.server import WorkerResult, WorkerSpec
@@ -142,7 +143,7 @@ class Background:
         self.summary = self.run.run()
 
     def started(self, count: int) -> None:
-        wait_until(lambda: len(self.of(JobStarted)) >= count, f"{count} jobs to start")
+        wait_for(lambda: len(self.of(JobStarted)) >= count, f"{count} jobs to start", DEADLINE)
 
     def of(self, kind: type) -> list[Any]:
         return [event for event in list(self.events) if isinstance(event, kind)]
@@ -450,7 +451,7 @@ def test_job_that_ends_by_itself_in_its_grace_is_not_killed(folder: Path) -> Non
     run = Background(server, jobs("a"), grace_secs=60)
     run.started(1)
     run.run.interrupt(signal.SIGTERM)
-    wait_until(lambda: server.handles[0].signals, "the signal")
+    wait_for(lambda: server.handles[0].signals, "the signal", DEADLINE)
     server.handles[0].end(0)
     summary = run.result()
     assert (states(summary), summary.records[0].exit_code, summary.exit_code) == (["cancelled"], 0, 143)
@@ -480,7 +481,7 @@ def test_interrupt_while_the_server_starts(folder: Path) -> None:
     server = FakeServer()
     server.ready.clear()
     run = Background(server, jobs("ab"))
-    wait_until(lambda: run.of(RunStarted), "the run to start")
+    wait_for(lambda: run.of(RunStarted), "the run to start", DEADLINE)
     run.run.interrupt()
     summary = run.result()
     server.ready.set()
@@ -500,7 +501,7 @@ def test_interrupt_before_the_process_is_there_reaches_it(folder: Path) -> None:
     run = Background(server, jobs("a"), grace_secs=1000)
     assert spawning.wait(DEADLINE)
     run.run.interrupt()
-    wait_until(lambda: run.of(Interrupted), "the interrupt to be seen")
+    wait_for(lambda: run.of(Interrupted), "the interrupt to be seen", DEADLINE)
     go_on.set()
     assert states(run.result()) == ["cancelled"]
     assert server.handles[0].signals[0] == signal.SIGINT

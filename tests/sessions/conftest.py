@@ -17,8 +17,8 @@ import pytest
 FOLDER = Path(__file__).resolve().parent
 
 _RUN_CHECKS = """
-import importlib, sys, traceback
-sys.path.insert(0, sys.argv[1])
+import importlib, os, sys, traceback
+sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[1])]
 program = importlib.import_module(sys.argv[2])
 for name in sys.argv[3:]:
     try:

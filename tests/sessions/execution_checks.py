@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow
+from support import wait_for
 
 import tf1sessions
 from tf1sessions import errors, runtime
@@ -62,13 +63,6 @@ def in_threads(count: int, work: Callable[[int], Any], deadline: float = DEADLIN
         thread.join(max(0.0, until - time.monotonic()))
     assert not any(thread.is_alive() for thread in threads), "a thread hangs"
     return results
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> None:
-    until = time.monotonic() + DEADLINE_SECS
-    while not condition():
-        assert time.monotonic() < until, f"waited in vain: {what}"
-        time.sleep(0.005)
 
 
 @contextlib.contextmanager
@@ -741,15 +735,21 @@ def check_a_forked_child_is_told() -> None:
                     traceback.print_exc()
                 finally:
                     os._exit(code)
-            until = time.monotonic() + 20
-            while not (done := os.waitpid(child, os.WNOHANG))[0]:
-                if time.monotonic() > until:
-                    os.kill(child, signal.SIGKILL)
-                    os.waitpid(child, 0)
-                    raise AssertionError(f"the child hangs in {use.__code__.co_firstlineno}")
-                time.sleep(0.005)
-            assert os.waitstatus_to_exitcode(done[1]) == 0, use.__code__.co_firstlineno
+            where = f"the child in {use.__code__.co_firstlineno}"
+            try:
+                ended = wait_for(lambda child=child: _ended(child), f"the end of {where}")
+            except AssertionError:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                raise
+            assert ended == [0], where
         assert session.run(y, {x: 1.0}) == 2.0  # the parent goes on
+
+
+def _ended(child: int) -> list[int]:
+    """Returns the exit code of a child that has ended; nothing before."""
+    pid, status = os.waitpid(child, os.WNOHANG)
+    return [os.waitstatus_to_exitcode(status)] if pid else []
 
 
 def check_errors_leave_everything_usable() -> None:
