@@ -19,7 +19,7 @@ import runpy
 import signal
 import sys
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -40,7 +40,11 @@ def preload() -> None:
     from ..sessions import calls  # noqa: F401
 
 
-def execute(payload: Mapping[str, Any]) -> int:
+def execute(
+    payload: Mapping[str, Any],
+    begin: Callable[[], None] | None = None,
+    end: Callable[[int], None] | None = None,
+) -> int:
     """Run a program and return its exit code.
 
     Args:
@@ -49,6 +53,8 @@ def execute(payload: Mapping[str, Any]) -> int:
             ``settings``: ``memory_fraction``, ``memory_limit_mb``, ``intra_op_threads``, ``inter_op_threads``,
             ``fast_path``, ``queue_grace``, ``claims_dir``, ``line_buffered`` (each line of stdout is written at once,
             though it is a log, so that it can be followed); None or missing is "not set".
+        begin: Called when everything is in place, just before the program begins.
+        end: Called with the exit code when the program has ended, before its threads are waited for.
     """
     kind, path = payload["kind"], payload["path"]
     display = payload.get("display") or path
@@ -62,7 +68,11 @@ def execute(payload: Mapping[str, Any]) -> int:
     sys.path[:] = [payload["path0"], *(entry for entry in sys.path if entry != "")]
     multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     interrupted = _DieOfInterrupt()
+    if begin is not None:
+        begin()
     exit_code = _run(kind, main, path, display, interrupted)
+    if end is not None:
+        end(exit_code)
     try:
         queue_threads.wait(wanted.get("queue_grace"), exit_code)
     except KeyboardInterrupt:

@@ -24,7 +24,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkError
@@ -101,6 +101,7 @@ class RunSettings:
         start_secs: How long TensorFlow may take to start.
         server: Makes the worker server; for tests and other kinds of jobs.
         target: The function that runs a job in its worker.
+        more: Further entries of what that function is given; values that JSON can carry.
 
     Raises:
         ConfigError: ``parallel`` is below 1, or a number of seconds is not above 0.
@@ -116,6 +117,7 @@ class RunSettings:
     start_secs: float = 300.0
     server: Callable[[Mapping[str, str]], Server] = script_server
     target: str = "tf1sessions.scripts.program:execute"
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.parallel is not None and self.parallel < 1:
@@ -411,6 +413,7 @@ class Run:
                 "queue_grace": QUEUE_GRACE_SECS if wanted.queue_grace is None else wanted.queue_grace,
                 "claims_dir": str(self._folder.claims.absolute()),
             },
+            **self._settings.more,
         }
 
     def _environment(self, job: Job) -> dict[str, str]:
