@@ -325,6 +325,7 @@ below, and there are no circles::
       packing.py         objects as a pickle and the memory of their arrays
       arrays.py          Channel: objects between two processes, their arrays in shared memory
       process_worker.py  what a worker of a ProcessSessionPool does
+      worker_link.py     ... as its pool sees it
       processes.py       ProcessSessionPool: many sessions, a process each
     scripts/           unmodified TF1 programs
       jobs.py            what is to be run, and under which settings

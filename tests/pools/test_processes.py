@@ -28,6 +28,7 @@ from pathlib import Path
 import cloudpickle
 import numpy as np
 import pytest
+from support import wait_for
 
 from tf1sessions.errors import (
     ClosedError,
@@ -38,7 +39,7 @@ from tf1sessions.errors import (
     WorkerDiedError,
     WorkerStartError,
 )
-from tf1sessions.pools import processes
+from tf1sessions.pools import processes, worker_link
 from tf1sessions.pools.processes import ProcessSessionPool
 from tf1sessions.pools.server import WorkerServer
 
@@ -407,10 +408,7 @@ def test_a_mistake_in_the_pool_is_logged_and_leaves_nobody_waiting(pool_of, monk
 
 
 def wait_until_running(future):
-    deadline = time.monotonic() + DEADLINE
-    while not future.running():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    wait_for(future.running, "the job to run", DEADLINE)
 
 
 def test_cancelling_a_running_job_ends_its_worker(pool_of, tmp_path):
@@ -421,8 +419,7 @@ def test_cancelling_a_running_job_ends_its_worker(pool_of, tmp_path):
     with pool_of() as pool:
         future = pool.submit(hang, tmp_path / "pid")
         after = pool.submit(os.getpid)
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-            time.sleep(0.001)
+        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the job's words", DEADLINE)
         assert future.running() and not future.done()
         assert future.cancel() and future.cancelled() and not future.running()
         assert concurrent.futures.wait([future], timeout=DEADLINE).done == {future}
@@ -513,10 +510,7 @@ def test_an_idle_worker_keeps_neither_arguments_nor_result(pool_of):
     with pool_of() as pool:
         pool.submit(lambda array: array, np.ones(1_000_000)).result(DEADLINE)
         channel = pool_of.workers[0]._channel
-        deadline = time.monotonic() + DEADLINE
-        while channel.statistics().lent_bytes:
-            assert time.monotonic() < deadline
-            time.sleep(0.001)
+        wait_for(lambda: not channel.statistics().lent_bytes, "the memory to come back", DEADLINE)
 
 
 def test_a_worker_ends_as_an_interpreter_does(pool_of, tmp_path):
@@ -532,7 +526,7 @@ def test_progress_true_shows_or_logs(pool_of, caplog):
 
 
 def test_a_job_that_leaves_processes_and_threads_leaves_none(pool_of, monkeypatch):
-    monkeypatch.setattr(processes, "_END_SECS", 0.2)
+    monkeypatch.setattr(worker_link, "_END_SECS", 0.2)
 
     def leave():
         pid = os.fork()
@@ -576,7 +570,7 @@ def test_nothing_outlives_the_program(how, tmp_path):
         textwrap.dedent(
             """
             import os, sys, threading, time
-            from tf1sessions.pools import processes
+            from tf1sessions.pools import processes, worker_link
             from tf1sessions.pools.server import WorkerServer
 
             processes.make_server = lambda mode, method: WorkerServer(["tf1sessions.pools.process_worker:preload"])
@@ -611,10 +605,7 @@ def test_nothing_outlives_the_program(how, tmp_path):
     assert "main" not in out
     assert process.returncode == {"SIGINT": -2, "SIGKILL": -9, "end": 0}[how]
     assert ("KeyboardInterrupt" in err) == (how == "SIGINT")
-    deadline = time.monotonic() + DEADLINE
-    while any(alive(pid) for pid in pids):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(lambda: not any(alive(pid) for pid in pids), "the end of server and workers", DEADLINE)
 
 
 def test_workers_as_fresh_interpreters(pool_of):
@@ -686,8 +677,8 @@ def test_the_end_of_a_worker_is_seen_although_a_fork_keeps_its_socket(pool_of, m
         kept.append(theirs.dup())
         return ours, theirs
 
-    monkeypatch.setattr(processes, "_LOOK_SECS", 0.05)
-    monkeypatch.setattr(processes.socket, "socketpair", socketpair)
+    monkeypatch.setattr(worker_link, "_LOOK_SECS", 0.05)
+    monkeypatch.setattr(worker_link.socket, "socketpair", socketpair)
     with pool_of() as pool:
         error = pool.submit(spring, "SIGKILL").exception(DEADLINE)
         assert error.signal_name == "SIGKILL"

@@ -84,6 +84,15 @@ class Job:
     ended: bool = False
     session: Any = field(default=None, repr=False)
 
+    def begin(self) -> bool:
+        """Marks it as running, under the pool's lock; False when it was cancelled. Also :meth:`end` is for subclasses
+        whose futures can be cancelled for longer."""
+        return self.future.set_running_or_notify_cancel()
+
+    def end(self) -> bool:
+        """Says, under the pool's lock, whether its future takes a result; False when it was cancelled."""
+        return True
+
 
 @dataclass(frozen=True)
 class JobOptions:
@@ -257,7 +266,7 @@ class SessionPool(concurrent.futures.Executor):
     def _start(self, job: Job) -> bool:
         """Marks a job as running; False when it was cancelled."""
         with self._condition:
-            if not job.future.set_running_or_notify_cancel():
+            if not job.begin():
                 return False
             job.started = time.monotonic()
             statistics = self._count(waiting=-1, running=1)
@@ -265,11 +274,13 @@ class SessionPool(concurrent.futures.Executor):
         return True
 
     def _finish(self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None) -> bool:
-        """Ends a job; False when it had ended before (its time was up)."""
+        """Ends a job; False when it had ended before: its time was up, or it was cancelled."""
         with self._condition:
             if job.ended:
                 return False
             job.ended = True
+            if not job.end():
+                return False  # cancelled: its callback counts it
             seconds = time.monotonic() - (job.started or time.monotonic())
             statistics = self._count(running=-1, busy_seconds=seconds, **{state: 1})
         if error is None:

@@ -2,26 +2,22 @@
 
 ::
 
-    submit ─▶ _waiting ─▶ a thread per worker ─▶ _Worker ═ Channel ═▶ process_worker.work, forked from the warm server
-                             ▲                      │                    fn(session, ...), one job at a time
-                             └── Reply, or its end ─┘◀── stderr ── a reader thread, which passes it on and keeps the end
+    submit ─▶ _waiting ─▶ a thread per worker ─▶ PoolWorker ═▶ process_worker.work, forked from the warm server
+                             ▲                      │          fn(session, ...), one job at a time
+                             └── Reply, or its end ─┘
 
 A thread takes a job, makes sure that it has a worker, sends the job and waits for the reply, for the end of the worker,
 or for the end of the job's time. A worker that died, hung or had a job cancelled is replaced before the next job.
-Whether a job had begun is told by the kernel: a socket whose other end closes it with something unread is reset.
 """
 
 from __future__ import annotations
 
 import atexit
 import concurrent.futures
-import contextlib
 import dataclasses
 import itertools
 import logging
 import os
-import select
-import socket
 import sys
 import threading
 import time
@@ -35,7 +31,6 @@ from typing import Any, Literal
 from tf1sessions.errors import (
     ClosedError,
     JobTimeoutError,
-    PeerGoneError,
     RemoteTracebackError,
     Tf1SessionsError,
     UsageError,
@@ -43,16 +38,15 @@ from tf1sessions.errors import (
     WorkError,
     WorkerStartError,
 )
-from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
 from tf1sessions.pools.process_worker import Reply, Setup
-from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.pools.server import WorkerResult, WorkerServer
+from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
 
 __all__ = ["ProcessSessionPool", "make_server"]
 
 logger = logging.getLogger("tf1sessions")
 
-_WORKER = "tf1sessions.pools.process_worker"
 _PLACES = {  # what a job did, by the place of an exception; its type follows
     "pickle": "cannot be sent to a worker: pickling it raised",
     "unpickle": "cannot be read by its worker: unpickling it raised",
@@ -61,9 +55,6 @@ _PLACES = {  # what a job did, by the place of an exception; its type follows
     "return": "returned what cannot be sent: pickling it raised",
     "result": "returned what cannot be read here: unpickling it raised",
 }
-_STDERR_BYTES = 16384  # that are kept of what a worker wrote; arbitrary
-_STDERR_LINES = 40  # of it that are told; the same
-_NOISE = "Extension modules: "  # faulthandler's last line: kilobytes of names
 # What TensorFlow and what it imports set when they are imported. A server that was started before this process imported
 # TensorFlow has them from its own import; as a difference they would only make its workers start anew.
 _SET_BY_IMPORTS = {
@@ -72,8 +63,6 @@ _SET_BY_IMPORTS = {
     "KMP_INIT_AT_FORK": "FALSE",
     "TF2_BEHAVIOR": "1",
 }
-_END_SECS = 5.0  # for a worker to end when its channel is closed; then it is killed; arbitrary
-_LOOK_SECS = 1.0  # how often a thread that waits for a reply looks whether the worker is there; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
 
 
@@ -91,8 +80,17 @@ class _ProcessFuture(concurrent.futures.Future[Any]):
 class _ProcessJob(Job):
     """Fields change under the pool's lock."""
 
+    future: _ProcessFuture
+
     retries: int = 0
-    worker: _Worker | None = field(default=None, repr=False)  # that runs it, or is being built for it
+    worker: PoolWorker | None = field(default=None, repr=False)  # that runs it, or is being built for it
+
+    def begin(self) -> bool:
+        self.future.began = not (self.ended or self.future.cancelled())
+        return self.future.began
+
+    def end(self) -> bool:
+        return self.future.set_running_or_notify_cancel()  # only now, so that it could be cancelled until now
 
 
 @dataclass(frozen=True)
@@ -249,33 +247,6 @@ class ProcessSessionPool(SessionPool):
 
     # -- a job's state ---------------------------------------------------------------------------------------------
 
-    def _start(self, job: Job) -> bool:
-        with self._condition:
-            if job.ended or job.future.cancelled():
-                return False
-            job.started = time.monotonic()
-            assert isinstance(job.future, _ProcessFuture)
-            job.future.began = True
-            statistics = self._count(waiting=-1, running=1)
-        self._tell(job, "running", 0.0, statistics)
-        return True
-
-    def _finish(self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None) -> bool:
-        with self._condition:
-            if job.ended:
-                return False
-            job.ended = True
-            if not job.future.set_running_or_notify_cancel():
-                return False  # cancelled: its callback counts it
-            seconds = time.monotonic() - (job.started or time.monotonic())
-            statistics = self._count(running=-1, busy_seconds=seconds, **{state: 1})
-        if error is None:
-            job.future.set_result(result)
-        else:
-            job.future.set_exception(error)
-        self._tell(job, state, seconds, statistics)
-        return True
-
     def _on_cancelled(self, job: Job) -> None:
         assert isinstance(job, _ProcessJob)
         with self._condition:
@@ -290,7 +261,7 @@ class ProcessSessionPool(SessionPool):
             worker.kill()
         self._tell(job, "cancelled", seconds, statistics)
 
-    def _attach(self, job: _ProcessJob, worker: _Worker) -> bool:
+    def _attach(self, job: _ProcessJob, worker: PoolWorker) -> bool:
         """Makes a worker the job's, to be killed with it; False when the job was cancelled."""
         with self._condition:
             if job.ended or job.future.cancelled():
@@ -368,14 +339,14 @@ class ProcessSessionPool(SessionPool):
             try:
                 reply = self._attempt(job, seat)
                 break
-            except _Gone as gone:
+            except WorkerGone as gone:
                 building = seat.building
                 end = seat.empty()
                 if not gone.begun and not_begun < _NOT_BEGUN_TIMES:
                     not_begun += 1
                     continue
                 error, state = self._death(job, end, building), "failed"
-            except _TimeUp:
+            except TimeUp:
                 error, state = self._lateness(job, seat.building), "timed_out"
                 seat.empty(kill=True)
             except (WorkError, ClosedError) as failure:  # no worker could be started
@@ -413,7 +384,7 @@ class ProcessSessionPool(SessionPool):
                 return None
             seat.jobs += 1
             return seat.worker.request((job.function, job.args, job.kwargs, job.name), job.time_limit_secs)
-        except _Gone:
+        except WorkerGone:
             if job.ended or job.future.cancelled():
                 return None
             raise
@@ -421,12 +392,12 @@ class ProcessSessionPool(SessionPool):
             with self._condition:
                 job.worker = None
 
-    def _new_worker(self, number: int) -> _Worker:
+    def _new_worker(self, number: int) -> PoolWorker:
         environment = self._environment
         if self._plan is not None:
             environment = environment | self._plan.environment(number)
         name = f"{self.name}-{number}"
-        return _Worker(self._server, name, self._payload, environment, self._folder)
+        return PoolWorker(self._server, name, self._payload, environment, self._folder)
 
     def _is_worn(self, seat: _Seat) -> bool:
         """Whether a worker is to be replaced after what it has done."""
@@ -445,7 +416,7 @@ class ProcessSessionPool(SessionPool):
             reply.errors[-1].__cause__ = RemoteTracebackError(reply.traceback)
         return job_error(self, job, reply.errors[0], _PLACES[reply.place])
 
-    def _death(self, job: Job, end: _End, building: bool) -> WorkError:
+    def _death(self, job: Job, end: WorkerEnd, building: bool) -> WorkError:
         result = end.result
         what = f"job {job.name!r}: its worker (pid {end.pid})"
         said = f"The end of its stderr:\n{end.stderr}" if end.stderr else None
@@ -525,28 +496,7 @@ class ProcessSessionPool(SessionPool):
         self._released.set()
 
 
-# -- a worker ---------------------------------------------------------------------------------------------------------
-
-
-class _Gone(Exception):
-    """A worker has ended."""
-
-    def __init__(self, begun: bool) -> None:
-        super().__init__()
-        self.begun = begun  # it had read what was sent to it
-
-
-class _TimeUp(Exception):
-    """A reply did not come in time."""
-
-
-@dataclass(frozen=True)
-class _End:
-    """How a worker ended, and what it wrote last."""
-
-    pid: int
-    result: WorkerResult | WorkError
-    stderr: str
+# -- a thread's place for a worker ----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -554,151 +504,14 @@ class _Seat:
     """A thread's place for a worker."""
 
     number: int
-    worker: _Worker | None = None
+    worker: PoolWorker | None = None
     building: bool = False
     jobs: int = 0
 
-    def empty(self, kill: bool = False) -> _End:
+    def empty(self, kill: bool = False) -> WorkerEnd:
         """Ends its worker, which must be there unless nobody looks at the result."""
         worker, self.worker, self.building, self.jobs = self.worker, None, False, 0
-        return _End(0, WorkerStartError("there was no worker"), "") if worker is None else worker.end(kill)
-
-
-class _Worker:
-    """A worker process, its channel, and the end of its stderr. For one thread, except :meth:`kill`."""
-
-    def __init__(
-        self, server: WorkerServer, name: str, payload: Mapping[str, Any], environment: Mapping[str, str], folder: str
-    ) -> None:
-        try:
-            with contextlib.ExitStack() as stack:
-                ours, theirs = socket.socketpair()
-                stack.callback(theirs.close)
-                on_failure = stack.enter_context(contextlib.ExitStack())
-                on_failure.callback(ours.close)
-                stderr, their_stderr = os.pipe()
-                stack.callback(os.close, their_stderr)
-                on_failure.callback(os.close, stderr)
-                spec = WorkerSpec(
-                    name, f"{_WORKER}:work", payload, environment, folder, theirs.fileno(), _stdout(stack), their_stderr
-                )
-                self._handle = server.spawn(spec)
-                on_failure.pop_all()
-        except OSError as error:  # too many open files
-            raise WorkerStartError(f"No worker can be started: {error}", where=name) from error
-        self._channel = Channel(ours, f"worker {name} (pid {self._handle.pid})")
-        self._poll = select.poll()
-        self._poll.register(self._channel, select.POLLIN)
-        self._stderr = _Stderr(stderr, name)
-
-    def request(self, message: Any, limit_secs: float | None) -> Reply:
-        """Sends a message, and waits for the reply.
-
-        Raises:
-            _Gone: The worker has ended.
-            _TimeUp: The reply did not come in time.
-        """
-        deadline = None if limit_secs is None else time.monotonic() + limit_secs
-        self._stderr.forget()
-        try:
-            self._channel.send(message)
-        except Exception as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
-            if self._channel.closed or isinstance(error, PeerGoneError):
-                raise _Gone(begun=False) from error
-            return Reply(errors=(error,), place="pickle")
-        del message
-        if self._wait(deadline) & select.POLLERR:
-            raise _Gone(begun=False)
-        try:
-            parts = self._channel.recv(None if deadline is None else max(1.0, deadline - time.monotonic()))
-        except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
-            if self._channel.closed:
-                raise _Gone(begun=True) from error
-            if isinstance(error, TimeoutError) and deadline is not None and time.monotonic() > deadline:
-                raise _TimeUp from error
-            return Reply(errors=(error,), place="result")
-        return Reply(*parts)
-
-    def _wait(self, deadline: float | None) -> int:
-        """Waits for a message or the worker's end; returns what ``poll`` says of the channel."""
-        while True:
-            left = _LOOK_SECS if deadline is None else min(_LOOK_SECS, max(0.0, deadline - time.monotonic()))
-            ended = self._handle.done()
-            events = self._poll.poll(1000 * left)
-            if events:
-                return int(events[0][1])
-            if ended:  # and a fork of this process has the channel's other end open
-                raise _Gone(begun=True)
-            if deadline is not None and time.monotonic() >= deadline:
-                raise _TimeUp
-
-    def memory_mb(self) -> float:
-        """Its resident memory in MiB; 0.0 where the platform does not tell."""
-        try:
-            with open(f"/proc/{self._handle.pid}/statm", "rb") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-        except OSError:
-            return 0.0
-
-    def kill(self) -> None:
-        """Ends the process. From any thread."""
-        self._handle.kill()
-
-    def end(self, kill: bool = False) -> _End:
-        """Ends the process, and waits for it and all that it has started."""
-        if kill:
-            self._handle.kill()
-        self._channel.close()
-        result: WorkerResult | WorkError | None
-        try:
-            result = self._handle.wait(_END_SECS)
-            if result is None:
-                self._handle.kill()
-                result = self._handle.wait()
-        except WorkError as error:
-            result = error
-        assert result is not None
-        return _End(self._handle.pid, result, self._stderr.end())
-
-
-class _Stderr:
-    """Passes on what a worker writes to its stderr, and keeps the end of it."""
-
-    def __init__(self, fd: int, name: str) -> None:
-        self._fd = fd
-        self._lock = threading.Lock()  # protects the bytes
-        self._kept = b""
-        self._thread = threading.Thread(target=self._read, name=f"{name}-stderr", daemon=True)
-        self._thread.start()
-
-    def forget(self) -> None:
-        """What comes now belongs to the next job."""
-        with self._lock:
-            self._kept = b""
-
-    def end(self) -> str:
-        """The end of it, when the worker has ended."""
-        self._thread.join(_END_SECS)  # longer only where a process has escaped
-        with self._lock:
-            lines = self._kept.decode(errors="replace").strip().splitlines()
-        return "\n".join([line for line in lines if not line.startswith(_NOISE)][-_STDERR_LINES:])
-
-    def _read(self) -> None:
-        with open(self._fd, "rb", buffering=0) as pipe:
-            while data := pipe.read(65536):
-                with self._lock:
-                    self._kept = (self._kept + data)[-_STDERR_BYTES:]
-                with contextlib.suppress(OSError):  # this process's own stderr is closed
-                    os.write(2, data)
-
-
-def _stdout(stack: contextlib.ExitStack) -> int:
-    """This process's stdout, or the null device where it has none."""
-    try:
-        os.fstat(1)
-        return 1
-    except OSError:
-        return stack.enter_context(open(os.devnull, "wb")).fileno()
+        return WorkerEnd(0, WorkerStartError("there was no worker"), "") if worker is None else worker.end(kill)
 
 
 def _check_count(what: str, value: int, least: int, where: str) -> None:
@@ -714,7 +527,7 @@ def make_server(mode: Literal["tf1", "tf2"] = "tf1", method: Literal["fork", "sp
 
     It starts with the first pool that uses it. Close it, or use it in a ``with``.
     """
-    return WorkerServer([f"{_WORKER}:preload_{mode}"], _environment(), method=method)
+    return WorkerServer([f"{WORKER}:preload_{mode}"], _environment(), method=method)
 
 
 def _environment() -> dict[str, str]:
