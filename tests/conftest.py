@@ -34,8 +34,11 @@ SETTLE_SECS = 10.0
 def pytest_configure(config: pytest.Config) -> None:
     """Gives this session a mark and a temporary folder, so that what it leaves behind can be told from other things.
 
-    In a checkout, the processes that it starts find the package, too.
+    In a checkout, the processes that it starts find the package, too. Ctrl-C is heard even where the session was
+    started with it ignored, as by ``nohup`` or in the background of a script: tests send it to themselves.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     mark_this_session()
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # tmp_path stays where one looks for it
     tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="t1-")

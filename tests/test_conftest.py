@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -113,3 +114,19 @@ def test_wait_for_gives_what_came_and_names_what_did_not() -> None:
         wait_for(lambda: None, lambda: "the third", deadline=0.01)
     with pytest.raises(ZeroDivisionError):
         wait_for(lambda: 1 / 0, "it")
+
+
+def test_ctrl_c_is_heard() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_is_heard_where_pytest_was_started_with_it_ignored() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", f"{__file__}::{test_ctrl_c_is_heard.__name__}"],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
