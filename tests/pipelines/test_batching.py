@@ -594,12 +594,18 @@ def test_a_session_that_is_closed_answers_everybody(tf):
             batcher(rows(1))
 
 
-def test_a_session_of_tensorflow_runs_in_the_pool(tf):
-    with tf.Graph().as_default(), tf.Session() as session:
+@pytest.mark.parametrize("kind", ["Session", "InteractiveSession"])
+def test_a_session_of_tensorflow_runs_in_the_pool(tf, kind):
+    with tf.Graph().as_default(), contextlib.closing(getattr(tf, kind)()) as session:
         x = tf.placeholder(tf.float32, [None, 2])
         with Batcher(session, x, x * 2.0) as batcher:
             assert batcher(rows(1)).tolist() == [[2, -2]]
             assert [call.in_caller for call in batcher._call._calls.values()] == [False]
+
+
+def test_what_is_no_session_is_refused(tf):
+    with pytest.raises(ConfigError, match=r"session is 7 \(from Batcher\)\. .*InteractiveSession"):
+        Batcher(7, "x:0", "y:0")
 
 
 # ------------------------------------------------------------------------------------- limits and withdrawn requests

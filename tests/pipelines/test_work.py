@@ -355,11 +355,39 @@ def test_items_of_any_fetches_and_feeds(graph, tf):
     assert isinstance(found[0], np.float32)
 
 
-def test_a_session_of_tensorflow(tf):
-    with tf.Graph().as_default(), tf.Session() as session:
+@pytest.mark.parametrize("kind", ["Session", "InteractiveSession"])
+def test_a_session_of_tensorflow(tf, kind):
+    """What runs in it is known to the watchdog, and its results are the caller's own."""
+    with tf.Graph().as_default(), contextlib.closing(getattr(tf, kind)()) as session:
         x = tf.placeholder(tf.float32, [])
+        constant = tf.constant([1.0, 2.0])
+        items = tf.FIFOQueue(1, tf.float32, [[]])
         with WorkQueue(session) as queue:
             assert queue.submit(x * 2.0, {x: 1.0}).result(DEADLINE) == 2.0
+            queue.submit(constant).result(DEADLINE)[:] = 7.0
+            assert queue.submit(constant).result(DEADLINE).tolist() == [1.0, 2.0]
+            taken = queue.submit(items.dequeue())
+            wait_for(lambda: [call for call in watchdog.calls() if call.session is session], "a call that waits")
+            session.run(items.enqueue(3.0))
+            assert taken.result(DEADLINE) == 3.0
+
+
+def test_a_session_that_runs_its_own_way_keeps_it(tf):
+    class Counted(tf.Session):
+        runs = 0
+
+        def run(self, *args, **kwargs):
+            self.runs += 1
+            return super().run(*args, **kwargs)
+
+    with tf.Graph().as_default(), Counted() as session, WorkQueue(session) as queue:
+        assert queue.submit(tf.constant(2.0)).result(DEADLINE) == 2.0
+        assert session.runs == 1
+
+
+def test_what_is_no_session_is_refused(tf):
+    with pytest.raises(ConfigError, match=r"session is 7 \(from WorkQueue\)\. .*InteractiveSession"):
+        WorkQueue(7)
 
 
 def test_the_dict_of_feeds_may_be_filled_again(graph):

@@ -51,7 +51,7 @@ from tf1sessions.errors import (
     Overloaded,
 )
 from tf1sessions.pipelines.rows import RowCall, Rows
-from tf1sessions.runtime import tf
+from tf1sessions.sessions.calls import watched_session
 from tf1sessions.sessions.stacks import current_frames, without_collection
 
 __all__ = ["Batcher", "BatcherStatistics", "Percentiles"]
@@ -218,7 +218,7 @@ class Batcher:
     """Makes one run of a session of the rows that many callers ask for. The graph stays as it is.
 
     Args:
-        session: A :class:`~tf1sessions.GraphSession`, or a session.
+        session: A :class:`~tf1sessions.GraphSession`, a ``Session`` or an ``InteractiveSession``.
         feeds: What requests give: a dict of name and tensor, a list of tensors, or one tensor. Names of tensors do as
             well.
         fetches: What they get: tensors, names and operations in any structure of dicts, lists and tuples.
@@ -281,9 +281,7 @@ class Batcher:
         deadline_secs: float | None = None,
         shared: Iterable[Any] = (),
     ) -> None:
-        session = getattr(session, "session", session)
-        if not isinstance(session, tf.Session):
-            raise ConfigError(f"session is {session!r:.200}", where="Batcher", next_step="Give a GraphSession.")
+        session = watched_session(session, "Batcher")
         _check_integer("max_batch_size", max_batch_size)
         _check_integer("queue_limit", queue_limit)
         sizes = None if allowed_batch_sizes is None else tuple(allowed_batch_sizes)

@@ -37,7 +37,6 @@ class _Seen:
     def __init__(self) -> None:
         self.samples = self.full = self.empty = 0
         self.sizes = 0
-        self.last: int | None = None
 
 
 class Observer:
@@ -104,7 +103,6 @@ class Observer:
         seen.sizes += size
         seen.empty += size == 0
         seen.full += 0 < self._flow.queues[name].capacity <= size
-        seen.last = size
 
     @staticmethod
     def _waits_for(worker: Worker, call: Call | None, sizes: Mapping[str, int]) -> PipelineQueue | None:

@@ -30,7 +30,7 @@ from tf1sessions.pipelines.stages import Stage, Worker, check_policy
 from tf1sessions.pipelines.statistics import PipelineStatistics
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.calls import watch
+from tf1sessions.sessions.calls import watched_session
 
 __all__ = ["QueuePipeline"]
 
@@ -102,10 +102,7 @@ class QueuePipeline:
         join_secs: float = 10.0,
         block: int = 256,
     ) -> None:
-        session = getattr(session, "session", session)
-        if not isinstance(session, (tf.Session, tf.InteractiveSession)):
-            raise ConfigError(f"session is {session!r:.200}", where="QueuePipeline", next_step="Give a GraphSession.")
-        watch(session)
+        session = watched_session(session, "QueuePipeline")
         if on_stall not in ("warn", "stop"):
             raise ConfigError(f"on_stall is {on_stall!r}", where="QueuePipeline", next_step='Give "warn" or "stop".')
         self._on_error = check_policy(on_error, "QueuePipeline")

@@ -22,7 +22,7 @@ import numpy as np
 from tf1sessions.errors import ConfigError, UsageError
 from tf1sessions.pipelines.repeats import changed_by
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.calls import CompiledCall, Session, SessionCalls, _asarray, _Feed
+from tf1sessions.sessions.calls import CompiledCall, _asarray, _Feed
 from tf1sessions.sessions.operations import prune
 
 __all__ = ["RowCall", "Rows"]
@@ -47,7 +47,7 @@ class RowCall:
     """Feeds and fetches of a session, compiled; called with the rows of one or more requests.
 
     Args:
-        session: The session.
+        session: The session, watched.
         feeds, fetches, max_batch_size, allowed_batch_sizes, shared: As for :class:`~tf1sessions.pipelines.batching.
             Batcher`.
 
@@ -71,9 +71,6 @@ class RowCall:
         allowed_batch_sizes: Sequence[int] | None,
         shared: Sequence[Any],
     ) -> None:
-        if not isinstance(session, Session) and getattr(session, "_tf1sessions_calls", None) is None:
-            # TensorFlow's own close() must not meet a call that runs in its caller's thread.
-            session._tf1sessions_calls = SessionCalls(session, "pool")
         self._session = session
         self._inputs, self._positions, self._refs, fixed_rows = _read_feeds(session.graph, feeds, shared)
         self._assemble, self._outputs = _read_fetches(session.graph, fetches, self._inputs, fixed_rows, shared)

@@ -43,7 +43,7 @@ from tf1sessions.errors import (
 from tf1sessions.pipelines.batching import Percentiles
 from tf1sessions.pipelines.coordinator import whereabouts
 from tf1sessions.pipelines.lanes import Entry, Schedule
-from tf1sessions.runtime import tf
+from tf1sessions.sessions.calls import watched_session
 
 __all__ = ["WorkQueue", "WorkStatistics"]
 
@@ -165,7 +165,7 @@ class WorkQueue:
     """Runs items of work, each a part of one session's graph, by a few threads.
 
     Args:
-        session: A :class:`~tf1sessions.GraphSession`, or a session.
+        session: A :class:`~tf1sessions.GraphSession`, a ``Session`` or an ``InteractiveSession``.
         workers: How many items may run at once; at most this many threads, started when they are needed.
         queue_limit: How many items may wait.
         on_full: What submit() does when that many wait: ``"wait"`` until there is room, or ``"refuse"`` with
@@ -228,9 +228,7 @@ class WorkQueue:
         join_secs: float = 10.0,
         name: str | None = None,
     ) -> None:
-        session = getattr(session, "session", session)
-        if not isinstance(session, tf.Session):
-            raise ConfigError(f"session is {session!r:.200}", where="WorkQueue", next_step="Give a GraphSession.")
+        session = watched_session(session, "WorkQueue")
         for what, value in (("workers", workers), ("queue_limit", queue_limit)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ConfigError(f"{what} is {value!r}", where="WorkQueue", next_step="Give an integer of 1 or more.")

@@ -45,7 +45,17 @@ from tf1sessions.sessions.operations import Judgement, judge, prune
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import list_operations, watchdog
 
-__all__ = ["CompiledCall", "EXECUTIONS", "Session", "SessionCalls", "calls_of", "install_fast_path", "run", "watch"]
+__all__ = [
+    "CompiledCall",
+    "EXECUTIONS",
+    "Session",
+    "SessionCalls",
+    "calls_of",
+    "install_fast_path",
+    "run",
+    "watch",
+    "watched_session",
+]
 
 logger = logging.getLogger("tf1sessions")
 
@@ -786,14 +796,33 @@ def watch(session: Any) -> None:
     """Makes a session's calls those that the watchdog sees, if it is not one of ours. Does nothing the second time.
 
     ``run`` of this one session is by compiled calls from then on, in TensorFlow's pool: TensorFlow's own ``close()``,
-    which it keeps, must not meet a call that runs in its caller's thread.
+    which it keeps, must not meet a call that runs in its caller's thread. A subclass keeps a ``run`` of its own.
     """
     if isinstance(session, Session) or getattr(session, "_tf1sessions_calls", None) is not None:
         return
     session._tf1sessions_calls = SessionCalls(session, "pool")
     if private.callable_api:
-        session.run = types.MethodType(run, session)
-        session._do_run = types.MethodType(do_run, session)
+        if type(session).run is _original_run:
+            session.run = types.MethodType(run, session)
+        if type(session)._do_run is _original_do_run:
+            session._do_run = types.MethodType(do_run, session)
+
+
+def watched_session(given: Any, where: str) -> Any:
+    """Returns the session of a GraphSession, or the session that was given itself, watched: see :func:`watch`.
+
+    Raises:
+        ConfigError: It is neither; ``where`` says who was given it.
+    """
+    session = getattr(given, "session", given)
+    if not isinstance(session, (tf.Session, tf.InteractiveSession)):
+        raise ConfigError(
+            f"session is {given!r:.200}",
+            where=where,
+            next_step="Give a GraphSession, a Session or an InteractiveSession.",
+        )
+    watch(session)
+    return session
 
 
 def make_callable(session: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
