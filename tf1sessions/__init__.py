@@ -364,6 +364,10 @@ below, and there are no circles::
       stdlib_compat.py   what left Python's library
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order
+      dynamic.py         runs a program with probes, and tells what they found
+      evidence.py        ... what their notes mean
+      notes.py           ... what they write down, so that it outlives a crash
+      probes.py          ... in the program's process: they note what it does
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run

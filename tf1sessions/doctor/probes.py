@@ -1,0 +1,741 @@
+"""In a watched program's process: notes what it does with sessions, graphs, threads and processes.
+
+Data flow::
+
+    dynamic.py ──▶ runner ──▶ execute(payload) ──▶ program.execute(payload, begin, end)
+                                 begin: the hooks below, around TensorFlow's and Python's own functions
+      Session.run ──▶ a Tally for each thread and graph ┐
+      operations made ──▶ a GraphRecord                 ├──▶ once a second, and at the end: Writer.state
+      feeds that are converted, constants fetched       ┘
+      sessions, forks, children, environment, queues ──────▶ at once: Writer.event
+
+A hook calls what it stands for with the same arguments, and notes; it raises nothing of its own, and what TensorFlow
+raises goes through. No thread is started and no file stays open, so that the program sees as many as before. In a child
+process that the program forks the hooks are taken out again; what a child does with TensorFlow is noted once.
+
+Each :class:`Tally` is written by its own thread alone. The other records are changed by single operations on dicts and
+lists, which are atomic; ``_flushing`` lets one thread at a time write the counts.
+"""
+
+from __future__ import annotations
+
+import multiprocessing.process
+import os
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tf1sessions.doctor.notes import Writer
+from tf1sessions.scripts import importer, program
+from tf1sessions.sessions.machine import usable_cores
+from tf1sessions.sessions.watchdog import is_program
+
+__all__ = ["execute"]
+
+#: Seconds between two writings of the counts, and between two looks at a thread's clock. Arbitrary.
+_FLUSH_SECS = 1.0
+_SAMPLE_SECS = 0.1
+#: From how many bytes on a constant that is fetched is told. Arbitrary: a copy of it costs about 100 µs.
+_BIG_BYTES = 1 << 20
+#: How many places of one kind are told, the busiest first.
+_TOLD = 30
+
+_clock = time.perf_counter
+_cpu_clock = time.thread_time
+
+Spot = tuple[str, int]
+
+
+def execute(payload: Mapping[str, Any]) -> int:
+    """As :func:`tf1sessions.scripts.program.execute`; ``payload["notes"]`` is the folder for what is noted."""
+    watch = _Watch(Writer(payload["notes"]))
+    return program.execute(payload, watch.begin, watch.end)
+
+
+# -- places -----------------------------------------------------------------------------------------------------------
+
+_kinds: dict[str, int] = {}  # file -> 2 of the program, 1 of a library that it uses, 0 neither
+
+
+def _kind(path: str) -> int:
+    if not is_program(path) or path.startswith("<"):
+        kind = 0
+    else:
+        kind = 1 if f"{os.sep}site-packages{os.sep}" in path or f"{os.sep}dist-packages{os.sep}" in path else 2
+    _kinds[path] = kind
+    return kind
+
+
+def _spot() -> Spot | None:
+    """The innermost line of the program's own files on this thread's stack; else of a library that it uses."""
+    frame: Any = sys._getframe(1)
+    library = None
+    while frame is not None:
+        path = frame.f_code.co_filename
+        kind = _kinds.get(path)
+        if kind is None:
+            kind = _kind(path)
+        if kind == 2:
+            return path, frame.f_lineno
+        if kind == 1 and library is None:
+            library = path, frame.f_lineno
+        frame = frame.f_back
+    return library
+
+
+# -- records ----------------------------------------------------------------------------------------------------------
+
+
+class _Thread:
+    """A thread that ran a session or built a graph. Written by that thread."""
+
+    def __init__(self) -> None:
+        self.ident = threading.get_ident()
+        thread = threading._active.get(self.ident)  # type: ignore[attr-defined]  # current_thread() would add one
+        self.name = "a thread of TensorFlow" if thread is None else thread.name
+        self.since = self.wall = _clock()
+        self.cpu_since = self.cpu = _cpu_clock()
+        self.waited_since = self.waited = _run_queue_secs()
+
+    def sample(self) -> float:
+        """Reads its clocks; the time until now counts."""
+        self.cpu, self.wall = _cpu_clock(), _clock()
+        self.waited = _run_queue_secs()
+        return self.wall
+
+
+def _run_queue_secs() -> float:
+    """How long this thread was ready and no core was free for it; 0 where the kernel does not tell."""
+    try:
+        with open("/proc/thread-self/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+class _Tally:
+    """What one thread ran in the sessions of one graph. Seconds; written by that thread alone."""
+
+    __slots__ = ("due", "inside", "last", "running", "runs", "sampled_cpu", "sampled_wall", "thread")
+
+    def __init__(self, thread: _Thread) -> None:
+        self.thread = thread
+        self.runs = 0
+        self.running = False
+        self.inside = 0.0  # in Session.run
+        self.last = 0.0  # when the last run ended
+        self.due = 0.0  # when a run is measured more closely again
+        self.sampled_wall = self.sampled_cpu = 0.0  # of the runs that were
+
+
+class _Site:
+    """A line that made operations between runs of the same thread on the same graph."""
+
+    __slots__ = ("episodes", "first", "operations", "runs")
+
+    def __init__(self) -> None:
+        self.operations = 0
+        self.episodes = 0
+        self.runs = -1
+        self.first = ""
+
+
+class _Builder:
+    __slots__ = ("first", "operations", "spot")
+
+    def __init__(self, spot: Spot | None) -> None:
+        self.spot = spot
+        self.first = _clock()
+        self.operations = 0
+
+
+class _GraphRecord:
+    """One graph: who built it and who runs it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.operations = 0
+        self.builders: dict[_Thread, _Builder] = {}
+        self.tallies: dict[_Thread, _Tally] = {}
+        self.last_built: dict[_Thread, float] = {}
+        self.sites: dict[Spot, _Site] = {}
+        self.told = False
+
+
+class _Feeds:
+    """Values that were converted for one placeholder at one line."""
+
+    __slots__ = ("count", "given", "nbytes", "seconds", "spot", "taken", "tensor")
+
+    def __init__(self, spot: Spot | None, tensor: str, given: str, taken: str) -> None:
+        self.spot, self.tensor, self.given, self.taken = spot, tensor, given, taken
+        self.count = self.nbytes = 0
+        self.seconds = 0.0
+
+
+class _Constant:
+    __slots__ = ("name", "nbytes", "runs", "spot")
+
+    def __init__(self, spot: Spot | None, name: str, nbytes: int) -> None:
+        self.spot, self.name, self.nbytes = spot, name, nbytes
+        self.runs = 0
+
+
+class _Local(threading.local):
+    """What belongs to the calling thread."""
+
+    def __init__(self) -> None:
+        self.thread = _Thread()
+        self.tallies: dict[_GraphRecord, _Tally] = {}
+
+
+# -- the watch --------------------------------------------------------------------------------------------------------
+
+
+class _Watch:
+    """All that is noted in this process, and the hooks that note it."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._pid = os.getpid()
+        self._began = _clock()
+        self._cores = usable_cores()
+        self._main: int | None = None
+        self._undo: list[Callable[[], None]] = []
+        self._local: Any = None
+        self._due = 0.0
+        self._flushing = threading.Lock()
+        self._adding = threading.RLock()  # held while a graph gets its record
+        self._first_device: tuple[str, Spot | None] | None = None  # what initialised TensorFlow's devices, and where
+        self._graphs: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._records: list[_GraphRecord] = []
+        self._sessions: weakref.WeakKeyDictionary[Any, Spot | None] = weakref.WeakKeyDictionary()
+        self._feeds: dict[Any, _Feeds] = {}
+        self._constants: dict[Any, _Constant] = {}
+        self._coordinators: list[dict[str, Any]] = []
+        self._runners: list[tuple[Any, Spot | None]] = []
+        self._most_threads = 0
+        self._base: Any = None
+        self._face: Any = None  # what the program imports as tensorflow
+
+    def begin(self) -> None:
+        """Puts the hooks in place; those of TensorFlow as soon as the program imports it."""
+        self._local = _Local()
+        self._main = self._local.thread.ident
+        self._due = _clock() + _FLUSH_SECS
+        self._writer.event("begin", cores=self._cores, pid=self._pid)
+        self._watch_environment()
+        self._watch_children()
+        importer.after_import(self._after_tensorflow)
+
+    def _after_tensorflow(self, face: Any) -> None:
+        self._face = face
+        # As install_fast_path(), which must come first: it puts its own functions in the places of TensorFlow's.
+        waiting = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
+        if waiting is not None:
+            waiting.append(self._watch_tensorflow)
+        else:
+            self._watch_tensorflow()
+
+    def end(self, exit_code: int) -> None:
+        """The program's main thread has ended: what is still open, and who still runs."""
+        if os.getpid() != self._pid:  # a child that the program forked has come out here
+            return
+        left: dict[Any, int] = {}
+        for session, spot in list(self._sessions.items()):
+            if not session._closed:
+                left[spot] = left.get(spot, 0) + 1
+        for coordinator in self._coordinators:
+            threads = [thread for thread in (ref() for ref in coordinator["threads"]) if thread is not None]
+            alive = sum(thread.is_alive() for thread in threads)
+            told = {key: coordinator[key] for key in ("spot", "stopped", "joined")}
+            self._writer.event("coordinator", **told, threads=len(coordinator["threads"]), alive=alive)
+        for ref, spot in self._runners:
+            thread = ref()
+            if thread is not None and thread.is_alive():
+                self._writer.event("runner", spot=spot, name=thread.name, daemon=thread.daemon)
+        for spot, count in left.items():
+            self._writer.event("open", spot=spot, count=count)
+        self._writer.event("end", exit_code=exit_code)
+        self._flush(_clock(), wait=True)
+
+    # Hooks -----------------------------------------------------------------------------------------------------------
+
+    def _put(self, owner: Any, name: str, function: Any) -> None:
+        """``owner.name = function``, until the hooks are taken out."""
+        before = owner.__dict__[name]
+        setattr(owner, name, function)
+        self._undo.append(lambda: setattr(owner, name, before))
+
+    def _watch_environment(self) -> None:
+        kind: Any = type(os.environ)
+        set_item, delete_item = kind.__setitem__, kind.__delitem__
+
+        def __setitem__(environ: Any, key: Any, value: Any) -> None:
+            before = environ.get(key) if key == "CUDA_VISIBLE_DEVICES" else None
+            set_item(environ, key, value)
+            if key == "CUDA_VISIBLE_DEVICES" and environ is os.environ and before != value:
+                self._note_visible(before, value)
+
+        def __delitem__(environ: Any, key: Any) -> None:
+            before = environ.get(key) if key == "CUDA_VISIBLE_DEVICES" else None
+            delete_item(environ, key)
+            if before is not None and environ is os.environ:
+                self._note_visible(before, None)
+
+        self._put(kind, "__setitem__", __setitem__)
+        self._put(kind, "__delitem__", __delitem__)
+
+    def _note_visible(self, before: str | None, value: str | None) -> None:
+        if self._first_device is not None:
+            what, spot = self._first_device
+            self._writer.event("visible", spot=_spot(), before=before, value=value, what=what, first=spot)
+
+    def _devices(self, what: str) -> None:
+        if self._first_device is None:
+            self._first_device = what, _spot()
+
+    def _watch_children(self) -> None:
+        popen, start = subprocess.Popen.__init__, multiprocessing.process.BaseProcess.start
+        starting = threading.local()
+
+        def popen_init(process: Any, args: Any, *more: Any, **named: Any) -> None:
+            words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
+            name = os.path.basename(os.fsdecode(words[0])).split()[0] if words and words[0] else ""
+            if name.startswith("python") or words[:1] == [sys.executable]:
+                self._writer.event("child", spot=_spot(), how="subprocess")
+            popen(process, args, *more, **named)
+
+        def process_start(process: Any) -> None:
+            method = getattr(process, "_start_method", None) or multiprocessing.get_start_method()
+            self._writer.event("child", spot=_spot(), how=f"multiprocessing ({method})")
+            starting.by = True
+            try:
+                start(process)
+            finally:
+                starting.by = False
+
+        self._put(subprocess.Popen, "__init__", popen_init)
+        self._put(multiprocessing.process.BaseProcess, "start", process_start)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=lambda: self._before_fork(getattr(starting, "by", False)), after_in_child=self._in_child
+            )
+
+    def _before_fork(self, told: bool) -> None:
+        if os.getpid() != self._pid:
+            return
+        spot = _spot()
+        if not told:
+            self._writer.event("child", spot=spot, how="os.fork")
+        if self._first_device is not None:
+            what, first = self._first_device
+            self._writer.event("fork", spot=spot, what=what, first=first)
+
+    def _in_child(self) -> None:
+        """In a forked child: nothing is watched but its first use of a session."""
+        while self._undo:
+            self._undo.pop()()
+        if self._base is None or self._first_device is None:
+            return
+        base, writer = self._base, self._writer
+        for name in ("__init__", "run"):
+            self._first_use(base, name, writer)
+
+    @staticmethod
+    def _first_use(base: Any, name: str, writer: Writer) -> None:
+        original = base.__dict__[name]
+
+        def first(session: Any, *args: Any, **named: Any) -> Any:
+            setattr(base, name, original)
+            writer.event("child-use", spot=_spot(), name="a session" if name == "__init__" else "Session.run")
+            return original(session, *args, **named)
+
+        setattr(base, name, first)
+
+    def _watch_tensorflow(self) -> None:
+        from tf1sessions.runtime import private
+        from tf1sessions.sessions import calls
+
+        self._base = private.session.BaseSession
+        self._watch_sessions(self._base, calls)
+        self._watch_graphs(private.ops.Graph)
+        self._watch_devices(private.context, private.device_lib)
+        self._watch_requests(calls)
+        self._watch_queues()
+
+    # Sessions --------------------------------------------------------------------------------------------------------
+
+    def _watch_sessions(self, base: Any, calls: Any) -> None:
+        init, make_callable = base.__init__, base.make_callable
+
+        def __init__(session: Any, *args: Any, **named: Any) -> None:
+            asked = dict(zip(("target", "graph", "config"), args, strict=False)) | named
+            if not asked.get("target"):
+                self._devices("a session")
+            init(session, *args, **named)
+            self._note_session(session, asked.get("config") is not None)
+
+        def make(session: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
+            if feed_list:
+                self._writer.event("callable", spot=_spot(), feeds=len(feed_list))
+            return make_callable(session, fetches, feed_list, accept_options)
+
+        self._put(base, "__init__", __init__)
+        self._put(base, "make_callable", make)
+        self._put(base, "run", self._watched(base.run))
+        if "run" in calls.Session.__dict__:
+            self._put(calls.Session, "run", self._watched(calls.Session.run))
+        self._put(calls.CompiledCall, "__call__", self._watched(calls.CompiledCall.__call__, compiled=True))
+
+    def _note_session(self, session: Any, given: bool) -> None:
+        spot = _spot()
+        session._tf1sessions_watched = self._record(session.graph)
+        open_now = sum(not other._closed for other in list(self._sessions))
+        self._sessions[session] = spot
+        config, target = session._config, session.sess_str
+        described: dict[str, Any] = {}
+        if given:
+            gpu = config.gpu_options
+            described = {
+                "fraction": gpu.per_process_gpu_memory_fraction,
+                "growth": gpu.allow_growth,
+                "visible": gpu.visible_device_list,
+                "lanes": [list(device.memory_limit_mb) for device in gpu.experimental.virtual_devices],
+                "gpus": config.device_count["GPU"] if "GPU" in config.device_count else None,
+                "intra": config.intra_op_parallelism_threads,
+                "inter": config.inter_op_parallelism_threads,
+                "own_pool": config.use_per_session_threads,
+                "pools": [pool.num_threads for pool in config.session_inter_op_thread_pool],
+            }
+        self._writer.event(
+            "session",
+            spot=spot,
+            remote=target.decode(errors="replace") if target else "",
+            given=given,
+            open=open_now,
+            thread=self._local.thread.name,
+            first=self._first_device,
+            graph=session._tf1sessions_watched.number,
+            **described,
+        )
+
+    def _watched(self, original: Any, compiled: bool = False) -> Any:
+        """``Session.run``, or a compiled call, with a tally. Most runs pay two readings of a clock."""
+        local, clock, cpu_clock, watch = self._local, _clock, _cpu_clock, self
+
+        def run(self: Any, *args: Any, **named: Any) -> Any:
+            session = self._session if compiled else self
+            try:
+                tally = local.tallies[session._tf1sessions_watched]
+            except (AttributeError, KeyError):
+                tally = watch._new_tally(session)
+            count = tally.runs = tally.runs + 1
+            tally.running = True
+            began = clock()
+            if count & 15 and began < tally.due:
+                try:
+                    return original(self, *args, **named)
+                finally:
+                    ended = tally.last = clock()
+                    tally.running = False
+                    tally.inside += ended - began
+            cpu = cpu_clock()
+            try:
+                return original(self, *args, **named)
+            finally:
+                ended = tally.last = clock()
+                tally.running = False
+                tally.inside += ended - began
+                tally.sampled_wall += ended - began
+                tally.sampled_cpu += cpu_clock() - cpu
+                if ended > tally.due:
+                    tally.due = tally.thread.sample() + _SAMPLE_SECS
+                if ended > watch._due:
+                    watch._flush(ended)
+
+        run.__wrapped__ = original  # type: ignore[attr-defined]
+        run.__doc__ = original.__doc__
+        return run
+
+    def _new_tally(self, session: Any) -> _Tally:
+        record = session.__dict__.get("_tf1sessions_watched")
+        if record is None:
+            record = session._tf1sessions_watched = self._record(session.graph)
+        return self._tally(record)
+
+    def _tally(self, record: _GraphRecord) -> _Tally:
+        local = self._local
+        tally = local.tallies.get(record)
+        if tally is None:
+            tally = local.tallies[record] = record.tallies[local.thread] = _Tally(local.thread)
+        return tally  # type: ignore[no-any-return]
+
+    # Graphs ----------------------------------------------------------------------------------------------------------
+
+    def _record(self, graph: Any) -> _GraphRecord:
+        record = getattr(graph, "_tf1sessions_watched", None)
+        if record is None:
+            with self._adding:
+                record = getattr(graph, "_tf1sessions_watched", None)
+                if record is None:
+                    record = graph._tf1sessions_watched = _GraphRecord(len(self._records) + 1)
+                    self._records.append(record)
+        return record
+
+    def _watch_graphs(self, graph_class: Any) -> None:
+        create = graph_class._create_op_helper
+
+        def _create_op_helper(graph: Any, operation: Any, *args: Any, **named: Any) -> Any:
+            result = create(graph, operation, *args, **named)
+            if not graph.building_function:
+                self._note_operation(graph, operation)
+            return result
+
+        self._put(graph_class, "_create_op_helper", _create_op_helper)
+
+    def _note_operation(self, graph: Any, operation: Any) -> None:
+        record = self._record(graph)
+        thread = self._local.thread
+        record.operations += 1
+        builder = record.builders.get(thread)
+        spot: Spot | None = None
+        if builder is None:
+            spot = _spot()
+            builder = record.builders[thread] = _Builder(spot)
+        builder.operations += 1
+        record.last_built[thread] = _clock()
+        if not record.told and len(record.tallies.keys() | record.builders.keys()) > 1:
+            self._look_for_race(record, thread, builder, spot or _spot())
+        tally = self._local.tallies.get(record)
+        if tally is not None:
+            spot = spot or _spot()
+            if spot is not None:
+                site = record.sites.get(spot)
+                if site is None:
+                    site = record.sites[spot] = _Site()
+                    site.first = operation.type
+                site.operations += 1
+                if site.runs != tally.runs:
+                    site.runs = tally.runs
+                    site.episodes += 1
+
+    def _look_for_race(self, record: _GraphRecord, thread: _Thread, builder: _Builder, spot: Spot | None) -> None:
+        """Whether another thread builds or runs the graph while this one builds it."""
+        how, other = "", None
+        for other, tally in list(record.tallies.items()):
+            if other is not thread and (tally.running or tally.last > builder.first):
+                how = "ran"
+                break
+        else:
+            for other, last in list(record.last_built.items()):
+                if other is not thread and last > builder.first:
+                    how = "built"
+                    break
+        if not how or other is None:
+            return
+        record.told = True
+        theirs = record.builders.get(other)
+        self._writer.event(
+            "race",
+            graph=record.number,
+            spot=spot,
+            thread=thread.name,
+            how=how,
+            other=other.name,
+            other_spot=None if theirs is None else theirs.spot,
+        )
+
+    # Devices ---------------------------------------------------------------------------------------------------------
+
+    def _watch_devices(self, context: Any, device_lib: Any) -> None:
+        cls = context.Context
+        ensure, physical, local_devices = (
+            cls.ensure_initialized,
+            cls._initialize_physical_devices,
+            device_lib.list_local_devices,
+        )
+
+        def ensure_initialized(current: Any) -> None:
+            if not current._initialized:
+                self._devices("an eager operation")
+            ensure(current)
+
+        def initialize_physical_devices(current: Any, *args: Any, **named: Any) -> Any:
+            self._devices("a list of the devices")
+            return physical(current, *args, **named)
+
+        def list_local_devices(*args: Any, **named: Any) -> Any:
+            self._devices("a list of the devices")
+            return local_devices(*args, **named)
+
+        self._put(cls, "ensure_initialized", ensure_initialized)
+        self._put(cls, "_initialize_physical_devices", initialize_physical_devices)
+        self._put(device_lib, "list_local_devices", list_local_devices)
+
+    # Requests --------------------------------------------------------------------------------------------------------
+
+    def _watch_requests(self, calls: Any) -> None:
+        convert, plan = calls._Feed._convert, calls.SessionCalls.plan
+
+        def _convert(feed: Any, value: Any) -> Any:
+            began = _clock()
+            result = convert(feed, value)
+            if getattr(result, "ndim", 0):  # a scalar costs nothing
+                self._note_feed(feed, value, result, _clock() - began)
+            return result
+
+        def planned(session_calls: Any, session: Any, key: Any, fetches: Any, feeds: Any, refs: Any) -> Any:
+            made = plan(session_calls, session, key, fetches, feeds, refs)
+            if made is not None:
+                self._look_for_constants(session, made, refs[0])
+            return made
+
+        self._put(calls._Feed, "_convert", _convert)
+        self._put(calls.SessionCalls, "plan", planned)
+
+    def _note_feed(self, feed: Any, value: Any, result: Any, seconds: float) -> None:
+        spot = _spot()
+        given = str(value.dtype) if hasattr(value, "dtype") else f"a {type(value).__name__}"
+        key = (spot, feed.tensor.name)
+        noted = self._feeds.get(key)
+        if noted is None:
+            noted = self._feeds[key] = _Feeds(spot, feed.tensor.name, given, str(feed.dtype))
+        noted.count += 1
+        noted.nbytes += result.nbytes
+        noted.seconds += seconds
+
+    def _look_for_constants(self, session: Any, plan: Any, fetched: Any) -> None:
+        for fetch in fetched:
+            tensor = fetch if hasattr(fetch, "op") else None
+            if isinstance(fetch, str):
+                tensor = session.graph.as_graph_element(fetch)
+            operation = getattr(tensor, "op", None)
+            while operation is not None and operation.type == "Identity":
+                operation = operation.inputs[0].op
+            if operation is None or operation.type != "Const":
+                continue
+            shape = operation.outputs[0].shape
+            nbytes = (shape.num_elements() or 0) * operation.outputs[0].dtype.size
+            if nbytes >= _BIG_BYTES:
+                self._count_constant(plan, _Constant(_spot(), operation.name, nbytes))
+
+    def _count_constant(self, plan: Any, constant: _Constant) -> None:
+        constant = self._constants.setdefault((constant.spot, constant.name), constant)
+        constant.runs += 1  # the run that it was made for
+        run = plan.run
+
+        def counted(session: Any, values: Any) -> Any:
+            constant.runs += 1
+            return run(session, values)
+
+        plan.run = counted
+
+    # Queues ----------------------------------------------------------------------------------------------------------
+
+    def _watch_queues(self) -> None:
+        coordinator_class = self._face.train.Coordinator  # ours, which settings.py has put there
+        base = coordinator_class.__mro__[1]
+        runner = self._face.train.QueueRunner
+        init, register = base.__init__, base.register_thread
+        stop, join = coordinator_class.request_stop, coordinator_class.join
+        create = runner.create_threads
+
+        def __init__(coordinator: Any, *args: Any, **named: Any) -> None:
+            init(coordinator, *args, **named)
+            about: dict[str, Any] = {"spot": _spot(), "stopped": False, "joined": False, "threads": []}
+            coordinator._tf1sessions_watched = about
+            self._coordinators.append(about)
+
+        def register_thread(coordinator: Any, thread: Any) -> Any:
+            coordinator._tf1sessions_watched["threads"].append(weakref.ref(thread))
+            return register(coordinator, thread)
+
+        def request_stop(coordinator: Any, *args: Any, **named: Any) -> Any:
+            coordinator._tf1sessions_watched["stopped"] = True
+            return stop(coordinator, *args, **named)
+
+        def joined(coordinator: Any, *args: Any, **named: Any) -> Any:
+            coordinator._tf1sessions_watched["joined"] = True
+            return join(coordinator, *args, **named)
+
+        def create_threads(runner: Any, *args: Any, **named: Any) -> Any:
+            threads = create(runner, *args, **named)
+            spot = _spot()
+            self._runners += [(weakref.ref(thread), spot) for thread in threads]
+            return threads
+
+        self._put(base, "__init__", __init__)
+        self._put(base, "register_thread", register_thread)
+        self._put(coordinator_class, "request_stop", request_stop)
+        self._put(coordinator_class, "join", joined)
+        self._put(runner, "create_threads", create_threads)
+
+    # Counts ----------------------------------------------------------------------------------------------------------
+
+    def _flush(self, now: float, wait: bool = False) -> None:
+        """Writes the counts, unless another thread does."""
+        if os.getpid() != self._pid or not self._flushing.acquire(blocking=wait):
+            return
+        try:
+            self._due = now + _FLUSH_SECS
+            self._writer.state(self._counts(now))
+        finally:
+            self._flushing.release()
+
+    def _counts(self, now: float) -> dict[str, Any]:
+        try:
+            self._most_threads = max(self._most_threads, len(os.listdir("/proc/self/task")))
+        except OSError:  # not Linux
+            pass
+        threads: dict[_Thread, dict[str, Any]] = {}
+        sites: list[dict[str, Any]] = []
+        for record in list(self._records):
+            for thread, tally in list(record.tallies.items()):
+                about = threads.setdefault(thread, {"runs": 0, "inside": 0.0, "sampled_wall": 0.0, "sampled_cpu": 0.0})
+                about["runs"] += tally.runs
+                for name in ("inside", "sampled_wall", "sampled_cpu"):
+                    about[name] += getattr(tally, name)
+            runs = sum(tally.runs for tally in list(record.tallies.values()))
+            sites += [
+                {
+                    "spot": spot,
+                    "graph": record.number,
+                    "operations": site.operations,
+                    "episodes": site.episodes,
+                    "type": site.first,
+                    "in_all": record.operations,
+                    "runs": runs,
+                }
+                for spot, site in list(record.sites.items())
+                if site.episodes > 1
+            ]
+        return {
+            "seconds": now - self._began,
+            "most_threads": self._most_threads,
+            "threads": [_about(thread, about) for thread, about in threads.items()],
+            "sites": sorted(sites, key=lambda site: -site["episodes"])[:_TOLD],
+            "feeds": [
+                {name: getattr(feed, name) for name in _Feeds.__slots__}
+                for feed in sorted(list(self._feeds.values()), key=lambda feed: -feed.seconds)[:_TOLD]
+            ],
+            "constants": [
+                {name: getattr(constant, name) for name in _Constant.__slots__}
+                for constant in sorted(list(self._constants.values()), key=lambda one: -one.runs)[:_TOLD]
+            ],
+        }
+
+
+def _about(thread: _Thread, about: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": thread.name,
+        "since": thread.since,
+        "until": thread.wall,
+        "cpu": thread.cpu - thread.cpu_since,
+        "waited": thread.waited - thread.waited_since,
+        **about,
+    }
