@@ -364,6 +364,7 @@ below, and there are no circles::
       stdlib_compat.py   what left Python's library
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order
+      machine.py         what there is on the machine, and what of it bites
       dynamic.py         runs a program with probes, and tells what they found
       evidence.py        ... what their notes mean
       notes.py           ... what they write down, so that it outlives a crash
