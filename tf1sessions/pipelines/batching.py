@@ -680,7 +680,7 @@ class Batcher:
             self._record.padded_rows += padding
 
 
-@without_collection()
+@without_collection
 def _runs(request: _Request) -> bool:
     """Whether the caller that has the turn is still running its request."""
     frame = current_frames().get(request.thread)

@@ -58,7 +58,7 @@ def is_consequence(error: BaseException | None) -> bool:
 # -- where a thread is ------------------------------------------------------------------------------------------------
 
 
-@without_collection()
+@without_collection
 def whereabouts(thread: threading.Thread) -> str:
     """Says in words where a thread is, now: in which operations of which call, or at which line of Python.
 

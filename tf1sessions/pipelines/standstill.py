@@ -81,7 +81,7 @@ class Seen:
         return self.thread is not None and not self.thread.daemon
 
 
-@without_collection()
+@without_collection
 def wait_for_stop_frame(frame: Any) -> Any:
     """The frame of a Coordinator's wait_for_stop() on a stack; None if there is none."""
     while frame is not None and frame.f_code is not _WAIT_FOR_STOP:
@@ -89,7 +89,7 @@ def wait_for_stop_frame(frame: Any) -> Any:
     return frame
 
 
-@without_collection()
+@without_collection
 def look(leave_out: Iterable[int | None]) -> list[Seen]:
     """What each thread of this process is in, but for some, by their ``ident``."""
     # Started threads only: for the others (TensorFlow's) enumerate() has a dummy at most, once Python ran in them.

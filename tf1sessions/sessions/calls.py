@@ -772,10 +772,10 @@ def _close_now(session: Any) -> None:
 
 
 def _in_flight(session: Any) -> list[Any]:
-    return [call for call in watchdog.calls() if call.session is session]
+    return watchdog.calls(session)
 
 
-@without_collection()
+@without_collection
 def _runs_in_caller(session: Any) -> bool:
     """Whether another thread is in a call that runs in its own thread; of this thread's none can be in TensorFlow."""
     frames = current_frames()
@@ -876,9 +876,12 @@ class Session(tf.Session):  # type: ignore[misc]
             execution = execution or config.execution
             config = to_proto()
         calls = SessionCalls(self, execution or "auto")
-        with sharing.joining(config, target) as (agreed, made):
-            super().__init__(target, graph, agreed)
-            made(self)
+        if sharing.nothing_to_agree_on():
+            super().__init__(target, graph, config)
+        else:
+            with sharing.joining(config, target) as (agreed, made):
+                super().__init__(target, graph, agreed)
+                made(self)
         self._tf1sessions_calls = calls
 
     if private.callable_api:
@@ -893,6 +896,8 @@ class Session(tf.Session):  # type: ignore[misc]
         nothing, end first. A Python function that runs in it cannot be ended: after 10 s it is named in the log
         ``tf1sessions``, and the session is closed when it returns.
         """
+        if self._session is None or self._closed:
+            return
         if private.callable_api:
             close(self)
         else:

@@ -27,7 +27,7 @@ from tf1sessions.errors import MemoryPlanConflict
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.graphs import caller_place
 
-__all__ = ["Agreement", "GpuSettings", "current", "joining", "settle", "withdraw"]
+__all__ = ["Agreement", "GpuSettings", "current", "joining", "nothing_to_agree_on", "settle", "withdraw"]
 
 _log = logging.getLogger("tf1sessions")
 
@@ -107,6 +107,11 @@ _warned = False
 def current() -> Agreement | None:
     """What this process has settled; None before."""
     return _agreement
+
+
+def nothing_to_agree_on() -> bool:
+    """Whether it is known that there is no GPU, and no plan was applied: :func:`joining` would do nothing, slowly."""
+    return _no_gpu and _agreement is None
 
 
 def settle(agreement: Agreement) -> Agreement:

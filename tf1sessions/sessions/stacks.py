@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import gc
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 __all__ = ["current_frames", "without_collection"]
 
 _lock = threading.RLock()
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
 
 
-@contextlib.contextmanager
-def without_collection() -> Iterator[None]:
-    """For code that follows ``f_back`` of another thread's frames, or reads their ``f_locals``.
+def without_collection(function: Callable[_Given, _Found]) -> Callable[_Given, _Found]:
+    """Decorates a function that follows ``f_back`` of another thread's frames, or reads their ``f_locals``.
 
     Both make objects. Up to Python 3.11 that may collect garbage at once, in the middle of the step; what is collected
     may let the other thread run on, and the frame that the step was about to go to is gone: a segmentation fault, seen
     once in about fifty tests that did this. Later Pythons collect between instructions only.
     """
     if sys.version_info >= (3, 12):
-        yield
-        return
-    with _lock:
-        enabled = gc.isenabled()
-        try:
-            gc.disable()
-            yield
-        finally:
-            if enabled:
-                gc.enable()
+        return function
+
+    @functools.wraps(function)
+    def call(*args: _Given.args, **kwargs: _Given.kwargs) -> _Found:
+        with _lock:
+            enabled = gc.isenabled()
+            try:
+                gc.disable()
+                return function(*args, **kwargs)
+            finally:
+                if enabled:
+                    gc.enable()
+
+    return call
 
 
-@without_collection()
+@without_collection
 def current_frames() -> dict[int, Any]:
     """``sys._current_frames()``: the innermost frame of each thread, by the thread's ``ident``.
 

@@ -95,9 +95,11 @@ class Watchdog:
             self._watch(session)
         return Call(self, session, operations)
 
-    def calls(self) -> list[Call]:
-        """The calls in flight that may wait, the oldest first."""
-        return sorted(tuple(self._calls), key=_since)
+    def calls(self, session: Any = None) -> list[Call]:
+        """The calls in flight that may wait, the oldest first; those of all sessions or of one."""
+        if not self._calls:
+            return []
+        return sorted((call for call in tuple(self._calls) if session in (None, call.session)), key=_since)
 
     def call_of(self, thread: int | None) -> Call | None:
         """The call that a thread (its ``ident``) is in, if it may wait; the innermost of several."""
@@ -166,7 +168,7 @@ def is_program(path: str) -> bool:
     return not _is_ours(path) and (path.startswith(_INSTALLED) or not path.startswith(_STANDARD_LIBRARY))
 
 
-@without_collection()
+@without_collection
 def program_frame(frame: Any) -> Any:
     """The innermost frame of the program on the stack that ends with ``frame``; None if there is none."""
     while frame is not None and not is_program(frame.f_code.co_filename):
@@ -174,7 +176,7 @@ def program_frame(frame: Any) -> Any:
     return frame
 
 
-@without_collection()
+@without_collection
 def place(frame: Any) -> str:
     """The file and line of the innermost frame of the program; without one, of the standard library."""
     found = program_frame(frame)
