@@ -362,6 +362,11 @@ below, and there are no circles::
       scipy_misc.py      scipy.misc's image functions
       pillow_compat.py   what Pillow 10 removed
       stdlib_compat.py   what left Python's library
+    porting/           leaving TensorFlow 1
+      graphs/            its graphs as functions of TensorFlow 2
+        structure.py       where a graph has loops and conditions
+        local_lists.py     TensorArrays and stacks as lists that are values
+        replay.py          a graph made again
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order
       machine.py         what there is on the machine, and what of it bites

@@ -398,7 +398,7 @@ def test_a_mistake_in_the_pool_is_logged_and_leaves_nobody_waiting(pool_of, monk
         with monkeypatch.context() as patch:
             patch.setattr(pool, "_is_worn", lambda seat: 1 / 0)
             assert pool.submit(abs, -1).result(DEADLINE) == 1
-            patch.setattr(pool, "_attach", lambda *_: 1 / 0)
+            patch.setattr(pool, "_attach", lambda *_, **__: 1 / 0)
             assert isinstance(pool.submit(abs, -1).exception(DEADLINE), ZeroDivisionError)
         assert pool.submit(abs, -1).result(DEADLINE) == 1
     assert "abs-1" in caplog.text
@@ -616,6 +616,183 @@ def test_workers_as_fresh_interpreters(pool_of):
         assert pool.submit(np.ones, 100_000).result(DEADLINE).sum() == 100_000
         assert pool.submit(os.getpid).result(DEADLINE) != pid
     assert not alive(pid)
+
+
+# ------------------------------------------------------------------------------------------- jobs that go together
+
+
+@pytest.fixture
+def together(pool_of, monkeypatch, tmp_path):
+    """Makes a pool of one worker whose jobs count as short, and submits jobs that it gets in one message."""
+
+    def submit(calls, due_secs=DEADLINE, limits=None, **options):
+        monkeypatch.setattr(processes, "_DUE_SECS", due_secs)
+        pool = pool_of(**options)
+        monkeypatch.setattr(pool, "_short_secs", lambda job: 1e-9)
+        held = pool.submit(wait_for_path, tmp_path / "go")
+        wait_until_running(held)
+        limits = limits or {}
+        futures = [
+            pool.job(f"number {number}", time_limit_secs=limits.get(number)).submit(*call)
+            for number, call in enumerate(calls)
+        ]
+        (tmp_path / "go").touch()
+        held.result(DEADLINE)
+        return pool, futures
+
+    return submit
+
+
+def wait_for_path(path):
+    while not path.exists():
+        time.sleep(0.001)
+
+
+def logged_job(log, number, *rest):
+    with open(log, "a") as file:
+        print(number, file=file)
+    return job(None, *rest)
+
+
+@pytest.mark.parametrize("place", ["unpickle", "run", "return"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_failure_costs_one_of_the_jobs_that_were_sent_together(together, pool_of, tmp_path, place, kind):
+    calls = [(logged_job, tmp_path / "log", number, "", "", number) for number in range(6)]
+    if place == "unpickle":
+        calls[2] = (logged_job, tmp_path / "log", 2, "", "", SpringsWhenUnpickled(kind))
+    else:
+        calls[2] = (logged_job, tmp_path / "log", 2, place, kind, 2)
+    pool, futures = together(calls, limits={2: 0.5} if kind == "hang" else None)
+    errors = [future.exception(DEADLINE) for future in futures]
+    assert pool_of.workers[0]._channel.statistics().sent == 3  # the setup, the job that held it, and these
+    assert [number for number, error in enumerate(errors) if error is not None] == [2]
+    assert errors[2].job == "number 2"
+    expected = {"hang": JobTimeoutError} | dict.fromkeys(DIES, WorkerDiedError)
+    assert type(errors[2]) is expected.get(kind, JobError)
+    if kind in DIES:
+        assert (errors[2].returncode, errors[2].signal_name) == DIES[kind]
+    assert [future.result() for number, future in enumerate(futures) if number != 2] == [0, 1, 3, 4, 5]
+    ran = (tmp_path / "log").read_text().split()
+    assert ran == [str(number) for number in range(6) if number != 2 or place != "unpickle"], "each once, in order"
+    statistics = pool.statistics()
+    assert (statistics.succeeded, statistics.running, statistics.waiting) == (6, 0, 0)
+
+
+def test_a_retry_of_one_of_them(together, tmp_path):
+    def dies_once(number):
+        with open(tmp_path / f"{number}", "a") as file:
+            file.write("tried ")
+        if number == 2 and (tmp_path / "2").read_text() == "tried ":
+            spring("SIGKILL")
+        return number
+
+    pool, futures = together([(dies_once, number) for number in range(5)], retries=1)
+    assert [future.result(DEADLINE) for future in futures] == [0, 1, 2, 3, 4]
+    assert [len((tmp_path / f"{number}").read_text().split()) for number in range(5)] == [1, 1, 2, 1, 1]
+    assert pool.statistics().failed == 0
+
+
+def test_a_job_that_is_longer_than_thought_delays_none_behind_it(pool_of, monkeypatch, tmp_path):
+    """Two workers, one of which gets a long job with others behind it; the other one runs those."""
+    with pool_of(2) as pool:
+        monkeypatch.setattr(pool, "_short_secs", lambda job: 1e-9)
+        held = [pool.submit(wait_for_path, tmp_path / "go") for _ in range(2)]
+        for future in held:
+            wait_until_running(future)
+        long = pool.submit(wait_for_path, tmp_path / "end")
+        short = [pool.submit(abs, -number) for number in range(20)]
+        (tmp_path / "go").touch()
+        assert [future.result(DEADLINE) for future in short] == list(range(20))
+        assert long.running()
+        assert pool.statistics().running == 1
+        (tmp_path / "end").touch()
+        assert long.result(DEADLINE) is None
+
+
+def test_results_before_a_long_job_are_not_delayed_by_it(together, tmp_path):
+    calls = [(abs, -1), (abs, -2), (wait_for_path, tmp_path / "end"), (abs, -3)]
+    pool, futures = together(calls, due_secs=0.005)
+    assert [future.result(DEADLINE) for future in futures[:2]] == [1, 2]
+    wait_until_running(futures[2])
+    assert not futures[3].running() and pool.statistics().waiting == 1
+    (tmp_path / "end").touch()
+    assert futures[3].result(DEADLINE) == 3
+
+
+def test_cancelling_those_that_have_not_begun_ends_no_worker(together, pool_of, tmp_path):
+    calls = [
+        (wait_for_path, tmp_path / "end"),
+        *[(logged_job, tmp_path / "log", number, "", "", number) for number in range(1, 6)],
+    ]
+    pool, futures = together(calls)
+    wait_until_running(futures[0])
+    assert futures[2].cancel() and futures[4].cancel()
+    (tmp_path / "end").touch()
+    assert [futures[number].result(DEADLINE) for number in (1, 3, 5)] == [1, 3, 5]
+    assert (tmp_path / "log").read_text().split() == ["1", "3", "5"]
+    assert len(pool_of.pids) == 1 and pool.statistics().cancelled == 2
+
+
+def test_cancelling_the_one_that_runs_ends_its_worker_and_no_other_job(together, pool_of, tmp_path):
+    calls = [
+        (logged_job, tmp_path / "log", number, "run" if number == 1 else "", "hang", number) for number in range(4)
+    ]
+    pool, futures = together(calls)
+    wait_for(
+        lambda: (tmp_path / "log").exists() and (tmp_path / "log").read_text() == "0\n1\n", "it to begin", DEADLINE
+    )
+    assert futures[1].cancel()
+    assert [futures[number].result(DEADLINE) for number in (0, 2, 3)] == [0, 2, 3]
+    assert log.read_text().split() == ["0", "1", "2", "3"]
+    assert len(pool_of.pids) == 2
+
+
+def test_those_that_are_long_or_cannot_be_pickled_go_their_own_way(together, pool_of):
+    array = np.arange(100_000.0)
+    calls = [(abs, -1), (len, threading.Lock()), (np.sum, array), (len, bytes(50_000)), (abs, -2), (np.copy, array)]
+    _, futures = together(calls)
+    results = [future.exception(DEADLINE) or future.result() for future in futures]
+    assert isinstance(results.pop(1), JobError)
+    np.testing.assert_array_equal(results.pop(), array)
+    assert results == [1, array.sum(), 50_000, 2]
+
+
+def test_a_worker_that_may_not_go_on_leaves_the_rest_to_another(together, pool_of, monkeypatch):
+    """Recycled after its jobs; and after one that has closed what the next ones need."""
+    pool, futures = together([(os.getpid,) for _ in range(6)], max_jobs_per_worker=3)
+    pids = [future.result(DEADLINE) for future in futures]
+    assert pids[0] == pids[1] != pids[2] == pids[3] == pids[4] != pids[5]
+
+
+def test_progress_of_those_that_go_together(together):
+    events = []
+    pool, futures = together([(abs, -number) for number in range(5)], progress=events.append)
+    pool.shutdown()
+    states = [(event.job, event.state) for event in events if event.job.startswith("number")]
+    assert states == [(f"number {number}", state) for number in range(5) for state in ("running", "succeeded")]
+    assert max(event.statistics.running for event in events) == 1
+    assert events[-1].statistics.busy_seconds > 0
+
+
+def test_short_jobs_are_found_to_be_short(pool_of):
+    """Without any help: far fewer messages than jobs."""
+    with pool_of() as pool:
+        assert [future.result(DEADLINE) for future in [pool.submit(abs, -n) for n in range(500)]] == list(range(500))
+        assert list(pool.map(abs, range(500))) == list(range(500))
+        assert pool_of.workers[0]._channel.statistics().sent < 500
+
+
+def test_map_goes_no_further_ahead_than_short_jobs_need(pool_of, monkeypatch):
+    with pool_of() as pool:
+        taken = []
+        for secs, most in ((1.0, 2), (1e-9, 2 * 64)):
+            monkeypatch.setattr(pool, "_seconds", {processes._kind(abs): secs})
+            monkeypatch.setattr(pool, "_learn", lambda *_: None)
+            results = pool.map(abs, (taken.append(number) or number for number in itertools.count()))
+            assert len(taken) == most
+            next(results)
+            results.close()
+            taken.clear()
 
 
 # -------------------------------------------------------------------------------------------- surroundings of a job

@@ -229,7 +229,15 @@ class Channel:
 
         Ctrl-C, or another exception, in the midst of writing to the socket breaks the channel.
         """
-        packed = pack(obj, _IN_BAND_BYTES if self._shares else float("inf"))
+        self.send_packed(pack(obj, self.in_band))
+
+    @property
+    def in_band(self) -> float:
+        """Arrays with fewer bytes than this are to stay in the pickle."""
+        return _IN_BAND_BYTES if self._shares else float("inf")
+
+    def send_packed(self, packed: Packed) -> None:
+        """Send what was pickled with ``pack(obj, channel.in_band)``, or anything else in its place: :meth:`send`."""
         length = packed.length
         long = self._shares and length > _INLINE_BYTES
         sizes = [buffer.nbytes for buffer in packed.buffers] + [length] * long
@@ -376,6 +384,14 @@ class Channel:
             ClosedError: This channel was closed.
             Exception: What unpickling raises. The message is lost; the next one can be received.
         """
+        return unpack(*self.recv_packed(timeout))
+
+    def recv_packed(self, timeout: float | None = None) -> tuple[memoryview, list[Any]]:
+        """Wait for the next message: its pickle, or what was sent in its place, and the memory of its arrays.
+
+        Raises:
+            As :meth:`recv`, except for unpickling.
+        """
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._receiving:
             self._check_open()
@@ -396,11 +412,9 @@ class Channel:
                 raise
             parts = _parts(frame, views, may_keep)
             del views
-            if not frame.long:
-                return unpack(stream, parts)
-            *arrays, pickled = parts
-            del parts
-            return unpack(pickled, arrays)
+            if frame.long:
+                stream = parts.pop()
+            return stream, parts
 
     def _is_complete(self) -> bool:
         """Whether a whole message is here; makes room for what is known to come."""

@@ -18,7 +18,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from tf1sessions.errors import ClosedError, JobError, UsageError
@@ -51,6 +51,9 @@ class PoolStatistics:
     timed_out: int = 0
     cancelled: int = 0
     busy_seconds: float = 0.0
+
+
+_COUNTED = ("submitted", "waiting", "running", "succeeded", "failed", "timed_out", "cancelled", "busy_seconds")
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,9 @@ class SessionPool(concurrent.futures.Executor):
         else:
             self._progress = progress
         self._condition = threading.Condition()
-        self._statistics = PoolStatistics(workers=max_workers)
+        self._most_workers = max_workers
+        self._counts: dict[str, float] = dict.fromkeys(_COUNTED, 0)
+        self._counts["busy_seconds"] = 0.0
         self._numbers = itertools.count()
         self._shut = False
         self._leaving: set[threading.Thread] = set()  # under the lock: threads at their last lines
@@ -222,9 +227,12 @@ class SessionPool(concurrent.futures.Executor):
         for what, value in (("chunksize", chunksize), ("prefetch", prefetch)):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise UsageError(f"{what} is {value!r}", where="map()", next_step="Give an integer of 1 or more.")
-        if prefetch is None:
-            prefetch = 2 * self._statistics.workers
-        return lazy_map(self.submit, fn, zip(*iterables, strict=False), timeout, chunksize, prefetch, ordered)
+        most = functools.partial(self._prefetch, fn, chunksize) if prefetch is None else lambda: prefetch
+        return lazy_map(self.submit, fn, zip(*iterables, strict=False), timeout, chunksize, most, ordered)
+
+    def _prefetch(self, fn: Callable[..., Any], chunksize: int) -> int:
+        """How many jobs of a map are submitted ahead."""
+        return 2 * self._most_workers
 
     def _close_progress(self) -> None:
         close = getattr(self._progress, "close", None)
@@ -249,14 +257,20 @@ class SessionPool(concurrent.futures.Executor):
         with self._condition:
             return self._statistics
 
-    def _count(self, **changes: float) -> PoolStatistics:
-        """Adds to the counts; with the lock held."""
-        now = self._statistics
-        self._statistics = replace(now, **{name: getattr(now, name) + change for name, change in changes.items()})
-        return self._statistics
+    @property
+    def _statistics(self) -> PoolStatistics:
+        """The counts; with the lock held."""
+        return PoolStatistics(self._most_workers, **self._counts)  # type: ignore[arg-type]
 
-    def _tell(self, job: Job, state: str, seconds: float, statistics: PoolStatistics) -> None:
-        if self._progress is None:
+    def _count(self, **changes: float) -> PoolStatistics | None:
+        """Adds to the counts; with the lock held. Returns them if there is somebody to be told."""
+        counts = self._counts
+        for name, change in changes.items():
+            counts[name] += change
+        return None if self._progress is None else self._statistics
+
+    def _tell(self, job: Job, state: str, seconds: float, statistics: PoolStatistics | None) -> None:
+        if self._progress is None or statistics is None:
             return
         try:
             self._progress(PoolProgress(job.name, state, seconds, statistics))

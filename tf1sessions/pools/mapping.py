@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
-__all__ = ["lazy_map"]
+__all__ = ["Chunk", "lazy_map"]
 
 _Future = concurrent.futures.Future[Any]
 
@@ -21,7 +21,7 @@ def lazy_map(
     items: Iterator[tuple[Any, ...]],
     timeout: float | None,
     chunksize: int,
-    prefetch: int,
+    prefetch: Callable[[], int],
     ordered: bool,
 ) -> Iterator[Any]:
     """Submits the first jobs, and returns the iterator of all results. See ``SessionPool.map``."""
@@ -30,7 +30,7 @@ def lazy_map(
         ahead = _Ahead(lambda item: submit(function, *item), items, prefetch, ordered)
         ahead.fill()
         return ahead.results(deadline)
-    call = _Chunk(function)
+    call = Chunk(function)
     chunks = iter(lambda: list(itertools.islice(items, chunksize)), [])
     ahead = _Ahead(lambda chunk: submit(call, chunk), chunks, prefetch, ordered)
     ahead.fill()
@@ -43,12 +43,13 @@ def _each(lists: Generator[list[Any], None, None]) -> Iterator[Any]:
             yield from results
 
 
-class _Chunk:
+class Chunk:
     """A job of several items: calls the function for each, with what the pool puts first."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__qualname__ = f"{getattr(function, '__qualname__', self.__name__)} in chunks"
 
     def __call__(self, *first_and_chunk: Any) -> list[Any]:
         *first, chunk = first_and_chunk
@@ -58,7 +59,9 @@ class _Chunk:
 class _Ahead:
     """The jobs that are submitted, and whose results are not taken. Attention: this is **not** thread-safe!"""
 
-    def __init__(self, submit: Callable[[Any], _Future], items: Iterator[Any], prefetch: int, ordered: bool) -> None:
+    def __init__(
+        self, submit: Callable[[Any], _Future], items: Iterator[Any], prefetch: Callable[[], int], ordered: bool
+    ) -> None:
         self._submit, self._items, self._prefetch, self._ordered = submit, items, prefetch, ordered
         self._pending: dict[_Future, None] = {}  # in the order of the items
         self._ended: queue.SimpleQueue[_Future] = queue.SimpleQueue()
@@ -66,8 +69,11 @@ class _Ahead:
         self._error: Exception | None = None  # of the items, or of submit; raised after the results before it
 
     def fill(self) -> None:
-        """Submits jobs until there are enough."""
-        while self._more and len(self._pending) < self._prefetch:
+        """Submits jobs until there are enough; several at once where there are many, so that they travel together."""
+        most = self._prefetch()
+        if len(self._pending) > most - max(1, most // 4):
+            return
+        while self._more and len(self._pending) < most:
             try:
                 future = self._submit(next(self._items))
             except StopIteration:

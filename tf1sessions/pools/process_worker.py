@@ -3,33 +3,43 @@
 ::
 
     the pool's thread                                 this process, forked from the warm server
-      Setup ──────────────▶ Channel (it comes as stdin) ─▶ set up: plan, session, graph, model
-      ◀── Reply ─────────────────────────────────────────── ready, or why not
-      (function, args, kwargs, name) ───────────────────▶ unpickle, run, pickle
-      ◀── Reply ─────────────────────────────────────────── result, or exception; whether this worker may go on
-      close ────────────────────────────────────────────▶ end
+      a page (Board) and Setup ─▶ Channel (it comes as stdin) ─▶ set up: plan, session, graph, model
+      ◀── Reply ─────────────────────────────────────────────── ready, or why not
+      message of jobs ─────────────────────────────────────────▶ each: begin on the board, unpickle, run, pickle
+      ◀── Reply, on the board if it is small ────────────────── result, or exception; whether this worker may go on
+      ◀── message (no more, or the last reply) ──────────────── all that were to begin have ended
+      close ────────────────────────────────────────────────────▶ end
 
 Jobs run in the main thread. Whatever a job raises, ``SystemExit`` included, is its reply; what ends the process instead
-is told by the end of the channel.
+is told by the end of the channel, and the board has which job that was.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import faulthandler
 import importlib
 import os
+import pickle
 import socket
+import struct
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tf1sessions.pools.arrays import Channel
-from tf1sessions.pools.packing import pack, unpack
+from tf1sessions.pools.board import Board
+from tf1sessions.pools.call_packing import is_plain, split, unpack_call
+from tf1sessions.pools.packing import Packed, pack, unpack
 
-__all__ = ["Reply", "Setup", "preload", "preload_tf1", "preload_tf2", "work"]
+__all__ = ["REPLY_HEAD", "Reply", "Setup", "preload", "preload_tf1", "preload_tf2", "unpack_reply", "work"]
+
+REPLY_HEAD = struct.Struct("=i?")
+"""What a message to the pool begins with: which of the jobs it is the reply of, or -1; whether it is the last."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,7 @@ class Reply:
         traceback: Of all of them.
         place: In which step that was: ``"unpickle"``, ``"build"``, ``"run"``, ``"return"``.
         may_go_on: False when the job has left something behind, and the next one needs another process.
+        seconds: That it took.
     """
 
     result: Any = None
@@ -68,10 +79,20 @@ class Reply:
     traceback: str = ""
     place: str = ""
     may_go_on: bool = True
+    seconds: float = 0.0
 
     def parts(self) -> tuple[Any, ...]:
         """What is sent: a tuple takes a sixth of the time that an object of a class does."""
-        return self.result, self.errors, self.traceback, self.place, self.may_go_on
+        return self.result, self.errors, self.traceback, self.place, self.may_go_on, self.seconds
+
+
+def unpack_reply(stream: Any, buffers: Any) -> Reply:
+    """A reply that was sent.
+
+    Raises:
+        Exception: What unpickling raises.
+    """
+    return Reply(*unpack(stream, buffers))
 
 
 def preload() -> None:
@@ -97,46 +118,86 @@ def work(payload: Mapping[str, Any]) -> int:
         os.dup2(null.fileno(), 0)
     faulthandler.enable()  # the Python stack of a crash belongs to the error that it causes
     sys.path[:] = payload["path"]
+    _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+    if not descriptors:
+        return 0  # the pool has gone
+    board = Board(descriptors[0])
+    os.close(descriptors[0])
     with Channel(connection, "the pool") as channel, contextlib.ExitStack() as stack:
-        setup, reply = _receive(channel)
-        jobs: _Jobs | None = None
-        if not reply:
-            try:
-                jobs = _Jobs(payload["mode"], payload["v1"], setup, stack)
-                reply = Reply()
-            except BaseException as error:  # noqa: BLE001 - it is the first job's, whatever it is
-                reply = _failure(error, "build")
-        _send(channel, reply)
-        while jobs is not None:
-            reply = None  # its arrays, and the job's, must not outlive it
-            channel.poll(None)
-            job, reply = _receive(channel)
-            if not reply:
-                reply = jobs.run(*job)
-            job = None
-            _send(channel, reply)
-            if not reply.may_go_on:
-                return 0
+        try:
+            jobs = _set_up(channel, payload, stack)
+            reply = Reply()
+        except BaseException as error:  # noqa: BLE001 - it is the first job's, whatever it is
+            jobs, reply = None, _failure(error, "build")
+        _tell(channel, pack(reply.parts(), channel.in_band))
+        while jobs is not None and _work_on(channel, board, jobs):
+            pass
     return 0
 
 
-def _receive(channel: Channel) -> tuple[Any, Reply | None]:
-    """The next message; or what unpickling it raised. Ends the process when the pool has gone."""
-    try:
-        return channel.recv(), None
-    except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
-        if channel.closed:
-            sys.exit(0)
-        return None, _failure(error, "unpickle")
+def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.ExitStack) -> _Jobs:
+    stream, buffers = _receive(channel)
+    setup: Setup = unpack(stream, buffers)
+    return _Jobs(payload["mode"], payload["v1"], setup, stack)
 
 
-def _send(channel: Channel, reply: Reply) -> None:
+def _work_on(channel: Channel, board: Board, jobs: _Jobs) -> bool:
+    """Runs the jobs of the next message; nothing of them outlives it. False when no other job may be run here."""
+    stream, buffers = _receive(channel)
+    calls = split(stream)
+    go_on, told = True, False
+    for index, call in enumerate(calls):
+        if not board.begin(index):
+            break
+        start = time.monotonic()
+        reply = jobs.run_packed(call, buffers)
+        go_on = reply.may_go_on
+        last = not go_on or index == len(calls) - 1
+        if last:
+            del stream, buffers, call  # so that the pool may use the memory of arrays for what it sends next
+        told = _answer(channel, board, index, dataclasses.replace(reply, seconds=time.monotonic() - start), last)
+        if last:
+            break
+    if not told:
+        _tell(channel, Packed([REPLY_HEAD.pack(-1, True)]))
+    return go_on
+
+
+def _answer(channel: Channel, board: Board, index: int, reply: Reply, last: bool) -> bool:
+    """Gives a reply, another one if it cannot be sent. Returns whether the pool was told that it is the last."""
     try:
-        channel.send(reply.parts())
-    except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
+        if not reply.errors and is_plain(reply.result):
+            packed = Packed([pickle.dumps(reply.parts(), 5)])
+        else:
+            packed = pack(reply.parts(), channel.in_band)
+        if not packed.buffers and board.post(index, b"".join(packed.stream)):
+            return False
+        packed.stream.insert(0, REPLY_HEAD.pack(index, last))
+        _tell(channel, packed)
+        return last
+    except BaseException as error:  # whatever a foreign __reduce__ raises, and what is too long
+        if channel.closed or reply.place == "return":
+            raise
+        return _answer(channel, board, index, _failure(error, "return", reply.may_go_on), last)
+
+
+def _receive(channel: Channel) -> tuple[Any, Any]:
+    """The next message. Ends the process when the pool has gone."""
+    try:
+        return channel.recv_packed()
+    except BaseException:
         if channel.closed:
             sys.exit(0)
-        channel.send(_failure(error, "return", reply.may_go_on).parts())
+        raise
+
+
+def _tell(channel: Channel, packed: Packed) -> None:
+    try:
+        channel.send_packed(packed)
+    except BaseException:
+        if channel.closed:
+            sys.exit(0)
+        raise
 
 
 class _Jobs:
@@ -165,6 +226,14 @@ class _Jobs:
 
     def _new_session(self, name: str) -> Any:
         return importlib.import_module("tf1sessions.sessions.session").GraphSession(self._config, name=name)
+
+    def run_packed(self, call: tuple[memoryview, memoryview], buffers: list[Any]) -> Reply:
+        """One job as it came, to its end."""
+        try:
+            function, args, kwargs, name = unpack_call(call, buffers)
+        except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
+            return _failure(error, "unpickle")
+        return self.run(function, args, kwargs, name)
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Reply:
         """One job, to its end."""

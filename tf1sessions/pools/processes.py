@@ -8,6 +8,10 @@
 
 A thread takes a job, makes sure that it has a worker, sends the job and waits for the reply, for the end of the worker,
 or for the end of the job's time. A worker that died, hung or had a job cancelled is replaced before the next job.
+
+Jobs of a kind that took less than a millisecond before are taken several at a time, and go in one message. The worker
+tells on its ``board`` which it has begun and what they gave, so that nobody waits for a job that turns out to be long:
+those behind it that have not begun are given back. So are those of a worker that died.
 """
 
 from __future__ import annotations
@@ -17,13 +21,14 @@ import concurrent.futures
 import dataclasses
 import itertools
 import logging
+import operator
 import os
 import sys
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal
@@ -39,6 +44,10 @@ from tf1sessions.errors import (
     WorkerStartError,
 )
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
+from tf1sessions.pools.board import MOST_JOBS
+from tf1sessions.pools.call_packing import CallPacker
+from tf1sessions.pools.mapping import Chunk
+from tf1sessions.pools.packing import Packed
 from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer
 from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
@@ -63,6 +72,13 @@ _SET_BY_IMPORTS = {
     "KMP_INIT_AT_FORK": "FALSE",
     "TF2_BEHAVIOR": "1",
 }
+# Jobs go to a worker together while they are so short in sum that it costs the others nothing. What turns out to be
+# longer gives the rest back. Arbitrary, but well above what a message costs, and below what anybody notices.
+_TOGETHER_SECS = 0.001
+_DUE_SECS = 0.005
+_TOGETHER_BYTES = 32 << 10  # of the pickles of jobs that go together; arbitrary
+_MOST_KINDS = 1000  # of jobs whose time is known; arbitrary
+_LONG_SECS = 3600.0  # of a wait that ends when there is something; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
 
 
@@ -83,7 +99,11 @@ class _ProcessJob(Job):
     future: _ProcessFuture
 
     retries: int = 0
-    worker: PoolWorker | None = field(default=None, repr=False)  # that runs it, or is being built for it
+    kind: tuple[str, str] = ("", "")  # jobs of one kind take about the same time
+    seat: _Seat | None = field(default=None, repr=False)  # whose thread has taken it
+    worker: PoolWorker | None = field(default=None, repr=False)  # that it is sent to, or that is being built for it
+    index: int | None = None  # in the message that it is sent in
+    not_begun: int = 0  # how many workers died before they began it
 
     def begin(self) -> bool:
         self.future.began = not (self.ended or self.future.cancelled())
@@ -211,6 +231,8 @@ class ProcessSessionPool(SessionPool):
         self._environment = _environment()
         self._folder = os.getcwd()
         behavior = sys.modules.get("tensorflow.python.tf2")
+        self._packer = CallPacker()
+        self._seconds: dict[tuple[str, str], float] = {}  # that jobs took, by kind; single operations only
         self._payload = {
             "mode": mode,
             "path": [os.path.abspath(entry) for entry in sys.path],
@@ -243,7 +265,9 @@ class ProcessSessionPool(SessionPool):
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
     ) -> Job:
         retries = options.retries if isinstance(options, _ProcessJobOptions) else self._retries
-        return _ProcessJob(_ProcessFuture(), fn, args, kwargs, name, options.time_limit_secs, retries=retries)
+        return _ProcessJob(
+            _ProcessFuture(), fn, args, kwargs, name, options.time_limit_secs, retries=retries, kind=_kind(fn)
+        )
 
     # -- a job's state ---------------------------------------------------------------------------------------------
 
@@ -254,20 +278,23 @@ class ProcessSessionPool(SessionPool):
                 job.ended = True
                 job.future.set_running_or_notify_cancel()
             worker = job.worker
+            kill = worker is not None and worker.stop(job.index)
             seconds = 0.0 if job.started is None else time.monotonic() - job.started
             count = {"waiting" if job.started is None else "running": -1}
             statistics = self._count(cancelled=1, busy_seconds=seconds, **count)
-        if worker is not None:
+        if worker is not None and kill:
             worker.kill()
         self._tell(job, "cancelled", seconds, statistics)
 
-    def _attach(self, job: _ProcessJob, worker: PoolWorker) -> bool:
-        """Makes a worker the job's, to be killed with it; False when the job was cancelled."""
+    def _attach(self, jobs: list[_ProcessJob], worker: PoolWorker, building: bool = False) -> list[_ProcessJob]:
+        """Makes a worker the jobs', to be stopped with them. Returns those that were not cancelled."""
         with self._condition:
-            if job.ended or job.future.cancelled():
-                return False
-            job.worker = worker
-            return True
+            jobs = [job for job in jobs if not job.ended and not job.future.cancelled()]
+            if not building:
+                worker.prepare(len(jobs))
+            for index, job in enumerate(jobs):
+                job.worker, job.index = worker, None if building else index
+            return jobs
 
     # -- threads ---------------------------------------------------------------------------------------------------
 
@@ -287,35 +314,63 @@ class ProcessSessionPool(SessionPool):
             self._idle += 1  # it will take a job; counted down when it does
             thread.start()
 
-    def _take(self) -> _ProcessJob | None:
-        """The next job; None when there will be none."""
+    def _take(self, seat: _Seat) -> list[_ProcessJob]:
+        """The next jobs, several where all are short; none when there will be none."""
         with self._condition:
             while not self._waiting and not self._shut:
                 self._condition.wait()
             self._idle -= 1
             if not self._waiting:
-                return None
-            job = self._waiting.popleft()
-            self._running[id(job)] = job
-            return job
+                return []
+            jobs = [self._waiting.popleft()]
+            secs = self._short_secs(jobs[0])
+            most = self._most_at_once(seat)
+            while secs < _TOGETHER_SECS and len(jobs) < most:
+                secs += self._short_secs(self._waiting[0])
+                jobs.append(self._waiting.popleft())
+            for job in jobs:
+                job.seat = seat
+                self._running[id(job)] = job
+            return jobs
+
+    def _most_at_once(self, seat: _Seat) -> int:
+        """How many jobs may go to a worker in one message; the other workers shall have some, too."""
+        if seat.worker is None or self._max_memory_mb is not None:
+            return 1
+        most = min(MOST_JOBS, 1 + len(self._waiting) // self._most_workers)
+        return most if self._max_jobs is None else min(most, self._max_jobs - seat.jobs)
+
+    def _short_secs(self, job: _ProcessJob) -> float:
+        """How long such a job takes; as long as one may that goes together with others, if that is not known."""
+        return self._seconds.get(job.kind, _TOGETHER_SECS)
+
+    def _prefetch(self, fn: Callable[..., Any], chunksize: int) -> int:
+        ahead = 2 * self._most_workers
+        secs = self._seconds.get(_kind(fn if chunksize == 1 else Chunk(fn)), _TOGETHER_SECS)
+        return ahead * max(1, min(MOST_JOBS, int(_TOGETHER_SECS / max(secs, 1e-9))))
 
     def _work(self, number: int) -> None:
         """The life of a worker's thread; the worker may be replaced."""
         seat = _Seat(number)
         try:
-            while (job := self._take()) is not None:
+            while jobs := self._take(seat):
                 try:
-                    if self._start(job):
-                        self._run(job, seat)
+                    self._run_all(jobs, seat)
                 except BaseException as error:  # a mistake of ours: nobody shall wait for ever
-                    logger.exception("%s: job %r", self.name, job.name)
+                    logger.exception("%s: job %r", self.name, jobs[0].name)
                     seat.empty(kill=True)
-                    self._finish(job, "failed", error=error)
+                    for job in jobs:
+                        if job.seat is seat and (job.started is not None or self._start(job)):
+                            self._finish(job, "failed", error=error)
                 finally:
                     with self._condition:
-                        del self._running[id(job)]
+                        for job in jobs:
+                            if job.seat is seat:
+                                job.seat = job.worker = None
+                                del self._running[id(job)]
                         self._idle += 1
-                del job  # its arguments, and its result
+                jobs.clear()  # arguments and results must not outlive them here
+                del job
         finally:
             seat.empty()
             with self._condition:
@@ -329,68 +384,108 @@ class ProcessSessionPool(SessionPool):
             if last:
                 self._release()
 
-    # -- running a job ---------------------------------------------------------------------------------------------
+    def _give_back(self, jobs: Sequence[_ProcessJob]) -> None:
+        """Lets others take jobs that have not begun."""
+        with self._condition:
+            for job in reversed(jobs):
+                job.seat = job.worker = job.index = None
+                del self._running[id(job)]
+                if not job.ended and not job.future.cancelled():
+                    self._waiting.appendleft(job)
+            self._dispatch()
 
-    def _run(self, job: _ProcessJob, seat: _Seat) -> None:
-        """Runs one job to its end, again where its worker died and it has retries."""
-        retries, not_begun = job.retries, 0
-        while True:
-            error: Tf1SessionsError
-            try:
-                reply = self._attempt(job, seat)
-                break
-            except WorkerGone as gone:
-                building = seat.building
-                end = seat.empty()
-                if not gone.begun and not_begun < _NOT_BEGUN_TIMES:
-                    not_begun += 1
-                    continue
-                error, state = self._death(job, end, building), "failed"
-            except TimeUp:
-                error, state = self._lateness(job, seat.building), "timed_out"
-                seat.empty(kill=True)
-            except (WorkError, ClosedError) as failure:  # no worker could be started
-                error, state, retries = failure, "failed", 0
-            if retries == 0 or job.ended:
-                self._finish(job, state, error=error)
-                return
-            retries -= 1
-        if reply is None:  # cancelled
-            seat.empty(kill=True)
-            return
-        if reply.errors:
-            finished = self._finish(job, "failed", error=self._job_error(job, reply))
-        else:
-            finished = self._finish(job, "succeeded", result=reply.result)
-        if not finished:
-            seat.empty(kill=True)
-        elif not reply.may_go_on or self._is_worn(seat):
-            seat.empty()
+    # -- running jobs ----------------------------------------------------------------------------------------------
 
-    def _attempt(self, job: _ProcessJob, seat: _Seat) -> Reply | None:
-        """One try; None when the job was cancelled."""
+    def _run_all(self, jobs: list[_ProcessJob], seat: _Seat) -> None:
+        again = self._run(jobs, seat)
+        while again is not None:
+            again = self._run([again], seat)
+
+    def _run(self, jobs: list[_ProcessJob], seat: _Seat) -> _ProcessJob | None:
+        """Runs jobs, or gives them back. Returns one that is to be run again, by itself.
+
+        All are short, as far as is known, or it is only one.
+        """
+        first = jobs[0]
+        if first.started is None and not self._start(first):
+            self._give_back(jobs[1:])
+            return None
         try:
             if seat.worker is None:
-                seat.worker = self._new_worker(seat.number)
-                seat.building = True
-                if not self._attach(job, seat.worker):
+                assert len(jobs) == 1
+                if (reply := self._build(first, seat)) is None or reply.errors:
+                    if reply is not None:
+                        self._finish(first, "failed", error=self._job_error(first, reply))
+                    seat.empty(kill=reply is None)
                     return None
-                setup = dataclasses.replace(self._setup, number=seat.number)
-                reply = seat.worker.request(setup, self._build_limit_secs)
-                if reply.errors:
-                    return dataclasses.replace(reply, place="build", may_go_on=False)
-                seat.building = False
-            elif not self._attach(job, seat.worker):
+            return _Message(self, seat, jobs).run()
+        except WorkerGone:  # while it was built
+            return self._after_death([first], True, seat)
+        except TimeUp:
+            seat.empty(kill=True)
+            return self._again(first, "timed_out", self._lateness(first, building=True))
+        except (WorkError, ClosedError) as error:  # no worker could be started
+            self._finish(first, "failed", error=error)
+            return None
+
+    def _build(self, job: _ProcessJob, seat: _Seat) -> Reply | None:
+        """Gives a seat a worker; None when the job was cancelled."""
+        seat.worker = worker = self._new_worker(seat.number)
+        seat.building = True
+        try:
+            if not self._attach([job], worker, building=True):
                 return None
-            seat.jobs += 1
-            return seat.worker.request((job.function, job.args, job.kwargs, job.name), job.time_limit_secs)
-        except WorkerGone:
-            if job.ended or job.future.cancelled():
-                return None
-            raise
+            reply = worker.set_up(dataclasses.replace(self._setup, number=seat.number), self._build_limit_secs)
+            seat.building = False
+            if reply.errors and reply.place != "pickle":
+                reply = dataclasses.replace(reply, place="build")
         finally:
             with self._condition:
                 job.worker = None
+        return None if worker.doomed else reply
+
+    def _after_death(self, jobs: Sequence[_ProcessJob], has_run: bool, seat: _Seat) -> _ProcessJob | None:
+        """A worker has ended: it costs the first job, if that has run; the others have not begun. Returns what is to be
+        run again."""
+        building = seat.building
+        end = seat.empty()
+        first, *others = jobs
+        self._give_back(others)
+        if first.ended:  # cancelled
+            return None
+        if not has_run and first.not_begun < _NOT_BEGUN_TIMES:
+            first.not_begun += 1
+            return first
+        return self._again(first, "failed", self._death(first, end, building))
+
+    def _again(self, job: _ProcessJob, state: str, error: Tf1SessionsError) -> _ProcessJob | None:
+        """Ends a job whose worker died or whose time was up, or returns it, when it has retries."""
+        if job.started is None and not self._start(job):
+            return None
+        if job.retries == 0 or job.ended:
+            self._finish(job, state, error=error)
+            return None
+        job.retries -= 1
+        return job
+
+    def _end(self, job: _ProcessJob, reply: Reply) -> None:
+        """A worker has replied."""
+        if reply.seconds:
+            self._learn(job.kind, reply.seconds)
+        if job.started is None and not self._start(job):
+            return
+        assert job.started is not None
+        job.started = min(job.started, time.monotonic() - reply.seconds)  # this thread may have learned of it later
+        if reply.errors:
+            self._finish(job, "failed", error=self._job_error(job, reply))
+        else:
+            self._finish(job, "succeeded", result=reply.result)
+
+    def _learn(self, kind: tuple[str, str], secs: float) -> None:
+        known = self._seconds.get(kind, 0.0)
+        if not known and len(self._seconds) >= _MOST_KINDS:
+            self._seconds.clear()
+        self._seconds[kind] = secs if secs > known else known + (secs - known) / 8
 
     def _new_worker(self, number: int) -> PoolWorker:
         environment = self._environment
@@ -496,6 +591,145 @@ class ProcessSessionPool(SessionPool):
         self._released.set()
 
 
+# -- jobs that are sent together -------------------------------------------------------------------------------------
+
+
+class _Message:
+    """Jobs that a worker gets in one message, from their pickling to their end. For the thread of the seat.
+
+    The first without a reply runs. Whether one behind it has begun is known when the worker has ended, or was held.
+    """
+
+    def __init__(self, pool: ProcessSessionPool, seat: _Seat, jobs: list[_ProcessJob]) -> None:
+        assert seat.worker is not None
+        self._pool, self._seat, self._worker = pool, seat, seat.worker
+        self._jobs = jobs  # once it is sent: by their numbers in it
+        self._replied: set[int] = set()
+        self._may_go_on = True
+
+    def run(self) -> _ProcessJob | None:
+        """Returns a job that is to be run again, by itself."""
+        try:
+            late = self._send() and self._follow()
+        except WorkerGone:
+            begun, rest = self._worker.begun, self._left()
+            if not rest:
+                return self._leave()
+            has_run = 0 < begun and begun - 1 not in self._replied
+            return self._pool._after_death(rest, has_run, self._seat)
+        if late:
+            first, *others = self._left()
+            self._seat.empty(kill=True)
+            self._pool._give_back(others)
+            return self._pool._again(first, "timed_out", self._pool._lateness(first, building=False))
+        return self._leave()
+
+    def _send(self) -> bool:
+        """Sends what can be sent together; the rest is given back, or has failed. False when nothing was sent."""
+        pool, jobs, self._jobs = self._pool, self._jobs, []
+        calls: list[tuple[bytes, Packed]] = []
+        length = 0
+        for number, job in enumerate(jobs):
+            try:
+                call = pool._packer((job.function, job.args, job.kwargs, job.name), self._worker.in_band)
+            except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
+                pool._end(job, Reply(errors=(error,), place="pickle"))
+                continue
+            length += len(call[0]) + call[1].length
+            is_large = bool(call[1].buffers) or length > _TOGETHER_BYTES
+            if calls and is_large:
+                pool._give_back(jobs[number:])
+                break
+            self._jobs.append(job)
+            calls.append(call)
+            if is_large:
+                pool._give_back(jobs[number + 1 :])
+                break
+        there = pool._attach(self._jobs, self._worker)
+        if len(there) < len(calls):  # some were cancelled
+            calls = [call for job, call in zip(self._jobs, calls, strict=True) if job in there]
+            pool._give_back([job for job in self._jobs if job not in there])
+            self._jobs = there
+        if not calls:
+            return False
+        if there[0].started is None:
+            pool._start(there[0])  # if it was cancelled, its worker knows
+        try:
+            self._worker.send(calls)
+        except WorkerGone:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever keeps it from being sent, such as a lack of memory
+            self._replied.add(0)
+            pool._end(there[0], Reply(errors=(error,), place="pickle"))
+            return False
+        return True
+
+    def _follow(self) -> bool:
+        """Until the worker has no more to do; True when the time of the job that runs is up."""
+        pool, worker = self._pool, self._worker
+        since = time.monotonic()
+        due = since + _DUE_SECS
+        at = 0  # the first without a reply
+        while worker.busy:
+            job = self._jobs[at] if at < len(self._jobs) else None
+            secs = _LONG_SECS
+            if job is not None:
+                if job.started is None and worker.begun > at:
+                    pool._start(job)
+                if job.time_limit_secs is not None:
+                    secs = since + job.time_limit_secs - time.monotonic()
+                if job.started is None or at + 1 < len(self._jobs):
+                    secs = min(secs, due - time.monotonic())
+            if replies := worker.replies(secs):
+                self._take(replies)
+                while at in self._replied:
+                    at += 1
+                since = time.monotonic()
+                continue
+            now = time.monotonic()
+            if job is None:
+                continue
+            if job.time_limit_secs is not None and now >= since + job.time_limit_secs:
+                if worker.hold(at + 1) <= at + 1:
+                    return True
+            elif now >= due:
+                due = now + _DUE_SECS
+                self._hold(at)
+        return False
+
+    def _take(self, replies: list[tuple[int, Reply]]) -> None:
+        for index, reply in sorted(replies, key=operator.itemgetter(0)):
+            self._replied.add(index)
+            self._may_go_on &= reply.may_go_on
+            self._pool._end(self._jobs[index], reply)
+        replies.clear()
+
+    def _hold(self, at: int) -> None:
+        """They take longer than was thought: lets others have what has not begun."""
+        first = max(self._worker.begun, at + 1)
+        if self._worker.hold(first) <= first:
+            rest, self._jobs = self._jobs[first:], self._jobs[:first]
+            self._pool._give_back(rest)
+
+    def _left(self) -> list[_ProcessJob]:
+        return [job for index, job in enumerate(self._jobs) if index not in self._replied]
+
+    def _leave(self) -> _ProcessJob | None:
+        """The worker has no more to do: what it did not begin is for others."""
+        rest = self._left()
+        again = rest.pop(0) if rest and rest[0].started is not None and not rest[0].ended else None
+        self._pool._give_back(rest)
+        with self._pool._condition:
+            for job in self._jobs:
+                job.worker = None
+        self._seat.jobs += len(self._replied)
+        if self._worker.doomed:
+            self._seat.empty(kill=True)
+        elif not self._may_go_on or self._pool._is_worn(self._seat):
+            self._seat.empty()
+        return again
+
+
 # -- a thread's place for a worker ----------------------------------------------------------------------------------
 
 
@@ -512,6 +746,12 @@ class _Seat:
         """Ends its worker, which must be there unless nobody looks at the result."""
         worker, self.worker, self.building, self.jobs = self.worker, None, False, 0
         return WorkerEnd(0, WorkerStartError("there was no worker"), "") if worker is None else worker.end(kill)
+
+
+def _kind(function: Any) -> tuple[str, str]:
+    function = getattr(function, "func", function)  # of functools.partial
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return getattr(function, "__module__", None) or "", name
 
 
 def _check_count(what: str, value: int, least: int, where: str) -> None:

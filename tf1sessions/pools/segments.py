@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CAN_SHARE", "FREE", "LENT", "RETIRED", "Mapping", "Segment"]
+__all__ = ["CAN_SHARE", "FREE", "LENT", "RETIRED", "Mapping", "Segment", "anonymous_file", "fence"]
 
 CAN_SHARE = hasattr(socket, "AF_UNIX") and hasattr(socket, "send_fds") and hasattr(os, "pwrite")
 """Whether this platform passes descriptors from process to process."""
@@ -67,12 +67,7 @@ class Mapping:
 
     @state.setter
     def state(self, state: int) -> None:
-        fence = (
-            threading.Lock()
-        )  # what was read or written before its release stays before what follows its acquisition
-        fence.acquire()
-        fence.release()
-        fence.acquire()
+        fence()
         ctypes.c_ubyte.from_address(self._address + self.size).value = state
 
     def export(self, ended: Callable[..., object], *args: Any) -> memoryview:
@@ -86,6 +81,17 @@ class Mapping:
         end.mapping, end.call, end.args = self, ended, args
         _ENDS[id(end)] = end
         return memoryview(exporter).cast("B")
+
+
+def fence() -> None:
+    """Keep what was read and written before this call before what is read and written after it, for all processes.
+
+    With a lock of its own, because garbage collection may call it in the midst of itself.
+    """
+    lock = threading.Lock()
+    lock.acquire()
+    lock.release()  # what stands above stays above
+    lock.acquire()  # what stands below stays below
 
 
 class _End(weakref.ref[Any]):
@@ -123,7 +129,7 @@ class Segment:
         self.known = False  # the other process has mapped it
         self._mapping: Mapping | None = None
         self._bytes: NDArray[np.uint8] | None = None  # of the mapping
-        self._fd = _anonymous_file()
+        self._fd = anonymous_file()
         try:
             os.ftruncate(self._fd, size + _PAGE * bool(number))
         except BaseException:
@@ -196,7 +202,8 @@ def _flat(array: NDArray[Any]) -> NDArray[np.uint8] | None:
     return array.reshape(-1).view(np.uint8) if array.flags.c_contiguous else None
 
 
-def _anonymous_file() -> int:
+def anonymous_file() -> int:
+    """The descriptor of an empty file that has no name."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("tf1sessions")
     with tempfile.TemporaryFile(prefix="tf1sessions-") as file:

@@ -110,7 +110,7 @@ class ThreadSessionPool(SessionPool):
         """Starts workers for waiting jobs; with the lock held."""
         if self._idle:
             self._condition.notify(len(self._waiting))
-        while len(self._waiting) > self._idle and len(self._workers) < self._statistics.workers:
+        while len(self._waiting) > self._idle and len(self._workers) < self._most_workers:
             thread = threading.Thread(target=self._work, name=f"{self.name}-{next(self._thread_numbers)}", daemon=True)
             self._workers.add(thread)
             self._idle += 1  # it will take a job; counted down when it does

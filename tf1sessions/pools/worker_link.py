@@ -2,11 +2,9 @@
 
 ::
 
-    a thread of the pool ─▶ PoolWorker.request ═ Channel ═▶ process_worker.work, forked from the warm server
-                                  ▲
+    a thread of the pool ─▶ PoolWorker.send ═══ Channel ═══▶ process_worker.work, forked from the warm server
+                         ◀─ PoolWorker.replies ═ Board, Channel ═╝
                     stderr ── a reader thread, which passes it on and keeps the end
-
-Whether a message was read is told by the kernel: a socket whose other end closes it with something unread is reset.
 """
 
 from __future__ import annotations
@@ -17,13 +15,16 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tf1sessions.errors import PeerGoneError, WorkError, WorkerStartError
+from tf1sessions.errors import ClosedError, PeerGoneError, WorkError, WorkerStartError
 from tf1sessions.pools.arrays import Channel
-from tf1sessions.pools.process_worker import Reply
+from tf1sessions.pools.board import Board
+from tf1sessions.pools.call_packing import joined
+from tf1sessions.pools.packing import Packed
+from tf1sessions.pools.process_worker import REPLY_HEAD, Reply, Setup, unpack_reply
 from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
 
 __all__ = ["WORKER", "PoolWorker", "TimeUp", "WorkerEnd", "WorkerGone"]
@@ -35,15 +36,12 @@ _STDERR_BYTES = 16384  # that are kept of what a worker wrote; arbitrary
 _STDERR_LINES = 40  # of it that are told; the same
 _NOISE = "Extension modules: "  # faulthandler's last line: kilobytes of names
 _END_SECS = 5.0  # for a worker to end when its channel is closed; then it is killed; arbitrary
+_REST_SECS = 60.0  # for a message to arrive when its beginning has; arbitrary
 _LOOK_SECS = 1.0  # how often a thread that waits for a reply looks whether the worker is there; arbitrary
 
 
 class WorkerGone(Exception):
     """A worker has ended."""
-
-    def __init__(self, begun: bool) -> None:
-        super().__init__()
-        self.begun = begun  # it had read what was sent to it
 
 
 class TimeUp(Exception):
@@ -60,7 +58,13 @@ class WorkerEnd:
 
 
 class PoolWorker:
-    """A worker process, its channel, and the end of its stderr. For one thread, except :meth:`kill`."""
+    """A worker process, its channel and board, and the end of its stderr.
+
+    For one thread, except :meth:`kill`, and :meth:`stop` under its pool's lock.
+
+    Raises:
+        WorkerStartError: It cannot be started.
+    """
 
     def __init__(
         self, server: WorkerServer, name: str, payload: Mapping[str, Any], environment: Mapping[str, str], folder: str
@@ -77,6 +81,10 @@ class PoolWorker:
                 spec = WorkerSpec(
                     name, f"{WORKER}:work", payload, environment, folder, theirs.fileno(), _stdout(stack), their_stderr
                 )
+                self._board = Board()
+                on_failure.callback(self._board.close)
+                stack.callback(self._board.close_file)
+                socket.send_fds(ours, [b"b"], [self._board.fileno()])
                 self._handle = server.spawn(spec)
                 on_failure.pop_all()
         except OSError as error:  # too many open files
@@ -85,47 +93,124 @@ class PoolWorker:
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN)
         self._stderr = _Stderr(stderr, name)
+        self._busy = False
+        self.doomed = False  # it is killed, or will be: no job may be sent to it
 
-    def request(self, message: Any, limit_secs: float | None) -> Reply:
-        """Sends a message, and waits for the reply.
+    # -- for one thread --
+
+    def set_up(self, setup: Setup, limit_secs: float | None) -> Reply:
+        """Has it make what its jobs need.
 
         Raises:
             WorkerGone: The worker has ended.
-            TimeUp: The reply did not come in time.
+            TimeUp: It was not ready in time.
         """
         deadline = None if limit_secs is None else time.monotonic() + limit_secs
-        self._stderr.forget()
         try:
-            self._channel.send(message)
+            self._channel.send(setup)
         except Exception as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
-            if self._channel.closed or isinstance(error, PeerGoneError):
-                raise WorkerGone(begun=False) from error
-            return Reply(errors=(error,), place="pickle")
-        del message
-        if self._wait(deadline) & select.POLLERR:
-            raise WorkerGone(begun=False)
-        try:
-            parts = self._channel.recv(None if deadline is None else max(1.0, deadline - time.monotonic()))
-        except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
             if self._channel.closed:
-                raise WorkerGone(begun=True) from error
-            if isinstance(error, TimeoutError) and deadline is not None and time.monotonic() > deadline:
-                raise TimeUp from error
-            return Reply(errors=(error,), place="result")
-        return Reply(*parts)
-
-    def _wait(self, deadline: float | None) -> int:
-        """Waits for a message or the worker's end; returns what ``poll`` says of the channel."""
-        while True:
-            left = _LOOK_SECS if deadline is None else min(_LOOK_SECS, max(0.0, deadline - time.monotonic()))
-            ended = self._handle.done()
-            events = self._poll.poll(1000 * left)
-            if events:
-                return int(events[0][1])
-            if ended:  # and a fork of this process has the channel's other end open
-                raise WorkerGone(begun=True)
+                raise WorkerGone from error
+            return Reply(errors=(error,), place="pickle")
+        while not self._wait(_LOOK_SECS if deadline is None else deadline - time.monotonic()):
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeUp
+        try:
+            return unpack_reply(*self._channel.recv_packed(_REST_SECS))
+        except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
+            if self._channel.closed:
+                raise WorkerGone from error
+            return Reply(errors=(error,), place="result")
+
+    @property
+    def in_band(self) -> float:
+        """Arrays with fewer bytes than this are to stay in the pickles of jobs."""
+        return self._channel.in_band
+
+    def prepare(self, count: int) -> None:
+        """Gets ready for so many jobs; from now on :meth:`stop` is meant for them."""
+        self._board.clear(count)
+
+    def send(self, calls: Sequence[tuple[bytes, Packed]]) -> None:
+        """Sends the jobs.
+
+        Raises:
+            WorkerGone: The worker has ended.
+            Exception: They cannot be sent, and were not.
+        """
+        self._busy = True
+        self._stderr.forget()
+        try:
+            self._channel.send_packed(joined(calls))
+        except Exception as error:
+            self._busy = False
+            if self._channel.closed or isinstance(error, PeerGoneError):
+                raise WorkerGone from error
+            raise
+
+    @property
+    def busy(self) -> bool:
+        """Whether it has jobs that it has not ended or refused."""
+        return self._busy
+
+    def replies(self, secs: float) -> list[tuple[int, Reply]]:
+        """Waits for replies to the jobs; returns those that are there, by their numbers in the message.
+
+        Args:
+            secs: How long to wait until all jobs have ended.
+
+        Raises:
+            WorkerGone: The worker has ended, and all its replies were returned.
+        """
+        found: list[tuple[int, Reply]] = []
+        gone = False
+        try:
+            if self._wait(secs):
+                stream, buffers = self._channel.recv_packed(_REST_SECS)
+                index, last = REPLY_HEAD.unpack_from(stream)
+                self._busy = not last
+                if index >= 0:
+                    found.append((index, _read(stream[REPLY_HEAD.size :], buffers)))
+        except (WorkerGone, PeerGoneError, ClosedError, TimeoutError):
+            gone = True
+        found = [(index, _read(reply, ())) for index, reply in self._board.replies()] + found
+        if gone and not found:
+            raise WorkerGone
+        return found
+
+    @property
+    def begun(self) -> int:
+        """How many jobs of the message have begun; the last of them may have been refused."""
+        return self._board.begun
+
+    def _wait(self, secs: float) -> bool:
+        """Waits for a message or the worker's end, a while; False when there is none."""
+        ended = self._handle.done()
+        if self._poll.poll(1000 * max(0.0, min(secs, _LOOK_SECS))):
+            return True
+        if ended:  # and a fork of this process has the channel's other end open
+            raise WorkerGone
+        return False
+
+    # -- for any thread --
+
+    def hold(self, first: int) -> int:
+        """Lets no job of the message begin from this one on. Returns how many had begun; see :class:`Board`."""
+        return self._board.hold(first)
+
+    def stop(self, index: int | None) -> bool:
+        """Keeps a job from beginning. Returns whether it is too late for that, and the worker must be killed.
+
+        Args:
+            index: Of the job in the message; None while the worker is set up.
+        """
+        if index is not None:
+            if self._board.hold(index + 1) > index + 1:
+                return False  # it has ended, and another one has begun
+            if self._board.hold(index) <= index:
+                return False
+        self.doomed = True
+        return True
 
     def memory_mb(self) -> float:
         """Its resident memory in MiB; 0.0 where the platform does not tell."""
@@ -153,7 +238,15 @@ class PoolWorker:
         except WorkError as error:
             result = error
         assert result is not None
+        self._board.close()
         return WorkerEnd(self._handle.pid, result, self._stderr.end())
+
+
+def _read(stream: Any, buffers: Any) -> Reply:
+    try:
+        return unpack_reply(stream, buffers)
+    except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
+        return Reply(errors=(error,), place="result")
 
 
 class _Stderr:

@@ -1,0 +1,131 @@
+"""Board: what a pool and its worker tell each other about a message of several jobs, in a page that both see.
+
+::
+
+    pool's thread                                              worker
+      clear(), message of n jobs ═════════ Channel ═══════════▶ begin(0), run, post(reply)
+      replies()   ◀──────────── the board ───────────────────── begin(1), run, post(reply)
+      hold(2): nothing from there on begins                     begin(2) is refused
+      wakes up    ◀═══════════════ Channel ════════════════════ has ended
+
+A job costs no system call this way, and nobody is woken for it. The pool's thread looks at the board when the worker
+has ended all jobs, when it is due, or when the worker has gone: the board outlives it, and tells the jobs that it began
+and the replies that it gave.
+
+Whether a job begins is settled without a lock that a dying process could take with it: the worker writes that it begins
+and then reads the limit, the pool writes the limit and then reads what has begun, each with a fence in between. At
+least one of them sees what the other wrote.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from tf1sessions.pools.segments import Mapping, anonymous_file, fence
+
+__all__ = ["MOST_JOBS", "Board"]
+
+MOST_JOBS = 64
+"""Of a message; a byte counts them."""
+
+_SIZE = 64 << 10  # bytes; arbitrary: replies that find no room here go through the channel
+_BEGUN, _LIMIT, _POSTED, _FIRST = 0, 1, 2, 8  # places: three counts, and the first reply
+_HEAD = 5  # bytes before a reply: its job, and its length
+
+
+class Board:
+    """The page, for both sides: the worker begins and posts, the pool does the rest.
+
+    Only :meth:`hold` is safe to call simultaneously from multiple threads.
+
+    Args:
+        fd: Of the page, which stays the caller's; None makes a new page.
+    """
+
+    def __init__(self, fd: int | None = None) -> None:
+        self._own_fd = -1
+        if fd is None:
+            self._own_fd = fd = anonymous_file()
+            os.ftruncate(fd, _SIZE)
+        try:
+            self._bytes = Mapping(fd, _SIZE, False).export(lambda: None)
+        except BaseException:
+            self.close_file()
+            raise
+        self._lock = threading.Lock()  # held while the limit is changed
+        self._end = _FIRST  # of what is posted, as far as this side has written or read it
+        self._count = 0  # the same: how many replies that is
+
+    def fileno(self) -> int:
+        """The descriptor of a page that was made here, until :meth:`close_file`."""
+        return self._own_fd
+
+    def close_file(self) -> None:
+        """Close the descriptor; the page stays."""
+        if self._own_fd >= 0:
+            os.close(self._own_fd)
+            self._own_fd = -1
+
+    def close(self) -> None:
+        """Let the page go. What is said here afterwards has no effect."""
+        self.close_file()
+        self._bytes = memoryview(bytearray(_SIZE))
+
+    # -- the worker --
+
+    def begin(self, index: int) -> bool:
+        """Say that a job begins, before anything of it is read; False when it must not."""
+        if index == 0:
+            self._end, self._count = _FIRST, 0
+        self._bytes[_BEGUN] = index + 1
+        fence()
+        return index < self._bytes[_LIMIT]
+
+    def post(self, index: int, reply: bytes) -> bool:
+        """Leave a reply; False when there is no room for it."""
+        start, end = self._end + _HEAD, self._end + _HEAD + len(reply)
+        if end > _SIZE:
+            return False
+        self._bytes[self._end] = index
+        self._bytes[self._end + 1 : start] = len(reply).to_bytes(4, "little")
+        self._bytes[start:end] = reply
+        self._end, self._count = end, self._count + 1
+        fence()
+        self._bytes[_POSTED] = self._count
+        return True
+
+    # -- the pool --
+
+    def clear(self, count: int) -> None:
+        """Make it ready for a message of so many jobs, when the worker has nothing to do."""
+        self._end, self._count = _FIRST, 0
+        with self._lock:
+            self._bytes[_BEGUN] = self._bytes[_POSTED] = 0
+            self._bytes[_LIMIT] = count
+        fence()
+
+    @property
+    def begun(self) -> int:
+        """How many jobs have begun; the last of them may still have been refused."""
+        return self._bytes[_BEGUN]
+
+    def hold(self, first: int) -> int:
+        """Let no job begin from this one on. Returns how many had begun: if it is more, one of those may be running."""
+        with self._lock:
+            if first < self._bytes[_LIMIT]:
+                self._bytes[_LIMIT] = first
+        fence()
+        return self._bytes[_BEGUN]
+
+    def replies(self) -> list[tuple[int, bytes]]:
+        """Those that came since the last look."""
+        found = []
+        posted = self._bytes[_POSTED]
+        fence()
+        while self._count < posted:
+            start = self._end + _HEAD
+            end = start + int.from_bytes(self._bytes[self._end + 1 : start], "little")
+            found.append((self._bytes[self._end], bytes(self._bytes[start:end])))
+            self._end, self._count = end, self._count + 1
+        return found
