@@ -124,23 +124,83 @@ def test_which_gpus(here: Callable[..., None]) -> None:
 @pytest.mark.parametrize(
     ("args", "parts"),
     [
-        (["-n", "0"], ["workers is 0"]),
-        (["-n", "9", "--fraction", "0.5"], ["only 1 of 9 workers fit", "Up to fraction=0.09 fits 9"]),
-        (["--gpus", "a"], ["--gpus", "'a'", "0,1"]),
-        (["--gpus", "4"], ["gpus names 4", "GPUs 0"]),
-        (["--fraction", "2"], ["fraction is 2"]),
-        (["--describe", "no.json"], ["no.json", "No such file"]),
+        (["-n", "0"], ["'--workers': 0", "x>=1"]),
+        (["-n", "-1"], ["'--workers': -1", "x>=1"]),
+        (["-n", "x"], ["'--workers': 'x'", "integer"]),
+        (["-n", "9", "--fraction", "0.5"], ["only 1 of 9 workers fit", "(from the options", "Up to fraction=0.09"]),
+        (["-n", "100000"], ["for 100000 workers", "(from the options", "Plan fewer workers"]),
+        (["--gpus", "a"], ["'--gpus': 'a'", "0,1"]),
+        (["--gpus", "7"], ["gpus names 7, and there is GPU 0", "(from the options", "as CUDA counts"]),
+        (["--gpus", "0,0"], ["gpus is (0, 0)", "(from the options", "different GPU numbers"]),
+        (["--gpus", ""], ["'--gpus': ''", "0,1"]),
+        (["--fraction", "0"], ["'--fraction': 0", "x>0"]),
+        (["--fraction", "2"], ["fraction is 2", "(from the options", "at most 1"]),
+        (["--fraction", "nan"], ["'--fraction': 'nan'", "finite number"]),
+        (["--limit-mb", "0"], ["'--limit-mb': 0", "x>0"]),
+        (["--limit-mb", "inf"], ["'--limit-mb': 'inf'", "finite number"]),
+        (["--limit-mb", "50000"], ["0: 50000 of 40300 free", "(from the options", "Up to fraction=0.97 fits 1"]),
+        (["--fraction", "0.1", "--limit-mb", "9"], ["fraction is 0.1 and limit_mb is 9", "Give one of the two"]),
+        (["--lanes", "0"], ["'--lanes': 0", "x>=1"]),
+        (["--lanes", "9999"], ["9999 lanes in", "(from the options", "Use fewer lanes"]),
+        (["--lanes", "2", "--growth"], ["growth is True and lanes is 2", "leave growth out"]),
+        (["--reserve", "-1"], ["'--reserve': -1", "x>=0"]),
+        (
+            ["--reserve", "99999"],
+            ["99999 MiB in reserve", "(from the options", "Reserve less, or end what holds memory"],
+        ),
         (["--strategy", "best"], ["--strategy", "best"]),
-        (["--every", "0"], ["--every"]),
+        (["--watch", "--every", "0"], ["'--every': 0", "x>=0.1"]),
+        (["--watch", "--every", "-1"], ["'--every': -1", "x>=0.1"]),
+        (["--watch", "--every", "nan"], ["'--every': 'nan'", "finite number"]),
         (["--watch", "--describe", "x.json"], ["--watch looks at this machine"]),
+        (["--wacht"], ["--wacht", "--watch"]),
     ],
 )
 def test_wrong_calls_name_the_value(here: Callable[..., None], args: list[str], parts: Sequence[str]) -> None:
     here(MACHINE)
     done = call(*args)
-    assert (done.exit_code, done.stdout) == (2, "")
+    assert (done.exit_code, done.stdout, type(done.exception)) == (2, "", SystemExit)
     for part in parts:
+        assert part in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (None, ["cannot be read: No such file or directory"]),
+        ("", ["cannot be read: it is no JSON"]),
+        ("{bad", ["cannot be read: it is no JSON", "line 1 column 2"]),
+        ("\udcff", ["cannot be read: it is no JSON", "decode"]),
+        ("[1, 2]", ["a machine is [1, 2]", "an object with the keys cores, gpus"]),
+        ('{"cards": 3}', ["a machine has the key 'cards'", "It may have cores, gpus"]),
+        ('{"gpus": 7}', ["gpus is 7", "a list of GPUs"]),
+        ('{"gpus": [5]}', ["GPU 0 is 5", "an object with the keys"]),
+        ('{"gpus": [{}]}', ["total_mb of GPU 0 is None", "a number of MiB"]),
+        ('{"gpus": [{"total_mb": -5}]}', ["total_mb of GPU 0 is -5", "a number of MiB"]),
+        ('{"gpus": [{"total_mb": 0}]}', ["total_mb of GPU 0 is 0", "It must be more"]),
+        ('{"gpus": [{"total_mb": NaN}]}', ["total_mb of GPU 0 is nan", "a number of MiB"]),
+        ('{"gpus": [{"total_mb": "16 GB"}]}', ["total_mb of GPU 0 is '16 GB'", "a number of MiB"]),
+        ('{"gpus": [{"total_mb": 9, "free_mb": -1}]}', ["free_mb of GPU 0 is -1", "a number of MiB"]),
+        ('{"gpus": [{"total_mb": 9, "free_mb": 10}]}', ["free_mb of GPU 0 is 10", "It has 9 MiB in all"]),
+        ('{"gpus": [{"total_mb": 9, "count": 0}]}', ["count of GPU 0 is 0", "1 or more"]),
+        ('{"cores": 0}', ["cores is 0", "1 or more"]),
+        ('{"mps": "no"}', ["mps is 'no'", "true or false"]),
+    ],
+)
+def test_wrong_descriptions_name_file_and_value(tmp_path: Path, text: str | None, parts: Sequence[str]) -> None:
+    path = tmp_path / "there.json"
+    if text is not None:
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    done = call("--describe", str(path))
+    assert (done.exit_code, done.stdout, type(done.exception)) == (2, "", SystemExit)
+    for part in [*parts, f"(from {path})"]:
         assert part in done.stderr
+
+
+def test_a_folder_is_no_description(tmp_path: Path) -> None:
+    done = call("--describe", str(tmp_path))
+    assert (done.exit_code, done.stdout, type(done.exception)) == (2, "", SystemExit)
+    assert f"{tmp_path} cannot be read: Is a directory" in done.stderr and "Give a description" in done.stderr
 
 
 # -- watching ---------------------------------------------------------------------------------------------------------
@@ -217,8 +277,8 @@ def test_watch_on_a_terminal_is_drawn_again(
 
 
 def test_nothing_to_watch(here: Callable[..., None]) -> None:
-    here(Machine((), 4, "none"))
-    done = call("--watch")
-    assert done.exit_code == 0 and done.stdout.endswith("Nothing to watch: there is no GPU.\n")
-    done = call("--watch", "--json")
-    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "Nothing to watch: there is no GPU.\n")
+    here(Machine((), 4, "none", notes=("no GPU: NVML: not found",)))
+    for args in (["--watch"], ["--watch", "--json"]):
+        done = call(*args)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "there is no GPU to watch; no GPU: NVML: not found (from --watch). Leave it out" in done.stderr

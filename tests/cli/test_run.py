@@ -236,6 +236,8 @@ def test_preload_that_fails_is_one_clear_error(plain: Plain, monkeypatch: pytest
         (["--threads", "0", "good.py"], "--threads|0"),
         (["--grace", "nan", "good.py"], "--grace|nan"),
         (["--queue-grace", "-1", "good.py"], "--queue-grace|-1.0 is not a number of seconds of 0 or more"),
+        (["--queue-grace", "x", "good.py"], "--queue-grace|'x'"),
+        (["--queue-grace", "nan", "good.py"], "--queue-grace|nan is not a number of seconds of 0 or more"),
         (["-m", "mod", "good.py"], "both -m mod and good.py"),
         (["--resume", "nowhere"], "no run to resume in 'nowhere'"),
         (["--resume", "x", "--out", "y"], "--out y with --resume x"),
@@ -252,6 +254,29 @@ def test_wrong_call_is_exit_code_two_before_anything_starts(plain: Plain, args: 
     assert (done.returncode, done.stdout) == (2, b"")
     for word in words.split("|"):
         assert word in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+    assert sorted(os.listdir(plain.folder)) == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ('queue_grace = "a"', "settings.queue_grace: 'a' is not a number of seconds of 0 or more"),
+        ("queue_grace = -1", "settings.queue_grace: -1 is not a number of seconds of 0 or more"),
+        ("queue_grace = nan", "settings.queue_grace: nan is not a number of seconds of 0 or more"),
+        ('memory = "x"', "settings.memory: there is no such setting; known: memory_fraction, memory_limit_mb"),
+        ('memory_fraction = "x"', "settings.memory_fraction: 'x' is not a number above 0 and at most 1"),
+        ("memory_limit_mb = -1", "settings.memory_limit_mb: -1 is not a whole number of 1 or more"),
+        ("visible_devices = 3", "settings.visible_devices: 3 is not a text"),
+    ],
+)
+def test_wrong_setting_of_a_job_file(plain: Plain, setting: str, words: str) -> None:
+    plain.script("good.py", "open('ran', 'w')")
+    plain.script("jobs.toml", f'[[job]]\nscript = "good.py"\nsettings = {{{setting}}}')
+    before = sorted(os.listdir(plain.folder))
+    done = plain.cli("run", "jobs.toml")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert words in done.stderr.decode() and "(from job file jobs.toml)" in done.stderr.decode()
     assert "Traceback" not in done.stderr.decode()
     assert sorted(os.listdir(plain.folder)) == before
 

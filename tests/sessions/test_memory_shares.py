@@ -67,7 +67,7 @@ def test_what_does_not_fit_is_told_with_what_would() -> None:
         split(ONE, 4, fraction=0.25)
     assert str(caught.value) == (
         "only 3 of 4 workers fit at 500 MiB of CUDA each beside their share (in MiB, GPU 0: 4000 of 15000 free) "
-        "(from MemoryPlan). Up to fraction=0.2 fits 4; or plan fewer workers."
+        "(from MemoryPlan). Up to fraction=0.2 fits 4; or plan fewer workers, or end what holds memory."
     )
     assert len(split(ONE, 4, fraction=0.2)) == 4
     with pytest.raises(MemoryPlanError):

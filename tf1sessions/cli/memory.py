@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -26,9 +27,21 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> str | tu
         raise click.BadParameter(f"{value!r} is not 'auto', 'none' or GPU numbers such as 0,1.") from None
 
 
+class _Number(click.FloatRange):
+    """A number, and neither ``nan`` nor ``inf``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 # fmt: off
-@click.option("-n", "--workers", type=int, default=1, metavar="N", help="How many processes share. Default: 1.")
+@click.option(
+    "-n", "--workers", type=click.IntRange(min=1), default=1, metavar="N", help="How many processes share. Default: 1."
+)
 @click.option(
     "--gpus",
     default="auto",
@@ -38,28 +51,34 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> str | tu
 )
 @click.option(
     "--fraction",
-    type=float,
+    type=_Number(min=0, min_open=True),
     metavar="F",
     help="Share of a GPU for each worker, above 0, at most 1. Default: equal parts of what is free.",
 )
-@click.option("--limit-mb", type=float, metavar="MB", help="The same in MiB, as a hard limit.")
+@click.option("--limit-mb", type=_Number(min=0, min_open=True), metavar="MB", help="The same in MiB, as a hard limit.")
 @click.option("--growth", is_flag=True, help="Memory is taken as it is needed; with --fraction, up to that.")
-@click.option("--reserve", type=float, default=0.0, metavar="MB", help="MiB of each GPU to leave alone. Default: 0.")
+@click.option(
+    "--reserve", type=_Number(min=0), default=0.0, metavar="MB", help="MiB of each GPU to leave alone. Default: 0."
+)
 @click.option(
     "--strategy",
     type=click.Choice(["spread", "pack"]),
     default="spread",
     help="Each worker on the GPU with most room, or one GPU after another. Default: spread.",
 )
-@click.option("--lanes", type=int, default=1, metavar="N", help="Split each worker's GPU into N logical devices.")
+@click.option(
+    "--lanes",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Split each worker's GPU into N logical devices.",
+)
 @click.option("--describe", metavar="FILE", help="Plan for the machine that a JSON file describes, not for this one.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; with --watch a line for each look."
 )
 @click.option("--watch", is_flag=True, help="Then show, again and again, what each process holds. Ctrl-C ends it.")
-@click.option(
-    "--every", type=click.FloatRange(min=0.1), default=2.0, metavar="SECS", help="How often to look. Default: 2."
-)
+@click.option("--every", type=_Number(min=0.1), default=2.0, metavar="SECS", help="How often to look. Default: 2.")
 # fmt: on
 def memory(
     workers: int,
@@ -88,22 +107,33 @@ def memory(
         tf1sessions memory -n 4 --describe machine.json
         tf1sessions memory --watch
     """
+    from tf1sessions.errors import MemoryPlanError
     from tf1sessions.sessions.gpus import Machine, look
     from tf1sessions.sessions.shares import divide
 
     if watch and describe:
         raise click.UsageError("--watch looks at this machine, and --describe is about another.")
-    division = divide(
-        look() if describe is None else Machine.read(describe),
-        workers,
-        gpus=gpus,
-        fraction=fraction,
-        limit_mb=limit_mb,
-        growth=growth,
-        reserve=reserve,
-        strategy=strategy,
-        lanes=lanes,
-    )
+    machine = look() if describe is None else Machine.read(describe)
+    try:
+        division = divide(
+            machine,
+            workers,
+            gpus=gpus,
+            fraction=fraction,
+            limit_mb=limit_mb,
+            growth=growth,
+            reserve=reserve,
+            strategy=strategy,
+            lanes=lanes,
+        )
+    except MemoryPlanError as error:
+        raise click.UsageError(str(error).replace("(from MemoryPlan)", "(from the options of this command)")) from error
+    if watch and not machine.gpus:
+        raise MemoryPlanError(
+            "; ".join(["there is no GPU to watch", *machine.notes]),
+            where="--watch",
+            next_step="Leave it out, or ask nvidia-smi why the driver shows none.",
+        )
     if not watch:
         if as_json:
             click.echo(json.dumps(division.to_dict(), indent=1))
@@ -175,10 +205,6 @@ def _lanes(lanes: int, size: float | None) -> str:
 def _watch(division: Division, every: float, as_json: bool) -> None:
     from tf1sessions.sessions.gpus import look
 
-    machine = division.machine
-    if not machine.gpus:
-        click.echo("Nothing to watch: there is no GPU.", err=as_json)
-        return
     if as_json:
         while True:
             click.echo(json.dumps(look().to_dict()))

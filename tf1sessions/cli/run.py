@@ -63,56 +63,86 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
 @click.argument("scripts", nargs=-1, metavar="SCRIPT... [-- ARGS]")
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
 @click.option(
-    "-j", "parallel", type=click.IntRange(min=1), metavar="N",
+    "-j",
+    "parallel",
+    type=click.IntRange(min=1),
+    metavar="N",
     help="How many jobs at once. Default: what the cores and the free memory allow.",
 )
 @click.option("--out", metavar="DIR", help="The run folder. Default: a new one in runs/, named by date and time.")
 @click.option(
-    "--resume", metavar="RUN",
+    "--resume",
+    metavar="RUN",
     help="Continue the run in this folder: what is done in it is not run again. Its jobs need not be named.",
 )
 @click.option(
     "--time-limit", type=float, metavar="SECS", callback=_setting, help="End a job's attempt that takes longer."
 )
 @click.option(
-    "--retries", type=int, metavar="N", callback=_setting,
+    "--retries",
+    type=int,
+    metavar="N",
+    callback=_setting,
     help="Start a job again when it failed, was killed or ran out of time; N times at most. Default: 0.",
 )
 @click.option(
-    "--keep-going/--fail-fast", default=True,
+    "--keep-going/--fail-fast",
+    default=True,
     help="When a job has failed, go on with the others (default), or end the run.",
 )
 @click.option(
-    "--grace", type=float, default=5.0, metavar="SECS", callback=_seconds,
+    "--grace",
+    type=float,
+    default=5.0,
+    metavar="SECS",
+    callback=_seconds,
     help="Time for a job to clean up after Ctrl-C or its time limit, before it is killed. Default: 5.",
 )
 @click.option(
-    "--queue-grace", type=float, metavar="SECS", callback=_setting,
+    "--queue-grace",
+    type=float,
+    metavar="SECS",
+    callback=_setting,
     help="End threads that hang in queues for so long after the program's end or its stop request, and name them. "
     "0: wait for them, as TensorFlow 1 does. Default: 10.",
 )
 @click.option(
-    "--threads", type=int, metavar="N", callback=_setting,
+    "--threads",
+    type=int,
+    metavar="N",
+    callback=_setting,
     help="Threads of TensorFlow's two pools, each, a job. Default: cores / jobs at once.",
 )
 @click.option(
-    "--memory-fraction", type=float, metavar="F", callback=_setting,
+    "--memory-fraction",
+    type=float,
+    metavar="F",
+    callback=_setting,
     help="Share of a GPU's memory for each job, above 0, at most 1. Default: equal parts of what is free.",
 )
 @click.option(
     "--memory-limit-mb", type=int, metavar="MB", callback=_setting, help="Cap of a GPU's memory for each job, instead."
 )
 @click.option(
-    "--gpus", "--visible-devices", "visible_devices", metavar="LIST", callback=_setting,
+    "--gpus",
+    "--visible-devices",
+    "visible_devices",
+    metavar="LIST",
+    callback=_setting,
     help='GPUs that the jobs may use, as in CUDA_VISIBLE_DEVICES: "0,1"; "" or "-1" for none.',
 )
 @click.option(
-    "--fast-kernels", is_flag=True, default=None, callback=_setting,
+    "--fast-kernels",
+    is_flag=True,
+    default=None,
+    callback=_setting,
     help="Use oneDNN's kernels: often faster, but the last bits are not TensorFlow 1's.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
 @click.option(
-    "--json", "as_json", is_flag=True,
+    "--json",
+    "as_json",
+    is_flag=True,
     help="Print only the summary on stdout, as JSON; what jobs write is in their logs.",
 )
 @click.pass_context
@@ -245,7 +275,10 @@ def _show_jobs(jobs: Sequence[Job], resume: str | None, settings: Any, as_json: 
         line = " ".join([*variables, "python", shlex.join([*command, *record.args])])
         where = f"   (in {record.cwd})" if record.cwd != here else ""
         click.echo(f"{number:>3}  {line}{where}" + "".join(f"\n       {key} = {value}" for key, value in under.items()))
-    click.echo(f"{len(todo)} jobs to run" + (f", {len(records) - len(todo)} done already" if resume else ""))
+    click.echo(
+        f"{len(todo)} job{'s' * (len(todo) != 1)} to run"
+        + (f", {len(records) - len(todo)} done already" if resume else "")
+    )
 
 
 def _open_fd(fd: int) -> int | None:

@@ -124,7 +124,10 @@ class Machine:
                     Gpu(len(gpus), str(entry.get("name", "GPU")), total, free, len(gpus), str(entry.get("uuid", "")))
                 )
         cores = _whole(given.get("cores", usable_cores()), "cores", source)
-        return cls(tuple(gpus), cores, source, bool(given.get("mps", False)))
+        mps = given.get("mps", False)
+        if not isinstance(mps, bool):
+            raise _wrong(f"mps is {mps!r}", "It must be true or false.", source)
+        return cls(tuple(gpus), cores, source, mps)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Machine:

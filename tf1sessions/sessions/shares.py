@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -118,6 +119,7 @@ def divide(
             notes.append("there is no GPU to share: the memory options have no effect")
         places: list[Gpu | None] = [None] * workers
         sizes: list[float | None] = [None] * workers
+        counts: Counter[int] = Counter()
     else:
         size_of = None if fraction is None and limit_mb is None else (lambda gpu: limit_mb or gpu.total_mb * fraction)
         if size_of is None:
@@ -125,14 +127,16 @@ def divide(
         else:
             assigned = _by_size(chosen, workers, reserve, strategy, size_of)
         places = list(assigned)
+        counts = Counter(gpu.index for gpu in assigned)
         sizes = [size_of(gpu) if size_of else None for gpu in assigned]
         if size_of is None and not growth:
-            sizes = [_equal_share(gpu, assigned.count(gpu), reserve) for gpu in assigned]
+            equal = {gpu.index: _equal_share(gpu, counts[gpu.index], reserve) for gpu in chosen if counts[gpu.index]}
+            sizes = [equal[gpu.index] for gpu in assigned]
         elif size_of is None:
             notes.append(
                 "growth without fraction or limit_mb has no upper end: one worker may take what others need later"
             )
-        idle = [str(gpu.index) for gpu in chosen if gpu not in assigned]
+        idle = [str(gpu.index) for gpu in chosen if not counts[gpu.index]]
         if idle:
             notes.append(f"no worker uses GPU {', '.join(idle)}: a worker gets one GPU")
         if environ.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
@@ -157,7 +161,7 @@ def divide(
                 intra_op_threads=threads,
                 # Two at least: with one, a Python function in a graph that runs its session waits for itself.
                 inter_op_threads=None if threads is None else max(2, threads),
-                mps_percentage=100 // places.count(gpu) if mps and gpu is not None else None,
+                mps_percentage=max(1, 100 // counts[gpu.index]) if mps and gpu is not None else None,
             )
         )
     division = Division(machine, tuple(shares), float(reserve), tuple(notes))
@@ -211,8 +215,12 @@ def _chosen(machine: Machine, gpus: Any) -> list[Gpu]:
     known = {gpu.index: gpu for gpu in machine.gpus}
     for number in listed:
         if number not in known or isinstance(number, bool):
-            there = f"GPUs {', '.join(map(str, known))}" if known else "no GPU"
-            raise _wrong(f"gpus names {number!r}, and there is {there}", "Give numbers as CUDA counts them.", machine)
+            there = f"GPU{'s' * (len(known) > 1)} {', '.join(map(str, known))}" if known else "no GPU"
+            raise _wrong(
+                f"gpus names {number!r}, and there {'are' if len(known) > 1 else 'is'} {there}",
+                "Give numbers as CUDA counts them." if known else "Give 'auto', or () for the CPU.",
+                machine,
+            )
     return [known[number] for number in listed]
 
 
@@ -241,8 +249,11 @@ def _by_room(gpus: Sequence[Gpu], workers: int, reserve: float, strategy: str) -
     if strategy == "pack":
         return [max(gpus, key=lambda gpu: gpu.free_mb)] * workers
     assigned: list[Gpu] = []
+    counts = dict.fromkeys((gpu.index for gpu in gpus), 0)
     for _ in range(workers):
-        assigned.append(max(gpus, key=lambda gpu: _room(gpu, reserve) / (assigned.count(gpu) + 1)))
+        roomiest = max(gpus, key=lambda gpu: _room(gpu, reserve) / (counts[gpu.index] + 1))
+        counts[roomiest.index] += 1
+        assigned.append(roomiest)
     return assigned
 
 
@@ -269,7 +280,7 @@ def _equal_share(gpu: Gpu, workers: int, reserve: float) -> float:
             f"worker{'s' * (workers > 1)} at {CONTEXT_MB:.0f} MiB of CUDA each"
             + (f" and {reserve:.0f} MiB in reserve" if reserve else "")
             + " that leaves nothing",
-            f"Plan fewer workers, or end what holds its memory{_held(gpu)}.",
+            f"{_ways_out(workers, reserve, [gpu]).capitalize()}{_held(gpu)}.",
         )
     return math.floor(size / gpu.total_mb * 1000) / 1000 * gpu.total_mb
 
@@ -278,12 +289,19 @@ def _too_much(gpus: Sequence[Gpu], workers: int, fit: int, reserve: float, size_
     free = "; ".join(f"GPU {gpu.index}: {size_of(gpu):.0f} of {gpu.free_mb:.0f} free" for gpu in gpus)
     share = _largest(gpus, workers, reserve)
     advice = f"Up to fraction={share} fits {workers}" if share else f"Not even small shares fit {workers}"
-    held = "".join(_held(gpu) for gpu in gpus)
     return _wrong(
         f"only {fit} of {workers} workers fit at {CONTEXT_MB:.0f} MiB of CUDA each beside their share (in MiB, {free}"
         + (f"; {reserve:.0f} in reserve)" if reserve else ")"),
-        f"{advice}; or plan fewer workers{', or end what holds memory' + held if held else ''}.",
+        f"{advice}; or {_ways_out(workers, reserve, gpus)}{''.join(_held(gpu) for gpu in gpus)}.",
     )
+
+
+def _ways_out(workers: int, reserve: float, gpus: Sequence[Gpu]) -> str:
+    """What makes room on GPUs, as far as there is something to change."""
+    ways = ["plan fewer workers"] * (workers > 1) + ["reserve less"] * (reserve > 0)
+    if any(gpu.free_mb < gpu.total_mb for gpu in gpus):
+        ways.append("end what holds memory")
+    return ", or ".join(ways or ["use a larger GPU"])
 
 
 def _largest(gpus: Sequence[Gpu], workers: int, reserve: float) -> float | None:
