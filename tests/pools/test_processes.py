@@ -734,13 +734,9 @@ def test_cancelling_those_that_have_not_begun_ends_no_worker(together, pool_of, 
 
 
 def test_cancelling_the_one_that_runs_ends_its_worker_and_no_other_job(together, pool_of, tmp_path):
-    calls = [
-        (logged_job, tmp_path / "log", number, "run" if number == 1 else "", "hang", number) for number in range(4)
-    ]
-    pool, futures = together(calls)
-    wait_for(
-        lambda: (tmp_path / "log").exists() and (tmp_path / "log").read_text() == "0\n1\n", "it to begin", DEADLINE
-    )
+    log = tmp_path / "log"
+    pool, futures = together([(logged_job, log, n, "run" if n == 1 else "", "hang", n) for n in range(4)])
+    wait_for(lambda: log.exists() and log.read_text() == "0\n1\n", "it to begin", DEADLINE)
     assert futures[1].cancel()
     assert [futures[number].result(DEADLINE) for number in (0, 2, 3)] == [0, 2, 3]
     assert log.read_text().split() == ["0", "1", "2", "3"]
