@@ -41,6 +41,8 @@ _FLUSH_SECS = 1.0
 _SAMPLE_SECS = 0.1
 #: From how many bytes on a constant that is fetched is told. Arbitrary: a copy of it costs about 100 µs.
 _BIG_BYTES = 1 << 20
+#: How often a thread may run a graph between two operations that another makes, before that is no hand-over. Arbitrary.
+_ROUNDS = 2
 #: How many places of one kind are told, the busiest first.
 _TOLD = 30
 
@@ -145,12 +147,16 @@ class _Site:
 
 
 class _Builder:
-    __slots__ = ("first", "operations", "spot")
+    """What one thread built of a graph."""
+
+    __slots__ = ("last", "operations", "rounds", "spot", "turns")
 
     def __init__(self, spot: Spot | None) -> None:
-        self.spot = spot
-        self.first = _clock()
+        self.spot = spot  # of its first operation
         self.operations = 0
+        self.turns = 0  # how often it went on after another thread
+        self.last = 0.0
+        self.rounds: dict[_Thread, int] = {}  # how often another thread had run the graph since its last operation
 
 
 class _GraphRecord:
@@ -161,7 +167,7 @@ class _GraphRecord:
         self.operations = 0
         self.builders: dict[_Thread, _Builder] = {}
         self.tallies: dict[_Thread, _Tally] = {}
-        self.last_built: dict[_Thread, float] = {}
+        self.turn: _Thread | None = None  # who made the last operation
         self.sites: dict[Spot, _Site] = {}
         self.told = False
 
@@ -508,9 +514,12 @@ class _Watch:
             spot = _spot()
             builder = record.builders[thread] = _Builder(spot)
         builder.operations += 1
-        record.last_built[thread] = _clock()
+        if record.turn is not thread:
+            record.turn = thread
+            builder.turns += 1
         if not record.told and len(record.tallies.keys() | record.builders.keys()) > 1:
             self._look_for_race(record, thread, builder, spot or _spot())
+        builder.last = _clock()
         tally = self._local.tallies.get(record)
         if tally is not None:
             spot = spot or _spot()
@@ -525,21 +534,28 @@ class _Watch:
                     site.episodes += 1
 
     def _look_for_race(self, record: _GraphRecord, thread: _Thread, builder: _Builder, spot: Spot | None) -> None:
-        """Whether another thread builds or runs the graph while this one builds it."""
+        """Whether another thread builds or runs the graph while this one builds it.
+
+        One that hands the graph over and waits does neither: then there is one turn, or one round.
+        """
         how, other = "", None
         for other, tally in list(record.tallies.items()):
-            if other is not thread and (tally.running or tally.last > builder.first):
+            if other is thread:
+                continue
+            if tally.last > builder.last:
+                builder.rounds[other] = builder.rounds.get(other, 0) + 1
+            if tally.running or builder.rounds.get(other, 0) > _ROUNDS:
                 how = "ran"
                 break
         else:
-            for other, last in list(record.last_built.items()):
-                if other is not thread and last > builder.first:
+            for other, theirs in list(record.builders.items()):
+                if other is not thread and theirs.turns > 1 and builder.turns > 1:
                     how = "built"
                     break
         if not how or other is None:
             return
         record.told = True
-        theirs = record.builders.get(other)
+        built = record.builders.get(other)
         self._writer.event(
             "race",
             graph=record.number,
@@ -547,7 +563,7 @@ class _Watch:
             thread=thread.name,
             how=how,
             other=other.name,
-            other_spot=None if theirs is None else theirs.spot,
+            other_spot=None if built is None else built.spot,
         )
 
     # Devices ---------------------------------------------------------------------------------------------------------
