@@ -7,6 +7,7 @@ checks share one such process and hand their findings back as JSON.
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -156,3 +157,48 @@ def run_python() -> Callable[..., PythonRun]:
         return done
 
     return run
+
+
+# ------------------------------------------------------------------------------------- programs of many checks
+
+# A test module names a file next to it, ``PROGRAM = "aliasing_checks.py"``, and has one test that takes ``check`` and
+# ``findings``. The file's functions whose names start with ``check_``, and what the module's ``more_checks()`` names,
+# become the parameters; all of them run in one process, and ``findings`` maps each name to None or to what went wrong.
+
+_RUN_CHECKS = """
+import importlib, os, sys, traceback
+sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[1])]
+program = importlib.import_module(sys.argv[2])
+for name in sys.argv[3:]:
+    try:
+        getattr(program, name)()
+    except BaseException:
+        report(**{name: traceback.format_exc()})
+    else:
+        report(**{name: None})
+"""
+
+
+def _check_names(module: Any) -> list[str]:
+    tree = ast.parse(Path(module.__file__).with_name(module.PROGRAM).read_text(encoding="utf-8"))
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")]
+    return names + (module.more_checks() if hasattr(module, "more_checks") else [])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "check" in metafunc.fixturenames and hasattr(metafunc.module, "PROGRAM"):
+        names = _check_names(metafunc.module)
+        metafunc.parametrize("check", names, ids=[name.removeprefix("check_") for name in names])
+
+
+@pytest.fixture(scope="module")
+def findings(request: pytest.FixtureRequest, run_python: Callable[..., PythonRun]) -> dict[str, str | None]:
+    """What each check of the module's program found; a check that is missing never ended."""
+    program = Path(request.module.__file__).with_name(request.module.PROGRAM)
+    names = _check_names(request.module)
+    done = run_python(_RUN_CHECKS, str(program.parent), program.stem, *names, check=False, deadline=170)
+    found: dict[str, str | None] = dict(done.results)
+    for name in names:
+        if name not in found:
+            found[name] = f"the process ended with {done.returncode} in or before this check:\n{done.stderr[-6000:]}"
+    return found

@@ -12,6 +12,7 @@
     │   └── ScriptUsageError                a script path, module or option that cannot be run
     ├── ModelError (ValueError)             a model that cannot be loaded, or not without more
     │   ├── ModelFileError                  its files are malformed, cut off, or no model at all
+    │   ├── ConversionError                 it cannot become what was asked, and which part of it cannot
     │   ├── UnknownOperationError           it needs operations that this TensorFlow does not have
     │   ├── UnsafeModelError                it would touch files, the network or Python
     │   └── CheckpointMismatchError         the checkpoint is not one of this graph
@@ -54,6 +55,7 @@ __all__ = [
     "ClosedError",
     "ConcurrentGraphError",
     "ConfigError",
+    "ConversionError",
     "DeadlineError",
     "ExecutionModeError",
     "ForkedProcessError",
@@ -183,6 +185,10 @@ class ModelError(Tf1SessionsError, ValueError):
 
 class ModelFileError(ModelError):
     """A model's files are malformed, cut off, or none that TensorFlow 1 wrote. ``path`` is the file."""
+
+
+class ConversionError(ModelError):
+    """A part of a graph cannot become what was asked. ``nodes`` names the nodes of that part."""
 
 
 class UnknownOperationError(ModelError):

@@ -1,0 +1,4 @@
+"""Leaving TensorFlow 1, a proven step at a time.
+
+``graphs/`` graphs of TensorFlow 1 as functions of TensorFlow 2.
+"""

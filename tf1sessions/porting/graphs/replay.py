@@ -1,0 +1,386 @@
+"""A GraphDef of TensorFlow 1 made again in the graph of the moment, usually that of a ``tf.function``.
+
+Each operation is made as it was, under its old name; loops and conditions as ``tf.while_loop`` and ``tf.cond``, which
+TensorFlow 2 can differentiate and save. What is inside of them is made in functions of their own, so the graph is gone
+through by *contexts*: outside of everything, in one side of a condition, in the body of a loop. Before a loop or a
+condition is made, all that it needs from around it is there, and is made once.
+
+    Replay(graph_def, outputs).run({("x", 0): tensor})
+      └─ build(what is wanted) ─┬─ one operation
+                                ├─ a condition: all ends that share what is inside ─▶ tf.cond ─▶ build in each branch
+                                └─ a loop: all its Exits ─▶ tf.while_loop ─▶ build in condition and body
+
+Operations with an effect keep the order that control inputs gave them; TensorFlow 2 adds that of the list.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+from tf1sessions.errors import ConversionError
+from tf1sessions.porting.graphs.local_lists import LocalLists
+from tf1sessions.porting.graphs.structure import (
+    CONTROL,
+    ENTER,
+    EXIT,
+    NEXT,
+    SWITCH,
+    Frame,
+    Key,
+    Loop,
+    Structure,
+    told,
+)
+from tf1sessions.runtime import tf
+
+__all__ = ["Replay"]
+
+Env = MutableMapping[Any, Any]
+
+_PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
+# What a graph says about itself, where it was computed, and how gradients were made in the process that wrote it.
+_NOT_KEPT = ("_class", "_output_shapes", "_gradient_op_type")
+#: How often the shapes of loop variables are widened before they are left open. Arbitrary; one or two steps are usual.
+_MOST_WIDENINGS = 4
+
+
+class Replay:
+    """See the module.
+
+    Args:
+        graph_def: What TensorFlow 1 wrote. Not changed, and not kept longer than this.
+        outputs: The tensors that :meth:`run` gives.
+        inputs: The tensors that :meth:`run` is given.
+        where: Where the graph comes from, for errors.
+
+    Raises:
+        ConversionError: The graph is put together in a way that TensorFlow 1 does not.
+
+    Thread-safety: run() may be called from several threads, in graphs of their own.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> v1 = tf.compat.v1
+        >>> with v1.Graph().as_default() as graph:
+        ...     x = v1.placeholder(tf.float32, [], name="x")
+        ...     y = tf.square(x, name="y")
+        >>> replay = Replay(graph.as_graph_def(), [("y", 0)], [("x", 0)])
+        >>> function = tf.function(lambda x: replay.run({("x", 0): x})["y", 0])
+        >>> print(function(3.0).numpy())
+        9.0
+    """
+
+    def __init__(self, graph_def: Any, outputs: Sequence[Key], inputs: Collection[Key], where: str = "graph") -> None:
+        self._where = where
+        self._outputs = tuple(outputs)
+        self._library = graph_def.library if len(graph_def.library.function) else None
+        self._structure = Structure(graph_def, outputs, inputs, where)
+        self._lists = LocalLists(self._structure, where)
+        self._conditions = _Conditions(self._structure)
+        self._needs: dict[Any, list[Key]] = {}
+
+    def run(self, given: Mapping[Key, Any]) -> dict[Key, Any]:
+        """Makes the graph in the default graph.
+
+        Args:
+            given: Tensors for the inputs.
+
+        Returns:
+            The tensors of the outputs.
+
+        Raises:
+            ConversionError: A placeholder is needed that is not among the inputs.
+        """
+        env: Env = dict(given)
+        self._build(env, self._outputs)
+        return {key: env[key] for key in self._outputs}
+
+    # -- one context -----------------------------------------------------------------------------------------------
+
+    def _build(self, env: Env, wanted: Iterable[Key]) -> None:
+        """Makes what is wanted and what it needs, in the context of ``env``. Without recursion: graphs are deep."""
+        waiting = list(wanted)
+        while waiting:
+            key = waiting[-1]
+            if key in env:
+                waiting.pop()
+                continue
+            missing = [need for need in self._needs_of(key[0]) if need not in env]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            self._make(env, key[0])
+            assert key in env, told(key)
+
+    def _needs_of(self, name: str) -> Sequence[Key]:
+        """What must be there before a node can be made."""
+        structure = self._structure
+        if name in structure.branches:
+            group = self._conditions.group(name)
+            if group not in self._needs:
+                self._needs[group] = [group.predicate, *self._around(group.starts(), group.inside)]
+            return self._needs[group]
+        if structure.nodes[name].op in EXIT:
+            frame = structure.frames[name]
+            if frame not in self._needs:
+                self._needs[frame] = self._around(self._loop_starts(structure.loops[frame]), _within(structure, frame))
+            return self._needs[frame]
+        return structure.inputs[name]
+
+    def _loop_starts(self, loop: Loop) -> list[Key]:
+        ends = [back for _, back in loop.variables.values()]
+        return [loop.condition, *((name, 0) for name in (*loop.variables, *loop.constants, *ends))]
+
+    def _around(self, starts: Iterable[Key], inside: Callable[[Key], bool]) -> list[Key]:
+        """What is needed from outside by what is inside, from the starts backwards."""
+        found: dict[Key, None] = {}
+        for key in self._reach(starts, inside):
+            if not inside(key):
+                found.setdefault(key)
+        return list(found)
+
+    def _reach(self, starts: Iterable[Key], inside: Callable[[Key], bool]) -> Iterable[Key]:
+        return _reach(self._structure, starts, inside)
+
+    def _make(self, env: Env, name: str) -> None:
+        structure = self._structure
+        node = structure.nodes[name]
+        if name in structure.branches:
+            self._make_condition(env, self._conditions.group(name))
+            return
+        if node.op in EXIT:
+            self._make_loop(env, structure.loops[structure.frames[name]])
+            return
+        values = [env[key] for key in structure.inputs[name] if key[1] != CONTROL]
+        if node.op in SWITCH:
+            env[name, 0] = env[name, 1] = values[0]  # which of the two is used tells the branch that uses it
+            env[name, CONTROL] = None
+        elif node.op in ENTER or node.op in NEXT or node.op == "LoopCond":
+            env[name, 0], env[name, CONTROL] = values[0], None
+        elif name in self._lists:
+            self._lists.make(env, name, values)
+        else:
+            self._make_operation(env, name, values)
+
+    def _make_operation(self, env: Env, name: str, values: list[Any]) -> None:
+        node = self._structure.nodes[name]
+        if node.op in _PLACEHOLDERS:
+            raise ConversionError(
+                f"placeholder {name!r} is needed and is not among the inputs",
+                where=self._where,
+                next_step=f"Name it as an input, or cut the graph behind it by naming an input there: {name}:0.",
+                nodes=(name,),
+            )
+        graph = tf.get_default_graph()
+        if self._library is not None:
+            self._declare(graph)
+        attributes = {key: value for key, value in node.attr.items() if key not in _NOT_KEPT}
+        with self._after(env, self._structure.inputs[name]):
+            made = graph.create_op(node.op, values, [], name=name, attrs=attributes)
+        for index, output in enumerate(made.outputs):
+            env[name, index] = output
+        env[name, CONTROL] = made
+
+    @contextlib.contextmanager
+    def _after(self, env: Env, keys: Iterable[Key]) -> Any:
+        """What is made inside runs after these, as far as they are in the same graph; others have run before it."""
+        graph = tf.get_default_graph()
+        controls = [env[key] for key in keys if key[1] == CONTROL]
+        with graph.control_dependencies([each for each in controls if each is not None and each.graph is graph]):
+            yield
+
+    def _declare(self, graph: Any) -> None:
+        """Makes the functions of the GraphDef known to a graph, once."""
+        first = self._library.function[0].signature.name  # type: ignore[union-attr]
+        if not graph._is_function(first):
+            library = tf.GraphDef()
+            library.library.CopyFrom(self._library)
+            tf.import_graph_def(library, name="")
+
+    # -- conditions ------------------------------------------------------------------------------------------------
+
+    def _make_condition(self, env: Env, group: _Group) -> None:
+        reached = self._reach(group.starts(), group.inside)
+        lists = self._lists.used_by(key[0] for key in reached if group.inside(key))
+        for one in lists:
+            self._lists.current(env, one)  # made outside of the branches
+        ends = {name: self._structure.branches[name] for name in group.ends}
+        merges = {name: branch.indices for name, branch in ends.items() if branch.indices is not None}
+
+        def side(value: bool) -> Callable[[], list[Any]]:
+            def build() -> list[Any]:
+                inner: Env = ChainMap({}, env)
+                self._build(inner, [key for branch in ends.values() if (key := branch.inputs[value]) is not None])
+                results = [inner[ends[name].inputs[value]] for name in merges] + [inner["list", one] for one in lists]
+                return [tf.identity(result) for result in results]  # its own, where it is an input of the branch
+
+            return build
+
+        with self._after(env, self._needs[group]):
+            results = tf.cond(env[group.predicate], side(True), side(False), strict=True)
+            for (name, indices), result in zip(merges.items(), results):  # noqa: B905 - lists come after them
+                env[name, 0] = result
+                env[name, 1] = tf.where(env[group.predicate], indices[True], indices[False])
+                env[name, CONTROL] = result.op
+        for name in ends.keys() - merges.keys():
+            env[name, CONTROL] = results[0].op if results else None
+        for one, result in zip(lists, results[len(merges) :], strict=True):
+            env["list", one] = result
+
+    # -- loops -----------------------------------------------------------------------------------------------------
+
+    def _make_loop(self, env: Env, loop: Loop) -> None:
+        structure = self._structure
+        lists = self._lists.used_by(name for name in structure.nodes if _within(structure, loop.frame)((name, CONTROL)))
+        constants = {(name, 0): env[structure.inputs[name][0]] for name in loop.constants}
+        begin = [env[structure.inputs[enter][0]] for enter, _ in loop.variables.values()]
+        begin += [self._lists.current(env, one) for one in lists]
+
+        def inside(values: Sequence[Any]) -> Env:
+            inner: Env = ChainMap({}, constants, env)
+            for name, value in zip(loop.variables, values):  # noqa: B905 - lists come after them
+                inner[name, 0], inner[name, CONTROL] = value, None
+            for name in loop.constants:
+                inner[name, CONTROL] = None
+            for one, value in zip(lists, values[len(loop.variables) :], strict=True):
+                inner["list", one] = value
+            return inner
+
+        def condition(*values: Any) -> Any:
+            inner = inside(values)
+            self._build(inner, [loop.condition])
+            return inner[loop.condition]
+
+        def body(*values: Any) -> list[Any]:
+            inner = inside(values)
+            ends = [structure.inputs[back] for _, back in loop.variables.values()]
+            self._build(inner, [key for keys in ends for key in keys])  # what is only waited for as well
+            return [tf.identity(inner[keys[0]]) for keys in ends] + [inner["list", one] for one in lists]
+
+        with self._after(env, self._needs[loop.frame]):
+            ended = tf.while_loop(
+                condition,
+                body,
+                begin,
+                shape_invariants=_shapes(body, begin),
+                parallel_iterations=loop.parallel_iterations,
+                return_same_structure=True,
+            )
+        last = dict(zip(loop.variables, ended))  # noqa: B905 - lists come after them
+        for name, variable in loop.exits.items():
+            env[name, 0], env[name, CONTROL] = last[variable], last[variable].op
+        for one, value in zip(lists, ended[len(loop.variables) :], strict=True):
+            env["list", one] = value
+
+
+def _within(structure: Structure, frame: Frame) -> Callable[[Key], bool]:
+    """Whether something is in a loop, or in one inside of that."""
+
+    def within(key: Key) -> bool:
+        return not structure.is_given(key) and structure.frames[key[0]][: len(frame)] == frame
+
+    return within
+
+
+def _reach(structure: Structure, starts: Iterable[Key], inside: Callable[[Key], bool]) -> Iterable[Key]:
+    """The starts and what they need, directly or not, up to the first that is not inside."""
+    seen: set[Key] = set()
+    queue = list(starts)
+    while queue:
+        key = queue.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        yield key
+        if inside(key):
+            queue += structure.inputs[key[0]]
+
+
+def _shapes(body: Callable[..., list[Any]], begin: Sequence[Any]) -> list[Any]:
+    """The shapes that loop variables have in all iterations: those of the beginning, as far as the body keeps them."""
+    shapes = [value.shape for value in begin]
+    for _ in range(_MOST_WIDENINGS):
+        specs = [tf.TensorSpec(shape, value.dtype) for shape, value in zip(shapes, begin, strict=True)]
+        traced = tf.function(body, input_signature=specs, autograph=False).get_concrete_function()
+        after = [value.shape for value in traced.outputs]
+        wider = [one.most_specific_compatible_shape(other) for one, other in zip(shapes, after, strict=True)]
+        if all(_same(one, other) for one, other in zip(shapes, wider, strict=True)):
+            return shapes
+        shapes = wider
+    return [
+        shape if _same(shape, value.shape) else tf.TensorShape(None) for shape, value in zip(shapes, begin, strict=True)
+    ]
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one.rank is None or other.rank is None:
+        return bool(one.rank == other.rank)
+    return bool(one.as_list() == other.as_list())
+
+
+# -- which ends of branches are one condition --------------------------------------------------------------------------
+
+
+class _Group:
+    """Ends of branches of one predicate that share something inside: it must run once, so they are one condition."""
+
+    def __init__(self, structure: Structure, end: str) -> None:
+        self._structure = structure
+        self.ends = [end]
+        self.predicate = structure.branches[end].predicate
+        self._frame, self._condition = structure.context((end, CONTROL))
+
+    def starts(self) -> list[Key]:
+        return [key for name in self.ends for key in self._structure.inputs[name]]
+
+    def inside(self, key: Key) -> bool:
+        """Whether something is computed in one of the branches only."""
+        if self._structure.is_given(key):
+            return False
+        frame, condition = self._structure.context(key)
+        depth = len(self._frame)
+        if len(frame) > depth:
+            condition = self._structure.loops[frame[: depth + 1]].outside
+        return frame[:depth] == self._frame and condition > self._condition
+
+
+class _Conditions:
+    """The ends of branches of a graph in groups."""
+
+    def __init__(self, structure: Structure) -> None:
+        self._groups: dict[str, _Group] = {}
+        owners: dict[tuple[str, Key], _Group] = {}
+        for end in structure.branches:
+            group = self._groups[end] = _Group(structure, end)
+            for key in list(_reach(structure, group.starts(), group.inside)):
+                if not group.inside(key) or _is_pivot(structure, key[0]):
+                    continue
+                other = owners.setdefault((key[0], group.predicate), group)
+                if other is not group:
+                    group = self._join(other, group)
+                    owners[key[0], group.predicate] = group
+        # joined groups are found under the names of all of their ends
+
+    def _join(self, one: _Group, other: _Group) -> _Group:
+        one = self._groups[one.ends[0]]
+        other = self._groups[other.ends[0]]
+        if one is not other:
+            one.ends += other.ends
+            for end in other.ends:
+                self._groups[end] = one
+        return one
+
+    def group(self, end: str) -> _Group:
+        return self._groups[end]
+
+
+def _is_pivot(structure: Structure, name: str) -> bool:
+    """Whether a node only passes on what decides, or an input of the branch."""
+    node = structure.nodes[name]
+    if node.op == "Identity":
+        name = structure.inputs[name][0][0]
+    return name in structure.nodes and structure.nodes[name].op in SWITCH
