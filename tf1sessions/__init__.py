@@ -374,12 +374,47 @@ below, and there are no circles::
       evidence.py        ... what their notes mean
       notes.py           ... what they write down, so that it outlives a crash
       probes.py          ... in the program's process: they note what it does
+      source.py          a script, module or notebook as a syntax tree
+      names.py           what the names in it mean
+      tensorflow_names.py  which of TensorFlow's calls make operations, sessions, variables
+      order.py           in which order it does things
+      code.py            sessions, configurations, threads and processes in it
+      check.py           every rule, and what suppresses it
+      rules/             a file a rule
+        rule.py              what a rule is
+        registry.py          all of them
+        late_visible_devices.py  CUDA_VISIBLE_DEVICES after a session
+        memory_of_several_sessions.py  sessions that differ in their GPU options
+        gpu_taken_whole.py   processes without growth or a fraction
+        fraction_out_of_range.py  a fraction above 1
+        remote_config.py     GPU options for a session on a server
+        graph_built_by_threads.py  threads that add to a graph
+        fork_after_session.py  forks after a session
+        oversubscribed_threads.py  more threads than cores
+        python_bound_threads.py  threads that mostly run Python
+        ops_in_loop.py       operations made in a loop
+        make_callable_with_feeds.py  make_callable with feeds
+        sessions_left_open.py  sessions made in a loop
+        reset_inside_graph.py  reset_default_graph in a with block
+        init_after_restore.py  initializers after restore
+        late_seed.py         seeds after operations
+        queues_not_started.py  queues that are never filled
+        queues_not_stopped.py  a join that waits for ever
+        queue_threads_left.py  threads that nobody stops
+        eager_before_session.py  eager operations and sessions
+        late_eager_switch.py  eager execution switched on late
+        contrib_missing.py   names of tf.contrib that are gone
+        numpy_values.py      dtypes of expressions, for the rules about NumPy
+        numpy_integer_overflow.py  integers that do not fit
+        numpy_float64_scalar.py  float32 arrays that become float64
+        numpy_float32_scalar.py  float32 scalars that stay so
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run
       inspect.py         tf1sessions inspect
       report.py          ... what it prints
       memory.py          tf1sessions memory
+      doctor.py          tf1sessions doctor
       progress.py        plain lines about a run
       live.py            the live table of a run
       words.py           how durations and ends are said

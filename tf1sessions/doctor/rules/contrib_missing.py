@@ -1,0 +1,74 @@
+"""Names of ``tf.contrib`` that are not rebuilt."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...contrib import addresses, replacements
+from ..code import Code
+from ..findings import Severity
+from .rule import Hit, Rule
+
+_CONTRIB = Path(replacements.__file__).parent
+
+
+def find(code: Code) -> Iterator[Hit]:
+    for node in code.nodes():
+        if isinstance(node, ast.Attribute):
+            parent = next(code.names.parents(node), None)
+            if isinstance(parent, ast.Attribute):
+                continue  # the whole name is looked at
+            symbol = code.path(node)
+            yield from _hit(code, node, symbol)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tensorflow.contrib"):
+            for alias in node.names:
+                if alias.name != "*":
+                    yield from _hit(code, node, f"tf{(node.module or '').removeprefix('tensorflow')}.{alias.name}")
+
+
+def _hit(code: Code, node: ast.AST, symbol: str | None) -> Iterator[Hit]:
+    if symbol is None or not symbol.startswith("tf.contrib.") or "()" in symbol or _is_tried(code, node):
+        return
+    if is_missing(symbol):
+        instead = replacements.find(symbol)
+        yield Hit(node, f"{symbol} is not available", fix=f"{instead}." if instead else None)
+
+
+def _is_tried(code: Code, node: ast.AST) -> bool:
+    return any(isinstance(parent, ast.Try) for parent in code.names.parents(node))
+
+
+def is_missing(symbol: str) -> bool:
+    """Whether ``symbol`` ("tf.contrib.rnn.GRUCell") is surely not there."""
+    module, _, rest = symbol.removeprefix("tf.contrib.").partition(".")
+    if module not in addresses.INNER:
+        return False  # never a module of TensorFlow 1.15's
+    parts = rest.split(".") if rest else []
+    entry = replacements.entry(symbol)
+    if not _source(module):
+        return bool(parts) and not addresses.is_inner(module, rest)
+    if entry is not None and entry not in ("tf.contrib", f"tf.contrib.{module}"):
+        return True
+    return False
+
+
+@functools.lru_cache(maxsize=256)
+def _source(module: str) -> Path | None:
+    for file in (_CONTRIB / f"{module}.py", _CONTRIB / module / "__init__.py"):
+        if file.is_file():
+            return file
+    return None
+
+
+RULE = Rule(
+    name="contrib-missing",
+    severity=Severity.ERROR,
+    what="names of tf.contrib that are not rebuilt",
+    why="tf.contrib left TensorFlow with version 2.0; much of it is rebuilt for scripts, and this is not: reading the "
+    "name raises AttributeError.",
+    fix="See migration_notes/contrib.md for what is there.",
+    find=find,
+)
