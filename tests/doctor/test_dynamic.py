@@ -266,8 +266,8 @@ CASES: dict[str, tuple[str, int, dict[str, str]]] = {
 
 # Findings of the first programs above that are right as well, and findings that near misses have besides.
 ALSO = {
-    "fork-after-session": {"children-not-watched", "memory-of-several-sessions"},
-    "fork-after-session-before": {"children-not-watched", "memory-of-several-sessions"},
+    "fork-after-session": {"children-not-watched", "gpu-taken-whole"},
+    "fork-after-session-before": {"children-not-watched", "gpu-taken-whole"},
 }
 
 OTHERS = {
@@ -375,6 +375,11 @@ OTHERS = {
         process = multiprocessing.get_context("fork").Process(target=child)
         process.start()
         process.join()
+    """,
+    "processes_growth": """
+        with tf.Session(config=config(allow_growth=True)) as sess:
+            sess.run(init)
+        subprocess.run([sys.executable, "-c", "pass"])
     """,
     "own_pools": """
         own = config(use_per_session_threads=True, inter_op_parallelism_threads=2 * os.cpu_count())
@@ -514,10 +519,11 @@ def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: W
 
 def test_several_processes_without_growth(watched: Watched) -> None:
     found = {finding.rule: finding for finding in watched.findings("processes")}
-    assert found.keys() == {"memory-of-several-sessions", "fork-after-session", "children-not-watched"}
-    assert found["memory-of-several-sessions"].place == Place("processes.py", HEAD_LINES + 2)
+    assert found.keys() == {"gpu-taken-whole", "fork-after-session", "children-not-watched"}
+    assert found["gpu-taken-whole"].place == Place("processes.py", HEAD_LINES + 2)
     assert found["fork-after-session"].severity is Severity.WARNING  # the child did nothing with TensorFlow
     assert "multiprocessing (fork) once" in found["children-not-watched"].title
+    assert {finding.rule for finding in watched.findings("processes_growth")} == {"children-not-watched"}
 
 
 def test_a_child_that_uses_a_session_makes_it_worse(watched: Watched) -> None:
@@ -531,6 +537,7 @@ def test_threads_that_take_turns_with_a_graph(watched: Watched, name: str, line:
     (finding,) = watched.findings(name)
     assert (finding.rule, finding.place) == ("graph-built-by-threads", Place(f"{name}.py", HEAD_LINES + line))
     assert finding.title.endswith(f"{how} meanwhile")
+    assert finding.severity is (Severity.WARNING if name == "rounds" else Severity.ERROR)
 
 
 def test_pools_of_the_sessions_own(watched: Watched) -> None:

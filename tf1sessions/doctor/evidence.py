@@ -170,10 +170,14 @@ def memory_of_several_sessions(noted: Notes) -> Iterator[Finding]:
                 "tf1sessions.MemoryPlan(...).apply().",
                 [noted.shown.place(first["spot"])],
             )
-    children = [event for event in noted.of("child")]
-    if children and not any(_option(first, name) for name in _GPU_OPTIONS):
+
+
+def gpu_taken_whole(noted: Notes) -> Iterator[Finding]:
+    children = noted.of("child")
+    first = next((session for session in noted.sessions if session.get("gpus") != 0), None)
+    if first is not None and children and not any(_option(first, name) for name in _GPU_OPTIONS):
         yield _finding(
-            "memory-of-several-sessions",
+            "gpu-taken-whole",
             Severity.WARNING,
             noted.shown.place(first["spot"]),
             "a session without a memory fraction or growth, in a program of several processes",
@@ -268,7 +272,7 @@ def graph_built_by_threads(noted: Notes) -> Iterator[Finding]:
         does = "ran it meanwhile" if event["how"] == "ran" else "added to it meanwhile"
         yield _finding(
             "graph-built-by-threads",
-            Severity.ERROR,
+            Severity.WARNING if event["how"] == "ran" else Severity.ERROR,
             place,
             f"thread {event['thread']!r} added operations to a graph, and thread {event['other']!r}{also} {does}",
             "A graph has no lock that holds its names, scopes, collections and operations together: two threads that "
@@ -287,7 +291,7 @@ def ops_in_loop(noted: Notes) -> Iterator[Finding]:
         each = site["operations"] / site["episodes"]
         yield _finding(
             "ops-in-loop",
-            Severity.ERROR,
+            Severity.WARNING,
             place,
             f"this line made {site['operations']} operations in {site['episodes']} rounds, between runs of the same "
             f"graph ({each:.1f} a round, {site['type']} first); the graph has {site['in_all']} now",
@@ -529,6 +533,7 @@ def coordinator_without_join(noted: Notes) -> Iterator[Finding]:
 RULES: tuple[Callable[[Notes], Iterator[Finding]], ...] = (
     late_visible_devices,
     memory_of_several_sessions,
+    gpu_taken_whole,
     remote_config,
     eager_before_session,
     sessions_left_open,
