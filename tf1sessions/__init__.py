@@ -373,6 +373,7 @@ below, and there are no circles::
       dynamic.py         runs a program with probes, and tells what they found
       evidence.py        ... what their notes mean
       notes.py           ... what they write down, so that it outlives a crash
+      tallies.py         ... what is counted in the program's process
       probes.py          ... in the program's process: they note what it does
       source.py          a script, module or notebook as a syntax tree
       names.py           what the names in it mean

@@ -390,6 +390,17 @@ OTHERS = {
         device_lib.list_local_devices()
         os.environ["CUDA_VISIBLE_DEVICES"] = "3"
     """,
+    "for_a_child": """
+        with tf.Session(config=config(allow_growth=True)): pass
+        os.environ["CUDA_VISIBLE_DEVICES"] = "3"
+        subprocess.run([sys.executable, "-c", "pass"], preexec_fn=os.setsid)
+    """,
+    "broken_probe": """
+        sess = tf.Session()
+        def fails(): raise RuntimeError("a bug")
+        type(sess.graph)._tf1sessions_watched = property(lambda graph: fails())
+        print(sess.run(tf.constant(1.) + 1.))
+    """,
     "killed": """
         sess = tf.Session()
         os.environ["CUDA_VISIBLE_DEVICES"] = "3"
@@ -552,9 +563,24 @@ def test_a_list_of_the_devices_initialises_them(watched: Watched) -> None:
     assert "a list of the devices" in finding.title
 
 
+def test_a_variable_for_a_child_is_no_error(watched: Watched) -> None:
+    """A fork that is followed by another program is none that TensorFlow minds."""
+    found = {finding.rule: finding.severity for finding in watched.findings("for_a_child")}
+    assert found == {"late-visible-devices": Severity.WARNING, "children-not-watched": Severity.NOTE}
+
+
+def test_a_probe_that_fails_is_told_and_harms_nothing(watched: Watched) -> None:
+    assert watched.codes["broken_probe.watched"] == 0, describe(watched, "broken_probe")
+    assert watched.text("broken_probe", "watched", "out") == "2.0\n"
+    (finding,) = watched.findings("broken_probe")
+    assert finding.rule == "watched-in-part"
+    assert "note_operation" in finding.title
+    assert "RuntimeError: a bug" in finding.why
+
+
 def test_what_was_noted_outlives_a_kill(watched: Watched) -> None:
     assert watched.codes["killed.watched"] == -signal.SIGKILL
-    assert [finding.rule for finding in watched.findings("killed")] == ["late-visible-devices"]
+    assert [finding.rule for finding in watched.findings("killed")] == ["late-visible-devices", "watched-in-part"]
 
 
 # -- the whole way ----------------------------------------------------------------------------------------------------
@@ -632,7 +658,9 @@ def test_a_program_that_does_not_end_is_ended(end: str, tmp_path: Path) -> None:
     assert out, err[-3000:]
     given = json.loads(out.splitlines()[-1])
     assert given["code"] == (124 if end == "time limit" else 128 + signal.SIGINT)
-    assert [finding["rule"] for finding in given["findings"]] == ["late-visible-devices"]
+    seen = {finding["rule"] for finding in given["findings"]}
+    assert seen - {"watched-in-part"} == {"late-visible-devices"}
+    assert ("watched-in-part" in seen) is (end == "time limit")  # SIGTERM ends it at once; Ctrl-C is an exception
 
 
 def test_a_program_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -675,7 +703,7 @@ def loop(name: str, cpu: float, inside: float = 0.1, waited: float = 0.0, since:
     ],
 )
 def test_when_threads_are_bound_by_python(threads: list[dict[str, Any]], cores: int, told: bool) -> None:
-    events = [{"kind": "begin", "cores": cores}]
+    events = [{"kind": "begin", "cores": cores}, {"kind": "end"}]
     found = evidence.judge(events, {"threads": threads}, evidence.Shown("/"))
     assert [finding.rule for finding in found] == ["python-bound-threads"] * told
 

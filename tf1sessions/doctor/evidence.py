@@ -129,17 +129,20 @@ def _times(count: int) -> str:
 
 
 def late_visible_devices(noted: Notes) -> Iterator[Finding]:
+    kinds = [event["kind"] for event in noted.events]
     for place, events in noted.by_spot(noted.of("visible")):
         event = events[0]
+        for_child = "child" in kinds[kinds.index("visible") :]  # which gets it with its environment
         now = "unset" if event["value"] is None else f"set to {event['value']!r}"
         yield _finding(
             "late-visible-devices",
-            Severity.ERROR,
+            Severity.WARNING if for_child else Severity.ERROR,
             place,
             f"CUDA_VISIBLE_DEVICES was {now} after {event['what']} had initialised the devices, "
             f"at {noted.say(event['first'])}",
             "CUDA reads the variable once, when the first session, eager operation or list of devices initialises it. "
-            "A later change has no effect, and the process keeps the GPUs that it had.",
+            "A later change has no effect, and the process keeps the GPUs that it had."
+            + (" Only processes that were started after it see it." if for_child else ""),
             "Set it before anything touches a device: in the first lines, os.environ['CUDA_VISIBLE_DEVICES'] = '0', or "
             "from outside: tf1sessions run --gpus 0 SCRIPT.",
             [noted.shown.place(event["first"])],
@@ -530,6 +533,32 @@ def coordinator_without_join(noted: Notes) -> Iterator[Finding]:
         )
 
 
+# -- the watching itself ----------------------------------------------------------------------------------------------
+
+
+def watched_in_part(noted: Notes) -> Iterator[Finding]:
+    failed = sorted({event["probe"] for event in noted.of("failed")})
+    if failed:
+        yield _finding(
+            "watched-in-part",
+            Severity.NOTE,
+            None,
+            f"probes failed: {', '.join(failed)}",
+            "What they would have noted is not among the findings. " + noted.of("failed")[0]["error"].splitlines()[-1],
+            "Report it with the version of TensorFlow; the program itself was not disturbed.",
+        )
+    if noted.of("begin") and not noted.of("end"):
+        yield _finding(
+            "watched-in-part",
+            Severity.NOTE,
+            None,
+            "the program's end was not seen",
+            "It was killed, or ended by os._exit or its time limit, or the notes could not be written. What was "
+            "noted until a second before counts; what is left open at the end was not looked at.",
+            "Let it come to its end, with fewer steps.",
+        )
+
+
 RULES: tuple[Callable[[Notes], Iterator[Finding]], ...] = (
     late_visible_devices,
     memory_of_several_sessions,
@@ -548,4 +577,5 @@ RULES: tuple[Callable[[Notes], Iterator[Finding]], ...] = (
     children_not_watched,
     queue_threads_left,
     coordinator_without_join,
+    watched_in_part,
 )

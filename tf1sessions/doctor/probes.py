@@ -13,26 +13,44 @@ A hook calls what it stands for with the same arguments, and notes; it raises no
 raises goes through. No thread is started and no file stays open, so that the program sees as many as before. In a child
 process that the program forks the hooks are taken out again; what a child does with TensorFlow is noted once.
 
-Each :class:`Tally` is written by its own thread alone. The other records are changed by single operations on dicts and
-lists, which are atomic; ``_flushing`` lets one thread at a time write the counts.
+A probe that fails says so in the notes, and not in the program. A traceback that a program prints in the midst of its
+run shows one line more of tf1sessions for ``Session.run`` than without probes; the last one shows none.
+
+The tallies say which thread writes what. ``_adding`` is held while a graph gets its record, and while sessions are
+listed or added; ``_flushing`` lets one thread at a time write the counts.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import multiprocessing.process
 import os
 import subprocess
 import sys
 import threading
-import time
+import traceback
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tf1sessions.doctor.notes import Writer
+from tf1sessions.doctor.tallies import (
+    Builder,
+    Constant,
+    Feeds,
+    GraphRecord,
+    Local,
+    Site,
+    Spot,
+    Tally,
+    ThreadClock,
+    clock,
+    cpu_clock,
+    spot_of_program,
+)
 from tf1sessions.scripts import importer, program
 from tf1sessions.sessions.machine import usable_cores
-from tf1sessions.sessions.watchdog import is_program
 
 __all__ = ["execute"]
 
@@ -46,11 +64,6 @@ _ROUNDS = 2
 #: How many places of one kind are told, the busiest first.
 _TOLD = 30
 
-_clock = time.perf_counter
-_cpu_clock = time.thread_time
-
-Spot = tuple[str, int]
-
 
 def execute(payload: Mapping[str, Any]) -> int:
     """As :func:`tf1sessions.scripts.program.execute`; ``payload["notes"]`` is the folder for what is noted."""
@@ -58,148 +71,30 @@ def execute(payload: Mapping[str, Any]) -> int:
     return program.execute(payload, watch.begin, watch.end)
 
 
-# -- places -----------------------------------------------------------------------------------------------------------
-
-_kinds: dict[str, int] = {}  # file -> 2 of the program, 1 of a library that it uses, 0 neither
-
-
-def _kind(path: str) -> int:
-    if not is_program(path) or path.startswith("<"):
-        kind = 0
-    else:
-        kind = 1 if f"{os.sep}site-packages{os.sep}" in path or f"{os.sep}dist-packages{os.sep}" in path else 2
-    _kinds[path] = kind
-    return kind
-
-
-def _spot() -> Spot | None:
-    """The innermost line of the program's own files on this thread's stack; else of a library that it uses."""
-    frame: Any = sys._getframe(1)
-    library = None
-    while frame is not None:
-        path = frame.f_code.co_filename
-        kind = _kinds.get(path)
-        if kind is None:
-            kind = _kind(path)
-        if kind == 2:
-            return path, frame.f_lineno
-        if kind == 1 and library is None:
-            library = path, frame.f_lineno
-        frame = frame.f_back
-    return library
-
-
-# -- records ----------------------------------------------------------------------------------------------------------
-
-
-class _Thread:
-    """A thread that ran a session or built a graph. Written by that thread."""
-
-    def __init__(self) -> None:
-        self.ident = threading.get_ident()
-        thread = threading._active.get(self.ident)  # type: ignore[attr-defined]  # current_thread() would add one
-        self.name = "a thread of TensorFlow" if thread is None else thread.name
-        self.since = self.wall = _clock()
-        self.cpu_since = self.cpu = _cpu_clock()
-        self.waited_since = self.waited = _run_queue_secs()
-
-    def sample(self) -> float:
-        """Reads its clocks; the time until now counts."""
-        self.cpu, self.wall = _cpu_clock(), _clock()
-        self.waited = _run_queue_secs()
-        return self.wall
-
-
-def _run_queue_secs() -> float:
-    """How long this thread was ready and no core was free for it; 0 where the kernel does not tell."""
-    try:
-        with open("/proc/thread-self/schedstat", encoding="ascii") as file:
-            return int(file.read().split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return 0.0
-
-
-class _Tally:
-    """What one thread ran in the sessions of one graph. Seconds; written by that thread alone."""
-
-    __slots__ = ("due", "inside", "last", "running", "runs", "sampled_cpu", "sampled_wall", "thread")
-
-    def __init__(self, thread: _Thread) -> None:
-        self.thread = thread
-        self.runs = 0
-        self.running = False
-        self.inside = 0.0  # in Session.run
-        self.last = 0.0  # when the last run ended
-        self.due = 0.0  # when a run is measured more closely again
-        self.sampled_wall = self.sampled_cpu = 0.0  # of the runs that were
-
-
-class _Site:
-    """A line that made operations between runs of the same thread on the same graph."""
-
-    __slots__ = ("episodes", "first", "operations", "runs")
-
-    def __init__(self) -> None:
-        self.operations = 0
-        self.episodes = 0
-        self.runs = -1
-        self.first = ""
-
-
-class _Builder:
-    """What one thread built of a graph."""
-
-    __slots__ = ("last", "operations", "rounds", "spot", "turns")
-
-    def __init__(self, spot: Spot | None) -> None:
-        self.spot = spot  # of its first operation
-        self.operations = 0
-        self.turns = 0  # how often it went on after another thread
-        self.last = 0.0
-        self.rounds: dict[_Thread, int] = {}  # how often another thread had run the graph since its last operation
-
-
-class _GraphRecord:
-    """One graph: who built it and who runs it."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.operations = 0
-        self.builders: dict[_Thread, _Builder] = {}
-        self.tallies: dict[_Thread, _Tally] = {}
-        self.turn: _Thread | None = None  # who made the last operation
-        self.sites: dict[Spot, _Site] = {}
-        self.told = False
-
-
-class _Feeds:
-    """Values that were converted for one placeholder at one line."""
-
-    __slots__ = ("count", "given", "nbytes", "seconds", "spot", "taken", "tensor")
-
-    def __init__(self, spot: Spot | None, tensor: str, given: str, taken: str) -> None:
-        self.spot, self.tensor, self.given, self.taken = spot, tensor, given, taken
-        self.count = self.nbytes = 0
-        self.seconds = 0.0
-
-
-class _Constant:
-    __slots__ = ("name", "nbytes", "runs", "spot")
-
-    def __init__(self, spot: Spot | None, name: str, nbytes: int) -> None:
-        self.spot, self.name, self.nbytes = spot, name, nbytes
-        self.runs = 0
-
-
-class _Local(threading.local):
-    """What belongs to the calling thread."""
-
-    def __init__(self) -> None:
-        self.thread = _Thread()
-        self.tallies: dict[_GraphRecord, _Tally] = {}
-
-
 # -- the watch --------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class _Coordinated:
+    """What became of a Coordinator."""
+
+    spot: Spot | None
+    threads: int = 0
+    stopped: bool = False
+    joined: bool = False
+
+
+def _guarded(probe: Any) -> Any:
+    """A method of :class:`_Watch` whose errors become notes: the program must not see them."""
+
+    @functools.wraps(probe)
+    def guarded(watch: _Watch, *args: Any, **named: Any) -> Any:
+        try:
+            return probe(watch, *args, **named)
+        except Exception:
+            watch._writer.event("failed", probe=probe.__name__.strip("_"), error=traceback.format_exc()[-2000:])
+
+    return guarded
 
 
 class _Watch:
@@ -208,21 +103,19 @@ class _Watch:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._pid = os.getpid()
-        self._began = _clock()
+        self._began = clock()
         self._cores = usable_cores()
-        self._main: int | None = None
         self._undo: list[Callable[[], None]] = []
         self._local: Any = None
         self._due = 0.0
         self._flushing = threading.Lock()
-        self._adding = threading.RLock()  # held while a graph gets its record
+        self._adding = threading.RLock()  # see above
         self._first_device: tuple[str, Spot | None] | None = None  # what initialised TensorFlow's devices, and where
-        self._graphs: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._records: list[_GraphRecord] = []
+        self._records: list[GraphRecord] = []
         self._sessions: weakref.WeakKeyDictionary[Any, Spot | None] = weakref.WeakKeyDictionary()
-        self._feeds: dict[Any, _Feeds] = {}
-        self._constants: dict[Any, _Constant] = {}
-        self._coordinators: list[dict[str, Any]] = []
+        self._feeds: dict[Any, Feeds] = {}
+        self._constants: dict[Any, Constant] = {}
+        self._coordinators: list[_Coordinated] = []
         self._runners: list[tuple[Any, Spot | None]] = []
         self._most_threads = 0
         self._base: Any = None
@@ -230,9 +123,8 @@ class _Watch:
 
     def begin(self) -> None:
         """Puts the hooks in place; those of TensorFlow as soon as the program imports it."""
-        self._local = _Local()
-        self._main = self._local.thread.ident
-        self._due = _clock() + _FLUSH_SECS
+        self._local = Local()
+        self._due = clock() + _FLUSH_SECS
         self._writer.event("begin", cores=self._cores, pid=self._pid)
         self._watch_environment()
         self._watch_children()
@@ -247,19 +139,18 @@ class _Watch:
         else:
             self._watch_tensorflow()
 
+    @_guarded
     def end(self, exit_code: int) -> None:
         """The program's main thread has ended: what is still open, and who still runs."""
         if os.getpid() != self._pid:  # a child that the program forked has come out here
             return
-        left: dict[Any, int] = {}
-        for session, spot in list(self._sessions.items()):
-            if not session._closed:
-                left[spot] = left.get(spot, 0) + 1
-        for coordinator in self._coordinators:
-            threads = [thread for thread in (ref() for ref in coordinator["threads"]) if thread is not None]
-            alive = sum(thread.is_alive() for thread in threads)
-            told = {key: coordinator[key] for key in ("spot", "stopped", "joined")}
-            self._writer.event("coordinator", **told, threads=len(coordinator["threads"]), alive=alive)
+        left: dict[Spot | None, int] = {}
+        with self._adding:
+            for session, spot in self._sessions.items():
+                if not session._closed:
+                    left[spot] = left.get(spot, 0) + 1
+        for about in self._coordinators:
+            self._writer.event("coordinator", **dataclasses.asdict(about))
         for ref, spot in self._runners:
             thread = ref()
             if thread is not None and thread.is_alive():
@@ -267,7 +158,7 @@ class _Watch:
         for spot, count in left.items():
             self._writer.event("open", spot=spot, count=count)
         self._writer.event("end", exit_code=exit_code)
-        self._flush(_clock(), wait=True)
+        self._flush(clock(), wait=True)
 
     # Hooks -----------------------------------------------------------------------------------------------------------
 
@@ -277,6 +168,7 @@ class _Watch:
         setattr(owner, name, function)
         self._undo.append(lambda: setattr(owner, name, before))
 
+    @_guarded
     def _watch_environment(self) -> None:
         kind: Any = type(os.environ)
         set_item, delete_item = kind.__setitem__, kind.__delitem__
@@ -296,47 +188,52 @@ class _Watch:
         self._put(kind, "__setitem__", __setitem__)
         self._put(kind, "__delitem__", __delitem__)
 
+    @_guarded
     def _note_visible(self, before: str | None, value: str | None) -> None:
         if self._first_device is not None:
             what, spot = self._first_device
-            self._writer.event("visible", spot=_spot(), before=before, value=value, what=what, first=spot)
+            self._writer.event("visible", spot=spot_of_program(), before=before, value=value, what=what, first=spot)
 
     def _devices(self, what: str) -> None:
         if self._first_device is None:
-            self._first_device = what, _spot()
+            self._first_device = what, spot_of_program()
 
+    @_guarded
     def _watch_children(self) -> None:
         popen, start = subprocess.Popen.__init__, multiprocessing.process.BaseProcess.start
         starting = threading.local()
 
         def popen_init(process: Any, args: Any, *more: Any, **named: Any) -> None:
-            words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
-            name = os.path.basename(os.fsdecode(words[0])).split()[0] if words and words[0] else ""
-            if name.startswith("python") or words[:1] == [sys.executable]:
-                self._writer.event("child", spot=_spot(), how="subprocess")
-            popen(process, args, *more, **named)
+            if _is_python(args):
+                self._writer.event("child", spot=spot_of_program(), how="subprocess")
+            starting.by = "an exec"  # what follows a fork: TensorFlow is not in the new program
+            try:
+                popen(process, args, *more, **named)
+            finally:
+                starting.by = None
 
         def process_start(process: Any) -> None:
-            method = getattr(process, "_start_method", None) or multiprocessing.get_start_method()
-            self._writer.event("child", spot=_spot(), how=f"multiprocessing ({method})")
-            starting.by = True
+            method = getattr(process, "_start_method", None) or multiprocessing.get_start_method(allow_none=True)
+            self._writer.event("child", spot=spot_of_program(), how=f"multiprocessing ({method or 'default'})")
+            starting.by = "multiprocessing"
             try:
                 start(process)
             finally:
-                starting.by = False
+                starting.by = None
 
         self._put(subprocess.Popen, "__init__", popen_init)
         self._put(multiprocessing.process.BaseProcess, "start", process_start)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
-                before=lambda: self._before_fork(getattr(starting, "by", False)), after_in_child=self._in_child
+                before=lambda: self._before_fork(getattr(starting, "by", None)), after_in_child=self._in_child
             )
 
-    def _before_fork(self, told: bool) -> None:
-        if os.getpid() != self._pid:
+    @_guarded
+    def _before_fork(self, starting: str | None) -> None:
+        if os.getpid() != self._pid or starting == "an exec":
             return
-        spot = _spot()
-        if not told:
+        spot = spot_of_program()
+        if starting is None:
             self._writer.event("child", spot=spot, how="os.fork")
         if self._first_device is not None:
             what, first = self._first_device
@@ -358,7 +255,7 @@ class _Watch:
 
         def first(session: Any, *args: Any, **named: Any) -> Any:
             setattr(base, name, original)
-            writer.event("child-use", spot=_spot(), name="a session" if name == "__init__" else "Session.run")
+            writer.event("child-use", spot=spot_of_program(), name="a session" if name == "__init__" else "Session.run")
             return original(session, *args, **named)
 
         setattr(base, name, first)
@@ -376,6 +273,7 @@ class _Watch:
 
     # Sessions --------------------------------------------------------------------------------------------------------
 
+    @_guarded
     def _watch_sessions(self, base: Any, calls: Any) -> None:
         init, make_callable = base.__init__, base.make_callable
 
@@ -388,7 +286,7 @@ class _Watch:
 
         def make(session: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
             if feed_list:
-                self._writer.event("callable", spot=_spot(), feeds=len(feed_list))
+                self._writer.event("callable", spot=spot_of_program(), feeds=len(feed_list))
             return make_callable(session, fetches, feed_list, accept_options)
 
         self._put(base, "__init__", __init__)
@@ -398,11 +296,13 @@ class _Watch:
             self._put(calls.Session, "run", self._watched(calls.Session.run))
         self._put(calls.CompiledCall, "__call__", self._watched(calls.CompiledCall.__call__, compiled=True))
 
+    @_guarded
     def _note_session(self, session: Any, given: bool) -> None:
-        spot = _spot()
+        spot = spot_of_program()
         session._tf1sessions_watched = self._record(session.graph)
-        open_now = sum(not other._closed for other in list(self._sessions))
-        self._sessions[session] = spot
+        with self._adding:
+            open_now = sum(not other._closed for other in self._sessions)
+            self._sessions[session] = spot
         config, target = session._config, session.sess_str
         described: dict[str, Any] = {}
         if given:
@@ -432,7 +332,7 @@ class _Watch:
 
     def _watched(self, original: Any, compiled: bool = False) -> Any:
         """``Session.run``, or a compiled call, with a tally. Most runs pay two readings of a clock."""
-        local, clock, cpu_clock, watch = self._local, _clock, _cpu_clock, self
+        local, watch = self._local, self
 
         def run(self: Any, *args: Any, **named: Any) -> Any:
             session = self._session if compiled else self
@@ -468,31 +368,32 @@ class _Watch:
         run.__doc__ = original.__doc__
         return run
 
-    def _new_tally(self, session: Any) -> _Tally:
+    def _new_tally(self, session: Any) -> Tally:
         record = session.__dict__.get("_tf1sessions_watched")
         if record is None:
             record = session._tf1sessions_watched = self._record(session.graph)
         return self._tally(record)
 
-    def _tally(self, record: _GraphRecord) -> _Tally:
+    def _tally(self, record: GraphRecord) -> Tally:
         local = self._local
         tally = local.tallies.get(record)
         if tally is None:
-            tally = local.tallies[record] = record.tallies[local.thread] = _Tally(local.thread)
+            tally = local.tallies[record] = record.tallies[local.thread] = Tally(local.thread)
         return tally  # type: ignore[no-any-return]
 
     # Graphs ----------------------------------------------------------------------------------------------------------
 
-    def _record(self, graph: Any) -> _GraphRecord:
+    def _record(self, graph: Any) -> GraphRecord:
         record = getattr(graph, "_tf1sessions_watched", None)
         if record is None:
             with self._adding:
                 record = getattr(graph, "_tf1sessions_watched", None)
                 if record is None:
-                    record = graph._tf1sessions_watched = _GraphRecord(len(self._records) + 1)
+                    record = graph._tf1sessions_watched = GraphRecord(len(self._records) + 1)
                     self._records.append(record)
         return record
 
+    @_guarded
     def _watch_graphs(self, graph_class: Any) -> None:
         create = graph_class._create_op_helper
 
@@ -504,6 +405,7 @@ class _Watch:
 
         self._put(graph_class, "_create_op_helper", _create_op_helper)
 
+    @_guarded
     def _note_operation(self, graph: Any, operation: Any) -> None:
         record = self._record(graph)
         thread = self._local.thread
@@ -511,29 +413,29 @@ class _Watch:
         builder = record.builders.get(thread)
         spot: Spot | None = None
         if builder is None:
-            spot = _spot()
-            builder = record.builders[thread] = _Builder(spot)
+            spot = spot_of_program()
+            builder = record.builders[thread] = Builder(spot)
         builder.operations += 1
         if record.turn is not thread:
             record.turn = thread
             builder.turns += 1
         if not record.told and len(record.tallies.keys() | record.builders.keys()) > 1:
-            self._look_for_race(record, thread, builder, spot or _spot())
-        builder.last = _clock()
+            self._look_for_race(record, thread, builder, spot or spot_of_program())
+        builder.last = clock()
         tally = self._local.tallies.get(record)
         if tally is not None:
-            spot = spot or _spot()
+            spot = spot or spot_of_program()
             if spot is not None:
                 site = record.sites.get(spot)
                 if site is None:
-                    site = record.sites[spot] = _Site()
+                    site = record.sites[spot] = Site()
                     site.first = operation.type
                 site.operations += 1
                 if site.runs != tally.runs:
                     site.runs = tally.runs
                     site.episodes += 1
 
-    def _look_for_race(self, record: _GraphRecord, thread: _Thread, builder: _Builder, spot: Spot | None) -> None:
+    def _look_for_race(self, record: GraphRecord, thread: ThreadClock, builder: Builder, spot: Spot | None) -> None:
         """Whether another thread builds or runs the graph while this one builds it.
 
         One that hands the graph over and waits does neither: then there is one turn, or one round.
@@ -568,6 +470,7 @@ class _Watch:
 
     # Devices ---------------------------------------------------------------------------------------------------------
 
+    @_guarded
     def _watch_devices(self, context: Any, device_lib: Any) -> None:
         cls = context.Context
         ensure, physical, local_devices = (
@@ -595,14 +498,15 @@ class _Watch:
 
     # Requests --------------------------------------------------------------------------------------------------------
 
+    @_guarded
     def _watch_requests(self, calls: Any) -> None:
         convert, plan = calls._Feed._convert, calls.SessionCalls.plan
 
         def _convert(feed: Any, value: Any) -> Any:
-            began = _clock()
+            began = clock()
             result = convert(feed, value)
             if getattr(result, "ndim", 0):  # a scalar costs nothing
-                self._note_feed(feed, value, result, _clock() - began)
+                self._note_feed(feed, value, result, clock() - began)
             return result
 
         def planned(session_calls: Any, session: Any, key: Any, fetches: Any, feeds: Any, refs: Any) -> Any:
@@ -614,17 +518,19 @@ class _Watch:
         self._put(calls._Feed, "_convert", _convert)
         self._put(calls.SessionCalls, "plan", planned)
 
+    @_guarded
     def _note_feed(self, feed: Any, value: Any, result: Any, seconds: float) -> None:
-        spot = _spot()
+        spot = spot_of_program()
         given = str(value.dtype) if hasattr(value, "dtype") else f"a {type(value).__name__}"
         key = (spot, feed.tensor.name)
         noted = self._feeds.get(key)
         if noted is None:
-            noted = self._feeds[key] = _Feeds(spot, feed.tensor.name, given, str(feed.dtype))
+            noted = self._feeds[key] = Feeds(spot, feed.tensor.name, given, str(feed.dtype))
         noted.count += 1
         noted.nbytes += result.nbytes
         noted.seconds += seconds
 
+    @_guarded
     def _look_for_constants(self, session: Any, plan: Any, fetched: Any) -> None:
         for fetch in fetched:
             tensor = fetch if hasattr(fetch, "op") else None
@@ -638,9 +544,9 @@ class _Watch:
             shape = operation.outputs[0].shape
             nbytes = (shape.num_elements() or 0) * operation.outputs[0].dtype.size
             if nbytes >= _BIG_BYTES:
-                self._count_constant(plan, _Constant(_spot(), operation.name, nbytes))
+                self._count_constant(plan, Constant(spot_of_program(), operation.name, nbytes))
 
-    def _count_constant(self, plan: Any, constant: _Constant) -> None:
+    def _count_constant(self, plan: Any, constant: Constant) -> None:
         constant = self._constants.setdefault((constant.spot, constant.name), constant)
         constant.runs += 1  # the run that it was made for
         run = plan.run
@@ -653,46 +559,46 @@ class _Watch:
 
     # Queues ----------------------------------------------------------------------------------------------------------
 
+    @_guarded
     def _watch_queues(self) -> None:
-        coordinator_class = self._face.train.Coordinator  # ours, which settings.py has put there
-        base = coordinator_class.__mro__[1]
+        ours = self._face.train.Coordinator  # which settings.py has put there
+        theirs = next(base for base in ours.__mro__ if "register_thread" in base.__dict__)
         runner = self._face.train.QueueRunner
-        init, register = base.__init__, base.register_thread
-        stop, join = coordinator_class.request_stop, coordinator_class.join
+        init, register, stop, join = theirs.__init__, theirs.register_thread, ours.request_stop, ours.join
         create = runner.create_threads
 
         def __init__(coordinator: Any, *args: Any, **named: Any) -> None:
             init(coordinator, *args, **named)
-            about: dict[str, Any] = {"spot": _spot(), "stopped": False, "joined": False, "threads": []}
-            coordinator._tf1sessions_watched = about
+            coordinator._tf1sessions_watched = about = _Coordinated(spot_of_program())
             self._coordinators.append(about)
 
         def register_thread(coordinator: Any, thread: Any) -> Any:
-            coordinator._tf1sessions_watched["threads"].append(weakref.ref(thread))
+            coordinator._tf1sessions_watched.threads += 1
             return register(coordinator, thread)
 
         def request_stop(coordinator: Any, *args: Any, **named: Any) -> Any:
-            coordinator._tf1sessions_watched["stopped"] = True
+            coordinator._tf1sessions_watched.stopped = True
             return stop(coordinator, *args, **named)
 
         def joined(coordinator: Any, *args: Any, **named: Any) -> Any:
-            coordinator._tf1sessions_watched["joined"] = True
+            coordinator._tf1sessions_watched.joined = True
             return join(coordinator, *args, **named)
 
         def create_threads(runner: Any, *args: Any, **named: Any) -> Any:
             threads = create(runner, *args, **named)
-            spot = _spot()
+            spot = spot_of_program()
             self._runners += [(weakref.ref(thread), spot) for thread in threads]
             return threads
 
-        self._put(base, "__init__", __init__)
-        self._put(base, "register_thread", register_thread)
-        self._put(coordinator_class, "request_stop", request_stop)
-        self._put(coordinator_class, "join", joined)
+        self._put(theirs, "__init__", __init__)
+        self._put(theirs, "register_thread", register_thread)
+        self._put(ours, "request_stop", request_stop)
+        self._put(ours, "join", joined)
         self._put(runner, "create_threads", create_threads)
 
     # Counts ----------------------------------------------------------------------------------------------------------
 
+    @_guarded
     def _flush(self, now: float, wait: bool = False) -> None:
         """Writes the counts, unless another thread does."""
         if os.getpid() != self._pid or not self._flushing.acquire(blocking=wait):
@@ -708,7 +614,7 @@ class _Watch:
             self._most_threads = max(self._most_threads, len(os.listdir("/proc/self/task")))
         except OSError:  # not Linux
             pass
-        threads: dict[_Thread, dict[str, Any]] = {}
+        threads: dict[ThreadClock, dict[str, Any]] = {}
         sites: list[dict[str, Any]] = []
         for record in list(self._records):
             for thread, tally in list(record.tallies.items()):
@@ -736,17 +642,26 @@ class _Watch:
             "threads": [_about(thread, about) for thread, about in threads.items()],
             "sites": sorted(sites, key=lambda site: -site["episodes"])[:_TOLD],
             "feeds": [
-                {name: getattr(feed, name) for name in _Feeds.__slots__}
+                {name: getattr(feed, name) for name in Feeds.__slots__}
                 for feed in sorted(list(self._feeds.values()), key=lambda feed: -feed.seconds)[:_TOLD]
             ],
             "constants": [
-                {name: getattr(constant, name) for name in _Constant.__slots__}
+                {name: getattr(constant, name) for name in Constant.__slots__}
                 for constant in sorted(list(self._constants.values()), key=lambda one: -one.runs)[:_TOLD]
             ],
         }
 
 
-def _about(thread: _Thread, about: dict[str, Any]) -> dict[str, Any]:
+def _is_python(args: Any) -> bool:
+    """Whether a command line starts Python."""
+    first = args[0] if isinstance(args, (list, tuple)) and args else args
+    if not isinstance(first, (str, bytes, os.PathLike)):
+        return False
+    words = os.fsdecode(first).split()
+    return bool(words) and (first == sys.executable or os.path.basename(words[0]).startswith("python"))
+
+
+def _about(thread: ThreadClock, about: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": thread.name,
         "since": thread.since,
