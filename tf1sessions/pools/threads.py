@@ -16,6 +16,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import dataclasses
 import itertools
 import logging
 import threading
@@ -28,6 +29,8 @@ from typing import Any
 from tf1sessions.errors import JobTimeoutError, UsageError
 from tf1sessions.pools.base import Job, PoolProgress, SessionPool, job_error
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.config import SessionConfig
+from tf1sessions.sessions.memory import MemoryPlan
 from tf1sessions.sessions.session import GraphSession
 
 __all__ = ["ThreadSessionPool", "leave"]
@@ -56,9 +59,15 @@ class ThreadSessionPool(SessionPool):
         progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens. True shows a bar
             on a terminal, and else logs the jobs that end.
         name: For messages and thread names.
+        plan: A :class:`~tf1sessions.MemoryPlan`, which is applied to this process if it was not before: see
+            :meth:`MemoryPlan.apply`; before that, the pool waits until the share is free. With ``lanes`` of at least
+            ``max_workers`` each session has a lane of its own while it is open; without lanes all share what the
+            process has. A session whose job was given up and is stuck keeps its lane: then two may be on one.
 
     Raises:
         UsageError: A wrong argument.
+        MemoryPlanConflict: The process has another plan already, or TensorFlow was used before.
+        MemoryWaitError: The plan's memory does not become free.
 
     Thread-safety: all methods are safe from any thread.
 
@@ -82,6 +91,7 @@ class ThreadSessionPool(SessionPool):
         time_limit_secs: float | None = None,
         progress: Callable[[PoolProgress], None] | bool | None = None,
         name: str = "ThreadSessionPool",
+        plan: MemoryPlan | None = None,
     ) -> None:
         super().__init__(max_workers, name=name, time_limit_secs=time_limit_secs, progress=progress)
         if initializer is not None and not callable(initializer):
@@ -97,6 +107,7 @@ class ThreadSessionPool(SessionPool):
         self._idle = 0
         self._given_up: set[threading.Thread] = set()
         self._running: dict[threading.Thread, Job] = {}
+        self._lanes = dict.fromkeys(_lanes_of(plan, max_workers, config, name), 0)  # how many sessions are on each
         self._thread_numbers = itertools.count()
         _pools.add(self)
 
@@ -145,7 +156,7 @@ class ThreadSessionPool(SessionPool):
             return
         finally:
             if session is not None:
-                session.close()
+                self._close(session)
             with self._condition:
                 self._workers.discard(me)
                 self._given_up.discard(me)
@@ -185,21 +196,47 @@ class ThreadSessionPool(SessionPool):
         finished = self._finish(job, state, result=result, error=error)
         if session is None or (self._initializer is not None and finished and clean and not session.closed):
             return session
-        session.close()
+        self._close(session)
         return None
 
     def _make(self, job: Job) -> GraphSession:
         if self._initializer is None:
-            return GraphSession(self._config, name=f"{self.name}/{job.name}")
-        session = GraphSession(self._config, name=f"{self.name}/{threading.current_thread().name}")
+            return self._open(job.name)
+        session = self._open(threading.current_thread().name)
         try:
             with session.as_default():
                 session.built = self._initializer(session, *self._initargs)
                 session.seal()
         except BaseException:
-            session.close()
+            self._close(session)
             raise
         return session
+
+    def _open(self, name: str) -> GraphSession:
+        """A session, on the lane that has the fewest."""
+        name = f"{self.name}/{name}"
+        if not self._lanes:
+            return GraphSession(self._config, name=name)
+        config = self._config
+        if not isinstance(config, SessionConfig):
+            config = SessionConfig() if config is None else SessionConfig.from_proto(config)
+        with self._condition:
+            lane = min(self._lanes, key=self._lanes.__getitem__)
+            self._lanes[lane] += 1
+        try:
+            return GraphSession(dataclasses.replace(config, lane=lane, soft_placement=True), name=name)
+        except BaseException:
+            self._leave_lane(lane)
+            raise
+
+    def _close(self, session: GraphSession) -> None:
+        session.close()
+        self._leave_lane(session.config.lane)
+
+    def _leave_lane(self, lane: str | None) -> None:
+        with self._condition:
+            if lane in self._lanes:
+                self._lanes[lane] -= 1
 
     def _expire(self, job: Job, worker: threading.Thread) -> None:
         """A job's time is up: its Future ends now, its session is closed, its worker is replaced."""
@@ -262,6 +299,30 @@ class ThreadSessionPool(SessionPool):
             self.interrupt()
         self.shutdown(wait=True)
         return None
+
+
+def _lanes_of(plan: MemoryPlan | None, max_workers: int, config: Any, name: str) -> tuple[str, ...]:
+    """Applies a plan to this process; returns its lanes, none when it has only one."""
+    if plan is None:
+        return ()
+    if not isinstance(plan, MemoryPlan):
+        raise UsageError(f"plan is {plan!r:.200}", where=name, next_step="Give a MemoryPlan.")
+    if 1 < plan.lanes < max_workers:
+        raise UsageError(
+            f"the plan has {plan.lanes} lanes for a pool of {max_workers}",
+            where=name,
+            next_step=f"Make it with MemoryPlan(lanes={max_workers}), or without lanes to share what the process has.",
+        )
+    if plan.lanes > 1 and getattr(config, "lane", None) is not None:
+        raise UsageError(
+            f"config has lane={config.lane!r} and the plan {plan.lanes} lanes", where=name, next_step="Leave lane out."
+        )
+    worker = plan.applied()
+    if worker is None:
+        worker = 0
+        plan.wait_for_memory(worker)
+        plan.apply(worker)
+    return tuple(plan.lane(lane, worker) for lane in range(plan.lanes)) if plan.lanes > 1 else ()
 
 
 def leave(defaults: contextlib.AbstractContextManager[Any]) -> bool:

@@ -196,6 +196,19 @@ class MemoryPlan:
         for note in self.division.notes:
             _log.info("%s: %s", who, note)
 
+    def applied(self) -> int | None:
+        """Which of the plan's workers this process has been made by :meth:`apply`; None when it is none of them.
+
+        Of workers whose shares are equal it is the first.
+        """
+        agreement = sharing.current()
+        if agreement is None or agreement.config is None:
+            return None
+        for share in self.division.shares:
+            if self._proto(share).SerializeToString(deterministic=True) == agreement.config:
+                return share.worker
+        return None
+
     def wait_for_memory(self, worker: int = 0, *, timeout_secs: float = 600.0, poll_secs: float = 1.0) -> None:
         """Waits until a worker's share, and a CUDA context beside it, is free on its GPU.
 
