@@ -22,13 +22,14 @@ NAME = "tf1sessions"
 # Which rooms a room may import from, besides itself. Rooms that are not built yet are here with their rule.
 BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
-    "runtime": ("errors",),
-    "sessions": ("errors", "runtime"),
-    "pipelines": ("errors", "runtime", "sessions"),
+    "forks": ("errors",),
+    "runtime": ("errors", "forks"),
+    "sessions": ("errors", "forks", "runtime"),
+    "pipelines": ("errors", "forks", "runtime", "sessions"),
     "models": ("errors", "runtime", "sessions", "pipelines"),
     "estimator": ("errors", "runtime", "sessions"),
     "contrib": ("errors", "runtime", "sessions", "estimator"),
-    "pools": ("errors", "runtime", "sessions", "pipelines", "models"),
+    "pools": ("errors", "forks", "runtime", "sessions", "pipelines", "models"),
     "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
     "doctor": ("", "errors", "runtime", "sessions", "pools", "scripts", "contrib"),
     "porting": ("errors", "runtime", "sessions", "models"),

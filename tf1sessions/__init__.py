@@ -4,6 +4,7 @@ General layout, a room for each thing that a user wants to do. A room imports fr
 below, and there are no circles::
 
     errors.py          the tree of exceptions
+    forks.py           tells a forked child that TensorFlow would hang in it
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
     sessions/          one graph, one session
       machine.py         the cores and the memory that this process may use

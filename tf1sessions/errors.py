@@ -20,7 +20,8 @@
     │                                       this machine, TensorFlow or Keras cannot do what was asked
     ├── ConcurrentGraphError (RuntimeError) two threads change one graph, or a sealed graph is changed
     ├── ClosedError (RuntimeError)          a session or pool is used after close()
-    ├── ForkedProcessError (RuntimeError)   a forked child uses a session that its parent made
+    ├── ForkedAfterSessionError (RuntimeError)
+    │                                       TensorFlow is used in a fork of a process that had started it
     ├── MissingSymbolError (AttributeError) TF1's name is not there; hasattr() is False
     ├── MissingModuleError (ImportError)    TF1's module is not there; `try: import` works
     ├── PythonTwoError (SyntaxError)        a script is written in Python 2
@@ -58,7 +59,7 @@ __all__ = [
     "ConversionError",
     "DeadlineError",
     "ExecutionModeError",
-    "ForkedProcessError",
+    "ForkedAfterSessionError",
     "JobError",
     "JobFileError",
     "JobTimeoutError",
@@ -215,8 +216,11 @@ class ClosedError(Tf1SessionsError, RuntimeError):
     """A session or a pool is used after it was closed."""
 
 
-class ForkedProcessError(Tf1SessionsError, RuntimeError):
-    """A forked child uses a session, or an eager operation, of a TensorFlow that its parent had already started."""
+class ForkedAfterSessionError(Tf1SessionsError, RuntimeError):
+    """A forked child uses TensorFlow, which its parent had started before: by a session, or by an eager operation.
+
+    ``where`` is the line that made the first session, where that is known.
+    """
 
 
 class MissingSymbolError(Tf1SessionsError, AttributeError):

@@ -26,9 +26,10 @@ when_complete: list[Callable[[], None]] | None = []
 import tensorflow  # noqa: E402
 import tensorflow.compat.v1 as _compat_v1  # noqa: E402
 
+from tf1sessions import forks  # noqa: E402
 from tf1sessions.errors import MissingSymbolError, UnsupportedEnvironmentError  # noqa: E402
 
-__all__ = ["enable_v1_behavior", "forked_after_session", "note_session_started", "private", "tf", "tf1"]
+__all__ = ["enable_v1_behavior", "private", "tf", "tf1"]
 
 OLDEST_TENSORFLOW = (2, 16)
 #: The newest minor version that the test suite was run on. A newer one is tried, with one warning.
@@ -93,6 +94,7 @@ class _Private:
         self.descriptor_pb2 = self._module("google.protobuf.descriptor_pb2")
         self.tensor_pb2 = self._module("tensorflow.core.framework.tensor_pb2")
         self.variable_pb2 = self._module("tensorflow.core.framework.variable_pb2")
+        self.iterator_ops = self._module("tensorflow.python.data.ops.iterator_ops")  # for the fork guard
         # for estimator
         self.dataset_ops = self._module("tensorflow.python.data.ops.dataset_ops")
         self.export_output = self._module("tensorflow.python.saved_model.model_utils.export_output")
@@ -281,28 +283,7 @@ def enable_v1_behavior() -> None:
         _v1_enabled = True
 
 
-_session_started = False
-_forked_after_session = False
-
-
-def note_session_started() -> None:
-    """Remembers that this process has made a session, so that a forked child can be told (see below)."""
-    global _session_started
-    _session_started = True
-
-
-def forked_after_session() -> bool:
-    """True in a child that was forked after its parent made a session: TensorFlow's threads are gone in it."""
-    return _forked_after_session
-
-
-def _after_fork_in_child() -> None:
-    global _forked_after_session
-    _forked_after_session = _session_started
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+forks.arm(private)
 
 _calls, when_complete = when_complete, None
 for _call in _calls or ():

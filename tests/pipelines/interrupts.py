@@ -323,5 +323,5 @@ def check_fork_after_the_start() -> None:
             assert pipe.statistics().stages["train"].threads == 2
             pipe.stop()
     told = {name: results.pop(name) for name in ("leave by an error", "declare", "another")}
-    assert set(results.values()) == {"ForkedProcessError"}, results
-    assert set(told.values()) <= {"nothing", "ForkedProcessError"}, told  # what comes next tells
+    assert set(results.values()) == {"ForkedAfterSessionError"}, results
+    assert set(told.values()) <= {"nothing", "ForkedAfterSessionError"}, told  # what comes next tells

@@ -938,7 +938,7 @@ def test_forks_and_exits(run_python):
             for ask in (batcher, batcher.submit):
                 try:
                     ask(row)
-                except t1.errors.ForkedProcessError:
+                except t1.errors.ForkedAfterSessionError:
                     found.append("forked")
             batcher.close()
             os.write(write, " ".join(found).encode())

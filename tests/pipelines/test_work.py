@@ -1366,7 +1366,7 @@ def test_forks_and_exits(run_python):
             for ask in (lambda: queue.submit(y), lambda: next(queue.map(y, [{}])), queue.statistics):
                 try:
                     ask()
-                except t1.errors.ForkedProcessError:
+                except t1.errors.ForkedAfterSessionError:
                     found.append("forked")
             waiting[-1].cancel()
             repr(queue)

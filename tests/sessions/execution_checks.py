@@ -729,7 +729,7 @@ def check_a_forked_child_is_told() -> None:
                 code = 1
                 try:
                     use()
-                except errors.ForkedProcessError as error:
+                except errors.ForkedAfterSessionError as error:
                     code = 0 if "spawn" in str(error) else 2
                 except BaseException:
                     traceback.print_exc()

@@ -68,7 +68,7 @@ def check_a_forked_child_is_told() -> None:
             code = 1
             try:
                 tf1sessions.Session()
-            except errors.ForkedProcessError:
+            except errors.ForkedAfterSessionError:
                 code = 0
             finally:
                 os._exit(code)

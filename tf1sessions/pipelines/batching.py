@@ -41,13 +41,12 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions import runtime
+from tf1sessions import forks
 from tf1sessions.errors import (
     BatchError,
     ClosedError,
     ConfigError,
     DeadlineError,
-    ForkedProcessError,
     Overloaded,
 )
 from tf1sessions.pipelines.rows import RowCall, Rows
@@ -377,7 +376,7 @@ class Batcher:
 
         The session stays open. Closing again does nothing.
         """
-        if runtime.forked_after_session():
+        if forks.forked():
             return  # the thread, and the work, are the parent's
         with self._lock:
             self._closed = True
@@ -414,12 +413,8 @@ class Batcher:
     # -- the queue and the turn ------------------------------------------------------------------------------------
 
     def _request(self, args: tuple[Any, ...], named: Mapping[str, Any], deadline_secs: float | None) -> _Request:
-        if runtime.forked_after_session():
-            raise ForkedProcessError(
-                "this process was forked after its parent had made the batcher's session",
-                where="os.fork",
-                next_step="Fork before the first session, and make session and batcher in the child.",
-            )
+        if forks.forked():
+            raise forks.error("the batcher")
         if deadline_secs is None:
             deadline_secs = self._deadline_secs
         else:

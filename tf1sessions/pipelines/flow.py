@@ -20,8 +20,8 @@ import threading
 import time
 from typing import Any
 
-from tf1sessions import runtime
-from tf1sessions.errors import ClosedError, ConfigError, ForkedProcessError, StageError, StallError, StragglerError
+from tf1sessions import forks
+from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError
 from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, join_all, whereabouts
 from tf1sessions.pipelines.keeper import TICK_SECS, Keeper
 from tf1sessions.pipelines.observer import Observer
@@ -107,13 +107,9 @@ class Flow:
         return CompiledCall(self.session, feeds, fetches, targets)
 
     def check_open(self, what: str) -> None:
-        """Raises ClosedError once the pipeline is ending, and ForkedProcessError in a child of its process."""
-        if runtime.forked_after_session():
-            raise ForkedProcessError(
-                f"this process was forked after its parent had made the session of {self.name}",
-                where=what,
-                next_step="Make session and pipeline in the process that runs them; threads do not survive a fork.",
-            )
+        """Raises ClosedError once the pipeline is ending, and ForkedAfterSessionError in a child of its process."""
+        if forks.forked():
+            raise forks.error(self.name)
         if self.finished or self.stopping:
             raise ClosedError(f"{self.name} has ended", where=what, next_step="Make a new QueuePipeline.")
 
@@ -379,7 +375,7 @@ class Flow:
 
         See :class:`~tf1sessions.QueuePipeline` for what is raised.
         """
-        if runtime.forked_after_session():
+        if forks.forked():
             if error is not None:
                 return False
             self.check_open("the end of the pipeline")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from tf1sessions import runtime
+from tf1sessions import forks
 from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.blocks import BlockReader, BlockWriter
 from tf1sessions.pipelines.coordinator import Coordinator, is_consequence
@@ -430,7 +430,7 @@ class QueuePipeline:
     def _iterate(self, reader: BlockReader) -> Iterator[Any]:
         self.start()
         while True:
-            if runtime.forked_after_session():  # the lock may have been held at the fork
+            if forks.forked():  # the lock may have been held at the fork
                 self._flow.check_open("items()")
             try:
                 with reader.lock:

@@ -30,12 +30,11 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions import runtime
+from tf1sessions import forks
 from tf1sessions.errors import (
     ClosedError,
     ConfigError,
     DeadlineError,
-    ForkedProcessError,
     Overloaded,
     StragglerError,
     UsageError,
@@ -123,7 +122,7 @@ class _Item(concurrent.futures.Future, Entry):  # type: ignore[type-arg]
         """Cancels the item unless it runs or is done; returns whether it is cancelled."""
         cancelled = super().cancel()
         queue = self._queue
-        if cancelled and queue is not None and not runtime.forked_after_session():
+        if cancelled and queue is not None and not forks.forked():
             try:
                 queue._withdraw(self)
             except BaseException:  # interrupted in the middle of it
@@ -402,7 +401,7 @@ class WorkQueue:
             _check_duration("join_secs", join_secs)
         elif cancel_pending:
             join_secs = self._join_secs
-        if runtime.forked_after_session():
+        if forks.forked():
             return  # the threads, and the work, are the parent's
         until = None if join_secs is None else time.monotonic() + join_secs
         try:
@@ -493,12 +492,8 @@ class WorkQueue:
     # -- who waits -------------------------------------------------------------------------------------------------
 
     def _check_process(self) -> None:
-        if runtime.forked_after_session():
-            raise ForkedProcessError(
-                "this process was forked after its parent had made the work queue's session",
-                where="os.fork",
-                next_step="Fork before the first session, and make session and queue in the child.",
-            )
+        if forks.forked():
+            raise forks.error("the work queue")
 
     def _is_own_thread(self) -> bool:
         current = threading.current_thread()

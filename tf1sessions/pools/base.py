@@ -14,6 +14,7 @@ import concurrent.futures
 import functools
 import itertools
 import logging
+import os
 import threading
 import time
 import weakref
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tf1sessions import forks
 from tf1sessions.errors import ClosedError, JobError, UsageError
 from tf1sessions.pools.mapping import lazy_map
 from tf1sessions.pools.progress import PoolBar
@@ -143,6 +145,7 @@ class SessionPool(concurrent.futures.Executor):
         self._counts["busy_seconds"] = 0.0
         self._numbers = itertools.count()
         self._shut = False
+        self._process: int | None = None  # whose threads do the jobs, once there are any
         self._leaving: set[threading.Thread] = set()  # under the lock: threads at their last lines
 
     # -- handing jobs over -----------------------------------------------------------------------------------------
@@ -156,6 +159,7 @@ class SessionPool(concurrent.futures.Executor):
 
         Raises:
             ClosedError: After shutdown().
+            ForkedAfterSessionError: In a fork of the process whose threads do the jobs.
         """
         return self._submit(JobOptions(self, None, self._time_limit_secs), fn, args, kwargs)
 
@@ -169,6 +173,10 @@ class SessionPool(concurrent.futures.Executor):
         check_limit(time_limit_secs, "job()")
         return JobOptions(self, name, self._time_limit_secs if time_limit_secs is None else time_limit_secs)
 
+    def _is_inherited(self) -> bool:
+        """Whether this process is a fork of the one that the pool works in: its threads are not here."""
+        return self._process not in (None, os.getpid())
+
     def _submit(
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> concurrent.futures.Future[Any]:
@@ -176,6 +184,9 @@ class SessionPool(concurrent.futures.Executor):
             raise UsageError(
                 f"{fn!r} is not callable", where="submit()", next_step="Pass a function that takes a session first."
             )
+        if self._is_inherited():  # before the lock, which may be held for ever
+            raise forks.error(self.name)
+        self._process = os.getpid()
         number = next(self._numbers)
         name = options.name or f"{getattr(fn, '__name__', type(fn).__name__)}-{number}"
         job = self._new_job(options, fn, args, kwargs, name)

@@ -193,6 +193,7 @@ class ProcessSessionPool(SessionPool):
         server: WorkerServer | None = None,
     ) -> None:
         super().__init__(max_workers, name=name, time_limit_secs=time_limit_secs, progress=progress)
+        self._process = os.getpid()
         if initializer is not None and not callable(initializer):
             raise UsageError(
                 f"initializer is {initializer!r}", where=name, next_step="Pass a function that takes a session."
@@ -548,6 +549,9 @@ class ProcessSessionPool(SessionPool):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """As ``Executor.shutdown``. With ``wait``, all workers and threads have ended when it returns."""
+        if self._is_inherited():
+            self._shut = True
+            return
         with self._condition:
             self._shut = True
             cancelled = list(self._waiting) if cancel_futures else []
@@ -566,6 +570,8 @@ class ProcessSessionPool(SessionPool):
 
     def interrupt(self) -> None:
         """Cancels waiting and running jobs; the workers of these are killed."""
+        if self._is_inherited():
+            return
         with self._condition:
             jobs = [*self._waiting, *self._running.values()]
             self._waiting.clear()

@@ -19,6 +19,7 @@ import ctypes
 import dataclasses
 import itertools
 import logging
+import os
 import threading
 import weakref
 from collections import deque
@@ -263,6 +264,9 @@ class ThreadSessionPool(SessionPool):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """As ``Executor.shutdown``. With ``wait``, all threads have ended when it returns, except one whose job was
         given up and is stuck in a C call: that one is named in the log."""
+        if self._is_inherited():
+            self._shut = True
+            return
         with self._condition:
             self._shut = True
             cancelled = list(self._waiting) if cancel_futures else []
@@ -284,6 +288,8 @@ class ThreadSessionPool(SessionPool):
 
     def interrupt(self) -> None:
         """Cancels waiting jobs and closes the sessions of running ones, whose blocked ``run`` then ends."""
+        if self._is_inherited():
+            return
         with self._condition:
             waiting, running = list(self._waiting), list(self._running.values())
             self._waiting.clear()
@@ -335,6 +341,16 @@ def leave(defaults: contextlib.AbstractContextManager[Any]) -> bool:
 
 
 _pools: weakref.WeakSet[ThreadSessionPool] = weakref.WeakSet()
+
+
+def _forget_inherited() -> None:
+    for pool in list(_pools):
+        if pool._is_inherited():
+            _pools.discard(pool)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_inherited)
 
 
 @atexit.register

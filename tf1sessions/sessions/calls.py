@@ -37,10 +37,11 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions import runtime
-from tf1sessions.errors import ConfigError, ExecutionModeError, ForkedProcessError
+from tf1sessions import forks
+from tf1sessions.errors import ConfigError, ExecutionModeError
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import sharing
+from tf1sessions.sessions.graphs import caller_place
 from tf1sessions.sessions.operations import Judgement, judge, prune
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import list_operations, watchdog
@@ -469,7 +470,6 @@ class SessionCalls:
         self._lock = threading.RLock()
         self._refused: str | None = None
         self._looked = False
-        runtime.note_session_started()
 
     def request(self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]) -> Request:
         """The compiled request for tensors sorted by name; compiles it when it is new."""
@@ -623,13 +623,13 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
 
     Raises:
         Whatever ``Session.run`` raises, in the same words.
-        ForkedProcessError: In a child process that was forked after its parent made a session; ``Session.run`` would
-            hang there.
+        ForkedAfterSessionError: In a child process that was forked after its parent made a session; ``Session.run``
+            would hang there.
 
     Thread-safety: safe to call from any number of threads at once.
     """
-    if runtime._forked_after_session:
-        raise _forked()
+    if forks.refusing:
+        raise forks.error()
     if options or run_metadata:
         if (options and (type(options) is not tf.RunOptions or options.ByteSize())) or (
             run_metadata and type(run_metadata) is not tf.RunMetadata
@@ -663,14 +663,6 @@ def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, 
     if all(isinstance(feed, (_Tensor, tf.Variable, str)) for feed in feeds):
         calls.plan(session, key, fetches, feeds, (_leaves(fetches), feeds))
     return result
-
-
-def _forked() -> ForkedProcessError:
-    return ForkedProcessError(
-        "this process was forked after its parent had made a TensorFlow session, and TensorFlow would hang in it",
-        where="os.fork",
-        next_step="Fork before the first session, or start the process with multiprocessing's 'spawn' method.",
-    )
 
 
 def _own(result: Any, feed_dict: Any) -> Any:
@@ -716,8 +708,8 @@ def do_run(
     session: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict: Any, options: Any, run_metadata: Any
 ) -> Any:
     """Takes the place of ``BaseSession._do_run``: the end of the slow way, which has checked everything."""
-    if runtime._forked_after_session:
-        raise _forked()
+    if forks.refusing:
+        raise forks.error()
     if (
         handle is not None
         or options is not None
@@ -790,6 +782,14 @@ def _runs_in_caller(session: Any) -> bool:
                     return True
             inner = inner.f_back
     return False
+
+
+def _begin() -> None:
+    """Before a session is made."""
+    if forks.refusing:
+        raise forks.error()
+    if not forks.session_noted:
+        forks.note_session(caller_place())
 
 
 def watch(session: Any) -> None:
@@ -869,8 +869,7 @@ class Session(tf.Session):  # type: ignore[misc]
     def __init__(
         self, target: str = "", graph: Any = None, config: Any = None, *, execution: str | None = None
     ) -> None:
-        if runtime.forked_after_session():
-            raise _forked()
+        _begin()
         to_proto = getattr(config, "to_proto", None)
         if to_proto is not None:
             execution = execution or config.execution
@@ -903,7 +902,7 @@ class Session(tf.Session):  # type: ignore[misc]
         else:
             super().close()
         calls = self.__dict__.get("_tf1sessions_calls")
-        if calls is not None:
+        if calls is not None and not forks.forked():  # there its lock may be held for ever
             calls.clear()
         watchdog.forget(self)
 
@@ -957,8 +956,8 @@ class CompiledCall:
             )
         session = self._session
         if self._run is not None:
-            if runtime._forked_after_session:
-                raise _forked()
+            if forks.refusing:
+                raise forks.error()
             result = self._run(session, values)
             if result is not _ASK:
                 return self._pick(result) if self._picks else result
@@ -997,9 +996,7 @@ def install_fast_path() -> bool:
     _original_run = base.run
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if runtime.forked_after_session():
-            raise _forked()
-        runtime.note_session_started()
+        _begin()
         asked = dict(zip(("target", "graph", "config"), args, strict=False)) | kwargs
         # The options of a script that TensorFlow ignores are told once, and ignored.
         with sharing.joining(asked.get("config"), asked.get("target"), refuse=False) as (_, made):

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
+from tf1sessions import forks
 from tf1sessions.errors import ClosedError, ConfigError
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall, Session
@@ -257,6 +258,11 @@ class GraphSession:
                 next_step="Make a new GraphSession; a closed one cannot be reopened.",
             )
 
+    def _locked(self) -> threading.Lock:
+        if forks.refusing:  # it may be held for ever
+            raise forks.error()
+        return self._build_lock
+
     def _saveable_count(self) -> int:
         keys = (tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.SAVEABLE_OBJECTS)
         return sum(len(self.graph.get_collection(key)) for key in keys)
@@ -265,7 +271,7 @@ class GraphSession:
         """The operation that initialises everything; made again when there is more to initialise."""
         keys = (tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.TABLE_INITIALIZERS)
         count = sum(len(self.graph.get_collection(key)) for key in keys)
-        with self._build_lock:
+        with self._locked():
             if self._initializers is None or self._initializers[0] != count:
                 with tf.control_dependencies(None):
                     parts = [
@@ -285,7 +291,7 @@ class GraphSession:
                 where="GraphSession",
                 next_step="Build the model first.",
             )
-        with self._build_lock:
+        with self._locked():
             if self._saver is None or self._saver[0] != count:
                 with tf.control_dependencies(None):
                     self._saver = (count, tf.train.Saver(max_to_keep=None))
