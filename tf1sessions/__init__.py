@@ -325,6 +325,8 @@ below, and there are no circles::
       segments.py        anonymous memory that two processes share
       packing.py         objects as a pickle and the memory of their arrays
       arrays.py          Channel: objects between two processes, their arrays in shared memory
+      call_packing.py    jobs as bytes, several in one message
+      board.py           what pool and worker tell each other about such a message
       process_worker.py  what a worker of a ProcessSessionPool does
       worker_link.py     ... as its pool sees it
       processes.py       ProcessSessionPool: many sessions, a process each
