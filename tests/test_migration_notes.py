@@ -14,13 +14,17 @@ from pages import NOTES, RUN_BLOCKS, blocks, links, option_names, outputs_that_d
 from support import PACKAGE, ROOT, PythonRun
 
 from tf1sessions.cli.main import cli
+from tf1sessions.doctor import machine
+from tf1sessions.doctor.check import check
+from tf1sessions.doctor.rules.registry import RULES
+from tf1sessions.doctor.source import read_text
 from tf1sessions.errors import JobFileError
 from tf1sessions.scripts.folder import STATES, JobRecord
 from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING = (
+RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR = (
     NOTES / f"{name}.md"
     for name in (
         "1-run-it-unmodified",
@@ -29,6 +33,7 @@ RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING = (
         "5-old-models",
         "6-queues-and-pipelines",
         "7-sharing-a-machine",
+        "8-doctor",
     )
 )
 
@@ -89,7 +94,7 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
 
 
 def test_tables_of_options_are_complete() -> None:
-    rows = [*table(RUNNING, "Option"), *table(MODELS, "Option"), *table(SHARING, "Option")]
+    rows = [row for page in (RUNNING, MODELS, SHARING, DOCTOR) for row in table(page, "Option")]
     assert {name for row in rows for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])} == option_names()
 
 
@@ -148,6 +153,30 @@ def test_memory_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("COLUMNS", "100")
     args = call.text.removeprefix("$ tf1sessions ").split()
     assert CliRunner().invoke(cli, args).stdout == shown.text
+
+
+def test_doctor_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, _ = blocks(DOCTOR, "py")
+    (shown,) = blocks(DOCTOR, "text")
+    (tmp_path / "train.py").write_text(script.text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(machine, "examine", lambda seen: [])
+    done = CliRunner().invoke(cli, ["doctor", "train.py"])
+    assert done.stdout.partition("\n\n")[2] == shown.text
+    assert done.exit_code == 1
+
+
+def test_rules_of_the_doctor_are_told_as_they_are() -> None:
+    text = " ".join(DOCTOR.read_text("utf-8").split())
+    assert re.findall(r"- \*\*`([a-z0-9-]+)`\*\*", text) == list(RULES)
+    for rule in RULES.values():
+        severity = rule.severity.name.lower()
+        assert f"**`{rule.name}`** ({severity}): {rule.what}. {rule.why} *Instead:* {rule.fix}" in text, rule.name
+    suppressed = blocks(DOCTOR, "py")[1].text
+    program = "import tensorflow as tf\nsess = tf.Session()\nwhile True:\n    "
+    assert check(read_text(program + suppressed)) == []
+    assert check(read_text(program + suppressed.replace("ignore", "keep"))) != []
 
 
 def test_sections_of_inspect_are_the_real_ones() -> None:

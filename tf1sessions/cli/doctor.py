@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tf1sessions.errors import PythonTwoError, ScriptUsageError
+
 if TYPE_CHECKING:
     from tf1sessions.doctor.findings import Finding
     from tf1sessions.doctor.machine import Facts
@@ -76,10 +78,13 @@ def doctor(
     from tf1sessions.doctor.source import read_module, read_script
 
     program: Program | None = None
-    if module is not None:
-        program = read_module(module)
-    elif script is not None:
-        program = read_script(script)
+    try:
+        if module is not None:
+            program = read_module(module)
+        elif script is not None:
+            program = read_script(script)
+    except PythonTwoError as error:
+        raise ScriptUsageError(str(error)) from error  # here the call is wrong: there is nothing to look at
     found = [] if program is None else check(program, ignore)
     seen = facts()
     exit_code = None
@@ -189,8 +194,11 @@ def _finding(finding: Finding) -> Iterator[Any]:
     from rich.padding import Padding
     from rich.text import Text
 
+    from tf1sessions.doctor.findings import Source
+
     name = finding.severity.name.lower()
-    where = "this machine" if finding.place is None else str(finding.place)
+    nowhere = "this machine" if finding.source is Source.MACHINE else "the run"
+    where = nowhere if finding.place is None else str(finding.place)
     yield Text.assemble("\n", (name, _STYLES[name]), " ", (finding.rule, "bold"), "  ", _printable(where))
     lines = [("", finding.title)]
     if finding.others:

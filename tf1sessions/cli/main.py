@@ -20,6 +20,7 @@ _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
     "inspect": ("tf1sessions.cli.inspect:inspect", "Say what is in an old model, and what in it is risky."),
     "memory": ("tf1sessions.cli.memory:memory", "Say how the sessions of this machine share its GPUs and cores."),
+    "doctor": ("tf1sessions.cli.doctor:doctor", "Say what on this machine, or in a script, will bite."),
 }
 
 

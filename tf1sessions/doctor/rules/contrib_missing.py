@@ -46,13 +46,19 @@ def is_missing(symbol: str) -> bool:
     module, _, rest = symbol.removeprefix("tf.contrib.").partition(".")
     if module not in addresses.INNER:
         return False  # never a module of TensorFlow 1.15's
-    parts = rest.split(".") if rest else []
+    if not rest:
+        return False
     entry = replacements.entry(symbol)
-    if not _source(module):
-        return bool(parts) and not addresses.is_inner(module, rest)
-    if entry is not None and entry not in ("tf.contrib", f"tf.contrib.{module}"):
-        return True
-    return False
+    if _source(module) is None:
+        return not addresses.is_inner(module, rest)
+    if entry is None or entry == "tf.contrib":
+        return False
+    inside = entry.removeprefix("tf.contrib.").replace(".", "/")
+    if _source(inside) is None:
+        return True  # the entry of a name that is not rebuilt, or of what is below it
+    first = symbol[len(entry) + 1 :].partition(".")[0]
+    names = _names(inside)
+    return bool(first) and names is not None and first not in names
 
 
 @functools.lru_cache(maxsize=256)
@@ -61,6 +67,29 @@ def _source(module: str) -> Path | None:
         if file.is_file():
             return file
     return None
+
+
+@functools.lru_cache(maxsize=256)
+def _names(module: str) -> frozenset[str] | None:
+    """What a module of tf1sessions.contrib has, read from its text; None where that does not tell."""
+    file = _source(module)
+    assert file is not None
+    found = {path.stem for path in file.parent.glob("*")} if file.name == "__init__.py" else set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            if node.name == "__getattr__":
+                return None
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = {alias.asname or alias.name for alias in node.names}
+            if "*" in names:
+                return None
+            found |= names
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)  # of __all__ and of tables of names
+    return frozenset(found)
 
 
 RULE = Rule(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from ..code import Code
 from ..findings import Severity
-from ..tensorflow_names import is_session
 from .rule import Hit, Rule
 
 
@@ -29,8 +28,10 @@ def find(code: Code) -> Iterator[Hit]:
 def _enters_graph(code: Code, node: ast.expr) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    path = code.path(node.func) or ""
-    return (is_session(path) and path.startswith("tf.") and "train" not in path) or path == "tf.Graph().as_default"
+    path = code.path(node) or ""
+    if path == "tf.Graph()":
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "as_default"
+    return path == "tf.Session()"
 
 
 RULE = Rule(
