@@ -369,6 +369,7 @@ below, and there are no circles::
       graphs/            its graphs as functions of TensorFlow 2
         structure.py       where a graph has loops and conditions
         local_lists.py     TensorArrays and stacks as lists that are values
+        references.py      variables of TensorFlow 1 as those of TensorFlow 2
         replay.py          a graph made again
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order

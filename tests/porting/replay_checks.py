@@ -162,7 +162,9 @@ def check_effects_keep_their_order() -> None:
         with tf.control_dependencies([after]):
             tf.identity(tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32), name="y")
     replay = Replay(graph.as_graph_def(), [("y", 0)], [("x", 0)])
-    function = tf.function(lambda x: replay.run({("x", 0): x})["y", 0], autograph=False)
+    assert replay.variables == ["count"]
+    count = {"count": tf.Variable(0.0)}
+    function = tf.function(lambda x: replay.run({("x", 0): x}, count)["y", 0], autograph=False)
     assert [float(function(tf.constant(value))) for value in (5.0, -5.0, 2.0)] == [6.0, 1.0, 3.0]
 
 

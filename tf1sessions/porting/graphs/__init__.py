@@ -1,5 +1,6 @@
 """Graphs of TensorFlow 1 as functions of TensorFlow 2.
 
 ``structure.py`` where a graph has loops and conditions · ``local_lists.py`` TensorArrays and stacks as lists that are
-values · ``replay.py`` a graph made again, with loops and conditions as TensorFlow 2 has them
+values · ``references.py`` variables of TensorFlow 1 as those of TensorFlow 2 · ``replay.py`` a graph made again, with
+loops and conditions as TensorFlow 2 has them
 """

@@ -22,6 +22,16 @@ from typing import Any
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.porting.graphs.local_lists import LocalLists
+from tf1sessions.porting.graphs.references import (
+    HANDLES,
+    REFERENCES,
+    Reference,
+    changes_reference,
+    hands_on,
+    make_change,
+    reads,
+    waits,
+)
 from tf1sessions.porting.graphs.structure import (
     CONTROL,
     ENTER,
@@ -34,7 +44,7 @@ from tf1sessions.porting.graphs.structure import (
     Structure,
     told,
 )
-from tf1sessions.runtime import tf
+from tf1sessions.runtime import private, tf
 
 __all__ = ["Replay"]
 
@@ -55,6 +65,9 @@ class Replay:
         outputs: The tensors that :meth:`run` gives.
         inputs: The tensors that :meth:`run` is given.
         where: Where the graph comes from, for errors.
+
+    Attributes:
+        variables: The names of the variables that are needed, references and resources.
 
     Raises:
         ConversionError: The graph is put together in a way that TensorFlow 1 does not.
@@ -81,22 +94,39 @@ class Replay:
         self._lists = LocalLists(self._structure, where)
         self._conditions = _Conditions(self._structure)
         self._needs: dict[Any, list[Key]] = {}
+        nodes = self._structure.nodes
+        self.variables = [name for name in self._structure.order if nodes[name].op in REFERENCES | HANDLES]
 
-    def run(self, given: Mapping[Key, Any]) -> dict[Key, Any]:
+    def run(self, given: Mapping[Key, Any], variables: Mapping[str, Any] | None = None) -> dict[Key, Any]:
         """Makes the graph in the default graph.
 
         Args:
             given: Tensors for the inputs.
+            variables: The ``tf.Variable`` for each of :attr:`variables`.
 
         Returns:
-            The tensors of the outputs.
+            The tensors of the outputs; for an output that says that a node has run (CONTROL), its operation or None.
 
         Raises:
-            ConversionError: A placeholder is needed that is not among the inputs.
+            ConversionError: A placeholder is needed that is not among the inputs, a variable that is not given, or an
+                operation on a reference for which TensorFlow 2 has none.
         """
         env: Env = dict(given)
+        for name in self.variables:
+            if name not in (variables or {}):
+                raise ConversionError(
+                    f"variable {name!r} is needed and is not given",
+                    where=self._where,
+                    next_step="Give a checkpoint that has its value, or name an input behind it.",
+                    nodes=(name,),
+                )
+            variable = variables[name]  # type: ignore[index]
+            private.resource_variable_ops.variable_accessed(variable)  # a GradientTape watches it
+            is_handle = self._structure.nodes[name].op in HANDLES
+            env[name, 0] = variable.handle if is_handle else Reference(variable.handle, variable.dtype.base_dtype)
+            env[name, CONTROL] = None
         self._build(env, self._outputs)
-        return {key: env[key] for key in self._outputs}
+        return {key: _value(env[key]) for key in self._outputs}
 
     # -- one context -----------------------------------------------------------------------------------------------
 
@@ -162,7 +192,11 @@ class Replay:
         elif node.op in ENTER or node.op in NEXT or node.op == "LoopCond":
             env[name, 0], env[name, CONTROL] = values[0], None
         elif name in self._lists:
-            self._lists.make(env, name, values)
+            self._lists.make(env, name, [_value(value) for value in values])
+        elif hands_on(node.op) and isinstance(values[0], Reference):
+            controls = [env[key] for key in structure.inputs[name] if key[1] == CONTROL]
+            env[name, 0] = values[0].handed_on(each for each in controls if each is not None)
+            env[name, CONTROL] = waits(env[name, 0])
         else:
             self._make_operation(env, name, values)
 
@@ -180,8 +214,17 @@ class Replay:
             self._declare(graph)
         attributes = {key: value for key, value in node.attr.items() if key not in _NOT_KEPT}
         with self._after(env, self._structure.inputs[name]):
-            made = graph.create_op(node.op, values, [], name=name, attrs=attributes)
-        for index, output in enumerate(made.outputs):
+            if changes_reference(node.op):
+                taken = private.op_def_registry.get(node.op).input_arg
+                values = [
+                    value if argument.is_ref else _value(value) for value, argument in zip(values, taken, strict=True)
+                ]
+                made, outputs = make_change(node, values, attributes, self._where)
+            else:
+                values = [_value(value) for value in values]
+                made = graph.create_op(node.op, values, [], name=name, attrs=attributes)
+                outputs = made.outputs
+        for index, output in enumerate(outputs):
             env[name, index] = output
         env[name, CONTROL] = made
 
@@ -215,7 +258,9 @@ class Replay:
             def build() -> list[Any]:
                 inner: Env = ChainMap({}, env)
                 self._build(inner, [key for branch in ends.values() if (key := branch.inputs[value]) is not None])
-                results = [inner[ends[name].inputs[value]] for name in merges] + [inner["list", one] for one in lists]
+                results = [_value(inner[ends[name].inputs[value]]) for name in merges] + [
+                    inner["list", one] for one in lists
+                ]
                 return [tf.identity(result) for result in results]  # its own, where it is an input of the branch
 
             return build
@@ -237,7 +282,7 @@ class Replay:
         structure = self._structure
         lists = self._lists.used_by(name for name in structure.nodes if _within(structure, loop.frame)((name, CONTROL)))
         constants = {(name, 0): env[structure.inputs[name][0]] for name in loop.constants}
-        begin = [env[structure.inputs[enter][0]] for enter, _ in loop.variables.values()]
+        begin = [_value(env[structure.inputs[enter][0]]) for enter, _ in loop.variables.values()]
         begin += [self._lists.current(env, one) for one in lists]
 
         def inside(values: Sequence[Any]) -> Env:
@@ -259,7 +304,7 @@ class Replay:
             inner = inside(values)
             ends = [structure.inputs[back] for _, back in loop.variables.values()]
             self._build(inner, [key for keys in ends for key in keys])  # what is only waited for as well
-            return [tf.identity(inner[keys[0]]) for keys in ends] + [inner["list", one] for one in lists]
+            return [tf.identity(_value(inner[keys[0]])) for keys in ends] + [inner["list", one] for one in lists]
 
         with self._after(env, self._needs[loop.frame]):
             ended = tf.while_loop(
@@ -275,6 +320,11 @@ class Replay:
             env[name, 0], env[name, CONTROL] = last[variable], last[variable].op
         for one, value in zip(lists, ended[len(loop.variables) :], strict=True):
             env["list", one] = value
+
+
+def _value(value: Any) -> Any:
+    """A tensor as it is; what a reference holds, read here."""
+    return reads(value) if isinstance(value, Reference) else value
 
 
 def _within(structure: Structure, frame: Frame) -> Callable[[Key], bool]:

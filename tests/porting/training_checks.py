@@ -1,0 +1,122 @@
+"""Training graphs of TensorFlow 1.15.5 with variables of TensorFlow 2. Run by test_training.py in one process."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tf1sessions.errors import ConversionError
+from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.structure import CONTROL, key_of
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "training_graphs.json.gz"
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+def recorded() -> dict[str, Any]:
+    with gzip.open(GOLDEN, "rt", encoding="utf-8") as file:
+        cases: dict[str, Any] = json.load(file)
+    return cases
+
+
+class Step(tf.Module):
+    """One run of a training graph, and its variables as they were at the beginning."""
+
+    def __init__(self, case: dict[str, Any]) -> None:
+        super().__init__()
+        graph_def = tf.compat.v1.GraphDef()
+        graph_def.ParseFromString(base64.b64decode(case["graph"]))
+        inputs = [key_of(name) for name in case["fed"]]
+        outputs = [key_of(name) for name in case["run"]]
+        replay = Replay(graph_def, outputs, inputs, "the golden")
+        assert {*replay.variables} <= {*case["begin"]}
+        self.by_name = {
+            name: tf.Variable(np.asarray(value, dtype), name=name.replace("/", "_"))
+            for name, (dtype, value) in case["begin"].items()
+        }
+        results = [key for key in outputs if key[1] != CONTROL]
+
+        def step(*values: Any) -> list[Any]:
+            made = replay.run(dict(zip(inputs, values, strict=True)), self.by_name)
+            return [made[key] for key in results]
+
+        self.given = [tf.constant(np.asarray(value, case["dtypes"][name])) for name, value in case["fed"].items()]
+        specs = [tf.TensorSpec(value.shape, value.dtype) for value in self.given]
+        self.step = tf.function(step, input_signature=specs, autograph=False)
+
+
+def examine(case: dict[str, Any]) -> None:
+    """Each run gives what 1.15.5 gave, and the variables end as they did there; also after saving and loading."""
+    module = Step(case)
+    kinds = {operation.type for operation in module.step.get_concrete_function().graph.get_operations()}
+    assert not kinds & {"VariableV2", "Assign", "Switch", "Merge"}, kinds
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module, folder)
+        loaded = tf.saved_model.load(folder)
+    for one in (module, loaded):
+        for expected in case["results"]:
+            found = iter(one.step(*module.given))
+            for name, value in zip(case["run"], expected, strict=True):
+                if not name.startswith("^"):
+                    np.testing.assert_allclose(next(found), value, err_msg=name, **CLOSE)
+        for name, value in case["end"].items():
+            np.testing.assert_allclose(one.by_name[name], value, err_msg=name, **CLOSE)
+
+
+def check_gradients_with_respect_to_variables() -> None:
+    """What TensorFlow 2 computes of the loss is what the graph's own train operation goes by."""
+    case = recorded()["gradient_descent"]
+    graph_def = tf.compat.v1.GraphDef()
+    graph_def.ParseFromString(base64.b64decode(case["graph"]))
+    loss = key_of(case["run"][1])
+    replay = Replay(graph_def, [loss], [("x", 0)], "the golden")
+    variables = {name: tf.Variable(np.asarray(*case["begin"][name][::-1])) for name in replay.variables}
+    function = tf.function(lambda x: replay.run({("x", 0): x}, variables)[loss], autograph=False)
+    x = tf.constant(np.asarray(case["fed"]["x:0"], np.float32))
+    for _ in case["results"]:
+        with tf.GradientTape() as tape:
+            value = function(x)
+        for variable, gradient in zip(variables.values(), tape.gradient(value, [*variables.values()]), strict=True):
+            variable.assign_sub(0.1 * gradient)
+    for name, variable in variables.items():
+        np.testing.assert_allclose(variable, case["end"][name], **CLOSE)
+
+
+def check_missing_variables_and_operations() -> None:
+    case = recorded()["counted"]
+    graph_def = tf.compat.v1.GraphDef()
+    graph_def.ParseFromString(base64.b64decode(case["graph"]))
+    replay = Replay(graph_def, [key_of(case["run"][0])], [], "old.pb")
+    try:
+        with tf.Graph().as_default():
+            replay.run({}, {})
+    except ConversionError as error:
+        assert "variable 'limited' is needed and is not given (from old.pb)" in str(error), error
+        assert error.nodes == ("limited",)
+    else:
+        raise AssertionError("nothing was raised")
+
+    old = tf.compat.v1.GraphDef()
+    table = old.node.add(name="table", op="VariableV2")
+    table.attr["dtype"].type = tf.string.as_datatype_enum
+    barrier = old.node.add(name="close", op="BarrierClose", input=["table"])
+    assert barrier.op == "BarrierClose"
+    try:
+        with tf.Graph().as_default():
+            Replay(old, [("close", CONTROL)], [], "old.pb").run({}, {"table": tf.Variable("a")})
+    except ConversionError as error:
+        assert "node 'close' is a BarrierClose" in str(error), error
+    else:
+        raise AssertionError("nothing was raised")
+
+
+for _name, _case in recorded().items():
+    setattr(sys.modules[__name__], f"check_{_name}", lambda case=_case: examine(case))
