@@ -27,8 +27,8 @@ TOGETHER = 1.6
 ONE_LOCK = 1.3
 #: How long threads must have been watched. Arbitrary: below that the clocks tell little.
 WATCHED_SECS = 0.5
-#: Feeds that are converted: how often, and how many bytes or what part of the run, before it is told. Arbitrary.
-FEEDS, FEED_BYTES, FEED_PART = 10, 1 << 20, 0.02
+#: Feeds that are converted: how often, and what part of the time in Session.run, before it is told. Arbitrary.
+FEEDS, FEED_PART = 10, 0.05
 #: Fetches of a constant before that is told. Arbitrary.
 FETCHES = 10
 #: Threads for a core from which on a number is told. Arbitrary.
@@ -234,17 +234,21 @@ def _ignored(session: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def eager_before_session(noted: Notes) -> Iterator[Finding]:
-    for session in noted.sessions[:1]:
+    asking = [one for one in noted.sessions if one.get("gpus") == 0 or any(_option(one, name) for name in _GPU_OPTIONS)]
+    for session in asking[:1]:  # one that asks for nothing gets what eager execution took
         what, spot = session["first"] or ("", None)
         if what == "an eager operation":
+            asked = [name for name in _GPU_OPTIONS if _option(session, name)]
             yield _finding(
                 "eager-before-session",
                 Severity.WARNING,
                 noted.shown.place(spot),
-                f"an eager operation ran before the first session, made at {noted.say(session['spot'])}",
-                "It initialises the GPUs with eager execution's options (nearly all of the memory); the session's "
-                "memory fraction, growth and devices are then ignored.",
-                "Make the session first, compute such values with NumPy, or set the same options for eager execution: "
+                f"eager execution was started here, before a session that asks for "
+                f"{_words(session, asked) if asked else 'no GPU'}, at {noted.say(session['spot'])}",
+                "It initialises the GPUs with its own options (nearly all of the memory), and the session's are then "
+                "ignored. An eager operation does so, and so does what TensorFlow makes of Python functions in a "
+                "tf.data pipeline.",
+                "Make the session first, or set the same options for eager execution: "
                 "tf1sessions.MemoryPlan(...).apply() sets both.",
                 [noted.shown.place(session["spot"])],
             )
@@ -326,7 +330,7 @@ def feeds_converted(noted: Notes) -> Iterator[Finding]:
         count = max(feed["count"] for feed in feeds)
         nbytes, seconds = sum(feed["nbytes"] for feed in feeds), sum(feed["seconds"] for feed in feeds)
         part = seconds / in_runs if in_runs else 0.0
-        if count < FEEDS or (nbytes < FEED_BYTES and part < FEED_PART):
+        if count < FEEDS or part < FEED_PART:
             continue
         worst = max(feeds, key=lambda feed: float(feed["seconds"]))
         yield _finding(
