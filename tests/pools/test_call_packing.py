@@ -138,6 +138,19 @@ def test_a_job_of_one_with_an_array_keeps_it_out():
     np.testing.assert_array_equal(args[0], array)
 
 
+def test_a_module_of_a_class_of_its_own_goes_by_its_name(monkeypatch):
+    class Face(types.ModuleType):
+        """As scripts' tensorflow is."""
+
+        def __reduce_ex__(self, protocol):
+            raise TypeError("it was pickled")
+
+    face = Face("the_face")
+    monkeypatch.setitem(sys.modules, "the_face", face)
+    assert result(CallPacker(), lambda: face) is face
+    assert result(CallPacker(), lambda *modules: modules, [face], {"a": face}) == ([face], {"a": face})
+
+
 @pytest.mark.parametrize("value", [1, 2.5, "a", b"b", None, True, 1j, (1, (2, "c")), [1, 2]])
 def test_plain_values(value):
     assert is_plain(value)

@@ -69,9 +69,10 @@ _LEAST_BYTES = 256  # of a message; most that bring one array need no more, and 
 _MAGIC = 0x74316672
 _PAGE = mmap.ALLOCATIONGRANULARITY
 _NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+_NO_SIGNAL = int(getattr(socket, "MSG_NOSIGNAL", 0))
 _TRUNCATED = int(getattr(socket, "MSG_CTRUNC", 0))  # as an enum member it takes microseconds to compare
-_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+_DO_NOT_WAIT = int(getattr(socket, "MSG_DONTWAIT", 0))
+_CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))
 _RIGHTS_SPACE = socket.CMSG_SPACE(4 * (_MOST_SEGMENTS + 2)) if CAN_SHARE else 0
 
 
@@ -396,9 +397,11 @@ class Channel:
         with self._receiving:
             self._check_open()
             while not self._is_complete():
+                if deadline is not None and _DO_NOT_WAIT and self._receive_some(_DO_NOT_WAIT):
+                    continue  # what is there needs no call of poll
                 if not self._filled or deadline is not None:  # the rest of a message comes at once
                     self._wait(deadline)
-                self._receive_some()
+                self._receive_some(0)
             try:
                 frame, stream = self._take_frame()
                 may_keep = self._may_keep()
@@ -433,18 +436,21 @@ class Channel:
             raise TimeoutError(f"No message came from {self._name} in time{begun}")
         self._check_open()
 
-    def _receive_some(self) -> None:
+    def _receive_some(self, flags: int) -> bool:
+        """Takes in what is there; False when that is nothing, and it must not wait."""
         room = memoryview(self._incoming)[self._filled :]
         try:
             if self._shares and self._filled < _LEAST_BYTES:  # descriptors come with a frame's first byte
-                count, ancillary, flags, _ = self._socket.recvmsg_into([room], _RIGHTS_SPACE, _CLOSE_ON_EXEC)
+                count, ancillary, got, _ = self._socket.recvmsg_into([room], _RIGHTS_SPACE, flags | _CLOSE_ON_EXEC)
                 for _, _, data in ancillary:
                     self._descriptors.extend(array.array("i", data[: len(data) // 4 * 4]))
-                if flags & _TRUNCATED:
+                if got & _TRUNCATED:
                     raise OSError(errno.EMFILE, f"Arrays from {self._name} cannot be opened: too many files are open")
             else:
-                count = self._socket.recv_into(room)
+                count = self._socket.recv_into(room, 0, flags)
             self._filled += count
+        except BlockingIOError:
+            return False
         except ConnectionError:
             count = 0
         except BaseException:  # nobody knows how much was received
@@ -456,6 +462,7 @@ class Channel:
             where = f" in the midst of a message, after {self._filled} bytes" if self._filled else ""
             self._break(f"{self._name} has gone{where}")
             self._check_open()
+        return True
 
     def _take_frame(self) -> tuple[_Frame, memoryview]:
         data = memoryview(self._incoming)

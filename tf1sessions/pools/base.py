@@ -134,6 +134,7 @@ class SessionPool(concurrent.futures.Executor):
         check_limit(time_limit_secs, type(self).__name__)
         self.name = name
         self._time_limit_secs = time_limit_secs
+        self._options = JobOptions(self, None, time_limit_secs)
         self._progress: Callable[[PoolProgress], None] | None
         if isinstance(progress, bool):
             self._progress = PoolBar(name) if progress else None
@@ -161,7 +162,7 @@ class SessionPool(concurrent.futures.Executor):
             ClosedError: After shutdown().
             ForkedAfterSessionError: In a fork of the process whose threads do the jobs.
         """
-        return self._submit(JobOptions(self, None, self._time_limit_secs), fn, args, kwargs)
+        return self._submit(self._options, fn, args, kwargs)
 
     def job(self, name: str | None = None, time_limit_secs: float | None = None) -> JobOptions:
         """Names the next job, or limits its time: ``pool.job("rate 0.1", time_limit_secs=60).submit(train, 0.1)``.
@@ -195,9 +196,13 @@ class SessionPool(concurrent.futures.Executor):
                 raise ClosedError(f"{self.name} is shut down", where="submit()", next_step="Make a new pool.")
             self._count(submitted=1, waiting=1)
             self._enqueue(job)
+        self._watch(job)
+        return job.future
+
+    def _watch(self, job: Job) -> None:
+        """Has :meth:`_on_cancelled` called when a job's future is cancelled."""
         # Weak, because who keeps the future shall not keep the arguments. The pool has the job until that has ended.
         job.future.add_done_callback(functools.partial(self._when_done, weakref.ref(job)))
-        return job.future
 
     def _new_job(
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str

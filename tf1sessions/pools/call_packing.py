@@ -120,7 +120,7 @@ def _add(value: Any, found: list[Any], seen: dict[int, Any], depth: int) -> bool
         return _add_function(value, found, seen, depth)
     if type(value) is tuple:
         return depth > 0 and all(_add(item, found, seen, depth - 1) for item in value)
-    if type(value) is not types.ModuleType:
+    if not isinstance(value, types.ModuleType):
         return False
     return sys.modules.get(value.__name__) is value and not _goes_by_value(value.__name__)
 

@@ -65,14 +65,16 @@ class _Ahead:
         self._submit, self._items, self._prefetch, self._ordered = submit, items, prefetch, ordered
         self._pending: dict[_Future, None] = {}  # in the order of the items
         self._ended: queue.SimpleQueue[_Future] = queue.SimpleQueue()
+        self._enough = 0
         self._more = True
         self._error: Exception | None = None  # of the items, or of submit; raised after the results before it
 
     def fill(self) -> None:
         """Submits jobs until there are enough; several at once where there are many, so that they travel together."""
-        most = self._prefetch()
-        if len(self._pending) > most - max(1, most // 4):
+        if len(self._pending) > self._enough:
             return
+        most = self._prefetch()
+        self._enough = most - max(1, most // 4)
         while self._more and len(self._pending) < most:
             try:
                 future = self._submit(next(self._items))

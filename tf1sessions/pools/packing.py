@@ -14,7 +14,10 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import importlib
 import pickle
+import sys
+import types
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -120,6 +123,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             except (ValueError, NotImplementedError):  # a format that numpy does not know: cloudpickle sends its bytes
                 return NotImplemented
             return _new_memoryview, (array, obj.format, obj.readonly)
+        elif issubclass(kind, types.ModuleType) and kind is not types.ModuleType and _is_found(obj):
+            return importlib.import_module, (obj.__name__,)
         return super().reducer_override(obj)
 
     def _reduce_array(self, kind: Any, array: NDArray[Any]) -> Any:
@@ -132,6 +137,11 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         if kind is np.ndarray and order == "C":
             return _new_array, (memory, array.shape, dtype)
         return _new_array, (memory, array.shape, dtype, order, kind)
+
+
+def _is_found(module: types.ModuleType) -> bool:
+    """Whether importing a module's name gives it; one of a class of its own, as scripts' tensorflow."""
+    return sys.modules.get(module.__name__) is module
 
 
 @functools.lru_cache(maxsize=1024)

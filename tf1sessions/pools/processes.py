@@ -43,6 +43,7 @@ from tf1sessions.errors import (
     WorkError,
     WorkerStartError,
 )
+from tf1sessions.pools import preparation
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
 from tf1sessions.pools.board import MOST_JOBS
 from tf1sessions.pools.call_packing import CallPacker
@@ -86,6 +87,16 @@ class _ProcessFuture(concurrent.futures.Future[Any]):
     """A future that can be cancelled until its job has ended: the base class refuses that once it is running."""
 
     began = False
+    job: _ProcessJob | None = None  # until it has ended; a callback for each would take longer
+    pool: ProcessSessionPool | None = None
+
+    def cancel(self) -> bool:
+        """As the base class, also while the job runs."""
+        cancelled = super().cancel()
+        job, pool = self.job, self.pool
+        if cancelled and job is not None and pool is not None:
+            pool._on_cancelled(job)
+        return cancelled
 
     def running(self) -> bool:
         """Whether the job has started, and not ended."""
@@ -110,7 +121,10 @@ class _ProcessJob(Job):
         return self.future.began
 
     def end(self) -> bool:
-        return self.future.set_running_or_notify_cancel()  # only now, so that it could be cancelled until now
+        if not self.future.set_running_or_notify_cancel():  # only now, so that it could be cancelled until now
+            return False
+        self.future.job = self.future.pool = None
+        return True
 
 
 @dataclass(frozen=True)
@@ -125,7 +139,8 @@ class ProcessSessionPool(SessionPool):
     the worker's, whose graph is built once and sealed. Functions and classes that a worker cannot import, such as those
     of a notebook or of the main program, go there by value; arrays go through shared memory. A worker has the
     environment, the working directory, ``sys.path`` and TensorFlow behaviour (v1 or v2) that this process had when the
-    pool was made. What a job changes in its process (globals, environment, random state) the worker's next job sees.
+    pool was made; in a script under ``tf1sessions run`` ``import tensorflow`` is TensorFlow 1 there, too. What a job
+    changes in its process (globals, environment, random state) the worker's next job sees.
 
     Workers are forks of a server that has TensorFlow imported; the pools that are open at the same time share one.
     Plain ``fork`` is never used.
@@ -238,6 +253,7 @@ class ProcessSessionPool(SessionPool):
             "mode": mode,
             "path": [os.path.abspath(entry) for entry in sys.path],
             "v1": behavior is not None and not behavior.enabled(),
+            "prepare": preparation.code if mode == "tf1" else "",
         }
         # Under _condition: jobs not taken, threads that may take one, how many of those wait, numbers for workers.
         self._waiting: deque[_ProcessJob] = deque()
@@ -266,15 +282,22 @@ class ProcessSessionPool(SessionPool):
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
     ) -> Job:
         retries = options.retries if isinstance(options, _ProcessJobOptions) else self._retries
-        return _ProcessJob(
-            _ProcessFuture(), fn, args, kwargs, name, options.time_limit_secs, retries=retries, kind=_kind(fn)
-        )
+        future = _ProcessFuture()
+        job = _ProcessJob(future, fn, args, kwargs, name, options.time_limit_secs, retries=retries, kind=_kind(fn))
+        future.job, future.pool = job, self
+        return job
+
+    def _watch(self, job: Job) -> None:
+        """Nothing: :class:`_ProcessFuture` tells it."""
 
     # -- a job's state ---------------------------------------------------------------------------------------------
 
     def _on_cancelled(self, job: Job) -> None:
         assert isinstance(job, _ProcessJob)
         with self._condition:
+            if job.future.job is None:  # another thread was first
+                return
+            job.future.job = job.future.pool = None
             if not job.ended:
                 job.ended = True
                 job.future.set_running_or_notify_cancel()
@@ -387,6 +410,8 @@ class ProcessSessionPool(SessionPool):
 
     def _give_back(self, jobs: Sequence[_ProcessJob]) -> None:
         """Lets others take jobs that have not begun."""
+        if not jobs:
+            return
         with self._condition:
             for job in reversed(jobs):
                 job.seat = job.worker = job.index = None
@@ -473,6 +498,19 @@ class ProcessSessionPool(SessionPool):
         """A worker has replied."""
         if reply.seconds:
             self._learn(job.kind, reply.seconds)
+        if job.started is None and not reply.errors and self._progress is None:  # most jobs that go together
+            with self._condition:
+                if job.ended or not job.begin():
+                    return
+                job.ended = True
+                if not job.end():
+                    return
+                counts = self._counts
+                counts["waiting"] -= 1
+                counts["succeeded"] += 1
+                counts["busy_seconds"] += reply.seconds
+            job.future.set_result(reply.result)
+            return
         if job.started is None and not self._start(job):
             return
         assert job.started is not None
@@ -725,7 +763,7 @@ class _Message:
         rest = self._left()
         again = rest.pop(0) if rest and rest[0].started is not None and not rest[0].ended else None
         self._pool._give_back(rest)
-        with self._pool._condition:
+        with self._pool._condition:  # nobody stops the worker for them any more
             for job in self._jobs:
                 job.worker = None
         self._seat.jobs += len(self._replied)
