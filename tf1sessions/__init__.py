@@ -327,6 +327,7 @@ below, and there are no circles::
       arrays.py          Channel: objects between two processes, their arrays in shared memory
       call_packing.py    jobs as bytes, several in one message
       board.py           what pool and worker tell each other about such a message
+      preparation.py     what workers run first, so that TensorFlow is there what it is here
       process_worker.py  what a worker of a ProcessSessionPool does
       worker_link.py     ... as its pool sees it
       processes.py       ProcessSessionPool: many sessions, a process each
