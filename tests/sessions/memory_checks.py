@@ -19,7 +19,7 @@ import tensorflow
 import tf1sessions as t1
 from tf1sessions import errors
 from tf1sessions.runtime import private
-from tf1sessions.sessions import calls, gpus, lanes, memory, sharing
+from tf1sessions.sessions import calls, gpus, graphs, lanes, memory, sharing
 from tf1sessions.sessions.gpus import Gpu, Holder, Machine
 
 tf = t1.tf1
@@ -139,7 +139,9 @@ def check_eager_tensorflow_gets_growth_limits_and_lanes() -> None:
     assert told(growth=True) == [visible, ("set_memory_growth", "GPU:0", True)]
     assert told(limit_mb=4000) == [visible, ("set_logical_device_configuration", "GPU:0", [4000])]
     assert told(fraction=0.25) == [visible, ("set_logical_device_configuration", "GPU:0", [4000])]
-    assert told(fraction=0.25, growth=True) == [visible, ("set_memory_growth", "GPU:0", True)]
+    with said() as lines:
+        assert told(fraction=0.25, growth=True) == [visible, ("set_memory_growth", "GPU:0", True)]
+    assert len(lines) == 1 and "may take more than the 4000 MiB of worker 0" in lines[0], lines
     assert told(fraction=0.25, lanes=2) == [visible, ("set_logical_device_configuration", "GPU:0", [2000, 2000])]
     assert told(gpus=()) == [("set_visible_devices", [], "GPU")]
     assert told(worker=1, workers=2, limit_mb=4000) == [
@@ -447,6 +449,46 @@ def check_a_loaded_graph_is_put_on_its_lane() -> None:
     assert {op.device for op in session_of_model.graph.get_operations()} == {"/device:CPU:1"}
     assert devices_that_ran(session_of_model) == {"CPU:1"}
     model.close()
+
+
+def check_a_graph_that_the_program_imports_is_put_on_its_lane() -> None:
+    """Functions, which may name devices themselves, included; other graphs and the GraphDef stay as they are."""
+    plan = t1.MemoryPlan(lanes=3, machine={"cores": 2})
+    with t1.GraphSession(t1.SessionConfig(soft_placement=True)) as gs:
+        build(tf.placeholder(tf.float32, [], name="x"))
+        with tf.device("/cpu:0"):
+            tf.no_op(name="named")
+        initializer = tf.global_variables_initializer().name
+        meta = tf.train.export_meta_graph(graph=gs.graph, clear_devices=False)
+    assert any(node.device for function in meta.graph_def.library.function for node in function.node_def)
+    before = meta.SerializeToString(deterministic=True)
+    for load in (lambda: tf.import_graph_def(meta.graph_def, name=""), lambda: tf.train.import_meta_graph(meta)):
+        with t1.GraphSession(plan.config(lane=2)) as gs:
+            load()
+            gs.run(initializer)
+            assert {op.device for op in gs.graph.get_operations()} == {"/device:CPU:2"}
+            assert devices_that_ran(gs) == {"CPU:2"}
+        assert meta.SerializeToString(deterministic=True) == before
+    with t1.GraphSession(plan.config()) as gs:
+        tf.import_graph_def(meta.graph_def, name="")
+        assert gs.graph.get_operation_by_name("named").device == "/device:CPU:0"
+        again = gs.graph.as_graph_def()
+    assert {function.signature.name: function for function in again.library.function} == {
+        function.signature.name: function for function in meta.graph_def.library.function
+    }
+
+
+def check_a_session_whose_graph_is_not_on_the_lane_is_refused() -> None:
+    config = t1.MemoryPlan(lanes=3, machine={"cores": 2}).config(lane=1)
+    for graph in (None, tf.Graph(), graphs.OwnedGraph("another", "/device:CPU:2")):
+        try:
+            t1.Session(graph=graph, config=config)
+        except errors.ConfigError as error:
+            assert "lane is '/device:CPU:1'" in str(error) and "GraphSession(config)" in str(error)
+        else:
+            raise AssertionError(f"it was taken with {graph}")
+    with t1.GraphSession(config) as gs:  # a second session of a graph that is on it
+        t1.Session(graph=gs.graph, config=config).close()
 
 
 # -- waiting ----------------------------------------------------------------------------------------------------------

@@ -844,7 +844,8 @@ class Session(tf.Session):  # type: ignore[misc]
             refuses a request that is not safe in the calling thread.
 
     Raises:
-        ConfigError: For an unknown ``execution``.
+        ConfigError: For an unknown ``execution``, and a lane in ``config`` on which ``graph`` is not: a GraphSession
+            makes its graph there.
         MemoryPlanConflict: ``config`` asks for another share of the GPUs than this process has been given.
         ExecutionModeError: From ``run``, with ``execution="caller"``.
 
@@ -872,6 +873,7 @@ class Session(tf.Session):  # type: ignore[misc]
         _begin()
         to_proto = getattr(config, "to_proto", None)
         if to_proto is not None:
+            _check_lane(graph, config.lane)
             execution = execution or config.execution
             config = to_proto()
         calls = SessionCalls(self, execution or "auto")
@@ -905,6 +907,15 @@ class Session(tf.Session):  # type: ignore[misc]
         if calls is not None and not forks.forked():  # there its lock may be held for ever
             calls.clear()
         watchdog.forget(self)
+
+
+def _check_lane(graph: Any, lane: str | None) -> None:
+    if lane is not None and getattr(graph, "lane", None) != lane:
+        raise ConfigError(
+            f"lane is {lane!r}, and the session's graph is not on it",
+            where="the session's config",
+            next_step="Use GraphSession(config), which builds its graph on the lane, or load(path, config=...).",
+        )
 
 
 class CompiledCall:

@@ -13,6 +13,7 @@ The check comes before TensorFlow changes anything, so the graph is left as it w
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import threading
@@ -20,8 +21,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tf1sessions.errors import ConcurrentGraphError
-from tf1sessions.runtime import tf
-from tf1sessions.sessions.lanes import on_lane
+from tf1sessions.runtime import private, tf
+from tf1sessions.sessions.lanes import on_lane, place
 
 __all__ = ["OwnedGraph", "Ownership"]
 
@@ -183,7 +184,9 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
         self.ownership = Ownership(what)
         self.lane = lane
         super().__init__()
-        if lane is not None:  # functions that are traced in this graph take over its device functions
+        if lane is not None:
+            _place_imports()
+            # Functions that are traced in this graph take over its device functions.
             self._add_device_to_stack(lambda op: on_lane(op.device, lane))
 
     def _check_not_finalized(self) -> None:
@@ -230,3 +233,25 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
         if not self.ownership.sealed:
             self.ownership.seal()
         super().finalize()
+
+
+_placing = threading.Lock()
+
+
+def _place_imports() -> None:
+    """From now on a GraphDef that is imported into a graph on a lane is rewritten, the bodies of functions included.
+
+    Its own nodes go through the graph's device functions; its functions TensorFlow takes over as they are.
+    """
+    with _placing:
+        original = getattr(private.importer, "_ProcessGraphDefParam", None)
+        if original is None or hasattr(original, "__wrapped__"):
+            return
+
+        @functools.wraps(original)
+        def process(graph_def: Any) -> Any:
+            graph_def = original(graph_def)
+            lane = getattr(tf.get_default_graph(), "lane", None)
+            return graph_def if lane is None else place(graph_def, lane)
+
+        private.importer._ProcessGraphDefParam = process

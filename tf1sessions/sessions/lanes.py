@@ -2,8 +2,8 @@
 
 A lane is told by its device string, such as ``"/device:GPU:1"``::
 
-    SessionConfig(lane=...) ──▶ OwnedGraph: each operation that is made or imported ──▶ on_lane(its device, lane)
-    place(graph_def, lane)  ──▶ a GraphDef, functions included, whose nodes are on the lane
+    SessionConfig(lane=...) ──▶ OwnedGraph: each operation that is made     ──▶ on_lane(its device, lane)
+                                            each GraphDef that is imported ──▶ place(graph_def, lane), with functions
 
 On a GPU each lane has a hard cap and a compute stream of its own, so sessions on different lanes neither take each
 other's memory nor wait for each other's kernels. What it costs: memory that a lane leaves unused helps no other lane,

@@ -294,8 +294,14 @@ def _apply_to_eager(config: Any, share: Share, hide: bool, place: str) -> None:
         if share.lane_mb is not None and not (share.growth and share.lanes == 1):
             limited = [config.LogicalDeviceConfiguration(memory_limit=int(share.lane_mb)) for _ in range(share.lanes)]
             config.set_logical_device_configuration(device, limited)
-        elif share.growth:  # TensorFlow 2 has no limit beside it: eager operations may go past the share
+        elif share.growth:
             config.experimental.set_memory_growth(device, True)
+            if share.memory_mb is not None:
+                _log.warning(
+                    "%s: TensorFlow 2 has no limit beside growth: unless a session comes first, eager operations may "
+                    "take more than the %.0f MiB of worker %d. A plan without growth is a limit for both.",
+                    *(place, share.memory_mb, share.worker),
+                )
     except RuntimeError as error:  # TensorFlow's for every change after its first use
         raise MemoryPlanConflict(
             f"TensorFlow was used before the plan was applied: {error}",
