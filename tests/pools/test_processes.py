@@ -953,25 +953,69 @@ def test_map_has_a_time_limit(pool_of):
 # ------------------------------------------------------------------------------------------------- wrong arguments
 
 
+class Plan:
+    """Of one worker."""
+
+    workers = 1
+    apply = environment = None
+
+
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "said", "next_step"),
     [
-        ({"max_workers": 0}, "max_workers"),
-        ({"mode": "tf3"}, "mode"),
-        ({"initializer": 3}, "initializer"),
-        ({"retries": -1}, "retries"),
-        ({"retries": True}, "retries"),
-        ({"max_jobs_per_worker": 0}, "max_jobs_per_worker"),
-        ({"max_memory_mb": -1}, "max_memory_mb"),
-        ({"time_limit_secs": 0}, "time_limit_secs"),
-        ({"build_limit_secs": 0}, "build_limit_secs"),
-        ({"model": "frozen.pb", "initializer": len}, "model"),
-        ({"mode": "tf2", "config": object()}, "config"),
+        ({"max_workers": 0}, "max_workers is 0", "1 or more"),
+        ({"max_workers": -1}, "max_workers is -1", "1 or more"),
+        ({"max_workers": "x"}, "max_workers is 'x'", "1 or more"),
+        ({"mode": "tf3"}, "mode is 'tf3'", '"tf1" or "tf2"'),
+        ({"method": "y"}, "method is 'y'", '"spawn"'),
+        ({"server": 7}, "server is 7", "make_server()"),
+        ({"initializer": 3}, "initializer is 3", "a function"),
+        ({"initializer": len, "initargs": 3}, "initargs is 3", "a tuple"),
+        ({"progress": 3}, "progress is 3", "PoolProgress"),
+        ({"plan": 3}, "plan is 3", "MemoryPlan(workers=2)"),
+        ({"plan": Plan()}, "the plan has 1 workers for a pool of 2", "MemoryPlan(workers=2)"),
+        ({"retries": -1}, "retries is -1", "0 or more"),
+        ({"retries": True}, "retries is True", "0 or more"),
+        ({"max_jobs_per_worker": 0}, "max_jobs_per_worker is 0", "1 or more"),
+        ({"max_memory_mb": 0}, "max_memory_mb is 0", "MiB above 0"),
+        ({"max_memory_mb": -1}, "max_memory_mb is -1", "MiB above 0"),
+        ({"time_limit_secs": 0}, "time_limit_secs is 0", "seconds above 0"),
+        ({"time_limit_secs": "1"}, "time_limit_secs is '1'", "seconds above 0"),
+        ({"build_limit_secs": 0}, "build_limit_secs is 0", "seconds above 0"),
+        ({"model": 3}, "model is 3", "a path"),
+        ({"model": "frozen.pb", "initializer": len}, "model= is given with an initializer", "Load it in the initial"),
+        ({"mode": "tf2", "config": object()}, "mode='tf2' has no sessions", "plan="),
     ],
 )
-def test_wrong_arguments(options, said, server):
-    with pytest.raises(UsageError, match=said):
-        ProcessSessionPool(**{"server": server, **options})
+def test_wrong_arguments(options, said, next_step):
+    """Each names the value, where it was given and what to do; and starts no server."""
+    with pytest.raises(UsageError) as caught:
+        ProcessSessionPool(**{"max_workers": 2, **options})
+    assert str(caught.value).startswith(said)
+    assert caught.value.where == "ProcessSessionPool" and next_step in caught.value.next_step
+    assert not processes._servers
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ((threading.Lock().acquire,), "pickling its function, <built-in method acquire of"),
+        ((len, threading.Lock()), "pickling argument 0, <unlocked _thread.lock"),
+        ((dict, [("a", 1)], {"more": threading.Lock()}), "pickling argument 1, {'more': <unlocked _thread.lock"),
+    ],
+)
+def test_what_cannot_be_sent_is_named(pool_of, call, said):
+    with pool_of() as pool:
+        error = pool.job("the job").submit(*call).exception(DEADLINE)
+        assert f"job 'the job' cannot be sent to a worker: {said}" in str(error)
+        assert "raised TypeError: cannot pickle '_thread.lock' object (from ProcessSessionPool)" in str(error)
+        assert "the name of a file" in error.next_step and type(error.__cause__) is TypeError
+
+
+def test_what_a_worker_is_made_from_cannot_be_sent(pool_of):
+    with pool_of(initializer=len, initargs=(threading.Lock(),)) as pool:
+        error = pool.submit(abs, -1).exception(DEADLINE)
+        assert "has no worker: pickling the pool's initializer, initargs, config or model raised" in str(error)
 
 
 def test_wrong_arguments_of_jobs_and_map(pool_of):

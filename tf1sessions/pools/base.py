@@ -135,6 +135,12 @@ class SessionPool(concurrent.futures.Executor):
         self.name = name
         self._time_limit_secs = time_limit_secs
         self._options = JobOptions(self, None, time_limit_secs)
+        if progress is not None and not callable(progress) and not isinstance(progress, bool):
+            raise UsageError(
+                f"progress is {progress!r}",
+                where=type(self).__name__,
+                next_step="Give True for a bar, or a function that takes a PoolProgress.",
+            )
         self._progress: Callable[[PoolProgress], None] | None
         if isinstance(progress, bool):
             self._progress = PoolBar(name) if progress else None
@@ -331,14 +337,16 @@ class SessionPool(concurrent.futures.Executor):
         self._tell(job, "cancelled", 0.0, statistics)
 
 
-def job_error(pool: SessionPool, job: Job, cause: BaseException, how: str = "raised") -> JobError:
+def job_error(
+    pool: SessionPool, job: Job, cause: BaseException, how: str = "raised", next_step: str | None = None
+) -> JobError:
     """The error of a job that raised; it keeps the original exception and its traceback as ``__cause__``."""
     error = JobError(
         f"job {job.name!r} {how} {type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}".rstrip(
             ": "
         ),
         where=pool.name,
-        next_step="The exception it raised is this one's __cause__, with its traceback.",
+        next_step=next_step or "The exception it raised is this one's __cause__, with its traceback.",
         job=job.name,
     )
     error.__cause__ = cause

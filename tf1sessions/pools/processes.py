@@ -23,6 +23,7 @@ import itertools
 import logging
 import operator
 import os
+import reprlib
 import sys
 import threading
 import time
@@ -48,7 +49,7 @@ from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, c
 from tf1sessions.pools.board import MOST_JOBS
 from tf1sessions.pools.call_packing import CallPacker
 from tf1sessions.pools.mapping import Chunk
-from tf1sessions.pools.packing import Packed
+from tf1sessions.pools.packing import Packed, pack
 from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer
 from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
@@ -58,13 +59,15 @@ __all__ = ["ProcessSessionPool", "make_server"]
 logger = logging.getLogger("tf1sessions")
 
 _PLACES = {  # what a job did, by the place of an exception; its type follows
-    "pickle": "cannot be sent to a worker: pickling it raised",
     "unpickle": "cannot be read by its worker: unpickling it raised",
     "build": "has no worker: building it raised",
     "run": "raised",
     "return": "returned what cannot be sent: pickling it raised",
     "result": "returned what cannot be read here: unpickling it raised",
 }
+_SHORT = reprlib.Repr()
+_SHORT.maxother = _SHORT.maxstring = 100
+_SEND = "Make it in the job, or send what it can be made from, such as the name of a file."
 # What TensorFlow and what it imports set when they are imported. A server that was started before this process imported
 # TensorFlow has them from its own import; as a difference they would only make its workers start anew.
 _SET_BY_IMPORTS = {
@@ -213,6 +216,8 @@ class ProcessSessionPool(SessionPool):
             raise UsageError(
                 f"initializer is {initializer!r}", where=name, next_step="Pass a function that takes a session."
             )
+        if not isinstance(initargs, (tuple, list)):
+            raise UsageError(f"initargs is {initargs!r}", where=name, next_step="Give a tuple, such as (value,).")
         if mode not in ("tf1", "tf2"):
             raise UsageError(f"mode is {mode!r}", where=name, next_step='Give "tf1" or "tf2".')
         if model is not None and (initializer is not None or config is not None or mode == "tf2"):
@@ -223,6 +228,14 @@ class ProcessSessionPool(SessionPool):
             )
         if mode == "tf2" and config is not None:
             raise UsageError("mode='tf2' has no sessions, and got a config", where=name, next_step="Use plan=.")
+        if method not in (None, "fork", "spawn"):
+            raise UsageError(f"method is {method!r}", where=name, next_step='Give "fork", "spawn" or None.')
+        if server is not None and not isinstance(server, WorkerServer):
+            raise UsageError(f"server is {server!r}", where=name, next_step="Make it with make_server().")
+        if model is not None and not isinstance(model, (str, os.PathLike, Mapping)):
+            raise UsageError(f"model is {model!r}", where=name, next_step="Give a path, or the arguments of load().")
+        if plan is not None and not all(hasattr(plan, what) for what in ("workers", "apply", "environment")):
+            raise UsageError(f"plan is {plan!r}", where=name, next_step=f"Give a MemoryPlan(workers={max_workers}).")
         if plan is not None and plan.workers < max_workers:
             raise UsageError(
                 f"the plan has {plan.workers} workers for a pool of {max_workers}",
@@ -463,8 +476,8 @@ class ProcessSessionPool(SessionPool):
                 return None
             reply = worker.set_up(dataclasses.replace(self._setup, number=seat.number), self._build_limit_secs)
             seat.building = False
-            if reply.errors and reply.place != "pickle":
-                reply = dataclasses.replace(reply, place="build")
+            if reply.errors:
+                reply = dataclasses.replace(reply, place="set up" if reply.place == "pickle" else "build")
         finally:
             with self._condition:
                 job.worker = None
@@ -548,7 +561,26 @@ class ProcessSessionPool(SessionPool):
             error.__cause__ = cause
         if reply.traceback:
             reply.errors[-1].__cause__ = RemoteTracebackError(reply.traceback)
+        assert isinstance(job, _ProcessJob)
+        if reply.place == "pickle":
+            what = self._unpicklable(job)
+            return job_error(self, job, reply.errors[0], f"cannot be sent to a worker: pickling {what} raised", _SEND)
+        if reply.place == "set up":
+            how = "has no worker: pickling the pool's initializer, initargs, config or model raised"
+            return job_error(self, job, reply.errors[0], how, _SEND)
         return job_error(self, job, reply.errors[0], _PLACES[reply.place])
+
+    def _unpicklable(self, job: _ProcessJob) -> str:
+        """What of a job cannot be pickled."""
+        parts = [("its function", job.function)]
+        parts += [(f"argument {number}", value) for number, value in enumerate(job.args)]
+        parts += [(f"argument {name!r}", value) for name, value in job.kwargs.items()]
+        for what, value in parts:
+            try:
+                pack(value, float("inf") if what == "its function" else 0)
+            except BaseException:  # noqa: BLE001 - whatever a foreign __reduce__ raises
+                return f"{what}, {_SHORT.repr(value)},"
+        return "it"
 
     def _death(self, job: Job, end: WorkerEnd, building: bool) -> WorkError:
         result = end.result
