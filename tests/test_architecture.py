@@ -31,7 +31,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "contrib": ("errors", "runtime", "sessions", "estimator"),
     "pools": ("errors", "forks", "runtime", "sessions", "pipelines", "models"),
     "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
-    "doctor": ("", "errors", "runtime", "sessions", "pools", "scripts", "contrib"),
+    "doctor": ("", "errors", "forks", "runtime", "sessions", "pools", "scripts", "contrib"),
     "porting": ("errors", "runtime", "sessions", "models"),
     "porting.source": ("errors",),
     "testing": ("errors", "runtime", "sessions", "pipelines", "models", "pools"),

@@ -154,6 +154,8 @@ CASES: dict[str, tuple[str, int, dict[str, str]]] = {
             "    for step in range(8):\n        sess.run(mean, {x: ones})",
             "a_graph_each": "for _ in range(8):\n    with tf.Graph().as_default(), tf.Session() as sess:\n"
             "        sess.run(tf.constant(1.) + 1.)\n        sess.run(tf.constant(1.) + 1.)",
+            "few_rounds": "with tf.Session() as sess:\n    sess.run(init)\n    for _ in range(3):\n"
+            "        sess.run(tf.reduce_mean(y), {x: ones})",
             "layers": "with tf.Session() as sess:\n    sess.run(init)\n    z = y\n"
             "    for _ in range(8):\n        z = z + 1.\n    sess.run(z, {x: ones})",
         },
@@ -384,6 +386,14 @@ OTHERS = {
             sess.run(init)
         subprocess.run([sys.executable, "-c", "pass"])
     """,
+    "eager_child": """
+        with tf.Session(config=config(allow_growth=True)) as sess:
+            sess.run(init)
+        from tensorflow.python.eager import context
+        if not os.fork():
+            with context.eager_mode():
+                tf.constant(1.) + 1.
+    """,
     "own_pools": """
         own = config(use_per_session_threads=True, inter_op_parallelism_threads=2 * os.cpu_count())
         with tf.Session(config=own), tf.Session(config=own): pass
@@ -534,6 +544,7 @@ def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: W
 def test_several_processes_without_growth(watched: Watched) -> None:
     found = {finding.rule: finding for finding in watched.findings("processes")}
     assert found.keys() == {"gpu-taken-whole", "fork-after-session", "children-not-watched"}
+    assert found["gpu-taken-whole"].severity is Severity.NOTE
     assert found["gpu-taken-whole"].place == Place("processes.py", HEAD_LINES + 2)
     assert found["fork-after-session"].severity is Severity.WARNING  # the child did nothing with TensorFlow
     assert "multiprocessing (fork) once" in found["children-not-watched"].title
@@ -544,6 +555,9 @@ def test_a_child_that_uses_a_session_makes_it_worse(watched: Watched) -> None:
     (finding,) = [one for one in watched.findings("fork-after-session") if one.rule == "fork-after-session"]
     assert finding.severity is Severity.ERROR
     assert f"used Session.run at fork-after-session.py:{HEAD_LINES + 4}" in finding.title
+    (finding,) = [one for one in watched.findings("eager_child") if one.rule == "fork-after-session"]
+    assert finding.severity is Severity.ERROR
+    assert f"used TensorFlow at eager_child.py:{HEAD_LINES + 6}" in finding.title
 
 
 @pytest.mark.parametrize(("name", "line", "how"), [("turns", 6, "added to it"), ("rounds", 10, "ran it")])

@@ -181,7 +181,7 @@ def gpu_taken_whole(noted: Notes) -> Iterator[Finding]:
     if first is not None and children and not any(_option(first, name) for name in _GPU_OPTIONS):
         yield _finding(
             "gpu-taken-whole",
-            Severity.WARNING,
+            Severity.WARNING if noted.of("child-use") else Severity.NOTE,  # else it may use no TensorFlow
             noted.shown.place(first["spot"]),
             "a session without a memory fraction or growth, in a program of several processes",
             "Without them the first process takes nearly all of a GPU's memory, and keeps it until it ends; the "
@@ -203,7 +203,8 @@ def _words(session: Mapping[str, Any], names: Sequence[str]) -> str:
         "visible": "visible_device_list",
         "lanes": "virtual_devices",
     }
-    return ", ".join(f"{words[name]}={_option(session, name)!r}" for name in names)
+    values = [(words[name], _option(session, name)) for name in names]
+    return ", ".join(f"no {name}" if value is None else f"{name}={value!r}" for name, value in values)
 
 
 def remote_config(noted: Notes) -> Iterator[Finding]:

@@ -34,6 +34,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tf1sessions import forks
 from tf1sessions.doctor.notes import Writer
 from tf1sessions.doctor.tallies import (
     Builder,
@@ -240,25 +241,25 @@ class _Watch:
             self._writer.event("fork", spot=spot, what=what, first=first)
 
     def _in_child(self) -> None:
-        """In a forked child: nothing is watched but its first use of a session."""
+        """In a forked child: nothing is watched but its first use of TensorFlow."""
         while self._undo:
             self._undo.pop()()
         if self._base is None or self._first_device is None:
             return
-        base, writer = self._base, self._writer
-        for name in ("__init__", "run"):
-            self._first_use(base, name, writer)
+        used: list[bool] = []
 
-    @staticmethod
-    def _first_use(base: Any, name: str, writer: Writer) -> None:
-        original = base.__dict__[name]
+        def note(function: Any, name: str) -> Any:
+            def first(*args: Any, **named: Any) -> Any:
+                if not used:
+                    used.append(True)
+                    self._writer.event("child-use", spot=spot_of_program(), name=name)
+                return function(*args, **named)
 
-        def first(session: Any, *args: Any, **named: Any) -> Any:
-            setattr(base, name, original)
-            writer.event("child-use", spot=spot_of_program(), name="a session" if name == "__init__" else "Session.run")
-            return original(session, *args, **named)
+            return first
 
-        setattr(base, name, first)
+        forks.error = note(forks.error, "TensorFlow")  # the fork guard refuses each use by it
+        self._base.__init__ = note(self._base.__init__, "a session")  # where the guard is off
+        self._base.run = note(self._base.run, "Session.run")
 
     def _watch_tensorflow(self) -> None:
         from tf1sessions.runtime import private
