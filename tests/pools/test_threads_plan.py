@@ -9,11 +9,11 @@ import pytest
 from support import PythonRun
 
 CHECKS = """
-import threading, traceback
+import contextlib, threading, traceback
 import tf1sessions as t1
 from tf1sessions import errors
 from tf1sessions.pools import threads
-from tf1sessions.sessions import sharing
+from tf1sessions.sessions import gpus, sharing
 
 tf = t1.tf1
 PLAN = t1.MemoryPlan(lanes=3, machine={"cores": 2})
@@ -130,6 +130,40 @@ def check_the_worker_that_the_process_is():
     pool = t1.ThreadSessionPool(2, plan=plan)  # does not wait: the process has its share already
     assert list(pool._lanes) == ["/device:GPU:0", "/device:GPU:1"]
     pool.shutdown()
+
+@contextlib.contextmanager
+def driver(*free):
+    \"\"\"A driver that tells these sizes of a GPU of 16000 MiB, one after another, and then the last one.\"\"\"
+    original, told = gpus.look, []
+    def look(environ=None):
+        told.append(free[min(len(told), len(free) - 1)])
+        return gpus.Machine((gpus.Gpu(0, "A100", 16000.0, told[-1], 0, "GPU-1"),), 4, "NVML")
+    gpus.look = look
+    try:
+        yield told
+    finally:
+        gpus.look = original
+
+def check_the_pool_waits_until_its_share_is_free():
+    fresh()
+    with driver(16000.0, 100.0, 9000.0) as told:
+        plan = t1.MemoryPlan(fraction=0.5, lanes=2)
+        t1.ThreadSessionPool(2, plan=plan).shutdown()
+        assert told == [16000.0, 100.0, 9000.0] and plan.applied() == 0
+        t1.ThreadSessionPool(2, plan=plan).shutdown()
+        assert len(told) == 3, "the process has its share now"
+
+def check_memory_that_does_not_become_free():
+    fresh()
+    original = t1.MemoryPlan.wait_for_memory
+    t1.MemoryPlan.wait_for_memory = lambda self, worker: original(self, worker, timeout_secs=0)
+    try:
+        with driver(16000.0, 100.0):
+            plan = t1.MemoryPlan(fraction=0.5, lanes=2)
+            text = refused(lambda: t1.ThreadSessionPool(2, plan=plan), errors.MemoryWaitError)
+    finally:
+        t1.MemoryPlan.wait_for_memory = original
+    assert "GPU 0 (A100) has 100 MiB free and worker 0 needs 8500" in text and sharing.current() is None
 
 def check_without_lanes_all_share():
     fresh()
