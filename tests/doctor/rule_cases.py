@@ -222,6 +222,27 @@ def work(rows):
 for rows in parts:
     threading.Thread(target=work, args=(rows,)).start()
 """,
+        """
+class Net:
+    def act(self, state):
+        return sess.run(self.action, {self.state: state})
+class Worker:
+    def __init__(self):
+        self.net = Net()
+    def work(self):
+        while True:  # <-
+            rewards = play(self.net.act)
+            for reward in rewards[::-1]:
+                total = reward + 0.9 * total
+            self.net.act(total)
+workers = []
+for _ in range(4):
+    workers.append(Worker())
+threads = []
+for worker in workers:
+    job = lambda: worker.work()
+    threads.append(threading.Thread(target=job))
+""",
     ],
     "ops-in-loop": [
         _GRAPH
@@ -351,7 +372,16 @@ with tf.Session() as sess:
         + """
 with tf.Session() as sess:
     tf.train.start_queue_runners(sess=sess)  # <-
+    print(", ".join(sess.run(batch)), os.path.join("a", "b"))
+""",
+        _QUEUE
+        + """
+def main(_):
+    sess = tf.Session()
+    coord = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(sess, coord)  # <-
     print(sess.run(batch))
+tf.app.run(main)
 """,
     ],
     "eager-before-session": [
@@ -748,6 +778,14 @@ with tf.Session() as sess:
     coord.request_stop()
     coord.join(threads)
 """,
+        _QUEUE
+        + """
+with tf.Session() as sess:
+    COORD = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(sess=sess, coord=COORD)
+    COORD.join(threads)
+""",
+        "q = tf.FIFOQueue(10, tf.float32)\nwith tf.Session() as sess:\n    sess.run(q.dequeue())\n",
     ],
     "eager-before-session": [
         "tf.compat.v1.disable_v2_behavior()\nx = tf.constant(1.0)\nsess = tf.compat.v1.Session()\n",

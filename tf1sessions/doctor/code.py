@@ -77,15 +77,15 @@ class Code:
     def file(self, node: ast.AST) -> SourceFile:
         return self.names.file(node)
 
-    def nodes(self) -> Iterator[ast.AST]:
+    @functools.cached_property
+    def nodes(self) -> list[ast.AST]:
         """Every node of every file."""
-        for file in self.program.files:
-            yield from ast.walk(file.tree)
+        return [node for file in self.program.files for node in ast.walk(file.tree)]
 
     @functools.cached_property
     def calls(self) -> list[ast.Call]:
         """Every call of every file."""
-        return [node for node in self.nodes() if isinstance(node, ast.Call)]
+        return [node for node in self.nodes if isinstance(node, ast.Call)]
 
     @functools.cached_property
     def uses_tensorflow(self) -> bool:
@@ -229,7 +229,7 @@ class Code:
     def _field_assignments(self) -> list[ast.Assign]:
         return [
             node
-            for node in self.nodes()
+            for node in self.nodes
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute)
         ]
 

@@ -62,6 +62,8 @@ class Names:
         self._modules: dict[str, Scope] = {}
         self._known: dict[ast.AST, str | None] = {}
         self._asking: set[ast.AST] = set()
+        self.calling: set[ast.AST] = set()  # nodes that have a call in them
+        self._appends: list[ast.Call] = []
         self._following: set[str] = set()
         self._stars: dict[SourceFile, list[str]] = {}
         for file in program.files:
@@ -74,7 +76,7 @@ class Names:
 
     def path(self, node: ast.AST | None) -> str | None:
         """What an expression means, or None."""
-        if node is None or not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.IfExp | ast.NamedExpr):
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.IfExp | ast.NamedExpr | ast.Subscript):
             return None
         if node in self._known:
             return self._known[node]
@@ -193,6 +195,8 @@ class Names:
             return self._called(node)
         if isinstance(node, ast.NamedExpr):
             return self.path(node.value)
+        if isinstance(node, ast.Subscript):
+            return self._element(node.value)
         if isinstance(node, ast.IfExp):
             return _common([self.path(node.body), self.path(node.orelse)])
         if isinstance(node, ast.Attribute):
@@ -214,6 +218,26 @@ class Names:
         if function is not None and not isinstance(function, ast.Lambda):
             return self._returned(function) or f"{path}()"
         return f"{path}()"
+
+    def _element(self, node: ast.expr) -> str | None:
+        """What every item of a list is."""
+        lists = self.values(node)
+        if lists is None or lists == [node] and not isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+            return None
+        items: list[ast.expr] = []
+        for each in lists:
+            if isinstance(each, ast.List | ast.Tuple):
+                items += each.elts
+            elif isinstance(each, ast.ListComp):
+                items.append(each.elt)
+            else:
+                return None
+        home = self.home(node)
+        for call in self._appends if home is not None else []:
+            assert isinstance(call.func, ast.Attribute)
+            if self.home(call.func.value) == home:
+                items.append(call.args[0])
+        return _common([self.path(item) for item in items])
 
     def _returned(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
         own = self._own[function]
@@ -301,8 +325,9 @@ class Names:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def _read(self, node: ast.AST, scope: Scope) -> None:
-        """Note scopes and bindings of everything below ``node``."""
+    def _read(self, node: ast.AST, scope: Scope) -> bool:
+        """Note scopes and bindings of everything below ``node``; whether there is a call in it."""
+        calls = isinstance(node, ast.Call)
         for child in ast.iter_child_nodes(node):
             self._parents[child] = node
             self._scopes[child] = scope
@@ -323,7 +348,13 @@ class Names:
                 self._parameters(child.args, inner)
             else:
                 self._bindings(child, scope)
-            self._read(child, inner)
+                if isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute):
+                    if child.func.attr == "append" and len(child.args) == 1:
+                        self._appends.append(child)
+            calls = self._read(child, inner) or calls
+        if calls:
+            self.calling.add(node)
+        return calls
 
     def _parameters(self, arguments: ast.arguments, scope: Scope) -> None:
         for each in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
@@ -356,7 +387,11 @@ class Names:
         elif isinstance(node, ast.AugAssign):
             self._assign(node.target, None, scope)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-            self._assign(node.target, None, scope)
+            item: ast.expr | None = None
+            if isinstance(node.iter, ast.Name | ast.Attribute | ast.List | ast.Tuple):
+                item = ast.Subscript(node.iter, ast.Constant(0), ast.Load())  # stands for any of its items
+                self._scopes[item] = scope
+            self._assign(node.target, item, scope)
         elif isinstance(node, ast.withitem):
             if node.optional_vars is not None:
                 self._assign(node.optional_vars, node.context_expr, scope)

@@ -214,7 +214,7 @@ class Order:
         self._inside.discard(file.tree)
 
     def _expression(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if node not in self.names.calling or isinstance(node, FunctionNode | ast.ClassDef):
             return
         if isinstance(node, ast.IfExp):
             self._expression(node.test)

@@ -16,7 +16,7 @@ _CONTRIB = Path(replacements.__file__).parent
 
 
 def find(code: Code) -> Iterator[Hit]:
-    for node in code.nodes():
+    for node in code.nodes:
         if isinstance(node, ast.Attribute):
             parent = next(code.names.parents(node), None)
             if isinstance(parent, ast.Attribute):
@@ -57,8 +57,15 @@ def is_missing(symbol: str) -> bool:
     if _source(inside) is None:
         return True  # the entry of a name that is not rebuilt, or of what is below it
     first = symbol[len(entry) + 1 :].partition(".")[0]
+    if not first or first.startswith("_") or any(addresses.is_inner(module, inner) for inner in _prefixes(rest)):
+        return False  # a file of 1.15's: what it has, is in several of ours
     names = _names(inside)
-    return bool(first) and names is not None and first not in names
+    return names is not None and first not in names
+
+
+def _prefixes(path: str) -> list[str]:
+    parts = path.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
 @functools.lru_cache(maxsize=256)

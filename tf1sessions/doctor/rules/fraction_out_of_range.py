@@ -13,7 +13,7 @@ _FIELD = "per_process_gpu_memory_fraction"
 
 
 def find(code: Code) -> Iterator[Hit]:
-    for node in code.nodes():
+    for node in code.nodes:
         value: ast.expr | None = None
         if isinstance(node, ast.Call) and code.path(node.func) == "tf.GPUOptions":
             value = code.argument(node, None, _FIELD)

@@ -12,7 +12,7 @@ from .rule import Hit, Rule
 
 
 def find(code: Code) -> Iterator[Hit]:
-    for node in code.nodes():
+    for node in code.nodes:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow):
             continue
         for one, other in ((node.left, node.right), (node.right, node.left)):

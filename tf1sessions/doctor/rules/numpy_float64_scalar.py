@@ -14,7 +14,7 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mo
 
 
 def find(code: Code) -> Iterator[Hit]:
-    for node in code.nodes():
+    for node in code.nodes:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, _OPERATORS):
             continue
         left, right = kind_of(code, node.left), kind_of(code, node.right)

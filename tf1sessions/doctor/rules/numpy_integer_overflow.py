@@ -14,7 +14,7 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast
 
 
 def find(code: Code) -> Iterator[Hit]:
-    for node in code.nodes():
+    for node in code.nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS):
             for one, other in ((node.left, node.right), (node.right, node.left)):
                 kind, number = kind_of(code, one), whole_number(code, other)

@@ -29,7 +29,7 @@ _Loop = ast.For | ast.AsyncFor | ast.While
 def find(code: Code) -> Iterator[Hit]:
     if not code.uses_tensorflow:
         return
-    for loop in code.nodes():
+    for loop in code.nodes:
         if isinstance(loop, _Loop) and not _is_short(code, loop):
             inside = list(_inside(loop.body))
             calls = [node for node in inside if isinstance(node, ast.Call)]

@@ -23,6 +23,8 @@ def find(code: Code) -> Iterator[Hit]:
         for step in code.steps_of(worker):
             if step.call is None or not is_session(step.path):
                 continue
+            if any(code.argument(step.call, 0, name) is not None for name in ("target", "master")):
+                continue  # the server's threads
             config = code.config_of(step.call)
             threads = None if config is None else config.get("intra_op_parallelism_threads", 0)
             if threads is None or threads is UNKNOWN or not isinstance(threads, int):

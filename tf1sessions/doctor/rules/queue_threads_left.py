@@ -10,7 +10,7 @@ from ..findings import Severity
 from .queues_not_stopped import starts_threads
 from .rule import Hit, Rule
 
-_STOPS = re.compile(r"request_stop|stop_on_exception|\.join\(|clear_stop")
+_STOPS = re.compile(r"request_stop|stop_on_exception|clear_stop|coord\w*\.join\(|\.join\(\w*threads", re.IGNORECASE)
 
 
 def find(code: Code) -> Iterator[Hit]:
