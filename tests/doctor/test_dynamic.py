@@ -394,6 +394,17 @@ OTHERS = {
             with context.eager_mode():
                 tf.constant(1.) + 1.
     """,
+    "library": """
+        path = os.path.join(os.environ["FOLDER"], "site-packages")
+        os.makedirs(path, exist_ok=True)
+        with open(os.path.join(path, "builds_and_runs.py"), "w") as file:
+            file.write("def work(sess, value, rounds):\\n    for _ in range(rounds): sess.run(value + 1.)\\n")
+        sys.path.append(path)
+        import builds_and_runs
+        with tf.Session() as sess:
+            builds_and_runs.work(sess, tf.constant(1.), 8)
+            builds_and_runs.work(sess, tf.constant(1.), 25)
+    """,
     "own_pools": """
         own = config(use_per_session_threads=True, inter_op_parallelism_threads=2 * os.cpu_count())
         with tf.Session(config=own), tf.Session(config=own): pass
@@ -539,6 +550,11 @@ def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: W
     assert finding.place == Place("python_bound.py", HEAD_LINES + 2)
     assert watched.findings("python_bound", cores=1) == []
     assert watched.findings("waits_only", cores=8) == []
+
+
+def test_a_library_that_builds_and_runs_in_turns_is_no_loop(watched: Watched) -> None:
+    (finding,) = watched.findings("library")
+    assert (finding.rule, finding.place) == ("ops-in-loop", Place("library.py", HEAD_LINES + 9))
 
 
 def test_several_processes_without_growth(watched: Watched) -> None:

@@ -19,6 +19,8 @@ __all__ = ["RULES", "Notes", "Shown", "judge"]
 
 #: Rounds of running, with operations made between them at one line, that make it a loop. Arbitrary.
 LOOP_ROUNDS = 5
+#: The same where a library makes them: one call of Keras builds and runs in turns, and is no loop. Arbitrary.
+LIBRARY_ROUNDS = 20
 #: Of the time that threads were there together, the part in which one of them held Python's lock. Arbitrary.
 BUSY_LOCK = 0.6
 #: How many threads were in their loops at a time, on average, at least. Arbitrary.
@@ -294,7 +296,7 @@ def graph_built_by_threads(noted: Notes) -> Iterator[Finding]:
 def ops_in_loop(noted: Notes) -> Iterator[Finding]:
     for place, sites in noted.by_spot(noted.state.get("sites", ())):
         site = max(sites, key=lambda site: site["episodes"])
-        if site["episodes"] < LOOP_ROUNDS:
+        if site["episodes"] < (LIBRARY_ROUNDS if site["in_library"] else LOOP_ROUNDS):
             continue
         each = site["operations"] / site["episodes"]
         yield _finding(

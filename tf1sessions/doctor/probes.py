@@ -48,6 +48,7 @@ from tf1sessions.doctor.tallies import (
     ThreadClock,
     clock,
     cpu_clock,
+    in_library,
     spot_of_program,
 )
 from tf1sessions.scripts import importer, program
@@ -429,8 +430,7 @@ class _Watch:
             if spot is not None:
                 site = record.sites.get(spot)
                 if site is None:
-                    site = record.sites[spot] = Site()
-                    site.first = operation.type
+                    site = record.sites[spot] = Site(operation.type, in_library())
                 site.operations += 1
                 if site.runs != tally.runs:
                     site.runs = tally.runs
@@ -631,6 +631,7 @@ class _Watch:
                     "operations": site.operations,
                     "episodes": site.episodes,
                     "type": site.first,
+                    "in_library": site.in_library,
                     "in_all": record.operations,
                     "runs": runs,
                 }

@@ -26,6 +26,7 @@ __all__ = [
     "ThreadClock",
     "clock",
     "cpu_clock",
+    "in_library",
     "spot_of_program",
 ]
 
@@ -47,6 +48,20 @@ def _kind(path: str) -> int:
         kind = 1 if f"{os.sep}site-packages{os.sep}" in path or f"{os.sep}dist-packages{os.sep}" in path else 2
     _kinds[path] = kind
     return kind
+
+
+def in_library() -> bool:
+    """Whether a library that the program uses, and not the program itself, calls TensorFlow on this thread's stack."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        kind = _kinds.get(path)
+        if kind is None:
+            kind = _kind(path)
+        if kind:
+            return kind == 1
+        frame = frame.f_back
+    return False
 
 
 def spot_of_program() -> Spot | None:
@@ -114,13 +129,14 @@ class Tally:
 class Site:
     """A line that made operations between runs of the same thread on the same graph."""
 
-    __slots__ = ("episodes", "first", "operations", "runs")
+    __slots__ = ("episodes", "first", "in_library", "operations", "runs")
 
-    def __init__(self) -> None:
+    def __init__(self, first: str, in_library: bool) -> None:
+        self.first = first  # type of its first operation
+        self.in_library = in_library
         self.operations = 0
         self.episodes = 0
         self.runs = -1
-        self.first = ""
 
 
 class Builder:
