@@ -480,6 +480,12 @@ else:
 one = tf.Session()
 two = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))
 """,
+        """
+config = tf.ConfigProto(log_device_placement=True)
+one = tf.Session(config=config)
+two = tf.Session(config=config)
+config.gpu_options.allow_growth = True
+""",
     ],
     "gpu-taken-whole": [
         """
@@ -671,6 +677,14 @@ for step in range(1000):
     if done:
         sess.run(tf.constant(1))
         break
+""",
+        """
+numbers = range(15)
+with tf.Session() as sess:
+    for number in numbers:
+        sess.run(tf.constant(number))
+    for key in saved.keys():
+        sess.run(tf.get_variable(key).assign(saved[key]))
 """,
         """
 tf.enable_eager_execution()

@@ -189,7 +189,7 @@ class Code:
         return self.config(argument)
 
     def config(self, node: ast.expr) -> dict[str, object] | None:
-        """The settings of a ConfigProto or GPUOptions; None if they are not all to be seen."""
+        """The settings that a ConfigProto or GPUOptions has at ``node``; None if they are not all to be seen."""
         maker = self.made_by(node)
         if maker is None or self.path(maker.func) not in ("tf.ConfigProto", "tf.GPUOptions"):
             return None
@@ -206,13 +206,15 @@ class Code:
                     found[f"gpu_options.{name}"] = value
             else:
                 found[keyword.arg] = self._value(keyword.value)
-        for target, value in self._assigned(maker):
+        for target, value in self._assigned(maker, node):
             found[target] = value
         return found
 
-    def _assigned(self, maker: ast.Call) -> Iterator[tuple[str, object]]:
-        """What is assigned to fields of what ``maker`` made."""
+    def _assigned(self, maker: ast.Call, at: ast.expr) -> Iterator[tuple[str, object]]:
+        """What is assigned to fields of what ``maker`` made, by the time that ``at`` is reached."""
         for assign in self._field_assignments:
+            if self.names.scope(assign) is self.names.scope(at) and assign.lineno > at.lineno:
+                continue
             target = assign.targets[0]
             names: list[str] = []
             while isinstance(target, ast.Attribute):
@@ -317,8 +319,8 @@ class Code:
             return min(lengths, default=None)
         if isinstance(iterable, ast.Name):
             values = self.names.values(iterable)
-            if values is not None and len(values) == 1 and values[0] is not iterable:
-                return self.length(values[0]) if isinstance(values[0], ast.Tuple | ast.List | ast.Dict) else None
+            if values is not None and len(values) == 1 and not isinstance(values[0], ast.Name):
+                return self.length(values[0])
         return None
 
     # -- what a worker does -------------------------------------------------------------------------------------------
