@@ -509,6 +509,11 @@ def test_what_a_program_does_is_found_at_its_line(watched: Watched, rule: str) -
     assert watched.codes[f"{rule}.watched"] == 0, describe(watched, rule)
 
 
+def test_every_rule_has_a_program() -> None:
+    rules = {rule.__name__.replace("_", "-") for rule in evidence.RULES}
+    assert rules == {*CASES, "gpu-taken-whole", "python-bound-threads", "watched-in-part"}
+
+
 NEAR = [f"{rule}-{name}" for rule, (_, _, near) in CASES.items() for name in near]
 
 
