@@ -369,6 +369,7 @@ below, and there are no circles::
     porting/           leaving TensorFlow 1
       graphs/            its graphs as functions of TensorFlow 2
         structure.py       where a graph has loops and conditions
+        functions.py       the functions that come with a graph
         local_lists.py     TensorArrays and stacks as lists that are values
         references.py      variables of TensorFlow 1 as those of TensorFlow 2
         replay.py          a graph made again

@@ -298,6 +298,40 @@ def function_in_loop():
     return {x: numbers(3)}, tf.reshape(repeat(3, lambda i, a: tf.reshape(twice_and_one(a), [3]), x), [3]), None
 
 
+@case
+def functions_in_functions():
+    x = input_of(3)
+
+    @function.Defun(tf.float32, func_name="inner")
+    def inner(a):
+        return a * a
+
+    @function.Defun(tf.float32, func_name="outer")
+    def outer(a):
+        return inner(a) + 1.0
+
+    return {x: numbers(3)}, tf.reshape(outer(x), [3]) + tf.reshape(inner(x), [3]), x
+
+
+@case
+def function_with_gradient():
+    x = input_of(3)
+
+    @function.Defun(tf.float32, tf.float32)
+    def slope(a, gradient):
+        return gradient * 10.0
+
+    @function.Defun(tf.float32, func_name="steep", grad_func=slope)
+    def steep(a):
+        return a * a
+
+    @function.Defun(tf.float32, func_name="around")
+    def around(a):
+        return steep(a) + 1.0
+
+    return {x: numbers(3)}, tf.reshape(around(x), [3]), x
+
+
 def record(build):
     with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
         tf.compat.v1.set_random_seed(1)

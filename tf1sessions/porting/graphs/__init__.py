@@ -1,6 +1,6 @@
 """Graphs of TensorFlow 1 as functions of TensorFlow 2.
 
-``structure.py`` where a graph has loops and conditions · ``local_lists.py`` TensorArrays and stacks as lists that are
-values · ``references.py`` variables of TensorFlow 1 as those of TensorFlow 2 · ``replay.py`` a graph made again, with
-loops and conditions as TensorFlow 2 has them
+``structure.py`` where a graph has loops and conditions · ``functions.py`` the functions that come with it ·
+``local_lists.py`` TensorArrays and stacks as lists that are values · ``references.py`` variables of TensorFlow 1 as
+those of TensorFlow 2 · ``replay.py`` a graph made again, with loops and conditions as TensorFlow 2 has them
 """

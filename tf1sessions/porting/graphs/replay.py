@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapp
 from typing import Any
 
 from tf1sessions.errors import ConversionError
+from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.local_lists import LocalLists
 from tf1sessions.porting.graphs.references import (
     HANDLES,
@@ -89,7 +90,7 @@ class Replay:
     def __init__(self, graph_def: Any, outputs: Sequence[Key], inputs: Collection[Key], where: str = "graph") -> None:
         self._where = where
         self._outputs = tuple(outputs)
-        self._library = graph_def.library if len(graph_def.library.function) else None
+        self._functions = Functions(graph_def.library, where)
         self._structure = Structure(graph_def, outputs, inputs, where)
         self._lists = LocalLists(self._structure, where)
         self._conditions = _Conditions(self._structure)
@@ -210,9 +211,8 @@ class Replay:
                 nodes=(name,),
             )
         graph = tf.get_default_graph()
-        if self._library is not None:
-            self._declare(graph)
         attributes = {key: value for key, value in node.attr.items() if key not in _NOT_KEPT}
+        kind, attributes = self._functions.used(node.op, attributes)
         with self._after(env, self._structure.inputs[name]):
             if changes_reference(node.op):
                 taken = private.op_def_registry.get(node.op).input_arg
@@ -222,7 +222,7 @@ class Replay:
                 made, outputs = make_change(node, values, attributes, self._where)
             else:
                 values = [_value(value) for value in values]
-                made = graph.create_op(node.op, values, [], name=name, attrs=attributes)
+                made = graph.create_op(kind, values, [], name=name, attrs=attributes)
                 outputs = made.outputs
         for index, output in enumerate(outputs):
             env[name, index] = output
@@ -235,14 +235,6 @@ class Replay:
         controls = [env[key] for key in keys if key[1] == CONTROL]
         with graph.control_dependencies([each for each in controls if each is not None and each.graph is graph]):
             yield
-
-    def _declare(self, graph: Any) -> None:
-        """Makes the functions of the GraphDef known to a graph, once."""
-        first = self._library.function[0].signature.name  # type: ignore[union-attr]
-        if not graph._is_function(first):
-            library = tf.GraphDef()
-            library.library.CopyFrom(self._library)
-            tf.import_graph_def(library, name="")
 
     # -- conditions ------------------------------------------------------------------------------------------------
 
