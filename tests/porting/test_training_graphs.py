@@ -1,4 +1,4 @@
-"""Training graphs of TensorFlow 1, step by step; see training_checks.py."""
+"""Training graphs of TensorFlow 1, step by step; see training_graph_checks.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
-PROGRAM = "training_checks.py"
+PROGRAM = "training_graph_checks.py"
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "training_graphs.json.gz"
 
 

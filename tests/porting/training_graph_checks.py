@@ -1,4 +1,4 @@
-"""Training graphs of TensorFlow 1.15.5 with variables of TensorFlow 2. Run by test_training.py in one process."""
+"""Training graphs of TensorFlow 1.15.5 with variables of TensorFlow 2. Run by test_training_graphs.py in one process."""
 
 from __future__ import annotations
 
