@@ -605,3 +605,9 @@ def test_map_is_read_with_its_depth() -> None:
 def test_reachable_tells_the_way() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}
     assert reachable(graph, ["a"]) == {"a": "a", "b": "a -> b", "c": "a -> b -> c"}
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """pytest imports them by their bare names, so two of one name cannot be collected together."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
