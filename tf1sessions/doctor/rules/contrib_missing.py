@@ -16,25 +16,33 @@ _CONTRIB = Path(replacements.__file__).parent
 
 
 def find(code: Code) -> Iterator[Hit]:
+    """Each missing part once in a file; the further places where it is used are told with it."""
+    uses: dict[tuple[str, str], list[tuple[ast.AST, str]]] = {}
+    for node, symbol in _symbols(code):
+        if is_missing(symbol) and not _is_tried(code, node):
+            part = replacements.entry(symbol) or symbol
+            uses.setdefault((code.file(node).file, part), []).append((node, symbol))
+    for places in uses.values():
+        places.sort(key=lambda place: getattr(place[0], "lineno", 0))
+        node, symbol = places[0]
+        instead = replacements.find(symbol)
+        others = tuple(other for other, _ in places[1:])
+        yield Hit(node, f"{symbol} is not available", others, fix=f"{instead}." if instead else None)
+
+
+def _symbols(code: Code) -> Iterator[tuple[ast.AST, str]]:
+    """Where names of tf.contrib are read, and which."""
     for node in code.nodes:
         if isinstance(node, ast.Attribute):
-            parent = next(code.names.parents(node), None)
-            if isinstance(parent, ast.Attribute):
+            if isinstance(next(code.names.parents(node), None), ast.Attribute):
                 continue  # the whole name is looked at
             symbol = code.path(node)
-            yield from _hit(code, node, symbol)
+            if symbol is not None and symbol.startswith("tf.contrib.") and "()" not in symbol:
+                yield node, symbol
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tensorflow.contrib"):
             for alias in node.names:
                 if alias.name != "*":
-                    yield from _hit(code, node, f"tf{(node.module or '').removeprefix('tensorflow')}.{alias.name}")
-
-
-def _hit(code: Code, node: ast.AST, symbol: str | None) -> Iterator[Hit]:
-    if symbol is None or not symbol.startswith("tf.contrib.") or "()" in symbol or _is_tried(code, node):
-        return
-    if is_missing(symbol):
-        instead = replacements.find(symbol)
-        yield Hit(node, f"{symbol} is not available", fix=f"{instead}." if instead else None)
+                    yield node, f"tf{(node.module or '').removeprefix('tensorflow')}.{alias.name}"
 
 
 def _is_tried(code: Code, node: ast.AST) -> bool:
