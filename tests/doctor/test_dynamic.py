@@ -730,6 +730,7 @@ def loop(name: str, cpu: float, inside: float = 0.1, waited: float = 0.0, since:
     [
         ([loop("a", 5.0), loop("b", 5.0)], 8, True),
         ([loop("a", 3.0, waited=4.0), loop("b", 3.0, waited=4.0)], 8, True),  # a busy machine
+        ([loop("a", 3.0, 2.8, 6.0), loop("b", 3.0, 2.8, 6.0)], 8, False),  # ... with TensorFlow
         ([loop("a", 5.0), loop("b", 5.0)], 1, False),  # nothing to gain
         ([loop("a", 9.0), loop("b", 9.0)], 8, False),  # they give the lock up
         ([loop("a", 5.0, inside=4.9), loop("b", 5.0, inside=4.9)], 8, False),  # in TensorFlow

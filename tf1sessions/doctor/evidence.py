@@ -23,6 +23,8 @@ LOOP_ROUNDS = 5
 LIBRARY_ROUNDS = 20
 #: Of the time that threads were there together, the part in which one of them held Python's lock. Arbitrary.
 BUSY_LOCK = 0.6
+#: Of what a thread computed, the part in Python from which on its loop is one of Python. Arbitrary.
+IN_PYTHON = 0.5
 #: How many threads were in their loops at a time, on average, at least. Arbitrary.
 TOGETHER = 1.6
 #: Above so many cores busy with Python at once it is not the lock that they wait for: NumPy and the like give it up.
@@ -405,14 +407,13 @@ def _oversubscribed(noted: Notes, place: Place | None, what: str) -> Finding:
 
 @dataclasses.dataclass(frozen=True)
 class _Loop:
-    """A thread's loop, in seconds: how long, how much of it computing in Python, how much ready without a core."""
+    """A thread's loop, in seconds: from when to when; how long it computed, in Python, and lacked a core to do so."""
 
     name: str
-    runs: int
     since: float
     until: float
+    cpu: float
     python: float
-    inside: float
     waited: float
 
     @property
@@ -425,15 +426,15 @@ def _loops(noted: Notes) -> list[_Loop]:
     for thread in noted.state.get("threads", ()):
         sampled = thread["sampled_wall"]
         in_runs = thread["inside"] * thread["sampled_cpu"] / sampled if sampled else 0.0
+        python = max(0.0, thread["cpu"] - in_runs)
         loops.append(
             _Loop(
                 thread["name"],
-                thread["runs"],
                 thread["since"],
                 thread["until"],
-                max(0.0, thread["cpu"] - in_runs),
-                thread["inside"],
-                thread["waited"],
+                thread["cpu"],
+                python,
+                thread["waited"] * python / max(python, thread["cpu"], 1e-9),
             )
         )
     return [loop for loop in loops if loop.seconds > WATCHED_SECS / 5]
@@ -442,7 +443,11 @@ def _loops(noted: Notes) -> list[_Loop]:
 def python_bound_threads(noted: Notes) -> Iterator[Finding]:
     loops = _loops(noted)
     # Those that compute in Python; a thread that only waits for them (the main thread, as a rule) is none.
-    busy = [loop for loop in loops if loop.python + loop.waited >= 0.1 * loop.seconds]
+    busy = [
+        loop
+        for loop in loops
+        if loop.python + loop.waited >= 0.1 * loop.seconds and loop.python >= IN_PYTHON * loop.cpu
+    ]
     if len(busy) < 2 or noted.cores < 2:
         return
     since, until = min(loop.since for loop in busy), max(loop.until for loop in busy)
@@ -450,7 +455,8 @@ def python_bound_threads(noted: Notes) -> Iterator[Finding]:
     together = sum(loop.seconds for loop in busy) / window if window else 0.0
     python = sum(loop.python for loop in busy)
     # On a busy machine the thread that holds the lock waits for a core meanwhile; no other can have the lock then.
-    wanted = python + sum(loop.waited for loop in busy) / together if together else 0.0
+    lacked = sum(loop.waited for loop in busy)
+    wanted = python + lacked / together if together else 0.0
     if window < WATCHED_SECS or together < TOGETHER or not BUSY_LOCK <= wanted / window or python / window > ONE_LOCK:
         return
     gain = min(together, noted.cores, window * together / max(python, 1e-9))
@@ -461,7 +467,8 @@ def python_bound_threads(noted: Notes) -> Iterator[Finding]:
         Severity.WARNING,
         places[0] if places else None,
         f"{len(busy)} threads ran sessions at once, and computed in Python for {python:.1f} of {window:.1f} s: "
-        f"{python / window:.2f} cores of {noted.cores}",
+        f"{python / window:.2f} cores of {noted.cores}"
+        + (f" (the machine was busy: they lacked a core for {lacked:.1f} s)" if lacked > python else ""),
         "One thread at a time holds Python's lock. Session.run gives it up, but the code around it does not: such "
         "threads take turns, and more of them make nothing faster.",
         "Use processes: tf1sessions.ProcessSessionPool has the interface of ThreadSessionPool"
