@@ -307,7 +307,8 @@ OTHERS = {
             sess.run(y)
         except tf.errors.InvalidArgumentError as error:
             print(type(error).__name__, error.op.name)
-        print(tf.Session.run.__doc__.split()[:3], list(inspect.signature(tf.Session.run).parameters))
+        for one in tf.Session.run, tf.Session.__init__, tf.Graph._create_op_helper, subprocess.Popen.__init__:
+            print(one.__name__, one.__qualname__, (one.__doc__ or "").split()[:3], inspect.signature(one))
         print(json.dumps([sess.run(tf.random_normal([3])).tolist() for _ in range(3)]))
         print(threading.active_count(), [thread.name for thread in threading.enumerate()], file)
         print(sorted(os.environ), sys.argv, sorted(sys.modules["__main__"].__dict__))

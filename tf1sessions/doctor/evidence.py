@@ -459,7 +459,6 @@ def python_bound_threads(noted: Notes) -> Iterator[Finding]:
     wanted = python + lacked / together if together else 0.0
     if window < WATCHED_SECS or together < TOGETHER or not BUSY_LOCK <= wanted / window or python / window > ONE_LOCK:
         return
-    gain = min(together, noted.cores, window * together / max(python, 1e-9))
     spots = noted.by_spot([session for session in noted.of("session") if session["thread"] in {b.name for b in busy}])
     places = [place for place, _ in spots] or [place for place, _ in noted.by_spot(noted.of("session"))]
     yield _finding(
@@ -471,8 +470,8 @@ def python_bound_threads(noted: Notes) -> Iterator[Finding]:
         + (f" (the machine was busy: they lacked a core for {lacked:.1f} s)" if lacked > python else ""),
         "One thread at a time holds Python's lock. Session.run gives it up, but the code around it does not: such "
         "threads take turns, and more of them make nothing faster.",
-        "Use processes: tf1sessions.ProcessSessionPool has the interface of ThreadSessionPool"
-        + (f" (up to {gain:.1f} times as fast here)." if gain > 1 else "."),
+        "Use processes: tf1sessions.ProcessSessionPool has the interface of ThreadSessionPool (at most "
+        f"{min(len(busy), noted.cores)} times as fast here).",
         places[1:],
     )
 

@@ -165,9 +165,9 @@ class _Watch:
     # Hooks -----------------------------------------------------------------------------------------------------------
 
     def _put(self, owner: Any, name: str, function: Any) -> None:
-        """``owner.name = function``, until the hooks are taken out."""
+        """``owner.name = function``, with the looks of what was there, until the hooks are taken out."""
         before = owner.__dict__[name]
-        setattr(owner, name, function)
+        setattr(owner, name, functools.update_wrapper(function, before))
         self._undo.append(lambda: setattr(owner, name, before))
 
     @_guarded
@@ -241,6 +241,7 @@ class _Watch:
             what, first = self._first_device
             self._writer.event("fork", spot=spot, what=what, first=first)
 
+    @_guarded
     def _in_child(self) -> None:
         """In a forked child: nothing is watched but its first use of TensorFlow."""
         while self._undo:
@@ -366,8 +367,6 @@ class _Watch:
                 if ended > watch._due:
                     watch._flush(ended)
 
-        run.__wrapped__ = original  # type: ignore[attr-defined]
-        run.__doc__ = original.__doc__
         return run
 
     def _new_tally(self, session: Any) -> Tally:
