@@ -113,9 +113,6 @@ config = tf.ConfigProto()
 SHARE = 4096
 config.gpu_options.per_process_gpu_memory_fraction = SHARE  # <-
 """,
-        """
-options = tf.GPUOptions(per_process_gpu_memory_fraction=-0.5)  # <-
-""",
     ],
     "remote-config": [
         """
@@ -177,9 +174,9 @@ pool.map(work, range(10))
 """,
         """
 def build():
-    return tf.constant(1)
+    return tf.Session()
 def work(number):
-    return build()
+    return build().run(number)
 tf.test.is_gpu_available()
 with ProcessPoolExecutor() as pool:
     pool.submit(work, 1)  # <-
@@ -321,6 +318,17 @@ with tf.Graph().as_default():
     ],
     "init-after-restore": [
         """
+class Model:
+    def __init__(self, sess):
+        self.sess = sess
+        self.saver = tf.train.Saver()
+    def load(self, path):
+        self.saver.restore(self.sess, path)
+    def train(self):
+        self.load("model")
+        self.sess.run(tf.global_variables_initializer())  # <-
+""",
+        """
 w = tf.Variable(1.0)
 saver = tf.train.Saver()
 with tf.Session() as sess:
@@ -442,6 +450,12 @@ b = 0.1 * np.float32(2)  # <-
 NEAR_MISSES: dict[str, list[str]] = {
     "late-visible-devices": [
         'os.environ["CUDA_VISIBLE_DEVICES"] = "1"\nsess = tf.Session()\n',
+        """
+import subprocess
+sess = tf.Session()
+os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+subprocess.run(["python", "child.py"])
+""",
         'x = tf.constant(1)\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\nsess = tf.Session()\n',
         'sess = tf.Session()\nos.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"\n',
         'if gpu:\n    sess = tf.Session()\nelse:\n    os.environ["CUDA_VISIBLE_DEVICES"] = ""\n',
@@ -590,6 +604,12 @@ def work():
 sess = tf.Session()
 threading.Thread(target=work).start()
 """,
+        """
+def work():
+    return tf.gfile.Glob("*")
+sess = tf.Session()
+multiprocessing.Process(target=work).start()
+""",
     ],
     "oversubscribed-threads": [
         """
@@ -721,6 +741,27 @@ for step in range(1000):
     ],
     "init-after-restore": [
         """
+class Model:
+    def __init__(self, sess):
+        self.sess = sess
+        self.saver = tf.train.Saver()
+    def load(self, path):
+        if path:
+            self.saver.restore(self.sess, path)
+            return True
+        return False
+    def train(self):
+        if not self.load("model"):
+            self.sess.run(tf.global_variables_initializer())
+""",
+        """
+saver = tf.train.Saver()
+with tf.Session() as sess:
+    saver.restore(sess, "model")
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+""",
+        """
 saver = tf.train.Saver()
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
@@ -763,6 +804,7 @@ with tf.Session() as sess:
         "noise = tf.random_normal([3])\nwith tf.Graph().as_default():\n    tf.set_random_seed(1)\n",
     ],
     "queues-not-started": [
+        _QUEUE + "init = tf.global_variables_initializer()\nwith tf.Session() as sess:\n    sess.run(init)\n",
         _QUEUE + "with tf.Session() as sess:\n    tf.train.start_queue_runners(sess)\n    print(sess.run(batch))\n",
         _QUEUE + "with tf.train.MonitoredTrainingSession() as sess:\n    print(sess.run(batch))\n",
         "def read():\n" + "".join(f"    {line}\n" for line in _QUEUE.splitlines()) + "    return batch\n",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..code import Code, Worker
 from ..findings import Severity
 from ..order import Step
-from ..tensorflow_names import STARTS_CUDA, is_session, makes_operations
+from ..tensorflow_names import STARTS_CUDA, is_session
 from .rule import Hit, Rule
 
 
@@ -64,7 +64,7 @@ def _uses_tensorflow(code: Code, worker: Worker) -> bool:
 
 
 def _is_use(code: Code, step: Step) -> bool:
-    return is_session(step.path) or makes_operations(step.path) or code.is_run(step.node)
+    return is_session(step.path) or code.is_run(step.node)
 
 
 RULE = Rule(

@@ -1,4 +1,4 @@
-"""``per_process_gpu_memory_fraction`` above 1, or below 0."""
+"""``per_process_gpu_memory_fraction`` above 1."""
 
 from __future__ import annotations
 
@@ -20,12 +20,9 @@ def find(code: Code) -> Iterator[Hit]:
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
             value = node.value if node.targets[0].attr == _FIELD else None
         number = code.names.literal(value)
-        if isinstance(number, int | float) and not isinstance(number, bool) and (number > 1 or number < 0):
+        if isinstance(number, int | float) and number > 1:
             assert value is not None
-            if number < 0:
-                yield Hit(value, f"{_FIELD} is {number}", severity=Severity.ERROR, why="It is refused below 0.")
-            else:
-                yield Hit(value, f"{_FIELD} is {number}")
+            yield Hit(value, f"{_FIELD} is {number}")
 
 
 RULE = Rule(

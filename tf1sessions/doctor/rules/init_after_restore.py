@@ -19,7 +19,7 @@ def find(code: Code) -> Iterator[Hit]:
         if not restores:
             continue
         for step in steps:
-            if not code.is_run(step.node) or step.call is None or not _initializes(code, step.call):
+            if not code.is_run(step.node) or step.call is None or not initializes(code, step.call):
                 continue
             first = next((one for one in restores if _same(code, one, step)), None)
             if first is not None:
@@ -32,7 +32,8 @@ def _is_restore(step: Step) -> bool:
     return step.path == "tf.train.Saver().restore" and step.call is not None and len(step.call.args) >= 1
 
 
-def _initializes(code: Code, call: ast.Call) -> bool:
+def initializes(code: Code, call: ast.Call) -> bool:
+    """Whether a run's fetches are initializers of variables, or have one among them."""
     fetches = code.argument(call, 0, "fetches")
     if fetches is None:
         return False
@@ -52,11 +53,16 @@ def _same(code: Code, restore: Step, run: Step) -> bool:
     ours, theirs = restore.call.args[0], run.call.func.value
     if code.names.home(ours) is None or code.names.home(ours) != code.names.home(theirs):
         return False
-    maker = code.made_by(ours)
-    if maker is None:
-        return ast.unparse(ours).startswith("self.")
-    conditions = [frame for frame in restore.frames if frame.kind in ("branch", "loop", "call", "with")]
-    return conditions == [frame for frame in run.frames if frame.kind in ("branch", "loop", "call", "with")]
+    values = code.names.values(ours)
+    if values is not None and len(values) != 1:
+        return False  # a name for several sessions
+    if values is None and not isinstance(ours, ast.Attribute):
+        return False
+    return _conditions(restore) == _conditions(run)
+
+
+def _conditions(step: Step) -> list[object]:
+    return [(frame.node, frame.branch) for frame in step.frames if frame.kind in ("branch", "loop")]
 
 
 RULE = Rule(

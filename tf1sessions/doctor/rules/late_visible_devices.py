@@ -12,6 +12,13 @@ from ..tensorflow_names import STARTS_CUDA, is_session
 from .rule import Hit, Rule
 
 _VARIABLE = "CUDA_VISIBLE_DEVICES"
+#: Children get the environment as it is then; the variable may be meant for them.
+_STARTS_CHILD = frozenset(
+    """
+    subprocess.Popen subprocess.run subprocess.call subprocess.check_call subprocess.check_output os.system
+    multiprocessing.Process multiprocessing.Pool concurrent.futures.ProcessPoolExecutor
+    """.split()
+)
 
 
 def find(code: Code) -> Iterator[Hit]:
@@ -20,7 +27,7 @@ def find(code: Code) -> Iterator[Hit]:
         for step in steps:
             if starts and sets_variable(code, step):
                 first = next((start for start in starts if code.order.follows(step, start)), None)
-                if first is not None:
+                if first is not None and not any(after.path in _STARTS_CHILD for after in steps[step.number :]):
                     title = f"{_VARIABLE} is set after {first.path}, which has read it already"
                     yield Hit(step.node, title, others=(first.node,))
 

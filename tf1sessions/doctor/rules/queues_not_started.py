@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..code import Code
 from ..findings import Severity
 from ..tensorflow_names import is_session
+from .init_after_restore import initializes
 from .rule import Hit, Rule
 
 _QUEUES = frozenset(
@@ -30,8 +31,8 @@ def find(code: Code) -> Iterator[Hit]:
         return
     if any(unread for unread in code.program.unread):
         return  # what was not read may start them
-    run = next((step for step in steps if code.is_run(step.node) and code.order.follows(step, queue)), None)
-    if run is not None:
+    runs = [step.call for step in steps if code.is_run(step.node) and code.order.follows(step, queue)]
+    if any(run is not None and not initializes(code, run) for run in runs):
         yield Hit(queue.node, f"the queues of {queue.path}() are never filled: nothing starts their threads")
 
 
