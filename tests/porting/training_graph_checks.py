@@ -1,4 +1,4 @@
-"""Training graphs of TensorFlow 1.15.5 with variables of TensorFlow 2. Run by test_training_graphs.py in one process."""
+"""Training graphs of 1.15.5 with variables of TensorFlow 2. Run by test_training_graphs.py in one process."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+import tf1sessions
 from tf1sessions.errors import ConversionError
 from tf1sessions.porting.graphs.replay import Replay
 from tf1sessions.porting.graphs.structure import CONTROL, key_of
@@ -116,6 +117,38 @@ def check_missing_variables_and_operations() -> None:
         assert "node 'close' is a BarrierClose" in str(error), error
     else:
         raise AssertionError("nothing was raised")
+
+
+def check_tables_of_both_kinds() -> None:
+    """Tables by handles and tables by references, filled with what their initializers in the graph take."""
+    for name in ("tables.pb", "tables_old.pb"):
+        with tf1sessions.load(GOLDEN.parent / "models" / name) as model:
+            fed = {key: np.array([b"red", b"c", b"nothing"]) for key in model.inputs}
+            expected = model(fed)
+            inputs = {key: key_of(spec.tensor) for key, spec in model.inputs.items()}
+            outputs = {key: key_of(spec.tensor) for key, spec in model.outputs.items()}
+            replay = Replay(model.graph.as_graph_def(), [*outputs.values()], [*inputs.values()], name)
+            tables = {}
+            for table in replay.tables:
+                users = model.graph.get_operation_by_name(table).outputs[0].consumers()
+                fills = [user for user in users if "Import" in user.type or "Initialize" in user.type]
+                if not fills:  # one that the program fills while it runs
+                    tables[table] = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+                    continue
+                entries = [tf.constant(model.run(each.name)) for each in [*fills[0].inputs][1:]]
+                initializer = tf.lookup.KeyValueTensorInitializer(*entries)
+                tables[table] = tf.lookup.StaticHashTable(initializer, "" if entries[1].dtype == tf.string else -1)
+        assert len(tables) == (5 if name == "tables.pb" else 1), tables
+        handles = {table: made.resource_handle for table, made in tables.items()}
+        function = tf.function(
+            lambda fed, replay=replay, inputs=inputs, handles=handles: replay.run(
+                {inputs[key]: value for key, value in fed.items()}, tables=handles
+            ),
+            autograph=False,
+        )
+        found = function({key: tf.constant(value) for key, value in fed.items()})
+        for key, output in outputs.items():
+            np.testing.assert_array_equal(found[output], expected[key], err_msg=f"{name} {key}")
 
 
 for _name, _case in recorded().items():

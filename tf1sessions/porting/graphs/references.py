@@ -1,4 +1,4 @@
-"""Variables of TensorFlow 1 as those of TensorFlow 2.
+"""Variables and tables of TensorFlow 1 as those of TensorFlow 2.
 
 A variable of TensorFlow 1 is by default a *reference*: an operation hands on the place itself, others change it there,
 and whoever takes it as a value reads what it holds by then. TensorFlow 2 has resources: a handle, and operations that
@@ -7,6 +7,8 @@ place, and each operation on references has a counterpart::
 
     VariableV2 "w" ──▶ Assign ──▶ Add              handle ──▶ AssignVariableOp
                                                       └─────▶ ReadVariableOp (after that) ──▶ Add
+
+Tables of TensorFlow 1 are references to strings, with operations of their own; their counterparts end in V2.
 
 A value is read where it is taken: after all that its taker waits for, and after the operations that handed it on. That
 goes for what Identity gives as well: in TensorFlow 1 it is the variable's own memory, in which later changes show.
@@ -22,17 +24,36 @@ from typing import Any
 from tf1sessions.errors import ConversionError
 from tf1sessions.runtime import private, tf
 
-__all__ = ["HANDLES", "REFERENCES", "Reference", "changes_reference", "hands_on", "make_change", "reads", "waits"]
+__all__ = [
+    "HANDLES",
+    "REFERENCES",
+    "TABLES",
+    "TABLES_BY_HANDLE",
+    "Reference",
+    "changes_reference",
+    "hands_on",
+    "make_change",
+    "reads",
+    "waits",
+]
 
 #: Operations that are a variable.
 REFERENCES = {"Variable", "VariableV2"}
 HANDLES = {"VarHandleOp"}
+
+_KINDS_OF_TABLES = ("HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
+#: Operations that are a table.
+TABLES_BY_HANDLE = {f"{each}V2" for each in _KINDS_OF_TABLES}
+TABLES = {*_KINDS_OF_TABLES, *TABLES_BY_HANDLE}
 
 #: Operations that only hand on a reference.
 _HAND_ON = {"Identity", "RefIdentity"}
 
 # Those whose counterpart is not called Resource<name>.
 _COUNTERPARTS = {
+    **{f"LookupTable{each}": f"LookupTable{each}V2" for each in "Find Insert Size Export Import".split()},
+    "InitializeTable": "InitializeTableV2",
+    "InitializeTableFromTextFile": "InitializeTableFromTextFileV2",
     "Assign": "AssignVariableOp",
     "AssignAdd": "AssignAddVariableOp",
     "AssignSub": "AssignSubVariableOp",
@@ -42,11 +63,11 @@ _COUNTERPARTS = {
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A variable as an operation hands it on.
+    """A variable or a table as an operation hands it on.
 
     Attributes:
         handle: The resource.
-        dtype: Of its value.
+        dtype: Of its value; None for a table, which has none.
         after: The operations that must have run before it is read: those that handed it on, and what they waited for.
     """
 
@@ -109,13 +130,12 @@ def make_change(node: Any, values: Sequence[Any], attributes: dict[str, Any], wh
     new = private.op_def_registry.get(name)
     if new is None or len(new.input_arg) != len(values) or not isinstance(values[0], Reference):
         raise ConversionError(
-            f"node {node.name!r} is a {node.op}, which works on a reference; variables of TensorFlow 2 have no such "
-            "operation",
+            f"node {node.name!r} is a {node.op}, which works on a reference; TensorFlow 2 has no such operation "
+            "on a resource",
             where=where,
             next_step="Convert a part of the graph that does without, by naming other outputs or inputs.",
             nodes=(node.name,),
         )
-    reference = values[0]
     taken = {attribute.name for attribute in new.attr}
     kept = {key: value for key, value in attributes.items() if key in taken or key.startswith("_")}
     if "dtype" in taken and "dtype" not in kept and "T" in attributes:
@@ -123,7 +143,7 @@ def make_change(node: Any, values: Sequence[Any], attributes: dict[str, Any], wh
     inputs = [value.handle if isinstance(value, Reference) else value for value in values]
     made = tf.get_default_graph().create_op(name, inputs, [], name=node.name, attrs=kept)
     if any(argument.is_ref for argument in old.output_arg):
-        return made, [reference.handed_on([made])]
+        return made, [values[0].handed_on([made])]
     return made, list(made.outputs)
 
 

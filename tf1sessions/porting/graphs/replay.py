@@ -26,6 +26,8 @@ from tf1sessions.porting.graphs.local_lists import LocalLists
 from tf1sessions.porting.graphs.references import (
     HANDLES,
     REFERENCES,
+    TABLES,
+    TABLES_BY_HANDLE,
     Reference,
     changes_reference,
     hands_on,
@@ -69,6 +71,7 @@ class Replay:
 
     Attributes:
         variables: The names of the variables that are needed, references and resources.
+        tables: The names of the lookup tables that are needed.
 
     Raises:
         ConversionError: The graph is put together in a way that TensorFlow 1 does not.
@@ -97,13 +100,21 @@ class Replay:
         self._needs: dict[Any, list[Key]] = {}
         nodes = self._structure.nodes
         self.variables = [name for name in self._structure.order if nodes[name].op in REFERENCES | HANDLES]
+        self.tables = [name for name in self._structure.order if nodes[name].op in TABLES]
 
-    def run(self, given: Mapping[Key, Any], variables: Mapping[str, Any] | None = None) -> dict[Key, Any]:
+    def run(
+        self,
+        given: Mapping[Key, Any],
+        variables: Mapping[str, Any] | None = None,
+        tables: Mapping[str, Any] | None = None,
+    ) -> dict[Key, Any]:
         """Makes the graph in the default graph.
 
         Args:
             given: Tensors for the inputs.
             variables: The ``tf.Variable`` for each of :attr:`variables`.
+            tables: The resource of the table for each of :attr:`tables`; the ``resource_handle`` of a
+                ``tf.lookup.StaticHashTable``, for one.
 
         Returns:
             The tensors of the outputs; for an output that says that a node has run (CONTROL), its operation or None.
@@ -114,20 +125,30 @@ class Replay:
         """
         env: Env = dict(given)
         for name in self.variables:
-            if name not in (variables or {}):
-                raise ConversionError(
-                    f"variable {name!r} is needed and is not given",
-                    where=self._where,
-                    next_step="Give a checkpoint that has its value, or name an input behind it.",
-                    nodes=(name,),
-                )
-            variable = variables[name]  # type: ignore[index]
+            variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
             private.resource_variable_ops.variable_accessed(variable)  # a GradientTape watches it
-            is_handle = self._structure.nodes[name].op in HANDLES
-            env[name, 0] = variable.handle if is_handle else Reference(variable.handle, variable.dtype.base_dtype)
+            env[name, 0] = self._resource(name, variable.handle, HANDLES, variable.dtype.base_dtype)
+            env[name, CONTROL] = None
+        for name in self.tables:
+            table = self._one_of(tables, name, "table", "Give what is in it")
+            env[name, 0] = self._resource(name, table, TABLES_BY_HANDLE, None)
             env[name, CONTROL] = None
         self._build(env, self._outputs)
         return {key: _value(env[key]) for key in self._outputs}
+
+    def _one_of(self, known: Mapping[str, Any] | None, name: str, what: str, step: str) -> Any:
+        if name in (known or {}):
+            return known[name]  # type: ignore[index]
+        raise ConversionError(
+            f"{what} {name!r} is needed and is not given",
+            where=self._where,
+            next_step=f"{step}, or name an input behind it.",
+            nodes=(name,),
+        )
+
+    def _resource(self, name: str, handle: Any, by_handle: Collection[str], dtype: Any) -> Any:
+        """A handle, for the operations that work by handles; a Reference for those that work by references."""
+        return handle if self._structure.nodes[name].op in by_handle else Reference(handle, dtype)
 
     # -- one context -----------------------------------------------------------------------------------------------
 
