@@ -518,6 +518,7 @@ def test_every_rule_has_a_program() -> None:
 NEAR = [f"{rule}-{name}" for rule, (_, _, near) in CASES.items() for name in near]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NEAR)
 def test_what_nearly_is_one_is_not_told(watched: Watched, name: str) -> None:
     assert watched.codes[f"{name}.watched"] == 0, describe(watched, name)
@@ -526,6 +527,7 @@ def test_what_nearly_is_one_is_not_told(watched: Watched, name: str) -> None:
     assert events[-1]["kind"] == "end", "it was watched to its end"
 
 
+@pytest.mark.slow
 def test_of_a_usual_program_nothing_is_told(watched: Watched) -> None:
     assert watched.codes["usual.watched"] == 0, describe(watched, "usual")
     assert watched.findings("usual") == []
@@ -536,6 +538,7 @@ def test_of_a_usual_program_nothing_is_told(watched: Watched) -> None:
     assert 0 < thread["inside"] < state["seconds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [("usual", 0), ("curious", 1), ("left", 1)])
 def test_a_program_does_not_notice(watched: Watched, name: str, code: int) -> None:
     """Not in its results, nor in its threads, files, variables and errors, nor in its last traceback."""
@@ -550,6 +553,7 @@ def _without_logs(text: str) -> list[str]:
     return [line for line in text.splitlines() if line[:1] not in "IWE" or not line[1:5].isdigit()]
 
 
+@pytest.mark.slow
 def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: Watched) -> None:
     (finding,) = watched.findings("python_bound", cores=8)
     assert finding.rule == "python-bound-threads"
@@ -558,11 +562,13 @@ def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: W
     assert watched.findings("waits_only", cores=8) == []
 
 
+@pytest.mark.slow
 def test_a_library_that_builds_and_runs_in_turns_is_no_loop(watched: Watched) -> None:
     (finding,) = watched.findings("library")
     assert (finding.rule, finding.place) == ("ops-in-loop", Place("library.py", HEAD_LINES + 9))
 
 
+@pytest.mark.slow
 def test_several_processes_without_growth(watched: Watched) -> None:
     found = {finding.rule: finding for finding in watched.findings("processes")}
     assert found.keys() == {"gpu-taken-whole", "fork-after-session", "children-not-watched"}
@@ -573,6 +579,7 @@ def test_several_processes_without_growth(watched: Watched) -> None:
     assert {finding.rule for finding in watched.findings("processes_growth")} == {"children-not-watched"}
 
 
+@pytest.mark.slow
 def test_a_child_that_uses_a_session_makes_it_worse(watched: Watched) -> None:
     (finding,) = [one for one in watched.findings("fork-after-session") if one.rule == "fork-after-session"]
     assert finding.severity is Severity.ERROR
@@ -582,6 +589,7 @@ def test_a_child_that_uses_a_session_makes_it_worse(watched: Watched) -> None:
     assert f"used TensorFlow at eager_child.py:{HEAD_LINES + 6}" in finding.title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "line", "how"), [("turns", 6, "added to it"), ("rounds", 10, "ran it")])
 def test_threads_that_take_turns_with_a_graph(watched: Watched, name: str, line: int, how: str) -> None:
     (finding,) = watched.findings(name)
@@ -590,24 +598,28 @@ def test_threads_that_take_turns_with_a_graph(watched: Watched, name: str, line:
     assert finding.severity is (Severity.WARNING if name == "rounds" else Severity.ERROR)
 
 
+@pytest.mark.slow
 def test_pools_of_the_sessions_own(watched: Watched) -> None:
     (finding,) = watched.findings("own_pools")
     assert finding.rule == "oversubscribed-threads"
     assert "2 sessions" in finding.title or "inter_op_parallelism_threads" in finding.title
 
 
+@pytest.mark.slow
 def test_a_list_of_the_devices_initialises_them(watched: Watched) -> None:
     (finding,) = watched.findings("listed")
     assert (finding.rule, finding.place) == ("late-visible-devices", Place("listed.py", HEAD_LINES + 3))
     assert "a list of the devices" in finding.title
 
 
+@pytest.mark.slow
 def test_a_variable_for_a_child_is_no_error(watched: Watched) -> None:
     """A fork that is followed by another program is none that TensorFlow minds."""
     found = {finding.rule: finding.severity for finding in watched.findings("for_a_child")}
     assert found == {"late-visible-devices": Severity.WARNING, "children-not-watched": Severity.NOTE}
 
 
+@pytest.mark.slow
 def test_a_probe_that_fails_is_told_and_harms_nothing(watched: Watched) -> None:
     assert watched.codes["broken_probe.watched"] == 0, describe(watched, "broken_probe")
     assert watched.text("broken_probe", "watched", "out") == "2.0\n"
@@ -617,6 +629,7 @@ def test_a_probe_that_fails_is_told_and_harms_nothing(watched: Watched) -> None:
     assert "RuntimeError: a bug" in finding.why
 
 
+@pytest.mark.slow
 def test_what_was_noted_outlives_a_kill(watched: Watched) -> None:
     assert watched.codes["killed.watched"] == -signal.SIGKILL
     assert [finding.rule for finding in watched.findings("killed")] == ["late-visible-devices", "watched-in-part"]
