@@ -701,7 +701,7 @@ def test_a_program_that_does_not_end_is_ended(end: str, tmp_path: Path) -> None:
     watcher.start()
     try:
         if end == "Ctrl-C":
-            wait_for(lambda: (tmp_path / "here").exists() or process.poll() is not None, 90)
+            wait_for(lambda: (tmp_path / "here").exists() or process.poll() is not None, "the program to begin", 90.0)
             process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     finally:

@@ -255,6 +255,15 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (last.env["CUDA_VISIBLE_DEVICES"], last.env["TF_ENABLE_ONEDNN_OPTS"]) == ("1", "1")
 
 
+def test_a_target_of_its_own_may_be_given_more(folder: Path) -> None:
+    server = FakeServer()
+    play(server, jobs("a"), target="package.module:function", more={"notes": "/a/folder"})
+    (spec,) = server.specs
+    assert spec.target == "package.module:function"
+    assert spec.payload["notes"] == "/a/folder"
+    assert spec.payload["kind"] == "script"
+
+
 def test_one_job_at_a_time_has_the_machine_to_itself(folder: Path) -> None:
     server = FakeServer()
     play(server, jobs("ab"), parallel=1)
