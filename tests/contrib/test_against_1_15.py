@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from support import ROOT
@@ -53,19 +55,34 @@ OTHER_NAMES = {
 MODULES = sorted(path.name[len("contrib_") : -len("_cases.py")] for path in GOLDEN.glob("contrib_*_cases.py"))
 
 
+@pytest.fixture(scope="module")
+def started(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, tuple[IO[bytes], Path]]]:
+    """What the process of each way writes, and where its errors are. They begin together: each keeps a core busy."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    chosen = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    found = {}
+    with contextlib.ExitStack() as stack:
+        for way in dict.fromkeys(params["compared"] for params in chosen if "compared" in params):
+            errors = tmp_path_factory.mktemp(way) / "stderr"
+            with errors.open("w") as stderr:
+                command = [sys.executable, str(COMPARE), way, *MODULES]
+                process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, bufsize=0)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            found[way] = process.stdout, errors
+        yield found
+
+
 @pytest.fixture(scope="module", params=["library", "v1"])
 def compared(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[str], dict[str, list[str]]]]:
+    request: pytest.FixtureRequest, started: dict[str, tuple[IO[bytes], Path]]
+) -> Callable[[str], dict[str, list[str]]]:
     """A function that tells the differences of a module; one process finds those of all modules, one after another."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
-    errors = tmp_path_factory.mktemp(request.param) / "stderr"
+    lines, errors = started[request.param]
     found: dict[str, dict[str, list[str]]] = {}
-    with errors.open("w") as stderr:
-        command = [sys.executable, str(COMPARE), request.param, *MODULES]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, bufsize=0)
-    assert process.stdout is not None
-    lines = process.stdout
 
     def differences(module: str) -> dict[str, list[str]]:
         for name in MODULES[len(found) : MODULES.index(module) + 1]:
@@ -75,9 +92,7 @@ def compared(
             found[name] = json.loads(line)
         return found[module]
 
-    with process:
-        yield differences
-        process.kill()
+    return differences
 
 
 @pytest.mark.slow
