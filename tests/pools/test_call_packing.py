@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tf1sessions.pools.call_packing import CallPacker, is_plain, joined, split, unpack_call
+from tf1sessions.pools.mapping import Chunk
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -49,7 +50,8 @@ def test_a_function_that_cannot_have_changed_is_pickled_once(monkeypatch):
     def helper(x):
         return x if x else scaled(1)
 
-    calls = [(math.sqrt, (4.0,)), (textwrap.shorten, ("some text", 5)), (scaled, (4.0,))]
+    chunk = Chunk(scaled)
+    calls = [(math.sqrt, (4.0,)), (chunk, ([(1,), (2,)],)), (textwrap.shorten, ("some text", 5)), (scaled, (4.0,))]
     for function, args in calls:
         assert result(packer, function, *args) == function(*args)
     monkeypatch.setattr("tf1sessions.pools.call_packing.pack", lambda *_: 1 / 0)
@@ -151,7 +153,9 @@ def test_a_module_of_a_class_of_its_own_goes_by_its_name(monkeypatch):
     assert result(CallPacker(), lambda *modules: modules, [face], {"a": face}) == ([face], {"a": face})
 
 
-@pytest.mark.parametrize("value", [1, 2.5, "a", b"b", None, True, 1j, (1, (2, "c")), [1, 2]])
+@pytest.mark.parametrize(
+    "value", [1, 2.5, "a", b"b", None, True, 1j, (1, (2, "c")), [1, 2], list(range(10_000)), [(1,), (2,)]]
+)
 def test_plain_values(value):
     assert is_plain(value)
 
@@ -161,7 +165,8 @@ class Number(int):
 
 
 @pytest.mark.parametrize(
-    "value", [Number(1), np.float32(1), {}, (1, Number(2)), [[[1]]], list(range(100)), types, lambda: 1]
+    "value",
+    [Number(1), np.float32(1), {}, (1, Number(2)), [[[[1]]]], [(1,)] * 2000, [1, np.int64(2)], types, lambda: 1],
 )
 def test_values_that_need_a_closer_look(value):
     assert not is_plain(value)

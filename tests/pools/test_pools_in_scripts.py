@@ -1,4 +1,7 @@
-"""Pools that a script makes: in their workers TensorFlow is what the script sees."""
+"""Pools that a script makes: in their workers TensorFlow is what the script sees, and errors of it keep their class.
+
+All in one process, because the script needs TensorFlow itself.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,13 @@ def look(session, steps):
         "threads": proto.intra_op_parallelism_threads,
     }
 
+def fails(session):
+    session.run(tf.matmul(tf.placeholder(tf.float32), tf.constant([[1.0]]), name="the_product"))
+
 with t1.ProcessSessionPool(1) as pool:
     report(jobs=list(pool.map(look, [1, 2])), version=tf.__version__)
+    cause = pool.submit(fails).exception().__cause__
+    report(cause=isinstance(cause, tf.errors.InvalidArgumentError), remote=str(cause.__cause__))
     report(eager=pool.submit(lambda session: tf.executing_eagerly()).result())
 """
 
@@ -43,3 +51,5 @@ def test_jobs_of_a_scripts_pool_see_tensorflow_1(run_python):
     expected = {"same": True, "version": done.results["version"], "kind": "RefVariable", "threads": 1}
     assert jobs == [expected, expected]
     assert done.results["version"].startswith("1.15") and done.results["eager"] is False
+    assert done.results["cause"], "an error of TensorFlow keeps its class"
+    assert "in fails" in done.results["remote"] and "the_product" in done.results["remote"]

@@ -743,6 +743,16 @@ def test_cancelling_the_one_that_runs_ends_its_worker_and_no_other_job(together,
     assert len(pool_of.pids) == 2
 
 
+def test_shutdown_cancels_those_that_have_not_begun(together, pool_of, tmp_path):
+    pool, futures = together([(wait_for_path, tmp_path / "end"), *[(abs, -number) for number in range(4)]])
+    wait_until_running(futures[0])
+    pool.shutdown(wait=False, cancel_futures=True)
+    assert all(future.cancelled() for future in futures[1:]) and not futures[0].done()
+    (tmp_path / "end").touch()
+    assert futures[0].result(DEADLINE) is None
+    assert len(pool_of.pids) == 1
+
+
 def test_those_that_are_long_or_cannot_be_pickled_go_their_own_way(together, pool_of):
     array = np.arange(100_000.0)
     calls = [(abs, -1), (len, threading.Lock()), (np.sum, array), (len, bytes(50_000)), (abs, -2), (np.copy, array)]

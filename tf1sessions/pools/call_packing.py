@@ -22,6 +22,7 @@ from typing import Any
 
 import cloudpickle
 
+from tf1sessions.pools.mapping import Chunk
 from tf1sessions.pools.packing import Packed, pack, unpack
 
 __all__ = ["CallPacker", "is_plain", "joined", "split", "unpack_call"]
@@ -29,7 +30,7 @@ __all__ = ["CallPacker", "is_plain", "joined", "split", "unpack_call"]
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]
 
 _ATOMS = frozenset((int, float, bool, str, bytes, complex, type(None)))
-_MOST_ITEMS = 8  # of a tuple, that is looked into; arbitrary
+_MOST_ITEMS = 1000  # of a list of lists that is looked into; arbitrary
 _MOST_FUNCTIONS = 32  # whose pickles are kept; arbitrary
 _KEPT_BYTES = 16 << 10  # of a pickle that is kept; arbitrary
 _MOST_DEPTH = 4  # of functions that name functions; arbitrary
@@ -56,15 +57,17 @@ class CallPacker:
 
     def _function(self, function: Any) -> bytes:
         """The pickle of a function, if another one would be the same later on as long as its state is."""
+        inner = function.function if type(function) is Chunk else function
         kept = self._kept.get(id(function))
         if kept is not None and kept[0]() is function:
-            state = _state(function, is_by_name=not kept[1])
+            state = _state(inner, is_by_name=not kept[1])
             if state is not None and len(state) == len(kept[1]) and all(map(_is_same, state, kept[1])):
                 return kept[2]
-        if type(function) not in (types.FunctionType, types.BuiltinFunctionType):
+        if type(inner) not in (types.FunctionType, types.BuiltinFunctionType):
             return b""
         pickled = b"".join(pack(function, float("inf")).stream)
-        state = _state(function, is_by_name=_is_by_name(function, pickled))
+        alone = pickled if inner is function else b"".join(pack(inner, float("inf")).stream)
+        state = _state(inner, is_by_name=_is_by_name(inner, alone))
         if state is None or len(pickled) > _KEPT_BYTES:
             return b""
         self._kept[id(function)] = weakref.ref(function), state, pickled
@@ -143,12 +146,11 @@ def is_plain(value: Any, depth: int = 2) -> bool:
     kind = type(value)
     if kind in _ATOMS:
         return True
-    return (
-        (kind is tuple or kind is list)
-        and depth > 0
-        and len(value) <= _MOST_ITEMS
-        and all([is_plain(item, depth - 1) for item in value])
-    )
+    if kind is not tuple and kind is not list:
+        return False
+    if _ATOMS.issuperset(map(type, value)):
+        return True
+    return depth > 0 and len(value) <= _MOST_ITEMS and all([is_plain(item, depth - 1) for item in value])
 
 
 def joined(calls: Sequence[tuple[bytes, Packed]]) -> Packed:

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import queue
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
@@ -47,13 +48,13 @@ class Chunk:
     """A job of several items: calls the function for each, with what the pool puts first."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+        self.function = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__qualname__ = f"{getattr(function, '__qualname__', self.__name__)} in chunks"
 
     def __call__(self, *first_and_chunk: Any) -> list[Any]:
         *first, chunk = first_and_chunk
-        return [self._function(*first, *item) for item in chunk]
+        return [self.function(*first, *item) for item in chunk]
 
 
 class _Ahead:
@@ -63,7 +64,7 @@ class _Ahead:
         self, submit: Callable[[Any], _Future], items: Iterator[Any], prefetch: Callable[[], int], ordered: bool
     ) -> None:
         self._submit, self._items, self._prefetch, self._ordered = submit, items, prefetch, ordered
-        self._pending: dict[_Future, None] = {}  # in the order of the items
+        self._pending: OrderedDict[_Future, None] = OrderedDict()  # by items; a dict's first key is slow to find
         self._ended: queue.SimpleQueue[_Future] = queue.SimpleQueue()
         self._enough = 0
         self._more = True

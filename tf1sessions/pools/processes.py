@@ -624,8 +624,9 @@ class ProcessSessionPool(SessionPool):
             return
         with self._condition:
             self._shut = True
-            cancelled = list(self._waiting) if cancel_futures else []
+            cancelled: list[_ProcessJob] = []
             if cancel_futures:
+                cancelled = [*self._waiting, *(job for job in self._running.values() if job.started is None)]
                 self._waiting.clear()
             last = not self._threads
             self._condition.notify_all()
@@ -782,6 +783,7 @@ class _Message:
 
     def _hold(self, at: int) -> None:
         """They take longer than was thought: lets others have what has not begun."""
+        self._pool._learn(self._jobs[at].kind, _DUE_SECS)
         first = max(self._worker.begun, at + 1)
         if self._worker.hold(first) <= first:
             rest, self._jobs = self._jobs[first:], self._jobs[:first]
