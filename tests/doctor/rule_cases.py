@@ -157,6 +157,13 @@ Worker().start()
     "fork-after-session": [
         """
 def work():
+    sess = tf.Session()
+sess = tf.Session()
+context = multiprocessing.get_context("fork")
+context.Process(target=work).start()  # <-
+""",
+        """
+def work():
     with tf.Session() as sess:
         sess.run(tf.constant(1))
 
@@ -317,6 +324,12 @@ with tf.Graph().as_default():
 """,
     ],
     "init-after-restore": [
+        """
+def load(sess, saver_path):
+    saver = tf.train.Saver()
+    saver.restore(sess, saver_path)
+    sess.run(tf.global_variables_initializer())  # <-
+""",
         """
 class Model:
     def __init__(self, sess):
@@ -613,6 +626,13 @@ multiprocessing.Process(target=work).start()
     ],
     "oversubscribed-threads": [
         """
+server = tf.train.Server(cluster)
+def work(number):
+    with tf.Session(server.target) as sess:
+        sess.run(tf.constant(number))
+multiprocessing.Pool(4).map(work, range(4))
+""",
+        """
 def work(number):
     with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=1)) as sess:
         sess.run(tf.constant(number))
@@ -654,6 +674,17 @@ threading.Thread(target=work, args=(rows,)).start()
 """,
     ],
     "ops-in-loop": [
+        """
+with tf.Session() as sess:
+    for step in range(1000):
+        try:
+            sess.run(train)
+        except tf.errors.InvalidArgumentError:
+            print(sess.run(tf.constant("failed")))
+        value = tf.constant(1) if first else None
+        with other_graph.as_default():
+            y = tf.constant(2)
+""",
         _GRAPH
         + """
 sess = tf.Session()
@@ -727,6 +758,7 @@ for step in range(1000):
         "call = factory.make_callable(1, [2])\n",
     ],
     "sessions-left-open": [
+        "for path in paths:\n    sessions[path] = tf.Session()\n",
         "for path in paths:\n    with tf.Session() as sess:\n        sess.run(y)\n",
         "for path in paths:\n    sess = tf.Session()\n    sess.run(y)\n    sess.close()\n",
         "for path in paths:\n    sess = tf.Session()\n    with sess:\n        sess.run(y)\n",
@@ -846,6 +878,7 @@ with tf.Session() as sess:
         "q = tf.FIFOQueue(10, tf.float32)\nwith tf.Session() as sess:\n    sess.run(q.dequeue())\n",
     ],
     "eager-before-session": [
+        "tf.enable_eager_execution()\ngraph = tf.Graph()\nsess = tf.Session(graph=graph)\n",
         "tf.compat.v1.disable_v2_behavior()\nx = tf.constant(1.0)\nsess = tf.compat.v1.Session()\n",
         "with tf.Graph().as_default():\n    x = tf.constant(1.0)\n    sess = tf.compat.v1.Session()\n",
         "x = tf.constant(1.0)\nsess = tf.Session()\n",
@@ -863,6 +896,7 @@ with tf.Session() as sess:
         "import contrib\ncontrib.ffmpeg.decode_audio()\n",
     ],
     "numpy-integer-overflow": [
+        "mixed = (np.zeros(3, np.uint8) + np.zeros(3, np.int64)) * 300\n",
         """
 a = np.uint8(200) + 100
 b = np.zeros(3, dtype=np.uint8) - 1

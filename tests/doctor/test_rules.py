@@ -89,6 +89,16 @@ def test_further_places() -> None:
     assert "tf.Session" in found.title
 
 
+@pytest.mark.parametrize(
+    ("options", "severity", "why"),
+    [("allow_growth=True", Severity.WARNING, "without a word"), ('visible_device_list="1"', Severity.ERROR, "raises")],
+)
+def test_other_options_are_ignored_and_another_list_of_gpus_raises(options: str, severity: Severity, why: str) -> None:
+    text = f"{HEAD}tf.Session()\ntf.Session(config=tf.ConfigProto(gpu_options=tf.GPUOptions({options})))\n"
+    (found,) = findings(text, "memory-of-several-sessions")
+    assert found.severity is severity and why in found.why and options.partition("=")[0] in found.title
+
+
 def test_a_module_beside_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evaluation.py").write_text(

@@ -162,6 +162,15 @@ class Names:
             return (id(owner), f"self.{node.attr}")
         return None
 
+    def is_bound_once(self, node: ast.AST) -> bool:
+        """Whether a name, or an attribute of self, is one thing in its whole scope: no second assignment."""
+        if isinstance(node, ast.Name):
+            scope = self._where(node.id, self._scopes[node])
+            return scope is not None and len(scope.bindings[node.id]) == 1
+        if isinstance(node, ast.Attribute) and (owner := self._self_of(node.value)) is not None:
+            return len([value for value, _ in owner.attributes.get(node.attr, []) if not _is_none(value)]) <= 1
+        return False
+
     def literal(self, node: ast.AST | None) -> object:
         """The number, text or other constant that an expression is; None where that is not known."""
         if node is None:
@@ -214,7 +223,7 @@ class Names:
             return None
         if path.endswith(".as_default"):
             return path.removesuffix(".as_default")
-        function = self.functions.get(path)
+        function = self.function(path)
         if function is not None and not isinstance(function, ast.Lambda):
             return self._returned(function) or f"{path}()"
         return f"{path}()"
@@ -284,6 +293,8 @@ class Names:
     def _member(self, base: str, name: str) -> str | None:
         if base in self._modules and name in self._modules[base].bindings:
             return self._name(name, self._modules[base])
+        if base.endswith("()") and base[:-2] in self.classes:  # of an object of the program's own
+            return self._attribute(self._own[self.classes[base[:-2]]], name)
         return canonical(f"{base}.{name}")
 
     def _follow(self, path: str) -> str | None:
@@ -461,5 +472,5 @@ def _common(meanings: list[str | None]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _is_none(node: ast.expr) -> bool:
+def _is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None

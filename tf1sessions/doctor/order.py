@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from .names import FunctionNode, Names
 from .source import SourceFile
@@ -53,12 +53,6 @@ class Step:
     node: ast.AST
     path: str | None
     frames: tuple[Frame, ...]
-
-    def calls(self) -> Iterator[ast.Call]:
-        """The calls that led here, from the outside in."""
-        for frame in self.frames:
-            if frame.kind == "call" and isinstance(frame.node, ast.Call):
-                yield frame.node
 
     @property
     def call(self) -> ast.Call | None:

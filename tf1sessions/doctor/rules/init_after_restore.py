@@ -53,11 +53,8 @@ def _same(code: Code, restore: Step, run: Step) -> bool:
     ours, theirs = restore.call.args[0], run.call.func.value
     if code.names.home(ours) is None or code.names.home(ours) != code.names.home(theirs):
         return False
-    values = code.names.values(ours)
-    if values is not None and len(values) != 1:
+    if not code.names.is_bound_once(ours):
         return False  # a name for several sessions
-    if values is None and not isinstance(ours, ast.Attribute):
-        return False
     return _conditions(restore) == _conditions(run)
 
 
