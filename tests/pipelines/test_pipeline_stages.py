@@ -144,7 +144,9 @@ def test_pipelines_that_cannot_be(gs: Any, name: str, value: Any) -> None:
 
 def test_a_pipeline_needs_a_session(gs: Any) -> None:
     for wrong in (None, gs.graph, "session"):
-        with pytest.raises(ConfigError, match=r"session is .*\(from QueuePipeline\)\. Give a GraphSession, a Session or"):
+        with pytest.raises(
+            ConfigError, match=r"session is .*\(from QueuePipeline\)\. Give a GraphSession, a Session or"
+        ):
             t1.QueuePipeline(wrong)
 
 
