@@ -219,6 +219,22 @@ def test_requirements(version: str, line: str, met: bool) -> None:
     assert machine._meets(version, machine._requirement(line)[1]) is met
 
 
+@pytest.mark.parametrize(
+    ("marker", "applies"),
+    [
+        ("", True),
+        (' python_version >= "3.9"', True),
+        (" python_version > '3.9' and python_version < '4'", True),
+        (' python_version < "3.9"', False),
+        (' extra == "and-cuda"', False),
+        (' platform_system != "Darwin"', False),
+        (' python_version >= "3.9" and extra == "and-cuda"', False),
+    ],
+)
+def test_requirements_of_this_python(marker: str, applies: bool) -> None:
+    assert machine._applies(marker) is applies
+
+
 # -- looking ----------------------------------------------------------------------------------------------------------
 
 

@@ -266,8 +266,18 @@ def _required(versions: Mapping[str, str]) -> tuple[str, ...]:
         listed = importlib.metadata.requires(build) or [] if build else []
     except importlib.metadata.PackageNotFoundError:  # a described machine
         listed = []
-    plain = [line for line in listed if ";" not in line]
+    parts = [line.partition(";") for line in listed]
+    plain = [line.strip() for line, _, marker in parts if _applies(marker)]
     return tuple(line for line in plain if _requirement(line)[0] in _CHECKED)
+
+
+def _applies(marker: str) -> bool:
+    """Whether a requirement is one of this Python; those of an extra, or of one platform, are left out."""
+    for condition in filter(None, (part.strip() for part in marker.split(" and "))):
+        found = re.fullmatch(r"""python_version\s*([<>=!~]+)\s*["']([\d.]+)["']""", condition)
+        if found is None or not _meets(".".join(platform.python_version_tuple()[:2]), [(found[1], found[2])]):
+            return False
+    return True
 
 
 def _total_memory(root: Path) -> float | None:
