@@ -162,8 +162,11 @@ class ByExecutor:
         self.executor.shutdown()
 
 
-def every_way(report: Callable[..., None], ways: tuple[str, ...] = ("fork", "process", "pool", "executor")) -> None:
-    """Lets children do all that is in USES, and reports what became of each."""
+WAYS = ("fork", "process", "pool", "executor")
+
+
+def every_way(report: Callable[..., None], ways: tuple[str, ...] = WAYS, harmless: tuple[str, ...] = ("fork",)) -> None:
+    """Lets children do all that is in USES, and reports what became of each; what is harmless in these ways only."""
     made: dict[str, Any] = {"fork": by_os_fork, "process": by_process}
     if "pool" in ways:
         made["pool"] = ByPool()
@@ -171,7 +174,7 @@ def every_way(report: Callable[..., None], ways: tuple[str, ...] = ("fork", "pro
         made["executor"] = ByExecutor()
     try:
         for way in ways:
-            for name in USES:
+            for name in [name for name in USES if way in harmless or name not in HARMLESS]:
                 report(**{f"{name} by {way}": made[way](name)})
     finally:
         for way in made.values():
@@ -284,16 +287,23 @@ def state_clean(report: Callable[..., None]) -> Any:
     USES.update(HARMLESS | NEW)
     del USES["GraphSession"]  # has nothing to run
     every_way(report, ("fork", "process", "pool"))
+    try:
+        t1.Session(execution="nowhere")
+    except t1.errors.ConfigError:
+        report(**{"after a session that could not be made": by_os_fork("a constant")})
     USES.clear()
 
-    def session_of_its_own() -> str:
+    def session_of_its_own(kind: Any) -> str:
         """The child makes a session, and then forks itself."""
-        new_session(tf.Session)
+        new_session(kind)
         before = forks.forked()
         USES.update({"a constant": NEW["a constant"]})
         return f"{before} {in_child(lambda: outcome('a constant'))}"
 
-    report(**{"a child with a session of its own": in_child(session_of_its_own)})
+    report(**{"a child with a session of its own": in_child(lambda: session_of_its_own(tf.Session))})
+    counter, forks._sessions_made = forks._sessions_made, None  # a TensorFlow without it
+    report(**{"a child with a session of ours": in_child(lambda: session_of_its_own(t1.Session))})
+    forks._sessions_made = counter
 
     # As where there is a GPU: asking for it starts CUDA.
     module = runtime.private.context
@@ -365,7 +375,7 @@ def state_eager(report: Callable[..., None]) -> Any:
         USES[f"{name} predict"] = lambda model=model: model.predict(x, verbose=0)
         USES[f"{name} fit"] = lambda model=model: model.fit(x, y, verbose=0)
         USES[f"{name} call"] = lambda model=model: model(x)
-    every_way(report)
+    every_way(report, harmless=WAYS)
     assert scaled(tensor).numpy().tolist() == [2.0, 6.0]  # the parent goes on
     return tensor, variable, scaled, concrete, dataset, iterator, models
 
@@ -401,6 +411,12 @@ def state_plain(report: Callable[..., None]) -> Any:
     )
     every_way(report)
     assert call([1.0]).tolist() == [2.0]
+    # As where there is a GPU: what would look for it is refused; CUDA does not survive a fork.
+    found, forks._has_gpu = forks._has_gpu, lambda: True
+    context = runtime.private.context.context()
+    devices, context._physical_devices = context._physical_devices, None
+    report(**{f"with a GPU: {name}": by_os_fork(name) for name in HARMLESS})
+    context._physical_devices, forks._has_gpu = devices, found
     return plain, call, compiled
 
 

@@ -67,7 +67,7 @@ def arm(private: Any) -> None:
 
 
 def note_session(place: str) -> None:
-    """Remembers that this process has made a session, the first time: at ``place``, ``file:line``."""
+    """Remembers that this process has made a session of ours, the first time: at ``place``, ``file:line``."""
     global _place, session_noted
     if not session_noted:
         _place = place
@@ -108,14 +108,14 @@ def _in_child() -> None:
         _parent = os.getppid()
     if _cause is not None and not refusing and os.environ.get(VARIABLE, "").lower() not in OFF:
         refusing = True
-        _guard_context()
         _guard_sessions()
         _guard_objects()
+        _guard_context()
 
 
 def _started() -> str | None:
     """What this process, or the one that it is a copy of, had done that a fork does not survive."""
-    if session_noted or (_sessions_made is not None and _sessions_made.value()):
+    if session_noted if _sessions_made is None else _sessions_made.value():
         return "had made a TensorFlow session"
     context = getattr(_private.context, "_context", None)
     if getattr(context, "_initialized", False):
@@ -190,8 +190,9 @@ def _guard_context() -> None:
     module = _private.context
     if module is None:
         return
-    module._context_lock = threading.Lock()  # another thread may have held it
+    module._context_lock = threading.Lock()  # another thread may have held it, and these
     context = module.context()
+    context._initialize_lock, context._device_lock = threading.Lock(), threading.Lock()
     context.__class__ = _refusing_class(type(context))
 
 

@@ -249,8 +249,13 @@ def install(*, fast_path: bool = True) -> None:
             _after_tensorflow(real)
         _finder = Finder()
         sys.meta_path.insert(0, _finder)
-        if fast_path:
-            after_import(lambda face: install_fast_path())
+        after_import(lambda face: install_fast_path() if fast_path else _guard_forks())
+
+
+def _guard_forks() -> None:
+    """Have the forks of this process watched, which the fast path brings with it; see forks.py."""
+    if "tf1sessions.runtime" not in sys.modules:
+        from .. import runtime  # noqa: F401
 
 
 def install_fast_path() -> None:

@@ -784,10 +784,8 @@ def _runs_in_caller(session: Any) -> bool:
     return False
 
 
-def _begin() -> None:
-    """Before a session is made."""
-    if forks.refusing:
-        raise forks.error()
+def _note_session() -> None:
+    """A session was made."""
     if not forks.session_noted:
         forks.note_session(caller_place())
 
@@ -870,7 +868,8 @@ class Session(tf.Session):  # type: ignore[misc]
     def __init__(
         self, target: str = "", graph: Any = None, config: Any = None, *, execution: str | None = None
     ) -> None:
-        _begin()
+        if forks.refusing:
+            raise forks.error()
         to_proto = getattr(config, "to_proto", None)
         if to_proto is not None:
             _check_lane(graph, config.lane)
@@ -883,6 +882,7 @@ class Session(tf.Session):  # type: ignore[misc]
             with sharing.joining(config, target) as (agreed, made):
                 super().__init__(target, graph, agreed)
                 made(self)
+        _note_session()
         self._tf1sessions_calls = calls
 
     if private.callable_api:
@@ -1007,12 +1007,14 @@ def install_fast_path() -> bool:
     _original_run = base.run
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        _begin()
+        if forks.refusing:
+            raise forks.error()
         asked = dict(zip(("target", "graph", "config"), args, strict=False)) | kwargs
         # The options of a script that TensorFlow ignores are told once, and ignored.
         with sharing.joining(asked.get("config"), asked.get("target"), refuse=False) as (_, made):
             _original_init(self, *args, **kwargs)
             made(self)
+        _note_session()
 
     __init__.__wrapped__ = _original_init  # type: ignore[attr-defined]
     __init__.__doc__ = _original_init.__doc__
