@@ -421,6 +421,15 @@ OTHERS = {
         os.environ["CUDA_VISIBLE_DEVICES"] = "3"
         subprocess.run([sys.executable, "-c", "pass"], preexec_fn=os.setsid)
     """,
+    "crashes": """
+        sessions = [tf.Session() for _ in range(3)]
+        queue = tf.train.string_input_producer(["a"])
+        coord = tf.train.Coordinator()
+        sessions[0].run(tf.local_variables_initializer())
+        tf.train.start_queue_runners(sessions[0], coord)
+        coord.request_stop()
+        raise ValueError("an error")
+    """,
     "broken_probe": """
         sess = tf.Session()
         def fails(): raise RuntimeError("a bug")
@@ -632,6 +641,14 @@ def test_a_probe_that_fails_is_told_and_harms_nothing(watched: Watched) -> None:
 
 
 @pytest.mark.slow
+def test_what_an_error_left_open_is_not_told(watched: Watched) -> None:
+    assert watched.codes["crashes.watched"] == 1
+    assert watched.findings("crashes") == []
+    events, _ = watched.notes("crashes")
+    assert {"open", "coordinator"} <= {event["kind"] for event in events}
+
+
+@pytest.mark.slow
 def test_what_was_noted_outlives_a_kill(watched: Watched) -> None:
     assert watched.codes["killed.watched"] == -signal.SIGKILL
     assert [finding.rule for finding in watched.findings("killed")] == ["late-visible-devices", "watched-in-part"]
@@ -757,7 +774,7 @@ def loop(name: str, cpu: float, inside: float = 0.1, waited: float = 0.0, since:
     ],
 )
 def test_when_threads_are_bound_by_python(threads: list[dict[str, Any]], cores: int, told: bool) -> None:
-    events = [{"kind": "begin", "cores": cores}, {"kind": "end"}]
+    events = [{"kind": "begin", "cores": cores}, {"kind": "end", "exit_code": 0}]
     found = evidence.judge(events, {"threads": threads}, evidence.Shown("/"))
     assert [finding.rule for finding in found] == ["python-bound-threads"] * told
 

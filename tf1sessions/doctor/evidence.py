@@ -93,6 +93,11 @@ class Notes:
         """The sessions that ran in the program's own process."""
         return [session for session in self.of("session") if not session["remote"]]
 
+    @property
+    def ended_well(self) -> bool:
+        """Whether the program came to an end that it meant; after an error it has had no chance to tidy up."""
+        return any(event["exit_code"] == 0 for event in self.of("end"))
+
     def by_spot(self, events: Iterable[Mapping[str, Any]]) -> list[tuple[Place | None, list[Mapping[str, Any]]]]:
         """Events by their place, in the order in which each place came first."""
         groups: dict[Place | None, list[Mapping[str, Any]]] = {}
@@ -260,7 +265,7 @@ def eager_before_session(noted: Notes) -> Iterator[Finding]:
 
 
 def sessions_left_open(noted: Notes) -> Iterator[Finding]:
-    for place, events in noted.by_spot(noted.of("open")):
+    for place, events in noted.by_spot(noted.of("open") if noted.ended_well else ()):
         count = sum(event["count"] for event in events)
         if count > 1:
             yield _finding(
@@ -516,9 +521,7 @@ def children_not_watched(noted: Notes) -> Iterator[Finding]:
 
 
 def queue_threads_left(noted: Notes) -> Iterator[Finding]:
-    if not noted.of("end"):
-        return
-    for place, events in noted.by_spot(noted.of("runner")):
+    for place, events in noted.by_spot(noted.of("runner") if noted.ended_well else ()):
         yield _finding(
             "queue-threads-left",
             Severity.NOTE if all(event["daemon"] for event in events) else Severity.WARNING,
@@ -534,7 +537,7 @@ def queue_threads_left(noted: Notes) -> Iterator[Finding]:
 
 def coordinator_without_join(noted: Notes) -> Iterator[Finding]:
     left = [event for event in noted.of("coordinator") if event["threads"] and event["stopped"] and not event["joined"]]
-    for place, events in noted.by_spot(left):
+    for place, events in noted.by_spot(left if noted.ended_well else ()):
         yield _finding(
             "coordinator-without-join",
             Severity.WARNING,
