@@ -290,7 +290,7 @@ import tensorflow.compat.v1 as tf1
 from tensorflow import reduce_mean as mean
 def train(sess, loss, data):
     for batch in data:
-        sess.run(mean(loss))  # <-
+        sess.run(mean(loss), {"x:0": batch})  # <-
         sess.run(tf1.nn.relu(loss))  # <-
 """,
     ],
@@ -730,6 +730,11 @@ for step in range(1000):
     if done:
         sess.run(tf.constant(1))
         break
+""",
+        """
+with tf.Session() as sess:
+    for logits in policies:
+        print(sess.run(tf.gradients(loss, logits)))
 """,
         """
 numbers = range(15)

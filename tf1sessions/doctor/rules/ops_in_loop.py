@@ -34,8 +34,11 @@ def find(code: Code) -> Iterator[Hit]:
             inside = list(_inside(loop.body))
             calls = [node for node in inside if isinstance(node, ast.Call)]
             paths = [code.path(call.func) for call in calls]
-            if any(path in _FRESH or is_session(path) for path in paths) or not any(map(code.is_run, calls)):
+            runs = [call for call in calls if code.is_run(call)]
+            if any(path in _FRESH or is_session(path) for path in paths) or not runs:
                 continue
+            if not _counts(code, loop) and not any(len(run.args) > 1 or run.keywords for run in runs):
+                continue  # over a few parts of something, more likely than over data
             for node in inside:
                 if _is_outermost(code, node) and not _happens_once(code, node, loop):
                     yield Hit(
@@ -71,12 +74,21 @@ def _is_short(code: Code, loop: _Loop) -> bool:
     length = code.length(loop.iter)
     if length is not None:
         return length <= _FEW
-    calls = [code.path(node.func) or "" for node in ast.walk(loop.iter) if isinstance(node, ast.Call)]
-    if any(path.startswith("tf.") and not path.startswith(("tf.python_io", "tf.gfile")) for path in calls):
+    if any(path.startswith("tf.") and not path.startswith(("tf.python_io", "tf.gfile")) for path in _calls(code, loop)):
         return True
-    if "builtins.range" in calls or "builtins.xrange" in calls:
+    if _counts(code, loop):
         return False
     return _FINITE.search(ast.unparse(loop.iter)) is not None
+
+
+def _counts(code: Code, loop: _Loop) -> bool:
+    """Whether a loop goes on until something happens, or counts its steps."""
+    return isinstance(loop, ast.While) or not {"builtins.range", "builtins.xrange"}.isdisjoint(_calls(code, loop))
+
+
+def _calls(code: Code, loop: ast.For | ast.AsyncFor) -> list[str]:
+    """What is called to get what a loop goes over."""
+    return [code.path(node.func) or "" for node in ast.walk(loop.iter) if isinstance(node, ast.Call)]
 
 
 def _inside(body: list[ast.stmt]) -> Iterator[ast.AST]:
