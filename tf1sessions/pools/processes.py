@@ -108,7 +108,7 @@ class _ProcessFuture(concurrent.futures.Future[Any]):
 
 @dataclass
 class _ProcessJob(Job):
-    """Fields change under the pool's lock."""
+    """Fields change under the pool's lock. One that was cancelled has ended, a moment after its future says so."""
 
     future: _ProcessFuture
 
@@ -120,7 +120,7 @@ class _ProcessJob(Job):
     not_begun: int = 0  # how many workers died before they began it
 
     def begin(self) -> bool:
-        self.future.began = not (self.ended or self.future.cancelled())
+        self.future.began = not self.ended  # a cancelled one has ended
         return self.future.began
 
     def end(self) -> bool:
@@ -326,7 +326,7 @@ class ProcessSessionPool(SessionPool):
     def _attach(self, jobs: list[_ProcessJob], worker: PoolWorker, building: bool = False) -> list[_ProcessJob]:
         """Makes a worker the jobs', to be stopped with them. Returns those that were not cancelled."""
         with self._condition:
-            jobs = [job for job in jobs if not job.ended and not job.future.cancelled()]
+            jobs = [job for job in jobs if not job.ended]
             if not building:
                 worker.prepare(len(jobs))
             for index, job in enumerate(jobs):
@@ -429,7 +429,7 @@ class ProcessSessionPool(SessionPool):
             for job in reversed(jobs):
                 job.seat = job.worker = job.index = None
                 del self._running[id(job)]
-                if not job.ended and not job.future.cancelled():
+                if not job.ended:
                     self._waiting.appendleft(job)
             self._dispatch()
 
@@ -534,10 +534,14 @@ class ProcessSessionPool(SessionPool):
             self._finish(job, "succeeded", result=reply.result)
 
     def _learn(self, kind: tuple[str, str], secs: float) -> None:
-        known = self._seconds.get(kind, 0.0)
-        if not known and len(self._seconds) >= _MOST_KINDS:
-            self._seconds.clear()
-        self._seconds[kind] = secs if secs > known else known + (secs - known) / 8
+        """Takes in how long a job took. One that a busy machine has kept waiting must not hide that all are short."""
+        known = self._seconds.get(kind)
+        if known is None:
+            if len(self._seconds) >= _MOST_KINDS:
+                self._seconds.clear()
+            self._seconds[kind] = secs
+        else:
+            self._seconds[kind] = min(secs, 2 * known) if secs > known else known + (secs - known) / 8
 
     def _new_worker(self, number: int) -> PoolWorker:
         environment = self._environment
