@@ -443,7 +443,9 @@ def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., Pyt
 
 
 @pytest.mark.parametrize(
-    "args", [["--help"], ["run", "--help"], ["inspect", "--help"], ["memory", "--help"], ["--version"]], ids=" ".join
+    "args",
+    [["--help"], ["run", "--help"], ["inspect", "--help"], ["memory", "--help"], ["doctor", "--help"], ["--version"]],
+    ids=" ".join,
 )
 def test_help_loads_neither_tensorflow_nor_numpy(args: list[str], tmp_path: Path) -> None:
     done = subprocess.run(

@@ -196,6 +196,15 @@ def test_comment(comment: str, suppressed: bool) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("end", "suppressed"), [(")  # tf1sessions: ignore", True), (")\n    x = 1  # tf1sessions: ignore", False)]
+)
+def test_comment_on_another_line_of_the_statement(end: str, suppressed: bool) -> None:
+    call = f"sess.run(\n        tf.constant(\n            1\n        )\n    {end}"
+    found = findings(f"{HEAD}sess = tf.Session()\nwhile True:\n    {call}\n")
+    assert [finding.rule for finding in found] == ([] if suppressed else ["ops-in-loop"])
+
+
 def test_ignore() -> None:
     program = read_text(_RESET.format(comment=""))
     assert [finding.rule for finding in check(program)] == ["reset-inside-graph"]

@@ -86,6 +86,10 @@ def cli() -> None:
     \b
     How four processes share this machine's GPUs and cores:
         tf1sessions memory -n 4
+
+    \b
+    What on this machine, or in a script, will bite:
+        tf1sessions doctor train.py
     """
 
 

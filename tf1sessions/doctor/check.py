@@ -31,7 +31,8 @@ _COMMENT = re.compile(r"#\s*tf1sessions:\s*ignore(?:\[([^\]]*)\])?")
 def check(program: Program, ignore: Collection[str] = ()) -> list[Finding]:
     """What will bite in a program, the worst first; nothing of it is run, and TensorFlow is not needed.
 
-    A comment ``# tf1sessions: ignore[rule]`` on the line suppresses that rule there, without brackets every rule.
+    A comment ``# tf1sessions: ignore[rule]`` on the line, or on another line of its statement, suppresses that rule
+    there, without brackets every rule.
 
     Args:
         program: From :func:`~tf1sessions.doctor.source.read_script` or its like.
@@ -84,10 +85,8 @@ def _is_suppressed(finding: Finding, program: Program | None) -> bool:
     if program is None or place is None or finding.rule == UNREAD:
         return False
     file = next((file for file in program.files if file.file == place.file), None)
-    comment = None if file is None else _COMMENT.search(file.line(place))
-    if comment is None:
-        return False
-    return comment[1] is None or finding.rule in re.split(r"[,\s]+", comment[1])
+    comments = [] if file is None else _COMMENT.finditer(file.statement(place))
+    return any(comment[1] is None or finding.rule in re.split(r"[,\s]+", comment[1]) for comment in comments)
 
 
 def _unread(place: Place, reason: str) -> Finding:

@@ -55,11 +55,18 @@ class SourceFile:
         cell, inner = self.cells[line - 1]
         return Place(self.file, inner, cell)
 
-    def line(self, place: Place) -> str:
-        """The text of a place's line."""
-        if self.cells is None:
-            return self.lines[place.line - 1]
-        return self.lines[self.cells.index((place.cell or 0, place.line))]
+    def statement(self, place: Place) -> str:
+        """The text of a place's line; of all lines of a statement that goes over several."""
+        line = place.line if self.cells is None else self.cells.index((place.cell or 0, place.line)) + 1
+        first = last = line
+        for node in ast.walk(self.tree):
+            if (
+                isinstance(node, ast.stmt)
+                and not hasattr(node, "body")
+                and node.lineno <= line <= (node.end_lineno or 0)
+            ):
+                first, last = node.lineno, node.end_lineno or node.lineno
+        return "\n".join(self.lines[first - 1 : last])
 
 
 @dataclasses.dataclass(frozen=True)
