@@ -707,7 +707,7 @@ def test_a_program_that_does_not_end_is_ended(end: str, tmp_path: Path) -> None:
             "-c",
             "def report(**given): print(json.dumps(given))" + WATCH,
             "program.py",
-            "8" if end == "time limit" else "100",
+            "12" if end == "time limit" else "100",
         ],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
