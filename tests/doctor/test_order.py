@@ -77,6 +77,13 @@ def test_many_calls_of_many_functions_are_no_many_steps() -> None:
     assert set(said(order.main())) == {str(n) for n in range(20)}
 
 
+def test_deep_calls_and_long_chains_of_elif_are_no_recursion() -> None:
+    functions = "".join(f"def f{n}():\n    print({n})\n    f{n + 1}()\n" for n in range(200))
+    assert said(order_of(functions + "f0()\n").main())[:20] == [str(n) for n in range(20)]
+    chain = "".join(f"elif x == {n}:\n    print({n})\n" for n in range(90))
+    assert said(order_of(f"if x:\n    pass\n{chain}").main()) == [str(n) for n in range(90)]
+
+
 def test_modules_run_where_they_are_imported_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "main.py").write_text('print("a")\nimport part\nfrom part import f\nf()\nimport part\nimport partial\n')

@@ -70,6 +70,7 @@ def test_encodings_and_line_ends(here: Path) -> None:
         (b"a = (1,\n", "x.py is not Python: .*line 1"),
         (b"<html>hello</html>\n", "x.py is not Python: .*line 1"),
         (b"x = " + b"(" * 2000 + b")" * 2000, "x.py is not Python"),
+        (b"x = " + b" + ".join([b"y"] * 1500), "x.py (has an expression of 150[0-9] levels|is not Python)"),
     ],
 )
 def test_what_is_no_script(here: Path, content: bytes, message: str) -> None:
@@ -142,6 +143,11 @@ def test_a_module_that_cannot_be_read_is_told(here: Path) -> None:
     titles = [finding.title for finding in found[1:]]
     assert "old.py, line 1, is Python 2: the print statement" in titles[0]
     assert "broken.py is not Python" in titles[1] and "Give a script" not in titles[1]
+
+
+def test_a_long_sum_is_read(here: Path) -> None:
+    (here / "x.py").write_text(RESET + "x = tf.constant(1)\ny = " + " + ".join(["x"] * 450) + "\n")
+    assert places("x.py") == ["x.py:3"]
 
 
 def test_so_many_files_and_no_more(here: Path) -> None:

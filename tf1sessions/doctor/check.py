@@ -39,7 +39,7 @@ def check(program: Program, ignore: Collection[str] = ()) -> list[Finding]:
         ignore: Names of rules to leave out.
 
     Raises:
-        ScriptUsageError: ``ignore`` has a name that is no rule's.
+        ScriptUsageError: ``ignore`` has a name that is no rule's, or the program is nested too deeply.
 
     Example:
         >>> from tf1sessions.doctor.source import read_text
@@ -47,9 +47,15 @@ def check(program: Program, ignore: Collection[str] = ()) -> list[Finding]:
         >>> [(finding.rule, str(finding.place)) for finding in check(read_text(text))]
         [('reset-inside-graph', 'script.py:3')]
     """
-    code = Code(program)
     found = [_unread(each.place, each.reason) for each in program.unread]
-    found += [finding for rule in RULES.values() if rule.name not in ignore for finding in rule.findings(code)]
+    try:
+        code = Code(program)
+        found += [finding for rule in RULES.values() if rule.name not in ignore for finding in rule.findings(code)]
+    except RecursionError as error:
+        raise ScriptUsageError(
+            f"{program.files[0].file} is nested too deeply to be looked at",
+            next_step="Break long expressions into several statements.",
+        ) from error
     return in_order(without_suppressed(found, program, ignore))
 
 

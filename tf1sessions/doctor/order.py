@@ -20,6 +20,8 @@ __all__ = ["Frame", "Order", "Step"]
 #: How many steps are noted for a program, and how often each function is gone into.
 _MOST_STEPS = 30_000
 _MOST_VISITS = 3
+#: How many calls within calls are gone into.
+_MOST_CALLS = 25
 
 _ENDS_PROGRAM = frozenset(["sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"])
 _MAIN_RUNNERS = frozenset(["tf.app.run", "absl.app.run", "tf.compat.app.run"])
@@ -140,8 +142,7 @@ class Order:
         elif isinstance(node, ast.ClassDef):
             self._block([each for each in node.body if not isinstance(each, FunctionNode)])
         elif isinstance(node, ast.If):
-            self._expression(node.test)
-            self._branches(node, [node.body, node.orelse])
+            self._if(node)
         elif isinstance(node, ast.Try):
             self._branches(node, [[*node.body, *node.orelse], *(handler.body for handler in node.handlers)])
             self._block(node.finalbody)
@@ -168,6 +169,18 @@ class Order:
             self._expression(node)
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
                 self._step(node, None)
+
+    def _if(self, node: ast.If) -> None:
+        """All branches of ``if`` and its ``elif`` exclude each other."""
+        branches = []
+        each = node
+        while True:
+            self._expression(each.test)
+            branches.append(each.body)
+            if len(each.orelse) != 1 or not isinstance(each.orelse[0], ast.If):
+                break
+            each = each.orelse[0]
+        self._branches(node, [*branches, each.orelse])
 
     def _branches(self, node: ast.stmt, branches: Sequence[Sequence[ast.stmt]]) -> None:
         if isinstance(node, ast.If) and _is_main_guard(node.test):
@@ -236,6 +249,8 @@ class Order:
             main = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "main"), None)
             module = self.names.file(node).module
             function = self.names.function(self.names.path(main) if main is not None else f"{module}.main")
+        if len(self._inside) > _MOST_CALLS:
+            return
         if function is None or function in self._inside or self._visits.get(function, 0) >= _MOST_VISITS:
             return
         self._visits[function] = self._visits.get(function, 0) + 1

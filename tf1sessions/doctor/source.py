@@ -27,6 +27,8 @@ __all__ = ["MOST_FILES", "Program", "SourceFile", "Unread", "read_module", "read
 MOST_FILES = 60
 #: The largest file that is read, in bytes; generated tables can be larger than any program.
 LARGEST = 4_000_000
+#: How deeply expressions may be nested: well below what Python's own stack takes. A sum of N terms has N levels.
+DEEPEST = 500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _parse(text: str, shown: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" in a string: the program's own business
-            return ast.parse(text, shown)
+            tree = ast.parse(text, shown)
     except SyntaxError as error:
         two = python2.explain_syntax(text, error)
         if two is not None:
@@ -194,6 +196,22 @@ def _parse(text: str, shown: str) -> ast.Module:
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:  # null characters; thousands of brackets
         raise ScriptUsageError(f"{shown} is not Python: {error}", next_step="Give a Python script.") from error
+    depth = _depth(tree)
+    if depth > DEEPEST:
+        raise ScriptUsageError(
+            f"{shown} has an expression of {depth} levels, which is too deep to be looked at",
+            next_step="Break it into several statements.",
+        )
+    return tree
+
+
+def _depth(tree: ast.AST) -> int:
+    """How deeply nodes are nested."""
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
 
 
 def _notebook(text: str, shown: str) -> tuple[SourceFile, list[Unread]]:
