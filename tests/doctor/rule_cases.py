@@ -30,6 +30,10 @@ HITS: dict[str, list[str]] = {
     "late-visible-devices": [
         """
 sess = tf.Session()
+os.putenv("CUDA_VISIBLE_DEVICES", "1")  # <-
+""",
+        """
+sess = tf.Session()
 os.environ["CUDA_VISIBLE_DEVICES"] = "1"  # <-
 """,
         """
@@ -447,6 +451,14 @@ e = np.uint8(-1)  # <-
     ],
     "numpy-float64-scalar": [
         """
+two = 2.0
+half = -np.sqrt(two)
+w = -np.ones(3, np.float32)
+a = w - half  # <-
+b = (w + w) * np.sqrt(two * 3)  # <-
+c = (w * 2.0) / np.float64(len(data))  # <-
+""",
+        """
 w = np.zeros([3, 3], np.float32)
 a = w * np.sqrt(2.0)  # <-
 b = data.astype(np.float32) / np.float64(3)  # <-
@@ -462,6 +474,7 @@ b = 0.1 * np.float32(2)  # <-
 
 NEAR_MISSES: dict[str, list[str]] = {
     "late-visible-devices": [
+        'sess = tf.Session()\nos.putenv("TF_CPP_MIN_LOG_LEVEL", "1")\n',
         'os.environ["CUDA_VISIBLE_DEVICES"] = "1"\nsess = tf.Session()\n',
         """
 import subprocess
@@ -763,6 +776,11 @@ for step in range(1000):
         "call = factory.make_callable(1, [2])\n",
     ],
     "sessions-left-open": [
+        "for path in paths:\n    sess = tf.Session()\n    model = Model(sess)\n",
+        "for path in paths:\n    sess = tf.Session()\n    Model(session=sess)\n",
+        "for path in paths:\n    sess = tf.Session()\n    self.sess = sess\n",
+        "while True:\n    sess = tf.Session()\n    if sess.run(y):\n        break\n",
+        "def f():\n    for path in paths:\n        sess = tf.Session()\n        yield sess.run(y)\n",
         "for path in paths:\n    sessions[path] = tf.Session()\n",
         "for path in paths:\n    with tf.Session() as sess:\n        sess.run(y)\n",
         "for path in paths:\n    sess = tf.Session()\n    sess.run(y)\n    sess.close()\n",
@@ -913,6 +931,13 @@ g = data.astype(np.uint8).astype(np.int64) * 300
 """,
     ],
     "numpy-float64-scalar": [
+        """
+w = np.ones(3, np.float32)
+a = w * np.float32(2)
+b = np.float32(w * np.sqrt(2.0))
+c = np.array(w * np.sqrt(2.0), dtype=np.float32)
+d = w * (not np.sqrt(2.0))
+""",
         """
 w = np.zeros([3, 3], np.float32)
 a = w * 2.0
