@@ -292,10 +292,10 @@ def test_folder_that_cannot_be_written(plain: Plain) -> None:
 
 
 def begun(plain: Plain, count: int, run: str = "run") -> None:
-    """Waits until so many logs have the first line of WAITS."""
+    """Waits until so many logs have the first line of WAITS, with its end: the two are written one after the other."""
 
     def logs() -> int:
-        return sum(b"begun" in path.read_bytes() for path in Path(plain.folder, run).glob("*.log"))
+        return sum(b"begun\n" in path.read_bytes() for path in Path(plain.folder, run).glob("*.log"))
 
     wait_for(lambda: logs() >= count, f"{count} jobs to begin", DEADLINE)
 

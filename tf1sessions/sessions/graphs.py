@@ -235,7 +235,8 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
         super().finalize()
 
 
-_placing = threading.Lock()
+_placing = threading.Lock()  # guards what follows
+_imports_are_placed = False
 
 
 def _place_imports() -> None:
@@ -243,9 +244,10 @@ def _place_imports() -> None:
 
     Its own nodes go through the graph's device functions; its functions TensorFlow takes over as they are.
     """
+    global _imports_are_placed
     with _placing:
         original = getattr(private.importer, "_ProcessGraphDefParam", None)
-        if original is None or hasattr(original, "__wrapped__"):
+        if original is None or _imports_are_placed:
             return
 
         @functools.wraps(original)
@@ -255,3 +257,4 @@ def _place_imports() -> None:
             return graph_def if lane is None else place(graph_def, lane)
 
         private.importer._ProcessGraphDefParam = process
+        _imports_are_placed = True
