@@ -235,6 +235,27 @@ def test_a_script_that_cannot_be_read_is_not_run(here: Path, watched: Callable[.
     assert calls == []
 
 
+@pytest.mark.slow
+def test_a_program_is_really_run(here: Path) -> None:
+    """What is read and what is seen are one finding, at the same place."""
+    (here / "train.py").write_text(
+        LOOP.replace("while True", "for step in range(60)") + "print('end', __import__('sys').argv)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tf1sessions", "doctor", "--run", "--json", "train.py", "--rate", "1"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    told = json.loads(done.stdout)
+    loops = [each for each in told["findings"] if each["rule"] == "ops-in-loop"]
+    assert [(each["source"], each["place"]["file"], each["place"]["line"]) for each in loops] == [
+        ("run", "train.py", 4)
+    ]
+    assert told["exit_code"] == 0
+    assert "end ['train.py', '--rate', '1']" in done.stderr
+
+
 # -- the process ------------------------------------------------------------------------------------------------------
 
 

@@ -362,6 +362,12 @@ sess.run([init, tf.local_variables_initializer()])  # <-
     ],
     "late-seed": [
         """
+def main():
+    noise = tf.random_uniform([3])
+    tf.set_random_seed(1)  # <-
+main()
+""",
+        """
 noise = tf.random_normal([3])
 tf.set_random_seed(1)  # <-
 """,
@@ -852,6 +858,7 @@ with tf.Session() as sess:
 """,
     ],
     "late-seed": [
+        "noise = tf.random_normal([3])\nfor seed in seeds:\n    tf.set_random_seed(seed)\n",
         "tf.set_random_seed(1)\nnoise = tf.random_normal([3])\n",
         "noise = tf.random_normal([3], seed=3)\ntf.set_random_seed(1)\n",
         "x = tf.placeholder(tf.float32)\ntf.set_random_seed(1)\n",
