@@ -134,6 +134,15 @@ with tf.train.MonitoredTrainingSession(master=server.target, config=config) as s
     ],
     "graph-built-by-threads": [
         """
+class Worker:
+    def work(self, sess):
+        with sess.as_default(), sess.graph.as_default():
+            self.loss = tf.constant(1.0)  # <-
+            sess.run(self.loss)
+for worker in [Worker(), Worker()]:
+    threading.Thread(target=lambda: worker.work(sess)).start()
+""",
+        """
 graph = tf.Graph()
 def work(number):
     with graph.as_default():
@@ -568,6 +577,13 @@ sess = tf.Session(server.target)
 """,
     ],
     "graph-built-by-threads": [
+        """
+def work(sess):
+    with sess.as_default():
+        with open("x") as file:
+            y = tf.constant(1.0)
+threading.Thread(target=work, args=(sess,)).start()
+""",
         """
 x = tf.placeholder(tf.float32)
 y = tf.square(x)

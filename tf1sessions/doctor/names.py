@@ -103,9 +103,6 @@ class Names:
             yield parent
             node = parent
 
-    def enclosing_function(self, node: ast.AST) -> FunctionNode | None:
-        return next((each for each in self.parents(node) if isinstance(each, FunctionNode)), None)
-
     def function(self, path: str | None) -> FunctionNode | None:
         """The function of the program that a path means; of a class its ``__init__``."""
         if path is None:

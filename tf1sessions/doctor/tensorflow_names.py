@@ -10,7 +10,6 @@ __all__ = [
     "STARTS_CUDA",
     "is_session",
     "makes_operations",
-    "makes_variables",
 ]
 
 #: Makers of sessions in this process.
@@ -95,9 +94,6 @@ _TRAIN = frozenset(
 #: Methods of an optimizer that add to the graph.
 _OPTIMIZES = frozenset(["minimize", "compute_gradients", "apply_gradients"])
 _OPTIMIZER = re.compile(r"tf\.(train|contrib\.opt)\.\w*Optimizer\(\)\.(?P<method>\w+)")
-_VARIABLES = re.compile(
-    r"tf\.(Variable|get_variable|layers\.[a-z]\w*|contrib\.(layers|slim)\.(fully_connected|conv\w*))"
-)
 
 
 def is_session(path: str | None) -> bool:
@@ -126,8 +122,3 @@ def makes_operations(path: str | None) -> bool:
         return name in _TRAIN
     found = _OPTIMIZER.fullmatch(path)
     return found is not None and found["method"] in _OPTIMIZES
-
-
-def makes_variables(path: str | None) -> bool:
-    """Whether calling ``path`` makes variables that have to be initialized."""
-    return path is not None and _VARIABLES.fullmatch(path) is not None

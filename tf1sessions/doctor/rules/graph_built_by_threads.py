@@ -35,18 +35,19 @@ def _is_shared(code: Code, worker: Worker, step: Step) -> bool:
     """Whether an operation surely goes to a graph from outside the thread: by ``as_default()``, or by its inputs."""
     for frame in step.frames:
         if frame.kind == "with" and isinstance(frame.node, ast.With):
-            for item in frame.node.items:
-                call = item.context_expr
-                if (
-                    isinstance(call, ast.Call)
-                    and isinstance(call.func, ast.Attribute)
-                    and call.func.attr == "as_default"
-                ):
-                    return "sess" not in ast.unparse(call.func.value) or "graph" in ast.unparse(call.func.value)
+            if any(_enters_graph(code, item.context_expr) for item in frame.node.items):
+                return True
     if step.call is None:
         return False
     inputs = [*step.call.args, *(keyword.value for keyword in step.call.keywords)]
     return any(code.is_tensor(each) and _from_outside(code, worker.target, each) for each in inputs)
+
+
+def _enters_graph(code: Code, node: ast.expr) -> bool:
+    """Whether ``with node:`` makes a graph the default one: ``sess.as_default()`` does not."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "as_default":
+        return False
+    return code.path(node.func.value) == "tf.Graph()" or "graph" in ast.unparse(node.func.value).lower()
 
 
 def _from_outside(code: Code, function: FunctionNode | None, node: ast.expr) -> bool:
