@@ -383,7 +383,7 @@ below, and there are no circles::
       probes.py          ... in the program's process: they note what it does
       source.py          a script, module or notebook as a syntax tree
       names.py           what the names in it mean
-      tensorflow_names.py  which of TensorFlow's calls make operations, sessions, variables
+      tensorflow_names.py  which of TensorFlow's calls make operations and sessions
       order.py           in which order it does things
       code.py            sessions, configurations, threads and processes in it
       check.py           every rule, and what suppresses it
