@@ -262,6 +262,13 @@ for worker in workers:
 """,
     ],
     "ops-in-loop": [
+        """
+with tf.Session() as sess:
+    while True:
+        sess.run(train)
+        if verbose:
+            print(sess.run(tf.constant(1)))  # <-
+""",
         _GRAPH
         + """
 sess = tf.Session()
@@ -709,6 +716,15 @@ threading.Thread(target=work, args=(rows,)).start()
 """,
     ],
     "ops-in-loop": [
+        """
+first = True
+with tf.Session() as sess:
+    while True:
+        sess.run(train)
+        if first:
+            saver = tf.train.Saver()
+            first = False
+""",
         """
 with tf.Session() as sess:
     for step in range(1000):

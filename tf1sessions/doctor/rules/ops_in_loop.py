@@ -124,7 +124,7 @@ def _happens_once(code: Code, node: ast.AST, within: ast.AST) -> bool:
         if parent is within:
             break
         if isinstance(parent, ast.If):
-            if isinstance(within, ast.FunctionDef) or _is_once(parent.test):
+            if isinstance(within, ast.FunctionDef) or _is_once(parent.test) or _ends_itself(parent):
                 return True
             branch = parent.body if child in parent.body else parent.orelse
             if branch and isinstance(branch[-1], ast.Break | ast.Return | ast.Raise):
@@ -139,7 +139,7 @@ def _happens_once(code: Code, node: ast.AST, within: ast.AST) -> bool:
 
 
 def _is_once(test: ast.expr) -> bool:
-    """``step == 0``, ``x is None``, ``not built``, ``first``; but not ``step % 10 == 0``."""
+    """``step == 0``, ``x is None``, ``not built``; but not ``step % 10 == 0``."""
     if isinstance(test, ast.BoolOp):
         return any(_is_once(value) for value in test.values)
     if isinstance(test, ast.UnaryOp):
@@ -151,6 +151,17 @@ def _is_once(test: ast.expr) -> bool:
             isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)
         )
     return False
+
+
+def _ends_itself(node: ast.If) -> bool:
+    """``if first: first = False; ...``."""
+    assigned = {
+        each.id
+        for statement in node.body
+        for each in ast.walk(statement)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    return isinstance(node.test, ast.Name) and node.test.id in assigned
 
 
 def _said(code: Code, node: ast.AST) -> str:
