@@ -29,6 +29,7 @@ from tf1sessions.pools.processes import ProcessSessionPool
 SIZES = [1_000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 400_000_000]  # bytes
 JOBS = 2_000
 STEPS = 300
+ROUNDS = 3
 NAMES = ("ours", "Pool", "Executor", "loky")
 
 
@@ -166,7 +167,7 @@ def start(found):
     head("start (jobs that need TensorFlow)", "s")
     first = {name: [] for name in found}
     further = {name: [] for name in found}
-    for _ in range(3):
+    for _ in range(ROUNDS):
         for name, kind in found.items():
             with contextlib.ExitStack() as stack:
 
@@ -212,7 +213,7 @@ def jobs(found):
                     )
         for title, way in ways.items():
             times = {name: [] for name in pools}
-            for _ in range(7):
+            for _ in range(2 * ROUNDS + 1):
                 for name, pool in pools.items():
                     times[name].append(seconds(lambda: way(pool)) / JOBS)  # noqa: B023
             row(title, times)
@@ -242,7 +243,7 @@ def training(found):
     head(f"4 trainings of {STEPS} steps", "s")
     warm = {workers: {name: [] for name in found} for workers in (1, 2)}
     cold = {name: [] for name in found}
-    for _ in range(3):
+    for _ in range(ROUNDS):
         for name, kind in found.items():
             for workers in (1, 2):
                 began = time.perf_counter()
