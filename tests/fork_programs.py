@@ -1,7 +1,8 @@
 """Programs that fork: what their children may do with TensorFlow, and what they are told. Run by test_forks.py.
 
 Each ``state_…`` function brings its process into a state, and then lets children do each of the things in USES, by each
-of the ways in which Python programs fork. It returns what was made. No child lives longer than DEADLINE_SECS.
+of the ways in which Python programs fork, with a fresh child for each thing or one for all. It returns what was made.
+No child lives longer than DEADLINE_SECS.
 """
 
 from __future__ import annotations
@@ -126,16 +127,16 @@ def handed_over(get: Callable[[], Any]) -> str:
 
 
 class ByPool:
-    """A fresh child for each: they are forked in the pool's own thread."""
+    """One child for all of them."""
 
     def __init__(self) -> None:
-        self.pool = FORK.Pool(1, maxtasksperchild=1)
+        self.pool = FORK.Pool(1)
 
     def __call__(self, name: str) -> str:
         told = handed_over(lambda: self.pool.apply_async(use, (name,)).get(DEADLINE_SECS))
         if told == "hangs":
             self.end()
-            self.pool = FORK.Pool(1, maxtasksperchild=1)
+            self.pool = FORK.Pool(1)
         return told
 
     def end(self) -> None:
@@ -246,7 +247,7 @@ def end_a_child() -> list[Any]:
         os.dup2(writing, 2)
         sys.exit(3)
     os.close(writing)
-    status = await_child(child)
+    status = await_child(child, 60.0)  # there is much to delete
     with open(reading, encoding="utf-8") as file:
         return [status, file.read()]
 
@@ -286,7 +287,7 @@ def state_clean(report: Callable[..., None]) -> Any:
     tensorflow.config.list_physical_devices()
     USES.update(HARMLESS | NEW)
     del USES["GraphSession"]  # has nothing to run
-    every_way(report, ("fork", "process", "pool"))
+    every_way(report, ("fork", "process"))
     try:
         t1.Session(execution="nowhere")
     except t1.errors.ConfigError:
@@ -454,6 +455,7 @@ def state_ours(report: Callable[..., None]) -> None:
     stopped = t1.ThreadSessionPool(1, initializer=lambda session: None)
     stopped.submit(lambda session: 1).result(60)
     processes = t1.ProcessSessionPool(1, mode="tf2", server=WorkerServer(["tf1sessions.pools.process_worker:preload"]))
+    processes.submit(os.getpid).result(60)
 
     def first_job() -> None:
         error = unused.submit(lambda session: 1).exception(DEADLINE_SECS)
