@@ -252,4 +252,3 @@ def check_job(job: Job) -> None:
             pass
     except OSError as error:
         raise ScriptUsageError(f"cannot run {job.script!r}: {error.strerror}") from None
-

@@ -466,9 +466,8 @@ class Run:
                 log.write(result.start_error)
         changes = _outcome(active, result) | {"warnings": our_messages(self._folder.log_path(index), active.log_start)}
         job = self._jobs[index]
-        retried = (
-            changes["state"] in ("failed", "killed", "timeout")
-            and self._folder.records[index].attempts <= (job.settings.retries or 0)
+        retried = changes["state"] in ("failed", "killed", "timeout") and self._folder.records[index].attempts <= (
+            job.settings.retries or 0
         )
         record = self._folder.update(index, **changes | ({"state": "pending"} if retried else {}))
         self._tell(JobEnded(index, replace(record, state=changes["state"]), retried))

@@ -94,6 +94,10 @@ class Replay:
         self._where = where
         self._outputs = tuple(outputs)
         self._functions = Functions(graph_def.library, where)
+        placeholders = {node.name: node for node in graph_def.node if node.op in _PLACEHOLDERS}
+        self._dtypes = {
+            key: tf.as_dtype(placeholders[key[0]].attr["dtype"].type) for key in inputs if key[0] in placeholders
+        }
         self._structure = Structure(graph_def, outputs, inputs, where)
         self._lists = LocalLists(self._structure, where)
         self._conditions = _Conditions(self._structure)
@@ -102,6 +106,7 @@ class Replay:
         self.variables = [name for name in self._structure.order if nodes[name].op in REFERENCES | HANDLES]
         self.tables = [name for name in self._structure.order if nodes[name].op in TABLES]
 
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def run(
         self,
         given: Mapping[Key, Any],
@@ -111,7 +116,7 @@ class Replay:
         """Makes the graph in the default graph.
 
         Args:
-            given: Tensors for the inputs.
+            given: Tensors for the inputs, or what can become one.
             variables: The ``tf.Variable`` for each of :attr:`variables`.
             tables: The resource of the table for each of :attr:`tables`; the ``resource_handle`` of a
                 ``tf.lookup.StaticHashTable``, for one.
@@ -123,7 +128,7 @@ class Replay:
             ConversionError: A placeholder is needed that is not among the inputs, a variable that is not given, or an
                 operation on a reference for which TensorFlow 2 has none.
         """
-        env: Env = dict(given)
+        env: Env = {key: tf.convert_to_tensor(value, self._dtypes.get(key)) for key, value in given.items()}
         for name in self.variables:
             variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
             private.resource_variable_ops.variable_accessed(variable)  # a GradientTape watches it
