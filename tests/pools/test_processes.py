@@ -360,17 +360,21 @@ def test_workers_are_recycled_when_they_have_grown(pool_of):
         assert pool.submit(grow, 1).result(DEADLINE) != first
 
 
-def test_the_server_is_killed_and_a_new_one_goes_on():
+def test_the_server_is_killed_and_a_new_one_goes_on(tmp_path):
+    def hangs(path):
+        Path(path).touch()
+        spring("hang")
+
     with (
         WorkerServer(["tf1sessions.pools.process_worker:preload"], method="fork") as own,
         ProcessSessionPool(1, mode="tf2", server=own) as pool,
     ):
         pool.submit(os.getpid).result(DEADLINE)
-        late = pool.submit(spring, "hang")
-        wait_until_running(late)
+        late = pool.submit(hangs, tmp_path / "begun")
+        wait_for((tmp_path / "begun").exists, "the job to begin")  # one that has not begun is run again
         os.kill(own.pid, signal.SIGKILL)
         error = late.exception(DEADLINE)
-        assert isinstance(error, WorkerDiedError) and error.job == "spring-1" and "worker server" in str(error)
+        assert isinstance(error, WorkerDiedError) and error.job == "hangs-1" and "worker server" in str(error)
         assert pool.submit(max, 3, 4).result(DEADLINE) == 4
 
 
