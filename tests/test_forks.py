@@ -285,6 +285,7 @@ def test_scripts(tmp_path: Path) -> None:
         0,
         [["2.0", "4.0", "9.0", "ForkedAfterSessionError 1"], ["2.0", "4.0", "9.0", "None"]],
     ), done.stdout + done.stderr
+    assert [log.name for log in (tmp_path / "out").glob("*.log") if "Exception ignored" in log.read_text("utf-8")] == []
 
 
 @pytest.mark.slow

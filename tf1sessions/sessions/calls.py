@@ -1019,6 +1019,7 @@ def install_fast_path() -> bool:
     __init__.__wrapped__ = _original_init  # type: ignore[attr-defined]
     __init__.__doc__ = _original_init.__doc__
 
+    base._session = None  # what its __del__ reads when __init__ has raised
     base._tf1sessions_calls = None
     base.__init__ = __init__
     base.run = run
