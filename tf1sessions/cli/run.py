@@ -9,10 +9,8 @@ import json
 import math
 import os
 import shlex
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,6 @@ import click
 if TYPE_CHECKING:
     from tf1sessions.cli.progress import Printer
     from tf1sessions.scripts.jobs import Job
-    from tf1sessions.scripts.runner import Run
 
 __all__ = ["run"]
 
@@ -215,7 +212,7 @@ def run(
         ),
         printer.on_event,
     )
-    with printer, _signals(running):
+    with printer, running.heeding_signals():
         summary = running.run()
     printer.finish(summary)
     ctx.exit(summary.exit_code)
@@ -287,18 +284,3 @@ def _open_fd(fd: int) -> int | None:
     except OSError:  # closed by whoever started us
         return None
     return fd
-
-
-@contextmanager
-def _signals(running: Run) -> Iterator[None]:
-    """Signals end the run, and not this process, while it lasts; one that is ignored (nohup) stays ignored."""
-    before = {}
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(signum) != signal.SIG_IGN:
-            before[signum] = signal.signal(signum, lambda signum, frame: running.interrupt(signum))
-    before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda signum, frame: running.resize())
-    try:
-        yield
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)

@@ -10,11 +10,8 @@ Data flow; no TensorFlow in the caller's process::
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,26 +71,8 @@ def watch(
             ),
             listener,
         )
-        with _signals(running):
+        with running.heeding_signals():
             summary = running.run()
         events, state = notes.read(noted)
         shown = evidence.Shown(os.getcwd(), {job.path: job.shown} if job.script else {})
         return summary.exit_code, in_order(evidence.judge(events, state, shown))
-
-
-@contextmanager
-def _signals(running: Run) -> Iterator[None]:
-    """Signals end the run, and not this process, while it lasts; one that is ignored (nohup) stays ignored."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {}
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(signum) != signal.SIG_IGN:
-            before[signum] = signal.signal(signum, lambda signum, frame: running.interrupt(signum))
-    before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda signum, frame: running.resize())
-    try:
-        yield
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)

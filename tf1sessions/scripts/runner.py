@@ -23,7 +23,8 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -249,6 +250,26 @@ class Run:
     def resize(self) -> None:
         """Tells a single job's terminal that the caller's has another size now. For any thread or signal handler."""
         self._inbox.put(_Resized())
+
+    @contextmanager
+    def heeding_signals(self) -> Iterator[None]:
+        """Signals end the run, and not this process, while this lasts; one that is ignored (nohup) stays ignored.
+
+        Does nothing outside of the main thread, which alone can ask for signals.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {}
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(signum) != signal.SIG_IGN:
+                before[signum] = signal.signal(signum, lambda signum, frame: self.interrupt(signum))
+        before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda signum, frame: self.resize())
+        try:
+            yield
+        finally:
+            for signum, handler in before.items():
+                signal.signal(signum, handler)
 
     def run(self) -> RunSummary:
         """Runs the jobs; see :func:`run_jobs`."""
