@@ -648,7 +648,10 @@ def together(pool_of, monkeypatch, tmp_path):
 
 
 def wait_for_path(path):
+    """A job: runs until the path is there. It ends by itself, too, so that a test that fails before leaves none."""
+    until = time.monotonic() + DEADLINE
     while not path.exists():
+        assert time.monotonic() < until, f"waited in vain for {path}"
         time.sleep(0.001)
 
 
