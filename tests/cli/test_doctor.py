@@ -159,6 +159,8 @@ def test_list_of_rules() -> None:
         (["two.py"], "two.py, line 1, is Python 2"),
         (["-m", "nowhere"], "there is no module nowhere"),
         (["--run"], "--run needs a SCRIPT"),
+        (["--time-limit", "9", "x.py"], "--time-limit is for --run"),
+        (["--run", "--time-limit", "0", "x.py"], "Invalid value for '--time-limit'"),
         (["--nonsense", "x.py"], "No such option"),
     ],
 )
@@ -226,6 +228,9 @@ def test_run_of_a_module(here: Path, watched: Callable[..., list[tuple[Job, obje
     calls = watched(0)
     assert call("--run", "-m", "train", "a", "-b").exit_code == 0
     assert (calls[0][0].module, calls[0][0].args) == ("train", ("a", "-b"))
+    assert calls[0][0].settings.time_limit is None
+    assert call("--run", "--time-limit", "90", "-m", "train").exit_code == 0
+    assert calls[1][0].settings.time_limit == 90.0
 
 
 def test_a_script_that_cannot_be_read_is_not_run(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 import types
@@ -134,6 +135,19 @@ def test_sessions_get_their_config_and_their_share_of_a_plan(server):
         ProcessSessionPool(3, server=server, plan=plan)
     with ProcessSessionPool(1, server=server, plan=plan) as pool:
         assert pool.submit(threads).result(DEADLINE) == (4, 0)
+
+
+@pytest.mark.parametrize(("exported", "percentage"), [(None, "50"), ("80", "80")])
+def test_workers_under_mps_get_their_part_unless_the_user_set_one(server, monkeypatch, exported, percentage):
+    name = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+    monkeypatch.delenv(name, raising=False)
+    if exported is not None:
+        monkeypatch.setenv(name, exported)
+    plan = t1.MemoryPlan(workers=2, gpus=(), machine={"gpus": [], "cores": 8})
+    shares = tuple(dataclasses.replace(share, mps_percentage=50) for share in plan.division.shares)
+    object.__setattr__(plan, "division", dataclasses.replace(plan.division, shares=shares))
+    with ProcessSessionPool(1, server=server, plan=plan) as pool:
+        assert pool.submit(lambda session: os.environ[name]).result(DEADLINE) == percentage
 
 
 def test_a_worker_loads_a_model_once_and_gives_it_to_its_jobs(server, plain, tmp_path):

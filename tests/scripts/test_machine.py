@@ -111,6 +111,14 @@ def test_this_machine() -> None:
 )
 def test_share_of_a_gpu(monkeypatch: pytest.MonkeyPatch, free: tuple[int, ...], jobs: int, share: float) -> None:
     cards = tuple(gpus.Gpu(number, "T4", 16000, size) for number, size in enumerate(free))
-    monkeypatch.setattr(gpus, "look", lambda: gpus.Machine(cards, 4, "NVML"))
     monkeypatch.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "false")
-    assert machine.default_share(jobs) == pytest.approx(share)
+    assert machine.default_share(jobs, gpus.Machine(cards, 4, "NVML")) == pytest.approx(share)
+
+
+def test_share_of_the_multiprocessors_under_mps() -> None:
+    cards = (gpus.Gpu(0, "T4", 16000, 16000),)
+    name = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+    assert machine.mps_share(3, gpus.Machine(cards, 4, "NVML", mps=True)) == {name: "33"}
+    assert machine.mps_share(200, gpus.Machine(cards, 4, "NVML", mps=True)) == {name: "1"}
+    assert machine.mps_share(3, gpus.Machine(cards, 4, "NVML")) == {}
+    assert machine.mps_share(3, gpus.Machine((), 4, "NVML", mps=True)) == {}

@@ -29,6 +29,7 @@ from tf1sessions.scripts.events import (
 from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings, run_jobs
+from tf1sessions.sessions import gpus
 
 pytest_plugins = ("plain_fixture",)
 DEADLINE = 30.0
@@ -270,6 +271,21 @@ def test_one_job_at_a_time_has_the_machine_to_itself(folder: Path) -> None:
     for spec in server.specs:
         assert spec.payload["settings"]["intra_op_threads"] is None
         assert spec.payload["settings"]["memory_fraction"] is None
+
+
+@pytest.mark.parametrize(("exported", "at_once", "value"), [(None, 3, "33"), ("80", 3, "80"), (None, 1, None)])
+def test_jobs_under_mps_get_their_part_of_the_multiprocessors(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, exported: str | None, at_once: int, value: str | None
+) -> None:
+    name = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+    monkeypatch.setattr(gpus, "look", lambda: gpus.Machine((gpus.Gpu(0, "T4", 16000, 16000),), 4, "NVML", mps=True))
+    monkeypatch.delenv(name, raising=False)
+    if exported is not None:
+        monkeypatch.setenv(name, exported)
+    server = FakeServer()
+    given = [*jobs("ab"), Job(script="c.py", env={name: "7"})]
+    play(server, given, parallel=at_once)
+    assert {spec.name: spec.env.get(name) for spec in server.specs} == {"a": value, "b": value, "c": "7"}
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,15 @@ __all__ = ["doctor"]
 _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
+def _time_limit(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    from tf1sessions.scripts.jobs import check_setting
+
+    try:
+        return None if value is None else check_setting("time_limit", value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
+
+
 @click.command(
     context_settings={
         "help_option_names": ["-h", "--help"],
@@ -40,13 +49,26 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
     help="Run the program too, with its arguments, and tell what it does. Its output goes where it always goes.",
 )
 @click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECS",
+    callback=_time_limit,
+    help="With --run: end a program after that.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; a program's output goes to stderr."
 )
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave a rule out. May be given several times.")
 @click.option("--list-rules", is_flag=True, help="Say what is looked for in scripts, and end.")
 # fmt: on
 def doctor(
-    words: tuple[str, ...], module: str | None, runs: bool, as_json: bool, ignore: tuple[str, ...], list_rules: bool
+    words: tuple[str, ...],
+    module: str | None,
+    runs: bool,
+    time_limit: float | None,
+    as_json: bool,
+    ignore: tuple[str, ...],
+    list_rules: bool,
 ) -> None:
     """Say what on this machine, and in a script, module or notebook, will bite: where, why, and the fix.
 
@@ -71,6 +93,8 @@ def doctor(
     arguments = words if module is not None else words[1:]
     if runs and script is None and module is None:
         raise click.UsageError("--run needs a SCRIPT or -m MODULE.")
+    if time_limit is not None and not runs:
+        raise click.UsageError("--time-limit is for --run: without it nothing is run.")
 
     from tf1sessions.doctor.check import check, without_suppressed
     from tf1sessions.doctor.findings import Severity, in_order
@@ -89,7 +113,7 @@ def doctor(
     seen = facts()
     exit_code = None
     if runs:
-        exit_code, watched = _watch(script, module, arguments, as_json)
+        exit_code, watched = _watch(script, module, arguments, as_json, time_limit)
         found = [*watched, *found]
     found = in_order(_once(without_suppressed([*examine(seen), *found], program, ignore)))
     if as_json:
@@ -100,12 +124,15 @@ def doctor(
         raise click.exceptions.Exit(1)
 
 
-def _watch(script: str | None, module: str | None, arguments: Sequence[str], quiet: bool) -> tuple[int, list[Finding]]:
+def _watch(
+    script: str | None, module: str | None, arguments: Sequence[str], quiet: bool, time_limit: float | None
+) -> tuple[int, list[Finding]]:
     """Runs the program; its exit code and what it did."""
     from tf1sessions.doctor.dynamic import watch
-    from tf1sessions.scripts.jobs import Job
+    from tf1sessions.scripts.jobs import Job, JobSettings
 
-    job = Job(script=script, module=module, args=tuple(arguments))
+    settings = JobSettings(time_limit=time_limit)
+    job = Job(script=script, module=module, args=tuple(arguments), settings=settings)
     return watch(job, stdio=(0, 2, 2) if quiet else (0, 1, 2))
 
 

@@ -546,7 +546,7 @@ class ProcessSessionPool(SessionPool):
     def _new_worker(self, number: int) -> PoolWorker:
         environment = self._environment
         if self._plan is not None:
-            environment = environment | self._plan.environment(number)
+            environment = self._plan.environment(number) | environment  # what the user has set counts
         name = f"{self.name}-{number}"
         return PoolWorker(self._server, name, self._payload, environment, self._folder)
 

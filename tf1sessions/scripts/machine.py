@@ -7,9 +7,9 @@ from pathlib import Path
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions import gpus
 from tf1sessions.sessions.machine import available_memory, usable_cores
-from tf1sessions.sessions.shares import divide
+from tf1sessions.sessions.shares import MPS_PERCENTAGE, divide
 
-__all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "default_share", "usable_cores"]
+__all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "default_share", "mps_share", "usable_cores"]
 
 JOB_MEMORY_BYTES = 1_200_000_000
 """What one TensorFlow process with a small model needs; twice what a script of a few layers was seen to take."""
@@ -22,15 +22,19 @@ def default_parallel(jobs: int, root: Path = Path("/")) -> int:
     return max(1, min(jobs, usable_cores(root), by_memory))
 
 
-def default_share(jobs: int) -> float:
+def default_share(jobs: int, machine: gpus.Machine) -> float:
     """The share of a GPU's memory for each of ``jobs`` when nobody said: equal parts of what is free, as a plan has it.
 
     Any job may use any GPU, so the fullest one decides. Where there is no GPU, or too little is free on it for so many
     jobs, it is 1 / jobs: TensorFlow will say what it lacks.
     """
-    machine = gpus.look()
     try:
         plans = [divide(machine, jobs, gpus=(gpu.index,), environ={}) for gpu in machine.gpus]
     except MemoryPlanError:
         return 1 / jobs
     return min((plan.shares[0].fraction or 0.0 for plan in plans), default=1 / jobs)
+
+
+def mps_share(jobs: int, machine: gpus.Machine) -> dict[str, str]:
+    """Environment variables that give each of ``jobs`` its part of a GPU's multiprocessors; empty where MPS is off."""
+    return {MPS_PERCENTAGE: str(max(1, 100 // jobs))} if machine.mps and machine.gpus else {}

@@ -43,8 +43,9 @@ from tf1sessions.scripts.events import (
 from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
 from tf1sessions.scripts.jobs import QUEUE_GRACE_SECS, Job, JobSettings, check_job
 from tf1sessions.scripts.logs import our_messages
-from tf1sessions.scripts.machine import default_parallel, default_share, usable_cores
+from tf1sessions.scripts.machine import default_parallel, default_share, mps_share, usable_cores
 from tf1sessions.scripts.streams import Tee
+from tf1sessions.sessions import gpus
 
 __all__ = ["Run", "RunSettings", "run_jobs"]
 
@@ -280,7 +281,12 @@ class Run:
             self._waiting.extend(index for index, record in enumerate(folder.records) if record.state == "pending")
             todo = [self._jobs[index] for index in self._waiting]
             self._parallel = min(settings.parallel or default_parallel(len(todo)), max(1, len(todo)))
-            self._share = default_share(self._parallel) if self._parallel > 1 else None
+            self._share: float | None = None
+            self._mps: dict[str, str] = {}
+            if self._parallel > 1:
+                machine = gpus.look()
+                self._share = default_share(self._parallel, machine)
+                self._mps = mps_share(self._parallel, machine)
             self._tell(RunStarted(folder.path, tuple(folder.records), self._parallel))
             if todo:
                 # A job with another choice of kernels than the first gets it by a cold start.
@@ -438,7 +444,7 @@ class Run:
         }
 
     def _environment(self, job: Job) -> dict[str, str]:
-        env = dict(self._base_env)
+        env = self._mps | self._base_env  # what the user has set counts
         if job.settings.fast_kernels is not None:
             env["TF_ENABLE_ONEDNN_OPTS"] = "1" if job.settings.fast_kernels else "0"
         if job.settings.visible_devices is not None:

@@ -29,12 +29,11 @@ from tf1sessions.sessions import sharing
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.gpus import Machine
 from tf1sessions.sessions.graphs import caller_place
-from tf1sessions.sessions.shares import Division, Share, divide
+from tf1sessions.sessions.shares import MPS_PERCENTAGE, Division, Share, divide
 
 __all__ = ["MemoryPlan"]
 
 _log = logging.getLogger("tf1sessions")
-_PERCENTAGE = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ class MemoryPlan:
     def environment(self, worker: int = 0) -> dict[str, str]:
         """Environment variables for a worker's process, to be set before it uses CUDA; empty without MPS."""
         percentage = self.share(worker).mps_percentage
-        return {} if percentage is None else {_PERCENTAGE: str(percentage)}
+        return {} if percentage is None else {MPS_PERCENTAGE: str(percentage)}
 
     def apply(self, worker: int = 0) -> None:
         """Makes this process that worker. For its first lines, before anything touches a GPU.

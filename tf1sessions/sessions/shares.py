@@ -21,11 +21,13 @@ from typing import Any
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions.gpus import Gpu, Machine
 
-__all__ = ["CONTEXT_MB", "Division", "Share", "divide"]
+__all__ = ["CONTEXT_MB", "MPS_PERCENTAGE", "Division", "Share", "divide"]
 
 #: What a process holds of a GPU besides TensorFlow's share: the CUDA context and the handles of cuBLAS and cuDNN. A
 #: guess for planning; it depends on GPU, driver and libraries.
 CONTEXT_MB = 500.0
+#: The environment variable by which a process under MPS gets a part of a GPU's multiprocessors. NVIDIA documents it.
+MPS_PERCENTAGE = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
 #: The least share that is worth starting a worker for. Arbitrary.
 LEAST_MB = 64.0
 
@@ -146,7 +148,7 @@ def divide(
         notes.append(f"{workers} workers on {machine.cores} cores: they take turns")
     mps = machine.mps and any(places)
     if mps:
-        notes.append("MPS runs: each worker gets its part of the multiprocessors by CUDA_MPS_ACTIVE_THREAD_PERCENTAGE")
+        notes.append(f"MPS runs: each worker gets its part of the multiprocessors by {MPS_PERCENTAGE}")
     shares = []
     for worker, (gpu, size) in enumerate(zip(places, sizes, strict=True)):
         shares.append(
