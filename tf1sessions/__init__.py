@@ -57,6 +57,7 @@ below, and there are no circles::
       parts.py           a graph without what is lacking or not allowed
       weights.py         large constants as variables
       values.py          values of variables and tables, set when they are needed
+      prepared.py        a graph made ready, and vetted; nothing of it has run
       model.py           load(), Model
       risks.py           operations that touch files, the network, Python
       flops.py           how many floating-point operations a node takes
@@ -373,6 +374,11 @@ below, and there are no circles::
         local_lists.py     TensorArrays and stacks as lists that are values
         references.py      variables of TensorFlow 1 as those of TensorFlow 2
         replay.py          a graph made again
+      checkpoints/       its checkpoints for objects of TensorFlow 2, and back
+        reading.py         values by name
+        writing.py         a checkpoint written whole or not at all
+        renaming.py        names that a user gives
+        conversion.py      a bare checkpoint in the other form
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order
       machine.py         what there is on the machine, and what of it bites

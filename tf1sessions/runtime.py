@@ -88,6 +88,8 @@ class _Private:
         # for models: the messages that the public API does not export
         self.meta_graph_pb2 = self._module("tensorflow.core.protobuf.meta_graph_pb2")
         self.saved_model_pb2 = self._module("tensorflow.core.protobuf.saved_model_pb2")
+        # for porting.checkpoints
+        self.object_graph_pb2 = self._module("tensorflow.core.protobuf.trackable_object_graph_pb2")
         self.importer = self._module("tensorflow.python.framework.importer")  # for lanes
         self.op_def_registry = self._module("tensorflow.python.framework.op_def_registry")
         self.kernels = self._module("tensorflow.python.framework.kernels")

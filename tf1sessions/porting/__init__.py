@@ -1,4 +1,5 @@
 """Leaving TensorFlow 1, a proven step at a time.
 
-``graphs/`` graphs of TensorFlow 1 as functions of TensorFlow 2.
+``graphs/`` graphs of TensorFlow 1 as functions of TensorFlow 2 · ``checkpoints/`` its checkpoints for objects of
+TensorFlow 2, and back
 """
