@@ -32,7 +32,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "pools": ("errors", "forks", "runtime", "sessions", "pipelines", "models"),
     "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
     "doctor": ("", "errors", "forks", "runtime", "sessions", "pools", "scripts", "contrib"),
-    "porting": ("errors", "runtime", "sessions", "models"),
+    "porting": ("errors", "runtime", "sessions", "models", "scripts"),
     "porting.source": ("errors",),
     "testing": ("errors", "runtime", "sessions", "pipelines", "models", "pools"),
     # "" for the version, which the package itself has
@@ -56,6 +56,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 # TensorFlow and Keras by their own names: in runtime.py, and in what runs inside a script's process, after the job's
 # environment and its share of the machine are in place.
 IMPORTS_TENSORFLOW = {
+    "tf1sessions.porting.recorder",  # on the machine where there is nothing but TensorFlow 1
     "tf1sessions.runtime",
     "tf1sessions.scripts.frames",
     "tf1sessions.scripts.limits",

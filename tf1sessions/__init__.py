@@ -379,6 +379,7 @@ below, and there are no circles::
         writing.py         a checkpoint written whole or not at all
         renaming.py        names that a user gives
         conversion.py      a bare checkpoint in the other form
+      recorder.py        for the old machine: what a program computes there, as a trace
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order
       machine.py         what there is on the machine, and what of it bites

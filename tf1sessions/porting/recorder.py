@@ -1,0 +1,1135 @@
+"""Records what a TensorFlow 1 program computes, call by call, on the machine where it still runs.
+
+One file that needs numpy and TensorFlow 1 and nothing else: copy it there, and run the program, unchanged, under it::
+
+    python recorder.py [options] script.py [-- arguments of the script]
+
+What ``Session.run`` was given and gave back, the variables when they were initialised and at the end, seeds, graphs and
+versions go into one file, the trace, which ``tf1sessions verify trace.npz script.py`` holds against today's TensorFlow.
+
+Data flow::
+
+    the program ──▶ BaseSession._do_run, _make_callable_from_options, close: the hooks below
+                      └─▶ Recorder ──▶ a _Series for each tensor ──▶ _Spool, a file beside the trace
+    the program ends, however it does ──▶ Recorder.finish ──▶ the trace, whole or not at all
+
+The trace, version 1, is an ``.npz`` of plain arrays; ``np.load(path, allow_pickle=False)`` reads it:
+
+* ``index``: a JSON text in UTF-8, as uint8. What it says is listed in ``traces.py`` of tf1sessions.
+* ``calls.K``: int64 [n, 5], a row a call: its number (from 1, in the order in which calls ended), session, thread, kind
+  and error; the last three count from 0 in the index's lists, error from 1, 0 for none.
+* ``series.S.calls.K`` and ``series.S.values.K``: int64 [m] and [m, ...], the values of one tensor and the calls that
+  gave them. Texts: ``values`` are their bytes after each other, ``lengths`` int64 [m, texts in a value].
+* ``series.S.digests.K`` uint8 [m, 32], ``.statistics.K`` float64 [m, 7], ``.samples.K`` [m, up to 64]: instead of
+  values where those are too large. SHA-256 of the bytes; smallest, largest, mean, standard deviation and Euclidean
+  norm of the finite elements, how many are NaN and how many infinite; elements at equal distances.
+* ``graph.G``: a GraphDef, as uint8.
+
+K counts the pieces of an array that grew, from 0. The file is written for Python 2.7 and 3.5 and later.
+"""
+
+from __future__ import print_function
+
+import argparse
+import collections
+import datetime
+import fnmatch
+import hashlib
+import importlib
+import io
+import json
+import os
+import platform
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import types
+import weakref
+import zipfile
+
+import numpy as np
+
+FORMAT = "tf1sessions trace"
+VERSION = 1
+
+#: How many elements stand for an array that is too large to keep. Arbitrary.
+SAMPLE = 64
+#: Up to how many elements a value counts as small: it is kept at every call, whatever --every says.
+SMALL = 16
+#: Bytes of a piece of a series, and of all that waits to become one.
+_PIECE = 1 << 20
+_WAITING = 1 << 25
+#: How many tensors and how many kinds of calls are told apart: a bound for programs whose graph grows at each step.
+_MOST = 20000
+#: A GraphDef of more bytes than this is not kept. Arbitrary.
+_LARGEST_GRAPH = 1 << 26
+#: So many sessions are kept alive, for their last values, when the program forgets to close them.
+_KEPT_SESSIONS = 4
+
+_VARIABLES = ("VariableV2", "Variable")
+_RANDOM_WORDS = ("Random", "Shuffle", "Multinomial", "TruncatedNormal", "Dropout")
+
+
+class RecorderError(Exception):
+    """What keeps the recorder from recording; the text says what to do."""
+
+
+class Options(object):
+    """What is recorded.
+
+    Args:
+        tensors: Patterns (as of file names) of tensors that are fetched beside those that the program fetches, in each
+            call that computes them anyway.
+        every: Of values with more than ``SMALL`` elements, those of each so-many-th call of a kind are kept.
+        variables_every: After each so-many-th call of a session its variables are kept; 0: at their beginning and end.
+        max_mb: How many megabytes of values are kept, before compression.
+        whole_kb: Up to how many kilobytes a fetched or fed value is kept whole. Variables are, whatever their size.
+        losses: Whether the losses of the graph (``tf.GraphKeys.LOSSES``) are fetched, as ``tensors`` are.
+    """
+
+    def __init__(self, tensors=(), every=1, variables_every=0, max_mb=256, whole_kb=1024, losses=True):
+        self.tensors = list(tensors)
+        self.every = every
+        self.variables_every = variables_every
+        self.max_mb = max_mb
+        self.whole_kb = whole_kb
+        self.losses = losses
+
+    def as_dict(self):
+        return dict(vars(self))
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+
+class _Spool(object):
+    """A file beside the trace that arrays are added to. The caller's lock orders its calls.
+
+    A plain descriptor: a child that the program forks, and that ends, writes nothing to it.
+    """
+
+    def __init__(self, out):
+        folder = os.path.dirname(os.path.abspath(out))
+        self._prefix = "." + os.path.basename(out) + "."
+        self._folder = folder
+        self._out = out
+        self._fd, self._path = tempfile.mkstemp(".part", self._prefix, folder)
+        self._size = 0
+        self._places = collections.OrderedDict()
+
+    def add(self, name, array):
+        """Adds an array, or replaces the one of this name; returns the bytes that it takes."""
+        data = io.BytesIO()
+        np.save(data, array, allow_pickle=False)
+        text = memoryview(data.getvalue())
+        self._places[name] = (self._size, len(text))
+        os.lseek(self._fd, self._size, os.SEEK_SET)
+        done = 0
+        while done < len(text):
+            done += os.write(self._fd, text[done : done + (1 << 24)])
+        self._size += done
+        return done
+
+    def _read(self, offset, length):
+        os.lseek(self._fd, offset, os.SEEK_SET)
+        found = []
+        while length:
+            found.append(os.read(self._fd, min(length, 1 << 24)))
+            if not found[-1]:
+                raise IOError("%s was cut off by somebody else" % self._path)
+            length -= len(found[-1])
+        return b"".join(found)
+
+    def write(self):
+        """Makes the trace of what is there: it appears whole, in the place of one that was there before."""
+        fd, part = tempfile.mkstemp(".part", self._prefix, self._folder)
+        try:
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(part, 0o666 & ~mask)
+            with os.fdopen(fd, "wb") as file:
+                with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+                    for name, (offset, length) in self._places.items():
+                        archive.writestr(name + ".npy", self._read(offset, length))
+                file.flush()
+                os.fsync(file.fileno())
+            if os.name == "nt" and os.path.exists(self._out):
+                os.remove(self._out)
+            os.rename(part, self._out)
+        except BaseException:
+            os.remove(part)
+            raise
+
+    def close(self):
+        """Removes the file. Idempotent."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+            os.remove(self._path)
+
+
+class _Budget(object):
+    """How many bytes may still be kept."""
+
+    def __init__(self, limit):
+        self.left = limit
+        #: Kept back for the last values of variables whose first ones are there.
+        self.reserved = 0
+
+    def take(self, size, reserved=False):
+        """Whether so many bytes are free; they are taken."""
+        if size > self.left - (0 if reserved else self.reserved):
+            return False
+        self.left -= size
+        if reserved:
+            self.reserved = max(0, self.reserved - size)
+        return True
+
+
+class _Series(object):
+    """The values of one tensor, of one shape and dtype, in one role."""
+
+    def __init__(self, number, about, form):
+        self.number = number
+        self.about = about
+        self.form = form
+        self.waiting = 0
+        self._calls = []
+        self._columns = collections.OrderedDict()
+        self._rows = 0
+        self._pieces = 0
+
+    def add(self, call, **columns):
+        self._calls.append(call)
+        for name, value in columns.items():
+            self._columns.setdefault(name, []).append(value)
+            self.waiting += getattr(value, "nbytes", 8)
+        self.waiting += 8
+        self._rows += 1
+
+    def flush(self, spool):
+        if not self._calls:
+            return
+        prefix = "series.%d." % self.number
+        spool.add("%scalls.%d" % (prefix, self._pieces), np.array(self._calls, np.int64))
+        for name, rows in self._columns.items():
+            join = np.concatenate if self.form == "text" and name == "values" else np.stack
+            spool.add("%s%s.%d" % (prefix, name, self._pieces), join(rows))
+        self._pieces += 1
+        self._calls = []
+        self._columns.clear()
+        self.waiting = 0
+
+    def entry(self):
+        return dict(self.about, form=self.form, rows=self._rows, pieces=self._pieces)
+
+
+def digest(array):
+    """SHA-256 of the elements in order, as 32 numbers."""
+    if array.dtype.byteorder == ">":
+        array = array.astype(array.dtype.newbyteorder("<"))
+    return np.frombuffer(hashlib.sha256(np.ascontiguousarray(array).tobytes()).digest(), np.uint8)
+
+
+def statistics(array):
+    """Smallest, largest, mean, standard deviation, Euclidean norm of the finite elements; NaNs, infinities."""
+    flat = np.abs(array).ravel() if array.dtype.kind == "c" else array.ravel()
+    flat = flat.astype(np.float64)
+    finite = flat[np.isfinite(flat)]
+    nans = np.isnan(flat).sum()
+    if not finite.size:
+        return np.array([np.nan] * 5 + [nans, flat.size - nans])
+    about = [finite.min(), finite.max(), finite.mean(), finite.std(), np.sqrt((finite * finite).sum())]
+    return np.array(about + [nans, flat.size - nans - finite.size])
+
+
+def sample_of(array):
+    """Elements at equal distances, the first and the last among them."""
+    flat = array.ravel()
+    return flat[np.linspace(0, flat.size - 1, min(SAMPLE, flat.size)).astype(np.int64)]
+
+
+def _as_text(value):
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _plain(value, dtype):
+    """A value as an array that a file can hold, and the name of its dtype."""
+    array = np.asarray(value)
+    if array.dtype.kind == "V" or array.dtype.name.startswith("bfloat16"):  # a dtype of TensorFlow's own
+        return array.view("u%d" % array.dtype.itemsize), dtype
+    if array.dtype.kind in "OSU":
+        return array, "string"
+    return array, array.dtype.name
+
+
+# -- graphs -----------------------------------------------------------------------------------------------------------
+
+
+def _context(operation):
+    return operation._get_control_flow_context()
+
+
+def _is_random(operation):
+    if any(word in operation.type for word in _RANDOM_WORDS):
+        return True
+    return _seeds(operation) is not None
+
+
+def _seeds(operation):
+    """The seeds that an operation was made with, or None where it takes none."""
+    try:
+        return [int(operation.get_attr("seed")), int(operation.get_attr("seed2"))]
+    except ValueError:
+        return None
+
+
+def closure(tensors, operations, fed):
+    """What a call computes: the operations that its fetches and targets need, up to what is fed."""
+    found = {}
+    ahead = [tensor.op for tensor in tensors if tensor.name not in fed] + list(operations)
+    while ahead:
+        operation = ahead.pop()
+        if operation.name in found:
+            continue
+        found[operation.name] = operation
+        ahead += [tensor.op for tensor in operation.inputs if tensor.name not in fed]
+        ahead += operation.control_inputs
+    return found
+
+
+def _dead_or_looping(operations):
+    """Names of operations whose outputs a call may not be able to fetch: in branches and loops.
+
+    A graph that Python built knows; one that was imported does not, and there all that follows is counted in.
+    """
+    inside = {name for name, operation in operations.items() if _context(operation) is not None}
+    loose = [
+        operation
+        for operation in operations.values()
+        if operation.type in ("Switch", "RefSwitch", "Enter", "RefEnter") and _context(operation) is None
+    ]
+    ahead = loose
+    while ahead:
+        operation = ahead.pop()
+        inside.add(operation.name)
+        ahead += [
+            reader
+            for tensor in operation.outputs
+            for reader in tensor.consumers()
+            if reader.name in operations and reader.name not in inside
+        ]
+    return inside
+
+
+class _Graph(object):
+    """A graph, and its variables as far as they were looked for. Only used under the recorder's lock."""
+
+    def __init__(self, number, graph):
+        self.number = number
+        self.graph = weakref.ref(graph)
+        self.seed_at_first = graph.seed
+        self.variables = collections.OrderedDict()  # operation's name -> what reads it, or None
+        self.entry = {"number": number, "kept": False}
+        self._seen = 0
+        self._described = None
+
+    def look(self, graph):
+        """Looks at what was added to the graph."""
+        operations = graph.get_operations()
+        for operation in operations[self._seen :]:
+            if operation.type in _VARIABLES:
+                self.variables[operation.name] = operation.outputs[0]
+            elif operation.type == "VarHandleOp":
+                self.variables.setdefault(operation.name, None)
+            elif operation.type == "ReadVariableOp" and _context(operation) is None and not operation.control_inputs:
+                name = operation.inputs[0].op.name
+                if operation.inputs[0].op.type == "VarHandleOp" and self.variables.get(name) is None:
+                    self.variables[name] = operation.outputs[0]
+        self._seen = len(operations)
+
+    def describe(self, graph, spool):
+        """Puts the graph, as it is now, into the trace."""
+        if self._described == graph.version:
+            return
+        self.look(graph)
+        try:
+            definition = graph.as_graph_def()
+            data = definition.SerializeToString()
+        except ValueError as error:  # more than 2 GB
+            self.entry["lacking"] = str(error)
+            return
+        self._described = graph.version
+        nodes = [(node.name, node) for node in definition.node]
+        for function in definition.library.function:
+            nodes += [(function.signature.name + ":" + node.name, node) for node in function.node_def]
+        lines = ["%s %s %s" % (name, node.op, " ".join(node.input)) for name, node in nodes]
+        trainable = {variable.op.name for variable in graph.get_collection("trainable_variables")}
+        seeded = [(name, node.attr) for name, node in nodes if "seed" in node.attr]
+        self.entry.update(
+            seed=graph.seed,
+            seed_at_first=self.seed_at_first,
+            nodes=len(definition.node),
+            digest=hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest(),
+            seeds={name: [int(attr["seed"].i), int(attr["seed2"].i)] for name, attr in seeded},
+            losses=[tensor.name for tensor in graph.get_collection("losses") if hasattr(tensor, "name")],
+            variables=[
+                {"name": name, "trainable": name in trainable, "readable": read is not None}
+                for name, read in self.variables.items()
+            ],
+            kept=len(data) <= _LARGEST_GRAPH,
+        )
+        if self.entry["kept"]:
+            spool.add("graph.%d" % self.number, np.frombuffer(data, np.uint8))
+
+
+class _Kind(object):
+    """Calls of one graph with the same fetches, targets and feeds. Only used under the recorder's lock."""
+
+    def __init__(self, number, graph, how, fetches, targets, feeds, options):
+        self.number = number
+        self.turns = collections.Counter()  # a session's number -> its calls of this kind
+        fed = set(feeds)
+        needed = closure(fetches, targets, fed)
+        self.extras = [] if how == "partial_run" else _extras(graph, needed, {t.name for t in fetches} | fed, options)
+        self.written = [
+            operation.inputs[0].op.name
+            for operation in needed.values()
+            if operation.type in ("Assign", "AssignVariableOp") and operation.inputs
+        ]
+        self.fetches = [tensor.name for tensor in fetches]
+        self.entry = {
+            "how": how,
+            "fetches": self.fetches,
+            "targets": [operation.name for operation in targets],
+            "feeds": sorted(fed),
+            "extras": [tensor.name for tensor in self.extras],
+            "random": _random_sources(fetches + self.extras, targets, fed, needed),
+        }
+
+
+def _extras(graph, needed, known, options):
+    """The tensors that are fetched beside what the program fetches: those that its call computes anyway."""
+    wanted = set()
+    if options.losses:
+        wanted = {tensor.name for tensor in graph.get_collection("losses") if hasattr(tensor, "name")}
+    found = []
+    inside = None
+    for operation in needed.values():
+        for tensor in operation.outputs:
+            name = tensor.name
+            if name in known:
+                continue
+            if name not in wanted and not any(
+                fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(operation.name, pattern)
+                for pattern in options.tensors
+            ):
+                continue
+            if inside is None:
+                inside = _dead_or_looping(needed)
+            if operation.name in inside or not graph.is_fetchable(tensor):
+                continue
+            if tensor.dtype._is_ref_dtype or tensor.dtype.name in ("resource", "variant"):
+                continue
+            found.append(tensor)
+    return sorted(found, key=lambda tensor: tensor.name)
+
+
+def _random_sources(fetches, targets, fed, needed):
+    """Fetch -> the random operations that it comes from, sixteen at most; "" for the targets."""
+    if not any(_is_random(operation) for operation in needed.values()):
+        return {}
+    found = {}
+    for name, part in [(tensor.name, closure([tensor], [], fed)) for tensor in fetches[:64]] + [
+        ("", closure([], targets, fed))
+    ]:
+        names = sorted(key for key, operation in part.items() if _is_random(operation))
+        if names:
+            found[name] = names[:16]
+    return found
+
+
+class _Session(object):
+    """What is known about a session. Only used under the recorder's lock."""
+
+    def __init__(self, number, session, graph):
+        self.number = number
+        self.session = weakref.ref(session)
+        self.graph = graph
+        self.calls = 0
+        self.initialised = set()
+        self.ended = False
+        config = getattr(session, "_config", None)
+        self.entry = {
+            "number": number,
+            "graph": graph.number,
+            "target": _as_text(getattr(session, "_target", None) or b""),
+            "config": "" if config is None else str(config),
+        }
+
+
+# -- the recorder -----------------------------------------------------------------------------------------------------
+
+
+class Recorder(object):
+    """Notes what the sessions of this process do, and writes the trace.
+
+    Any thread may run sessions. ``_lock`` protects all that is noted and the spool; no session runs under it but to
+    read variables, which waits for nobody. In a child process that the program forks nothing is noted.
+
+    Args:
+        out: Where the trace is to be. Its folder is written to at once.
+        options: What is recorded.
+        program: What the index says about the program: ``script`` and ``arguments``.
+
+    Raises:
+        RecorderError: The trace could not be written there.
+    """
+
+    def __init__(self, out, options, program):
+        if os.path.isdir(out):
+            raise RecorderError("%s is a folder; name a file for the trace." % out)
+        try:
+            self._spool = _Spool(out)
+        except (IOError, OSError) as error:
+            raise RecorderError("the trace cannot be written to %s: %s" % (out, error.strerror))
+        self.out = out
+        self.options = options
+        self._program = program
+        self._pid = os.getpid()
+        self._began = time.time()
+        self._lock = threading.RLock()
+        self._inside = threading.local()
+        self._budget = _Budget(int(options.max_mb * (1 << 20)))
+        self._calls = []
+        self._call_pieces = 0
+        self.calls = 0
+        self._calls_left_out = 0
+        self._threads = collections.OrderedDict()
+        self._errors = collections.OrderedDict()
+        self._series = collections.OrderedDict()
+        self._kinds = collections.OrderedDict()
+        self._graphs = []
+        self._sessions = []
+        self._alive = collections.deque()
+        self._left_out = collections.Counter()
+        self._notes = []
+        self._undo = []
+        self._read = None
+        self._waiting = 0
+        self._closed = False
+
+    # Hooks
+
+    def hook(self, base):
+        """Puts the hooks around the methods of TensorFlow's ``BaseSession``."""
+        do_run = self._read = base._do_run
+        make_callable, close = base.make_callable, base.close
+
+        def _do_run(session, handle, target_list, fetch_list, feed_dict, options, run_metadata):
+            if not self._noting():
+                return do_run(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+            how = "run" if handle is None else "partial_run"
+            keys = list(feed_dict)
+            fed = [key.deref() if hasattr(key, "deref") else key for key in keys]
+            kind, turn, given = self.begin(session, how, list(fetch_list), list(target_list), fed, feed_dict.values())
+            for key, value in zip(keys, given):
+                feed_dict[key] = value
+            try:
+                results = do_run(
+                    session, handle, target_list, list(fetch_list) + kind.extras, feed_dict, options, run_metadata
+                )
+            except BaseException as error:
+                self.end(session, kind, turn, fed, given, None, error)
+                raise
+            self.end(session, kind, turn, fed, given, results, None)
+            return results[: len(fetch_list)]
+
+        def made(session, fetches, feed_list=None, accept_options=False):
+            if feed_list is not None or not self._noting():
+                return make_callable(session, fetches, feed_list, accept_options)
+            make_callable(session, fetches, feed_list, accept_options)  # what it refuses is refused here
+            return lambda *args, **named: session.run(fetches, *args, **named)
+
+        def closed(session):
+            if self._noting():
+                self.session_ends(session)
+            return close(session)
+
+        self._put(base, "_do_run", _do_run)
+        self._put(base, "make_callable", made)
+        self._put(base, "close", closed)
+        if hasattr(base, "_make_callable_from_options"):  # what Keras runs its functions by
+            self._hook_options(base)
+
+    def _hook_options(self, base):
+        make = base._make_callable_from_options
+
+        def made(session, callable_options):
+            function = make(session, callable_options)
+            graph = session.graph
+            fetches = [graph.as_graph_element(name) for name in callable_options.fetch]
+            targets = [graph.as_graph_element(name) for name in callable_options.target]
+            feeds = [graph.as_graph_element(name) for name in callable_options.feed]
+
+            def call(*args, **named):
+                if not self._noting():
+                    return function(*args, **named)
+                kind, turn, given = self.begin(session, "callable", fetches, targets, feeds, args)
+                try:
+                    results = function(*given, **named)
+                except BaseException as error:
+                    self.end(session, kind, turn, feeds, given, None, error)
+                    raise
+                self.end(session, kind, turn, feeds, given, results, None)
+                return results
+
+            return call
+
+        self._put(base, "_make_callable_from_options", made)
+
+    def _put(self, owner, name, function):
+        before = owner.__dict__[name]
+        function.__doc__ = before.__doc__
+        setattr(owner, name, function)
+        self._undo.append((owner, name, before))
+
+    def _noting(self):
+        """Whether this call of the program is noted: not our own ones, and not in a forked child."""
+        return not self._closed and os.getpid() == self._pid and not getattr(self._inside, "reading", False)
+
+    # Calls
+
+    def begin(self, session, how, fetches, targets, fed, values):
+        """A call begins: its kind, which time this is, and the values to feed."""
+        with self._lock:
+            about = self._session(session)
+            kind = self._kind(about.graph, session.graph, how, fetches, targets, fed)
+            kind.turns[about.number] += 1
+            turn = kind.turns[about.number]
+            return kind, turn, self.feeds(about, kind, turn, [tensor.name for tensor in fed], list(values))
+
+    def feeds(self, about, kind, turn, names, values):
+        """What is fed: here, what the program gives. For subclasses."""
+        return values
+
+    def initial(self, session, about, name, value):
+        """A variable has its first value: here, that is what the program gave it. For subclasses."""
+        return value
+
+    def end(self, session, kind, turn, fed, given, results, error):
+        """A call has ended. Values are copied here, before the program gets them."""
+        with self._lock:
+            if self._closed:
+                return
+            about = self._session(session)
+            self.calls += 1
+            about.calls += 1
+            call = self.calls
+            thread = self._threads.setdefault(threading.current_thread().name, len(self._threads))
+            self._note_call([call, about.number, thread, kind.number, self._error(error)])
+            full = (turn - 1) % self.options.every == 0
+            for tensor, value in zip(fed, given):
+                self._value("feed", about, tensor.name, tensor.dtype, value, call, full)
+            if results is None:
+                return
+            extras = [tensor.name for tensor in kind.extras]
+            for position, (name, value) in enumerate(zip(kind.fetches + extras, results)):
+                role = "fetch" if position < len(kind.fetches) else "extra"
+                self._value(role, about, name, session.graph.as_graph_element(name).dtype, value, call, full)
+            self._first_values(session, about, kind, call)
+            if self.options.variables_every and about.calls % self.options.variables_every == 0:
+                self._all_variables("variable", session, about)
+            if self._waiting > _WAITING:
+                self._flush()
+
+    def _note_call(self, row):
+        if not self._budget.take(40):
+            self._calls_left_out += 1
+            return
+        self._calls.append(row)
+        if len(self._calls) * 40 > _PIECE:
+            self._flush_calls()
+
+    def _error(self, error):
+        if error is None:
+            return 0
+        text = getattr(error, "message", None) or str(error)
+        key = (type(error).__name__, _as_text(text)[:500])
+        if len(self._errors) >= 1000 and key not in self._errors:
+            key = (key[0], "")
+        return self._errors.setdefault(key, len(self._errors) + 1)
+
+    def _session(self, session):
+        about = getattr(session, "_tf1sessions_recorded", None)
+        if about is None:
+            about = _Session(len(self._sessions) + 1, session, self._graph(session.graph))
+            session._tf1sessions_recorded = about
+            self._sessions.append(about)
+            self._alive.append(session)
+            if len(self._alive) > _KEPT_SESSIONS:
+                self._let_go(self._alive.popleft())
+        return about
+
+    def _let_go(self, session):
+        if not session._closed:
+            self.session_ends(session, for_good=False)
+
+    def _graph(self, graph):
+        about = getattr(graph, "_tf1sessions_recorded", None)
+        if about is None:
+            about = graph._tf1sessions_recorded = _Graph(len(self._graphs) + 1, graph)
+            self._graphs.append(about)
+        return about
+
+    def _kind(self, about, graph, how, fetches, targets, fed):
+        names = [tensor.name for tensor in fed]
+        key = (
+            about.number,
+            how,
+            tuple(tensor.name for tensor in fetches),
+            tuple(operation.name for operation in targets),
+            tuple(sorted(names)),
+        )
+        kind = self._kinds.get(key)
+        if kind is None:
+            kind = _Kind(len(self._kinds), graph, how, fetches, targets, names, self.options)
+            kind.entry["graph"] = about.number
+            if len(self._kinds) < _MOST:
+                self._kinds[key] = kind
+            else:
+                kind.number = -1
+                self._left_out["kinds of calls"] += 1
+        return kind
+
+    # Values
+
+    def _value(self, role, about, name, dtype, value, call, full=True):
+        array, shown = _plain(value, dtype.base_dtype.name)
+        if not full and array.size > SMALL:
+            return
+        variable = role in ("initial", "variable", "last")
+        limit = float("inf") if variable else self.options.whole_kb * 1024
+        form = "text" if array.dtype.kind in "OSU" else "whole"
+        size = array.nbytes if form == "whole" else sum(len(text) for text in _texts(array)) + 8 * array.size
+        if size > limit or not self._budget.take(size + 8, role == "last"):
+            form = "digest" if form == "text" else "summary"
+            if not self._budget.take(1024):
+                self._left_out["values"] += 1
+                return
+        if role == "initial" and form == "whole":
+            self._budget.reserved += size
+        series = self._series_of(role, about, name, shown, array, form)
+        if series is None:
+            self._left_out["values"] += 1
+            return
+        before = series.waiting
+        if form == "whole":
+            series.add(call, values=np.array(array))
+        elif form == "text":
+            texts = _texts(array)
+            lengths = np.array([len(text) for text in texts], np.int64)
+            series.add(call, values=np.frombuffer(b"".join(texts), np.uint8), lengths=lengths)
+        elif form == "digest":
+            joined = b"".join(b"%d:%s" % (len(text), text) for text in _texts(array))
+            series.add(call, digests=np.frombuffer(hashlib.sha256(joined).digest(), np.uint8))
+        else:
+            sample = sample_of(array)
+            series.add(call, digests=digest(array), statistics=statistics(array), samples=np.array(sample))
+        self._waiting += series.waiting - before
+        if series.waiting > _PIECE:
+            self._waiting -= series.waiting
+            series.flush(self._spool)
+
+    def _series_of(self, role, about, name, dtype, array, form):
+        key = (role, about.number, name, dtype, array.shape, form)
+        series = self._series.get(key)
+        if series is None:
+            if len(self._series) >= _MOST:
+                return None
+            entry = {"role": role, "session": about.number, "name": name, "dtype": dtype, "shape": list(array.shape)}
+            series = self._series[key] = _Series(len(self._series), entry, form)
+        return series
+
+    # Variables
+
+    def _first_values(self, session, about, kind, call):
+        """After a call that assigned to variables for the first time: these are their initial values."""
+        new = [name for name in kind.written if name not in about.initialised]
+        if not new:
+            return
+        about.graph.look(session.graph)
+        for name, value in self._values_of(session, about, new):
+            about.initialised.add(name)
+            value = self.initial(session, about, name, value)
+            self._value("initial", about, name, session.graph.get_operation_by_name(name).outputs[0].dtype, value, call)
+
+    def _all_variables(self, role, session, about):
+        about.graph.look(session.graph)
+        for name, value in self._values_of(session, about, list(about.graph.variables)):
+            dtype = session.graph.get_operation_by_name(name).outputs[0].dtype
+            self._value(role, about, name, dtype, value, self.calls)
+
+    def _values_of(self, session, about, names):
+        """The values of those variables that have one: (name, value), in order. Adds nothing to the graph."""
+        known = [name for name in names if about.graph.variables.get(name) is not None]
+        if not known:
+            return []
+        self._inside.reading = True
+        try:
+            values = self._read(session, None, [], [about.graph.variables[name] for name in known], {}, None, None)
+        except Exception:  # TensorFlow's: one of them has no value, or the session is broken
+            if len(known) == 1:
+                return []
+            half = len(known) // 2
+            return self._values_of(session, about, known[:half]) + self._values_of(session, about, known[half:])
+        finally:
+            self._inside.reading = False
+        return list(zip(known, values))
+
+    def session_ends(self, session, for_good=True):
+        """The last values of a session's variables, and its graph."""
+        about = getattr(session, "_tf1sessions_recorded", None)
+        if about is None or about.ended or session._closed:
+            return
+        with self._lock:
+            about.ended = for_good
+            self._all_variables("last", session, about)
+            about.graph.describe(session.graph, self._spool)
+
+    # The end
+
+    def _flush_calls(self):
+        if self._calls:
+            self._spool.add("calls.%d" % self._call_pieces, np.array(self._calls, np.int64))
+            self._call_pieces += 1
+            self._calls = []
+
+    def _flush(self):
+        for series in self._series.values():
+            series.flush(self._spool)
+        self._waiting = 0
+
+    def note(self, text):
+        """Says something about this recording, in its index."""
+        with self._lock:
+            if len(self._notes) < 1000 and text not in self._notes:
+                self._notes.append(text)
+
+    def finish(self, ended):
+        """Writes the trace. What is noted after that is in it when this is called again.
+
+        Args:
+            ended: How the program ended; see :func:`how_it_ended`.
+
+        Returns:
+            False when no call was noted: there is no trace then.
+
+        Raises:
+            IOError, OSError: The trace could not be written; there is none.
+        """
+        if os.getpid() != self._pid or self._closed:
+            return True
+        with self._lock:
+            for about in self._sessions:
+                session = about.session()
+                if session is not None and not session._closed:
+                    self.session_ends(session, for_good=False)
+            if not self.calls:
+                return False
+            self._flush()
+            self._flush_calls()
+            text = json.dumps(self._index(ended)).encode("utf-8")
+            self._spool.add("index", np.frombuffer(text, np.uint8))
+            self._spool.write()
+        return True
+
+    def close(self):
+        """Takes the hooks out and removes what is beside the trace. Idempotent."""
+        if os.getpid() != self._pid:
+            return
+        with self._lock:
+            self._closed = True
+            while self._undo:
+                owner, name, before = self._undo.pop()
+                setattr(owner, name, before)
+            self._spool.close()
+
+    def _index(self, ended):
+        left_out = dict(self._left_out)
+        if self._calls_left_out:
+            left_out["calls"] = self._calls_left_out
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "versions": versions(),
+            "program": self._program,
+            "began": datetime.datetime.utcfromtimestamp(self._began).isoformat() + "Z",
+            "seconds": round(time.time() - self._began, 3),
+            "ended": ended,
+            "options": self.options.as_dict(),
+            "calls": {"count": self.calls, "pieces": self._call_pieces},
+            "threads": list(self._threads),
+            "errors": [{"type": key[0], "message": key[1]} for key in self._errors],
+            "kinds": [kind.entry for kind in self._kinds.values()],
+            "sessions": [dict(about.entry, calls=about.calls) for about in self._sessions],
+            "graphs": [about.entry for about in self._graphs],
+            "series": [series.entry() for series in self._series.values()],
+            "left_out": left_out,
+            "notes": self._notes,
+        }
+
+
+def _texts(array):
+    """The elements of an array of texts, as bytes."""
+    return [item if isinstance(item, bytes) else str(item).encode("utf-8") for item in array.ravel().tolist()]
+
+
+def versions():
+    """What the program ran on."""
+    tensorflow = sys.modules.get("tensorflow.python.framework.versions")
+    return {
+        "tensorflow": str(getattr(tensorflow, "VERSION", "unknown")),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+
+
+# -- running the program ----------------------------------------------------------------------------------------------
+
+
+def how_it_ended(error):
+    """What the index says about the end of a program that raised ``error``, or None."""
+    if error is None:
+        return {"how": "done", "code": 0}
+    if isinstance(error, SystemExit):
+        code = error.code
+        if code is None or isinstance(code, int):
+            return {"how": "exit", "code": code or 0}
+        return {"how": "exit", "code": 1, "message": str(code)}
+    if isinstance(error, KeyboardInterrupt):
+        return {"how": "interrupted", "code": 130}
+    if isinstance(error, _Terminated):
+        return {"how": "terminated", "code": 143}
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    return {"how": "exception", "code": 1, "message": text[:2000]}
+
+
+class _Terminated(BaseException):
+    """SIGTERM came."""
+
+
+def _terminate(signum, frame):
+    raise _Terminated()
+
+
+def _run(path):
+    """Runs a script as ``__main__``; returns what it raised, or None."""
+    sys.modules["_recorder_of_tf1sessions"] = sys.modules["__main__"]  # Python 2 would clear this module
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__file__=path, __builtins__=sys.modules.get("builtins") or sys.modules["__builtin__"])
+    sys.modules["__main__"] = main
+    try:
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec", 0, True)
+        exec(code, main.__dict__)
+        _wait_for_threads()
+    except BaseException as error:
+        return error
+    return None
+
+
+def _wait_for_threads():
+    """As Python does at the end of a program: for all that are not daemons."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            while thread.is_alive():
+                thread.join(0.1)  # Ctrl-C is heard between two of these
+
+
+def _report(error):
+    """Prints what Python prints for an exception that nobody caught, without our frames."""
+    if isinstance(error, SystemExit):
+        if error.code is not None and not isinstance(error.code, int):
+            print(error.code, file=sys.stderr)
+        return
+    if isinstance(error, _Terminated):
+        return
+    place = getattr(error, "__traceback__", None) or sys.exc_info()[2]
+    ours = _run.__code__.co_filename
+    while place is not None and place.tb_frame.f_code.co_filename == ours:
+        place = place.tb_next
+    sys.stdout.flush()
+    sys.excepthook(type(error), error, place)
+
+
+def _say(text):
+    print("recorder: " + text, file=sys.stderr)
+
+
+def _whole_number(low):
+    def check(text):
+        value = int(text)
+        if value < low:
+            raise argparse.ArgumentTypeError("%d is below %d" % (value, low))
+        return value
+
+    return check
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="recorder.py",
+        usage="python recorder.py [options] script.py [-- arguments of the script]",
+        description="Runs a TensorFlow 1 program as python would, and records what its sessions compute.",
+    )
+    parser.add_argument("--out", default="trace.npz", metavar="FILE", help="the trace; trace.npz by default")
+    parser.add_argument("--force", action="store_true", help="replace a trace that is there already")
+    parser.add_argument(
+        "--tensors",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="record these tensors too (dense/*) in calls that compute them anyway; may be given several times",
+    )
+    parser.add_argument(
+        "--every",
+        type=_whole_number(1),
+        default=1,
+        metavar="N",
+        help="of values of more than %d elements, keep those of each N-th call of a kind" % SMALL,
+    )
+    parser.add_argument(
+        "--variables-every",
+        type=_whole_number(0),
+        default=0,
+        metavar="N",
+        help="keep all variables after each N-th call of a session, too; by default their first and last values",
+    )
+    parser.add_argument(
+        "--max-mb", type=_whole_number(1), default=256, metavar="MB", help="keep no more values than this; 256"
+    )
+    parser.add_argument(
+        "--whole-kb",
+        type=_whole_number(0),
+        default=1024,
+        metavar="KB",
+        help="of larger values keep a digest, statistics and a sample; 1024",
+    )
+    parser.add_argument("--no-losses", action="store_true", help="do not fetch tf.GraphKeys.LOSSES with each call")
+    parser.add_argument("script", nargs="?", help=argparse.SUPPRESS)
+    return parser
+
+
+def _arguments(argv):
+    """Our options, and the script's arguments: what follows it, with or without ``--`` between."""
+    parser = _parser()
+    own = list(argv)
+    theirs = []
+    if "--" in own:
+        cut = own.index("--")
+        own, theirs = own[:cut], own[cut + 1 :]
+    asked, unknown = parser.parse_known_args(own)
+    if asked.script is None:
+        parser.error("name the script that is to be recorded")
+    if unknown:
+        parser.error("%s: arguments of the script come after --" % " ".join(unknown))
+    return asked, theirs
+
+
+def _check_script(path):
+    if not os.path.isfile(path):
+        what = "it is a folder" if os.path.isdir(path) else "there is no such file"
+        raise RecorderError("cannot run %s: %s." % (path, what))
+    try:
+        with open(path, "rb") as file:
+            compile(file.read(), path, "exec", 0, True)
+    except (IOError, OSError) as error:
+        raise RecorderError("cannot run %s: %s." % (path, error.strerror))
+    except (SyntaxError, ValueError, TypeError) as error:
+        version = platform.python_version()
+        raise RecorderError("cannot run %s: %s (this is Python %s)." % (path, error, version))
+
+
+def _base_session():
+    """TensorFlow's class of sessions.
+
+    Raises:
+        RecorderError: There is none, or sessions are run in a way that cannot be recorded.
+    """
+    try:
+        tensorflow = importlib.import_module("tensorflow")
+        base = importlib.import_module("tensorflow.python.client.session").BaseSession
+    except ImportError as error:
+        raise RecorderError("TensorFlow cannot be imported (%s). Run this with the program's own Python." % error)
+    if not hasattr(base, "_do_run"):
+        raise RecorderError("TensorFlow %s is not known here: it has no BaseSession._do_run." % tensorflow.__version__)
+    if base._do_run.__module__.partition(".")[0] == "tf1sessions":
+        raise RecorderError("tf1sessions runs these sessions; its command verify records them itself.")
+    importlib.import_module("tensorflow.python.framework.versions")
+    major = versions()["tensorflow"].partition(".")[0]
+    if major == "0":
+        raise RecorderError("TensorFlow %s is too old; 1.4 is the oldest." % tensorflow.__version__)
+    if major != "1":
+        _say("this is TensorFlow %s: only what goes through sessions is recorded." % versions()["tensorflow"])
+    return base
+
+
+def main(argv=None):
+    """Runs the script that ``argv`` names, and writes its trace. Returns the exit code: the script's own, or
+
+    1 when it ran no session or the trace could not be written, 2 when nothing was started.
+    """
+    asked, theirs = _arguments(sys.argv[1:] if argv is None else argv)
+    options = Options(
+        asked.tensors, asked.every, asked.variables_every, asked.max_mb, asked.whole_kb, not asked.no_losses
+    )
+    recorder = None
+    try:
+        _check_script(asked.script)
+        if os.path.exists(asked.out) and not asked.force and not os.path.isdir(asked.out):
+            raise RecorderError("%s is there already; --force replaces it." % asked.out)
+        out = os.path.abspath(asked.out)  # the script may change the folder
+        recorder = Recorder(out, options, {"script": os.path.basename(asked.script), "arguments": theirs})
+        recorder.hook(_base_session())
+    except RecorderError as error:
+        if recorder is not None:
+            recorder.close()
+        _say(str(error))
+        return 2
+    sys.argv = [asked.script] + theirs
+    sys.path[0] = os.path.dirname(os.path.abspath(asked.script))
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return _record(recorder, asked)
+    finally:
+        recorder.close()
+
+
+def _record(recorder, asked):
+    error = _run(asked.script)
+    ended = how_it_ended(error)
+    if error is not None:
+        _report(error)
+    try:
+        written = recorder.finish(ended)
+    except (IOError, OSError) as problem:
+        _say("the trace could not be written to %s: %s" % (asked.out, problem))
+        return ended["code"] or 1
+    if not written:
+        _say("%s ran no session, so there is nothing to record, and no trace." % asked.script)
+        return ended["code"] or 1
+    size = os.path.getsize(recorder.out)
+    _say("%d calls in %s, %.1f MB" % (recorder.calls, asked.out, size / 1e6))
+    if ended["how"] != "done" and not (ended["how"] == "exit" and ended["code"] == 0):
+        _say("the script did not end well (%s); the trace goes as far as it went." % ended["how"])
+    return ended["code"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
