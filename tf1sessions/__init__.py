@@ -368,6 +368,12 @@ below, and there are no circles::
       pillow_compat.py   what Pillow 10 removed
       stdlib_compat.py   what left Python's library
     porting/           leaving TensorFlow 1
+      modules.py         function(): a graph as a module of TensorFlow 2
+      sources.py         what is to become one: a path, a Model, a builder
+      variables.py       which variables it has, and which are trained
+      values.py          the values that these begin with
+      tables.py          its lookup tables
+      calls.py           one way to call it
       graphs/            its graphs as functions of TensorFlow 2
         structure.py       where a graph has loops and conditions
         functions.py       the functions that come with a graph
@@ -446,7 +452,7 @@ from typing import TYPE_CHECKING, Any
 from tf1sessions import errors
 
 if TYPE_CHECKING:
-    from tf1sessions import contrib, estimator, scripts
+    from tf1sessions import contrib, estimator, porting, scripts
     from tf1sessions.models.model import Model, load
     from tf1sessions.pipelines.batching import Batcher
     from tf1sessions.pipelines.pipeline import QueuePipeline
@@ -479,6 +485,7 @@ __all__ = [
     "errors",
     "estimator",
     "load",
+    "porting",
     "scripts",
     "tf1",
 ]
@@ -500,6 +507,7 @@ _HOMES: dict[str, str | None] = {
     "enable_v1_behavior": "tf1sessions.runtime",
     "estimator": None,
     "load": "tf1sessions.models.model",
+    "porting": None,
     "scripts": None,
     "tf1": "tf1sessions.runtime",
 }

@@ -2,10 +2,10 @@
 
 ::
 
-    files.read ──▶ upgrades ──▶ checks ──▶ interface ──▶ risks ──▶ weights ──▶ one graph, one session ──▶ Model
-                                                                                                            │
-    a call needs nodes ──▶ values.prepare: what of their variables, constants and tables has no value ◀─────┘
-                           yet gets it, once
+    files.read ──▶ prepared ──▶ weights ──▶ one graph, one session ──▶ Model
+                                                                         │
+    a call needs nodes ──▶ values.prepare: what of their variables,  ◀───┘
+                           constants and tables has no value yet gets it, once
 
 What no call needs is never read: the slots of an optimizer stay in the checkpoint.
 """
@@ -20,11 +20,12 @@ from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, UnsafeModelError, UsageError
-from tf1sessions.models import checks, files, interface, parts, risks, upgrades, values, weights
+from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, UsageError
+from tf1sessions.models import files, parts, upgrades, values, weights
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.interface import Interface, TensorSpec
-from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
+from tf1sessions.models.prepared import Prepared, default_signature
+from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
 from tf1sessions.sessions import lanes
@@ -184,6 +185,7 @@ class Model:
         signature: The one that the model itself answers to.
         notes: What was chosen, guessed and upgraded, in sentences.
         graph: The ``tf.Graph``. It is sealed.
+        plan: What it was loaded from, as it was before (:class:`~tf1sessions.models.prepared.Prepared`).
 
     Thread-safety: everything is safe from any thread.
     """
@@ -196,41 +198,16 @@ class Model:
         inputs: Sequence[str] | Mapping[str, str] | None = None,
         outputs: Sequence[str] | Mapping[str, str] | None = None,
         initialize: bool = False,
-        allow_ops: Collection[str] = (),
+        allow_ops: Collection[str] | None = (),
         fold_constants: bool = False,
         config: Any = None,
     ) -> None:
         self.path = artifact.path
         self.kind = artifact.kind
-        self._allowed = _op_names(allow_ops)
         self._prepared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # requests of run() that need no more
-        self._artifact = artifact
-
-        graph_def, upgraded = upgrades.upgrade(artifact.graph_def)
-        checks.check(graph_def, artifact)
-        wiring = Wiring(graph_def)
-        notes = [*artifact.notes, *upgraded]
-
-        told = _interfaces(artifact, wiring, inputs, outputs)
-        unknown = upgrades.unknown_operations(graph_def)
-        self._unknown = unknown
-        self._whole = wiring
-        if unknown:
-            graph_def, told, note = parts.without_unknown(unknown, wiring, told, artifact.path)
-            wiring = Wiring(graph_def)
-            notes.append(note)
-        _check_tensors(wiring, told, artifact.path)
-        main = values.main_operations(artifact, wiring)
-        self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
-
-        # Before anything runs, and before TensorFlow sees the graph: to infer shapes it runs parts of what it imports.
-        self._told = wiring
-        for name, one in told.items():
-            roots = [spec.tensor for spec in one.outputs.values()]
-            self._vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
-        self._vet(main, artifact.assets, "initialization")
-        wiring = Wiring(parts.without_risks(wiring, self._allowed))
-        graph_def = parts.without_gradient_stops(wiring)
+        plan = self.plan = Prepared(artifact, inputs, outputs, allow_ops)
+        notes, told, main = list(plan.notes), plan.interfaces, plan.main
+        graph_def = parts.without_gradient_stops(plan.wiring)
         wiring = Wiring(graph_def)
 
         large: list[weights.Weight] = []
@@ -256,12 +233,12 @@ class Model:
                 self._wiring = Wiring(self._gs.graph.as_graph_def())
             self.graph = self._gs.graph
             self._values = values.Values(
-                artifact, self._wiring, large, restoring, fills, self._gs.session, initialize, self._vet
+                artifact, self._wiring, large, restoring, fills, self._gs.session, initialize, self.plan.vet
             )
             self.signatures: dict[str, Signature] = {
                 name: Signature(self, _completed(one, self.graph)) for name, one in told.items()
             }
-            self.signature = self.signatures[_default(self.signatures, signature, notes)]
+            self.signature = self.signatures[default_signature(self.signatures, signature, notes)]
             for operation in main:
                 self._values.run_once(operation, artifact.assets)
             for each in self.signatures.values():
@@ -378,8 +355,8 @@ class Model:
         node = node_of(name)
         if node in self._wiring.nodes:
             return
-        needed = self._whole.ancestors([node])
-        lost = {op: names for op, names in self._unknown.items() if not needed.isdisjoint(names)}
+        needed = self.plan.whole.ancestors([node])
+        lost = {op: names for op, names in self.plan.unknown.items() if not needed.isdisjoint(names)}
         if lost:
             gone = parts.told_operations(lost)
             raise UnknownOperationError(
@@ -402,118 +379,11 @@ class Model:
     def _prepare(self, fetches: Collection[str], feeds: Collection[str]) -> None:
         """Makes ready what a request needs: refuses what is unsafe in it, and sets the values it needs."""
         cut = [tensor_name(name) for name in feeds]
-        self._vet(fetches, cut, "what is fetched")
+        self.plan.vet(fetches, cut, "what is fetched")
         self._values.prepare(self._wiring.ancestors([node_of(name) for name in fetches], cut))
-
-    def _vet(self, fetches: Collection[str], feeds: Collection[str], what: str = "what is run") -> None:
-        """Refuses a request whose operations touch files, the network or Python.
-
-        Filling a table from one of the artifact's own files is none of that, where the file's path is fed.
-        """
-        found = risks.risky(
-            self._told.graph_def,
-            self._told.graph_def.library,
-            [name for name in fetches if node_of(name) in self._told.nodes],
-            feeds=list(feeds),
-            saver=self._saver,
-            assets=self._artifact.assets.keys() & set(feeds),
-        )
-        refused = {op: names for op, names in found.items() if op not in self._allowed}
-        if refused:
-            reached = "; ".join(f"{op} ({risks.RISKS[op].why}): {listed(names)}" for op, names in refused.items())
-            allowing = ", ".join(f'"{op}"' for op in refused)
-            raise UnsafeModelError(
-                f"{what} of this model would run {reached}",
-                where=self.path,
-                next_step=f"If you trust whoever wrote it: load(..., allow_ops={{{allowing}}}).",
-                nodes=refused,
-            )
 
 
 # ------------------------------------------------------------------------------------------------- what load() goes by
-
-
-def _interfaces(artifact: Artifact, wiring: Wiring, inputs: Any, outputs: Any) -> dict[str, Interface]:
-    """The signatures of the file, or the one that the caller names, or the one that the graph suggests."""
-    if inputs is None and outputs is None:
-        told = {
-            name: interface.of_signature(name, signature, wiring)
-            for name, signature in sorted(artifact.signatures.items())
-            if not name.startswith("__saved_model")
-        }
-        told = {name: one for name, one in told.items() if one.outputs}
-        if told:
-            return told
-    named_inputs, named_outputs = (_tensors(names) for names in (inputs, outputs))
-    for role, tensors in (("input", named_inputs), ("output", named_outputs)):
-        for tensor in tensors or ():
-            _check_tensor(wiring, role, tensor, tensor, artifact.path)
-    guessed = interface.guess(wiring, named_inputs, named_outputs)
-    if isinstance(inputs, Mapping):
-        guessed = dataclasses.replace(guessed, inputs=_renamed(guessed.inputs, inputs))
-    if isinstance(outputs, Mapping):
-        guessed = dataclasses.replace(guessed, outputs=_renamed(guessed.outputs, outputs))
-    if not guessed.outputs:
-        raise ModelError(
-            "no outputs can be told from the graph",
-            where=artifact.path,
-            next_step="Name them: load(path, outputs=['probs:0']); `tf1sessions inspect` shows what is there.",
-        )
-    return {guessed.name: guessed}
-
-
-def _renamed(specs: Mapping[str, TensorSpec], names: Mapping[str, str]) -> dict[str, TensorSpec]:
-    by_tensor = {spec.tensor: spec for spec in specs.values()}
-    return {name: dataclasses.replace(by_tensor[tensor_name(tensor)], name=name) for name, tensor in names.items()}
-
-
-def _default(signatures: Mapping[str, Signature], asked: str | None, notes: list[str]) -> str:
-    if asked is not None:
-        if asked not in signatures:
-            raise UsageError(
-                f"there is no signature {asked!r}",
-                where="signature=",
-                next_step=f"There are {', '.join(map(repr, signatures))}.",
-            )
-        return asked
-    name = interface.default_name(signatures)
-    if len(signatures) > 1 and name not in interface.DEFAULT_NAMES:
-        notes.append(f"of the signatures {', '.join(map(repr, signatures))}, {name!r} is the model's own")
-    return name
-
-
-def _tensors(names: Sequence[str] | Mapping[str, str] | None) -> list[str] | None:
-    if names is None:
-        return None
-    if isinstance(names, str):
-        raise UsageError(
-            f"inputs= or outputs= is the string {names!r}", where="load()", next_step=f"Give a list: [{names!r}]."
-        )
-    return [tensor_name(name) for name in (names.values() if isinstance(names, Mapping) else names)]
-
-
-def _check_tensors(wiring: Wiring, told: Mapping[str, Interface], path: str) -> None:
-    """Every input and output is in the graph.
-
-    Raises:
-        UsageError: One is not.
-    """
-    for one in told.values():
-        for role, specs in (("input", one.inputs), ("output", one.outputs)):
-            for spec in specs.values():
-                _check_tensor(wiring, role, spec.name, spec.tensor, path)
-
-
-def _check_tensor(wiring: Wiring, role: str, name: str, tensor: str, path: str) -> None:
-    node = wiring.nodes.get(node_of(tensor))
-    index = int(tensor.rpartition(":")[2])
-    if node is None or index >= len(interface.output_types(node)):
-        near = difflib.get_close_matches(node_of(tensor), wiring.nodes, 3)
-        raise UsageError(
-            f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have",
-            where=path,
-            next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there.",
-        )
 
 
 def _whole(graph_def: Any, artifact: Artifact) -> Any:
@@ -574,16 +444,6 @@ def _completed(one: Interface, graph: Any) -> Interface:
         return found
 
     return dataclasses.replace(one, inputs=complete(one.inputs), outputs=complete(one.outputs))
-
-
-def _op_names(allow_ops: Collection[str]) -> frozenset[str]:
-    if isinstance(allow_ops, str):
-        raise UsageError(
-            f"allow_ops is the string {allow_ops!r}",
-            where="load()",
-            next_step=f"Give a set of operations: allow_ops={{{allow_ops!r}}}.",
-        )
-    return frozenset(allow_ops)
 
 
 def _name_of(item: Any) -> str:

@@ -1,5 +1,36 @@
 """Leaving TensorFlow 1, a proven step at a time.
 
-``graphs/`` graphs of TensorFlow 1 as functions of TensorFlow 2 · ``checkpoints/`` its checkpoints for objects of
-TensorFlow 2, and back · ``recorder.py`` for the old machine: what a program computes there, as a trace
+``modules.py`` graphs as modules of TensorFlow 2: :func:`function` · ``sources.py`` what is to become one ·
+``variables.py`` which variables it has · ``values.py`` their values · ``tables.py`` its lookup tables · ``calls.py``
+one way to call it · ``graphs/`` graphs of TensorFlow 1 as functions of TensorFlow 2 · ``checkpoints/`` its checkpoints
+for objects of TensorFlow 2, and back · ``recorder.py`` for the old machine: what a program computes there, as a trace
+
+A name is fetched from its file when it is used first; importing this package imports no TensorFlow.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tf1sessions.porting.modules import GraphModule, function
+
+__all__ = ["GraphModule", "function"]
+
+# Public name -> the module that defines it.
+_HOMES = {
+    "GraphModule": "tf1sessions.porting.modules",
+    "function": "tf1sessions.porting.modules",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -54,6 +54,8 @@ __all__ = ["Replay"]
 Env = MutableMapping[Any, Any]
 
 _PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
+#: What has one output, and no effect: where that is given, nothing of it is made.
+_GIVEN_WHOLE = {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const"}
 # What a graph says about itself, where it was computed, and how gradients were made in the process that wrote it.
 _NOT_KEPT = ("_class", "_output_shapes", "_gradient_op_type")
 #: How often the shapes of loop variables are widened before they are left open. Arbitrary; one or two steps are usual.
@@ -70,6 +72,7 @@ class Replay:
         where: Where the graph comes from, for errors.
 
     Attributes:
+        used: The inputs that are needed.
         variables: The names of the variables that are needed, references and resources.
         tables: The names of the lookup tables that are needed.
 
@@ -98,7 +101,9 @@ class Replay:
         self._dtypes = {
             key: tf.as_dtype(placeholders[key[0]].attr["dtype"].type) for key in inputs if key[0] in placeholders
         }
-        self._structure = Structure(graph_def, outputs, inputs, where)
+        cut = {*inputs, *_run_of(graph_def, inputs)}
+        self._structure = Structure(graph_def, outputs, cut, where)
+        self.used = cut.intersection(self._structure.taken(), inputs) | cut.intersection(outputs)
         self._lists = LocalLists(self._structure, where)
         self._conditions = _Conditions(self._structure)
         self._needs: dict[Any, list[Key]] = {}
@@ -129,6 +134,7 @@ class Replay:
                 operation on a reference for which TensorFlow 2 has none.
         """
         env: Env = {key: tf.convert_to_tensor(value, self._dtypes.get(key)) for key, value in given.items()}
+        env.update({(name, CONTROL): None for name, _ in given})
         for name in self.variables:
             variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
             private.resource_variable_ops.variable_accessed(variable)  # a GradientTape watches it
@@ -338,6 +344,12 @@ class Replay:
             env[name, 0], env[name, CONTROL] = last[variable], last[variable].op
         for one, value in zip(lists, ended[len(loop.variables) :], strict=True):
             env["list", one] = value
+
+
+def _run_of(graph_def: Any, inputs: Collection[Key]) -> Iterable[Key]:
+    """That the nodes of inputs have run, where all of such a node is given: nothing runs there."""
+    whole = {name for name, index in inputs if index == 0}
+    return [(node.name, CONTROL) for node in graph_def.node if node.name in whole and node.op in _GIVEN_WHOLE]
 
 
 def _value(value: Any) -> Any:

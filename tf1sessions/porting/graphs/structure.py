@@ -170,6 +170,10 @@ class Structure:
     def is_given(self, key: Key) -> bool:
         return key in self._given
 
+    def taken(self) -> set[Key]:
+        """What nodes take."""
+        return {key for keys in self.inputs.values() for key in keys}
+
     # -- finding out -----------------------------------------------------------------------------------------------
 
     def _error(self, message: str, *names: str) -> ConversionError:

@@ -1,0 +1,214 @@
+"""A model's graph as today's TensorFlow takes it, and what it takes and gives. Nothing of it has run, or been imported.
+
+::
+
+    Artifact ──▶ upgrades ──▶ checks ──▶ interfaces ──▶ without what is unknown ──▶ vet ──▶ without what is risky
+
+It is vetted before TensorFlow sees it, because to infer shapes TensorFlow runs parts of what it imports.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from tf1sessions.errors import ModelError, UnsafeModelError, UsageError
+from tf1sessions.models import checks, interface, parts, risks, upgrades, values
+from tf1sessions.models.files import Artifact
+from tf1sessions.models.interface import Interface, TensorSpec
+from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
+
+__all__ = ["Prepared", "default_signature"]
+
+
+class Prepared:
+    """See the module.
+
+    Args:
+        artifact: What was read.
+        inputs, outputs: As for :func:`~tf1sessions.load`.
+        allow_ops: Operations that may run although they touch files, the network or Python; None for all.
+
+    Attributes:
+        artifact: As given.
+        wiring: The graph.
+        interfaces: By the names of the signatures.
+        allowed: As ``allow_ops``.
+        main: The operations that initialize a SavedModel or an export.
+        whole: The graph before what needs unknown operations was left out.
+        unknown: The unknown operations, with their nodes.
+        notes: What was chosen and upgraded, in sentences.
+
+    Raises:
+        ModelError: As :func:`~tf1sessions.load`.
+        UsageError: A tensor that is not there.
+
+    Thread-safety: vet() is safe from any thread.
+    """
+
+    def __init__(
+        self,
+        artifact: Artifact,
+        inputs: Sequence[str] | Mapping[str, str] | None = None,
+        outputs: Sequence[str] | Mapping[str, str] | None = None,
+        allow_ops: Collection[str] | None = (),
+    ) -> None:
+        self.artifact = artifact
+        self.allowed = None if allow_ops is None else _op_names(allow_ops)
+        graph_def, upgraded = upgrades.upgrade(artifact.graph_def)
+        checks.check(graph_def, artifact)
+        wiring = self.whole = Wiring(graph_def)
+        notes = [*artifact.notes, *upgraded]
+
+        told = _interfaces(artifact, wiring, inputs, outputs)
+        self.unknown = upgrades.unknown_operations(graph_def)
+        if self.unknown:
+            graph_def, told, note = parts.without_unknown(self.unknown, wiring, told, artifact.path)
+            wiring = Wiring(graph_def)
+            notes.append(note)
+        _check_tensors(wiring, told, artifact.path)
+        self.interfaces = told
+        self.main = values.main_operations(artifact, wiring)
+        self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
+
+        self._told = wiring
+        for name, one in told.items():
+            roots = [spec.tensor for spec in one.outputs.values()]
+            self.vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
+        self.vet(self.main, artifact.assets, "initialization")
+        self.wiring = wiring if self.allowed is None else Wiring(parts.without_risks(wiring, self.allowed))
+        self.notes: tuple[str, ...] = tuple(notes)
+
+    def vet(self, fetches: Collection[str], feeds: Collection[str], what: str = "what is run") -> None:
+        """Refuses a request whose operations touch files, the network or Python.
+
+        Filling a table from one of the artifact's own files is none of that, where the file's path is fed.
+
+        Raises:
+            UnsafeModelError: It would run what was not allowed.
+        """
+        if self.allowed is None:
+            return
+        found = risks.risky(
+            self._told.graph_def,
+            self._told.graph_def.library,
+            [name for name in fetches if node_of(name) in self._told.nodes],
+            feeds=list(feeds),
+            saver=self._saver,
+            assets=self.artifact.assets.keys() & set(feeds),
+        )
+        refused = {op: names for op, names in found.items() if op not in self.allowed}
+        if refused:
+            reached = "; ".join(f"{op} ({risks.RISKS[op].why}): {listed(names)}" for op, names in refused.items())
+            allowing = ", ".join(f'"{op}"' for op in refused)
+            raise UnsafeModelError(
+                f"{what} of this model would run {reached}",
+                where=self.artifact.path,
+                next_step=f"If you trust whoever wrote it: load(..., allow_ops={{{allowing}}}).",
+                nodes=refused,
+            )
+
+
+def default_signature(signatures: Collection[str], asked: str | None, notes: list[str]) -> str:
+    """The signature that a model answers to: the one that is asked for, or the first of those that usually are it.
+
+    Args:
+        signatures: Their names.
+        asked: By the caller.
+        notes: Gets a sentence where there was a choice.
+
+    Raises:
+        UsageError: There is no such signature.
+    """
+    if asked is not None:
+        if asked not in signatures:
+            raise UsageError(
+                f"there is no signature {asked!r}",
+                where="signature=",
+                next_step=f"There are {', '.join(map(repr, signatures))}.",
+            )
+        return asked
+    name = interface.default_name(signatures)
+    if len(signatures) > 1 and name not in interface.DEFAULT_NAMES:
+        notes.append(f"of the signatures {', '.join(map(repr, signatures))}, {name!r} is the model's own")
+    return name
+
+
+def _interfaces(artifact: Artifact, wiring: Wiring, inputs: Any, outputs: Any) -> dict[str, Interface]:
+    """The signatures of the file, or the one that the caller names, or the one that the graph suggests."""
+    if inputs is None and outputs is None:
+        told = {
+            name: interface.of_signature(name, signature, wiring)
+            for name, signature in sorted(artifact.signatures.items())
+            if not name.startswith("__saved_model")
+        }
+        told = {name: one for name, one in told.items() if one.outputs}
+        if told:
+            return told
+    named_inputs, named_outputs = (_tensors(names) for names in (inputs, outputs))
+    for role, tensors in (("input", named_inputs), ("output", named_outputs)):
+        for tensor in tensors or ():
+            _check_tensor(wiring, role, tensor, tensor, artifact.path)
+    guessed = interface.guess(wiring, named_inputs, named_outputs)
+    if isinstance(inputs, Mapping):
+        guessed = dataclasses.replace(guessed, inputs=_renamed(guessed.inputs, inputs))
+    if isinstance(outputs, Mapping):
+        guessed = dataclasses.replace(guessed, outputs=_renamed(guessed.outputs, outputs))
+    if not guessed.outputs:
+        raise ModelError(
+            "no outputs can be told from the graph",
+            where=artifact.path,
+            next_step="Name them: load(path, outputs=['probs:0']); `tf1sessions inspect` shows what is there.",
+        )
+    return {guessed.name: guessed}
+
+
+def _renamed(specs: Mapping[str, TensorSpec], names: Mapping[str, str]) -> dict[str, TensorSpec]:
+    by_tensor = {spec.tensor: spec for spec in specs.values()}
+    return {name: dataclasses.replace(by_tensor[tensor_name(tensor)], name=name) for name, tensor in names.items()}
+
+
+def _tensors(names: Sequence[str] | Mapping[str, str] | None) -> list[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise UsageError(
+            f"inputs= or outputs= is the string {names!r}", where="load()", next_step=f"Give a list: [{names!r}]."
+        )
+    return [tensor_name(name) for name in (names.values() if isinstance(names, Mapping) else names)]
+
+
+def _check_tensors(wiring: Wiring, told: Mapping[str, Interface], path: str) -> None:
+    """Every input and output is in the graph.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for one in told.values():
+        for role, specs in (("input", one.inputs), ("output", one.outputs)):
+            for spec in specs.values():
+                _check_tensor(wiring, role, spec.name, spec.tensor, path)
+
+
+def _check_tensor(wiring: Wiring, role: str, name: str, tensor: str, path: str) -> None:
+    node = wiring.nodes.get(node_of(tensor))
+    index = int(tensor.rpartition(":")[2])
+    if node is None or index >= len(interface.output_types(node)):
+        near = difflib.get_close_matches(node_of(tensor), wiring.nodes, 3)
+        raise UsageError(
+            f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have",
+            where=path,
+            next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there.",
+        )
+
+
+def _op_names(allow_ops: Collection[str]) -> frozenset[str]:
+    if isinstance(allow_ops, str):
+        raise UsageError(
+            f"allow_ops is the string {allow_ops!r}",
+            where="load()",
+            next_step=f"Give a set of operations: allow_ops={{{allow_ops!r}}}.",
+        )
+    return frozenset(allow_ops)

@@ -1,0 +1,234 @@
+"""One way to call a graph: inputs by name, outputs as the graph or its builder has them.
+
+A call goes straight to the concrete function for the inputs that are given. Switches (inputs that are one boolean) may
+be given as Python's ``True`` and ``False``: for each there is a concrete function in which the branches not taken are
+not there. Given as a tensor, they are tensors.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.models.interface import TensorSpec
+from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
+from tf1sessions.runtime import tf
+
+__all__ = ["GraphFunction", "GraphParts", "argument_name"]
+
+tf2: Any = tf.compat.v2
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphParts:
+    """A graph, and what takes the place of what it keeps.
+
+    Attributes:
+        graph_def: The graph.
+        where: Where it comes from, for errors.
+        variables: Node of a variable -> the ``tf.Variable``.
+        constants: Const node -> the ``tf.Variable`` that takes its place.
+        tables: Node of a table -> the table.
+    """
+
+    graph_def: Any
+    where: str
+    variables: Mapping[str, Any]
+    constants: Mapping[str, Any]
+    tables: Mapping[str, Any]
+
+
+class GraphFunction:
+    """``function(x=..., training=True)``; or ``function(structure)``, with the inputs in the structure they have.
+
+    Args:
+        name: Of the signature.
+        parts: The graph.
+        inputs: Name -> what it is.
+        outputs: Name -> tensor.
+        effects: Operations that a call runs as well, after the outputs are computed.
+        structures: The inputs and the outputs with their names in the place of tensors; flat dicts by default.
+
+    Attributes:
+        name, inputs, outputs: As given.
+
+    Thread-safety: safe to call from any thread.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parts: GraphParts,
+        inputs: Mapping[str, TensorSpec],
+        outputs: Mapping[str, str],
+        effects: Sequence[str] = (),
+        structures: tuple[Any, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.inputs = dict(inputs)
+        self.outputs = dict(outputs)
+        self._parts = parts
+        self._effects = [(effect, CONTROL) for effect in effects]
+        self._given: Any
+        self._results: Any
+        self._given, self._results = structures or (None, None)
+        if self._results is None:
+            self._results = {each: each for each in outputs}
+        self._switches = {
+            each for each, spec in inputs.items() if spec.dtype == tf.bool and spec.shape.is_compatible_with([])
+        }
+        self._calls: dict[Any, _Call] = {}
+        self._lock = threading.Lock()  # held while a call is traced
+
+    @property
+    def concrete(self) -> Any:
+        """The ConcreteFunction of the inputs that have no default. Its arguments are in the order of :attr:`inputs`."""
+        return self._call_for(self._required(), {}).concrete
+
+    def __call__(self, values: Any = None, /, **named: Any) -> Any:
+        """Runs the graph.
+
+        Args:
+            values: Inputs by name, or in the structure that the builder took.
+            **named: Inputs by name.
+
+        Returns:
+            The tensors: by the names of the outputs, or in the structure that the builder returned.
+
+        Raises:
+            TypeError: An input is unknown or missing.
+            ValueError: A value does not have the shape of its input.
+        """
+        given: Mapping[str, Any] = named if values is None else self._by_name(values, named)
+        call = self._calls.get(tuple(given))
+        if call is None or self._switches:
+            call, given = self._call_of(given)
+        return call(given)
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the outputs, in the order in which their structure is flattened."""
+        return list(tf.nest.flatten(self._results))
+
+    def _required(self) -> tuple[str, ...]:
+        return tuple(name for name, spec in self.inputs.items() if not spec.optional)
+
+    def _by_name(self, values: Any, named: Mapping[str, Any]) -> dict[str, Any]:
+        if isinstance(values, Mapping) and all(key in self.inputs for key in values):
+            return {**values, **named}
+        structure = self._given if self._given is not None else dict.fromkeys(self._required())
+        if not tf.nest.is_nested(values) or isinstance(values, np.ndarray):
+            names = list(self._required())
+            if len(names) == 1:
+                return {names[0]: values, **named}
+        try:
+            tf.nest.assert_same_structure(structure, values, check_types=False)
+        except (TypeError, ValueError):
+            leaves = tf.nest.flatten_up_to(structure, values) if self._given is not None else None
+            if leaves is None:
+                raise TypeError(f"{self.name!r} takes {self._told()}, by name") from None
+            return {**dict(zip(tf.nest.flatten(structure), leaves, strict=True)), **named}
+        return {**dict(zip(tf.nest.flatten(structure), tf.nest.flatten(values), strict=True)), **named}
+
+    def _call_of(self, given: Mapping[str, Any]) -> tuple[_Call, Mapping[str, Any]]:
+        fixed = {name: bool(given[name]) for name in self._switches if isinstance(given.get(name), bool | np.bool_)}
+        rest = {name: value for name, value in given.items() if name not in fixed}
+        return self._call_for(tuple(rest), fixed), rest
+
+    def _call_for(self, names: tuple[str, ...], fixed: Mapping[str, bool]) -> _Call:
+        key = names if not fixed else (names, *sorted(fixed.items()))
+        call = self._calls.get(key)
+        if call is None:
+            self._check({*names, *fixed})
+            order = tuple(name for name in self.inputs if name in names)
+            same = order if not fixed else (order, *sorted(fixed.items()))
+            with self._lock:
+                call = self._calls.get(same) or self._traced(order, fixed)
+                self._calls[same] = self._calls[key] = call
+        return call
+
+    def _check(self, names: set[str]) -> None:
+        unknown = [name for name in names if name not in self.inputs]
+        missing = [name for name in self._required() if name not in names]
+        if unknown or missing:
+            wrong = f"has no input {unknown[0]!r}" if unknown else f"needs the input {missing[0]!r}, which is not given"
+            raise TypeError(f"the signature {self.name!r} {wrong}; its inputs are {self._told()}")
+
+    def _told(self) -> str:
+        each = [
+            f"{name} {spec.dtype.name} {spec.shape}" + (" (optional)" if spec.optional else "")
+            for name, spec in self.inputs.items()
+        ]
+        return ", ".join(each) or "none"
+
+    # -- tracing
+
+    def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> _Call:
+        specs = [self.inputs[name] for name in names]
+        arguments = [
+            tf.TensorSpec(spec.shape, spec.dtype, argument_name(name)) for name, spec in zip(names, specs, strict=True)
+        ]
+        body = self.body(names, fixed)
+        with tf.init_scope():
+            concrete = tf2.function(lambda *values: body(values), autograph=False).get_concrete_function(*arguments)
+        return _Call(concrete, specs)
+
+    def body(self, names: Sequence[str], fixed: Mapping[str, bool] | None = None) -> Callable[[Sequence[Any]], Any]:
+        """What makes the graph in the default graph, of the tensors of these inputs in this order."""
+        parts = self._parts
+        fixed = fixed or {}
+        keys = [key_of(self.inputs[name].tensor) for name in names]
+        constants = {key_of(self.inputs[name].tensor): value for name, value in fixed.items()}
+        outputs = {name: key_of(tensor) for name, tensor in self.outputs.items()}
+        cut: set[Key] = {*keys, *constants, *((name, 0) for name in parts.constants)}
+        replay = Replay(parts.graph_def, [*outputs.values(), *self._effects], cut, parts.where)
+
+        def run(values: Sequence[Any]) -> Any:
+            given = {**dict(zip(keys, values, strict=True)), **constants}
+            given |= {(name, 0): variable for name, variable in parts.constants.items() if (name, 0) in replay.used}
+            handles = {name: parts.tables[name].resource_handle for name in replay.tables}
+            made = replay.run(given, parts.variables, handles)
+            return tf.nest.map_structure(lambda name: tf.identity(made[outputs[name]]), self._results)
+
+        return run
+
+
+class _Call:
+    """A concrete function, and what its arguments must be."""
+
+    def __init__(self, concrete: Any, specs: Sequence[TensorSpec]) -> None:
+        self.concrete = concrete
+        self._arguments = [(spec.name, spec.dtype, spec.shape) for spec in specs]
+
+    def __call__(self, given: Mapping[str, Any]) -> Any:
+        values = [_tensor(name, given[name], dtype, shape) for name, dtype, shape in self._arguments]
+        return self.concrete(*values)
+
+
+def _tensor(name: str, value: Any, dtype: Any, shape: Any) -> Any:
+    """A value as a tensor: as feeding it to a session would make it."""
+    if not isinstance(value, tf.Tensor):
+        if isinstance(value, tf.Variable):
+            value = value.read_value()
+        elif dtype != tf.string and not isinstance(value, np.ndarray):
+            value = np.asarray(value, dtype.as_numpy_dtype)
+        elif isinstance(value, np.ndarray) and dtype != tf.string:
+            value = value.astype(dtype.as_numpy_dtype, copy=False)
+        value = tf.convert_to_tensor(value, dtype)
+    if value.dtype != dtype:
+        raise ValueError(f"input {name!r} is {dtype.name}, and {value.dtype.name} was given")
+    if not shape.is_compatible_with(value.shape):
+        raise ValueError(f"input {name!r} has the shape {shape}, and a value of the shape {value.shape} was given")
+    return value
+
+
+def argument_name(name: str) -> str:
+    """The name of an input as an argument: what is no letter, digit or underscore becomes one."""
+    safe = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return safe if safe[:1].isalpha() else f"input_{safe}"

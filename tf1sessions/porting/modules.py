@@ -1,0 +1,425 @@
+"""function(): what TensorFlow 1 wrote, or a function that builds its graphs, as a ``tf.Module``.
+
+::
+
+    source ──▶ sources: graph, signatures ──▶ variables: which there are ──▶ values ──▶ tf.Variables ─┐
+                                              tables ──▶ tf.lookup tables ────────────────────────────┤
+                                                                                                      ▼
+                         module(x=...) ◀── calls: a ConcreteFunction for the inputs given ◀── graphs: Replay
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.wiring import listed, node_of
+from tf1sessions.porting.calls import GraphFunction, GraphParts, argument_name
+from tf1sessions.porting.graphs.references import TABLES
+from tf1sessions.porting.sources import PLACEHOLDERS, Port, Source, open_source
+from tf1sessions.porting.tables import make_tables
+from tf1sessions.porting.variables import Choice, VariableSpec, chosen, find_variables, frozen_variables
+from tf1sessions.runtime import tf
+
+__all__ = ["GraphModule", "function"]
+
+tf2: Any = tf.compat.v2
+
+_APPLIES = re.compile(r"^(Resource)?(Sparse)?Apply\w+$")
+_UPDATES = "update_ops"
+
+
+def function(
+    source: Port,
+    *,
+    signature: str | None = None,
+    inputs: Any = None,
+    outputs: Sequence[str] | Mapping[str, str] | None = None,
+    train: bool | str | Sequence[str] | None = None,
+    trainable: Choice = None,
+    partitions: str = "joined",
+    tags: Sequence[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    initialize: bool = False,
+    allow_ops: Collection[str] = (),
+) -> GraphModule:
+    """Makes a ``tf.Module`` of what TensorFlow 1 wrote, or of a Python function that builds one of its graphs.
+
+    Args:
+        source: A path of anything that :func:`tf1sessions.load` takes, a :class:`~tf1sessions.Model`, or a function. It
+            is called once, in a fresh graph.
+        signature: The one that the module itself answers to; the one for serving by default. The others are in
+            :attr:`GraphModule.signatures`.
+        inputs: Of an artifact: tensors to feed, as for ``load``. Of a function: a ``tf.TensorSpec`` for each of its
+            parameters, by name or in their order; it gets placeholders. A function without parameters makes its
+            placeholders itself, and returns ``(inputs, outputs)``.
+        outputs: Tensors to give, as for ``load``.
+        train: Which operations are :meth:`GraphModule.train`; True for the graph's own train operation.
+        trainable: Which variables are trained, instead of what the graph says: names, patterns such as
+            ``"dense*/kernel"``, or a function of the name. Constants of a frozen graph can be chosen as well.
+        partitions: Whether a partitioned variable becomes one variable (``"joined"``) or stays in parts (``"kept"``).
+        tags: Which graph of a SavedModel, where there are several.
+        checkpoint: Prefix of a checkpoint with the variables' values, or a folder with one.
+        initialize: Whether variables of an artifact that no checkpoint has get fresh initial values.
+        allow_ops: Operations that the graph of an artifact may run although they touch files, the network or Python.
+
+    Returns:
+        A :class:`GraphModule`.
+
+    Raises:
+        ConversionError: A part of the graph cannot become TensorFlow 2; ``nodes`` names it.
+        ModelError: As :func:`tf1sessions.load`.
+        UsageError: A tensor, signature or variable that is not there.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> import tf1sessions as t1
+        >>> def build(x):
+        ...     w = t1.tf1.get_variable("w", [3, 1], initializer=t1.tf1.ones_initializer())
+        ...     return {"y": t1.tf1.matmul(x, w)}
+        >>> module = t1.porting.function(build, inputs={"x": tf.TensorSpec([None, 3], tf.float32)})
+        >>> module(x=[[1.0, 2.0, 3.0]])["y"].numpy().tolist()
+        [[6.0]]
+        >>> [variable.name for variable in module.trainable_variables]
+        ['w:0']
+    """
+    if not tf.executing_eagerly_outside_functions():
+        raise UsageError(
+            "eager execution is off in this program",
+            where="porting.function()",
+            next_step="Convert in a program of TensorFlow 2: without disable_eager_execution(), disable_v2_behavior() "
+            "or tf1sessions.enable_v1_behavior().",
+        )
+    opened = open_source(
+        source,
+        signature=signature,
+        inputs=inputs,
+        outputs=outputs,
+        tags=tags,
+        checkpoint=checkpoint,
+        initialize=initialize,
+        allow_ops=allow_ops,
+    )
+    return GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
+
+
+class GraphModule(tf2.Module):  # type: ignore[misc]
+    """A graph of TensorFlow 1 with variables of TensorFlow 2; made by :func:`function`.
+
+    Attributes:
+        by_name: The variables by the names that TensorFlow 1 has for them, without ``":0"``.
+        variables, trainable_variables: All of them, and those that are trained.
+        collections: Name of a collection -> the variables in it.
+        notes: What was chosen, guessed and upgraded, in sentences.
+        where: Where it came from.
+
+    Thread-safety: calls are safe from any thread.
+    """
+
+    # As attributes, not as properties: so that a SavedModel has them, too.
+    variables: Any = ()
+    trainable_variables: Any = ()
+
+    def __init__(self, source: Source, *, train: Any, trainable: Choice, partitions: str) -> None:
+        super().__init__(name="graph_module")
+        self.where = source.where
+        self.notes = _plain(source.notes)
+        self._source = source
+        wiring, interfaces = source.wiring, source.prepared.interfaces
+        trained = _train_operations(source, train)
+        updates = _update_operations(source)
+
+        takes = {name: _inputs_of(source, one.inputs) for name, one in interfaces.items()}
+        cut = {spec.tensor for specs in takes.values() for spec in specs.values()}
+        roots = [node_of(spec.tensor) for one in interfaces.values() for spec in one.outputs.values()]
+        needed = wiring.ancestors([*roots, *trained, *updates], cut)
+        specs = find_variables(source.artifact, wiring, needed, trainable)
+        specs += frozen_variables(wiring, needed, trainable, source.artifact.contents)
+        specs = chosen(specs, trainable, source.where)
+        with tf.init_scope():
+            made = _make_variables(source, specs)
+            tables = make_tables(source, [name for name in sorted(needed) if wiring.nodes[name].op in TABLES])
+        self.by_name = {spec.name: made[spec.node] for spec in specs}
+        self.variables = tuple(made[spec.node] for spec in specs)
+        self.trainable_variables = tuple(made[spec.node] for spec in specs if spec.trainable)
+        self.collections = {
+            name: tuple(made[spec.node] for spec in specs if name in spec.collections)
+            for name in sorted({name for spec in specs for name in spec.collections})
+        }
+        self._tables = list(tables.values())
+        parts = GraphParts(
+            wiring.graph_def,
+            source.where,
+            {spec.node: made[spec.node] for spec in specs if not spec.frozen},
+            {spec.node: made[spec.node] for spec in specs if spec.frozen},
+            tables,
+        )
+        calls = {
+            name: GraphFunction(
+                name,
+                parts,
+                takes[name],
+                {key: spec.tensor for key, spec in one.outputs.items()},
+                structures=source.structures,
+            )
+            for name, one in interfaces.items()
+        }
+        own = interfaces[source.signature]
+        self._calls = _Calls(calls, calls[source.signature])
+        if updates:
+            self._calls.update = _with_effects(source, parts, "update", own, takes[source.signature], updates)
+        if trained:
+            self._calls.train = _with_effects(source, parts, "train", own, takes[source.signature], trained)
+
+    def __call__(self, values: Any = None, /, **named: Any) -> Any:
+        """Runs the signature that the module answers to.
+
+        Args:
+            values: Inputs by name, or in the structure that the builder took.
+            **named: Inputs by name. A switch, such as ``training``, may be Python's True or False: the call is then
+                specialised for it.
+
+        Returns:
+            The tensors: by the names of the outputs, or in the structure that the builder returned.
+
+        Raises:
+            TypeError: An input is unknown or missing.
+            ValueError: A value does not have the shape of its input.
+        """
+        return self._calls.own(values, **named)
+
+    @property
+    def concrete(self) -> Any:
+        """The ConcreteFunction of the inputs without a default, in the order of :attr:`inputs`."""
+        return self._calls.own.concrete
+
+    @property
+    def inputs(self) -> dict[str, TensorSpec]:
+        """The inputs, by name."""
+        return dict(self._calls.own.inputs)
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The tensors of the outputs, by name."""
+        return dict(self._calls.own.outputs)
+
+    @property
+    def signatures(self) -> dict[str, GraphFunction]:
+        """All ways to call the graph, by the names of the signatures."""
+        return dict(self._calls.by_signature)
+
+    def update(self, values: Any = None, /, **named: Any) -> Any:
+        """Runs the operations in the collection UPDATE_OPS, such as the moving averages of batch normalisation.
+
+        Returns:
+            The outputs, computed by the same execution; a GradientTape sees them.
+
+        Raises:
+            ConversionError: There are none.
+        """
+        if self._calls.update is None:
+            raise ConversionError(
+                "the graph has no operations in the collection UPDATE_OPS",
+                where=self.where,
+                next_step="Convert a MetaGraph: a frozen graph has lost its collections.",
+                nodes=(),
+            )
+        return self._calls.update(values, **named)
+
+    def train(self, values: Any = None, /, **named: Any) -> Any:
+        """Runs the train operation once.
+
+        Returns:
+            The outputs, computed before the variables change.
+
+        Raises:
+            UsageError: ``train=`` did not name one.
+        """
+        if self._calls.train is None:
+            raise UsageError(
+                "the module was made without its train operation",
+                where=self.where,
+                next_step="Make it by porting.function(..., train=True).",
+            )
+        return self._calls.train(values, **named)
+
+    def export_signatures(self) -> dict[str, Any]:
+        """Concrete functions for ``tf.saved_model.save(module, folder, signatures=module.export_signatures())``."""
+        return {name: _flat(call) for name, call in self._calls.by_signature.items()}
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> Any:
+        """With the functions of a SavedModel: ``loaded(x=...)``, ``loaded.train(...)``, ``loaded.update(...)``."""
+        children = super()._trackable_children(save_type, **kwargs)
+        if save_type == "savedmodel":
+            children.update(self._calls.saved())
+        return children
+
+    def __repr__(self) -> str:
+        return f"<GraphModule of {self.where}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}>"
+
+
+class _Calls:
+    """The functions of a module; not of a kind that is tracked."""
+
+    def __init__(self, by_signature: Mapping[str, GraphFunction], own: GraphFunction) -> None:
+        self.by_signature = by_signature
+        self.own = own
+        self.update: GraphFunction | None = None
+        self.train: GraphFunction | None = None
+        self._saved: dict[str, Any] | None = None
+
+    def saved(self) -> dict[str, Any]:
+        """The functions as a SavedModel has them; the same at each call, as saving looks more than once."""
+        if self._saved is None:
+            named = {"__call__": self.own, "update": self.update, "train": self.train}
+            self._saved = {name: _by_keyword(call) for name, call in named.items() if call is not None}
+        return self._saved
+
+
+def _plain(notes: Sequence[str]) -> str:
+    return "\n".join(notes)
+
+
+# --------------------------------------------------------------------------------------------------------- what to save
+
+
+def _by_keyword(call: GraphFunction) -> Any:
+    """A ``tf.function`` of the inputs by name; by one dict, where a name is none that Python takes."""
+    plain = all(name.isidentifier() for name in call.inputs)
+
+    def run(*structure: Any, **named: Any) -> Any:
+        given = {**(structure[0] if structure else {}), **named}
+        return call(given)
+
+    made = tf2.function(run, autograph=False)
+    required = [name for name, spec in call.inputs.items() if not spec.optional]
+    for names in dict.fromkeys((tuple(required), tuple(call.inputs))):
+        specs = {
+            name: tf.TensorSpec(call.inputs[name].shape, call.inputs[name].dtype, argument_name(name)) for name in names
+        }
+        made.get_concrete_function(**specs) if plain else made.get_concrete_function(specs)
+    return made
+
+
+def _flat(call: GraphFunction) -> Any:
+    """A concrete function that takes the inputs without a default, and gives a dict."""
+    names = [name for name, spec in call.inputs.items() if not spec.optional]
+    specs = [tf.TensorSpec(call.inputs[name].shape, call.inputs[name].dtype, argument_name(name)) for name in names]
+
+    def run(*values: Any) -> dict[str, Any]:
+        results = tf.nest.flatten(call(dict(zip(names, values, strict=True))))
+        return dict(zip(call.output_names, results, strict=True))
+
+    return tf2.function(run, autograph=False).get_concrete_function(*specs)
+
+
+# ------------------------------------------------------------------------------------------------------ what is needed
+
+
+def _inputs_of(source: Source, specs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:
+    found = {}
+    for name, spec in specs.items():
+        told = source.spec(name, spec.tensor)
+        shape = told.shape if told.shape.rank is not None or spec.shape is None else spec.shape
+        found[name] = TensorSpec(name, spec.tensor, told.dtype, shape, spec.optional)
+    return found
+
+
+def _with_effects(
+    source: Source,
+    parts: GraphParts,
+    name: str,
+    own: Any,
+    takes: Mapping[str, TensorSpec],
+    operations: Sequence[str],
+) -> GraphFunction:
+    """The module's own signature, with operations that run as well; what these need beyond it are inputs, too."""
+    cut = {spec.tensor for spec in takes.values()}
+    inputs = dict(takes)
+    needed = source.wiring.ancestors(operations, cut)
+    for node in source.wiring.graph_def.node:
+        if node.name in needed and node.op in PLACEHOLDERS and f"{node.name}:0" not in cut:
+            inputs[node.name] = source.spec(node.name, f"{node.name}:0")
+    outputs = {key: spec.tensor for key, spec in own.outputs.items()}
+    structures = None if source.structures is None else (None, source.structures[1])
+    return GraphFunction(name, parts, inputs, outputs, operations, structures)
+
+
+def _node_list(source: Source, collection: str) -> list[str]:
+    """The operations in a collection, as far as the graph has them."""
+    meta = source.artifact.meta_graph
+    if meta is None or collection not in meta.collection_def:
+        return []
+    names = map(node_of, meta.collection_def[collection].node_list.value)
+    return list(dict.fromkeys(name for name in names if name in source.wiring.nodes))
+
+
+def _update_operations(source: Source) -> list[str]:
+    return _node_list(source, _UPDATES)
+
+
+def _train_operations(source: Source, train: bool | str | Sequence[str] | None) -> list[str]:
+    """The operations that ``train=`` means.
+
+    Raises:
+        ConversionError: True, and the graph has none, or several.
+        UsageError: One is not in the graph.
+    """
+    wiring = source.wiring
+    if train is None or train is False:
+        return []
+    if train is not True:
+        names = [node_of(name) for name in ([train] if isinstance(train, str) else train)]
+        for name in names:
+            if name not in wiring.nodes:
+                raise UsageError(
+                    f"the graph has no operation {name!r}",
+                    where="train=",
+                    next_step=f"Its train operations may be {listed(_train_ends(source)) or 'none'}.",
+                )
+        return names
+    names = _node_list(source, "train_op") or _train_ends(source)
+    if len(names) != 1:
+        raise ConversionError(
+            f"the graph has {len(names) or 'no'} train operations" + (f": {listed(names)}" if names else ""),
+            where=source.where,
+            next_step="Name the one to convert: train='name'." if names else "Convert the graph that was trained.",
+            nodes=tuple(names),
+        )
+    return names
+
+
+def _train_ends(source: Source) -> list[str]:
+    """The ends of what depends on an optimizer's operations."""
+    wiring = source.wiring
+    seen = {node.name for node in wiring.graph_def.node if _APPLIES.match(node.op)}
+    queue = list(seen)
+    while queue:
+        for consumer, _ in wiring.consumers[queue.pop()]:
+            if consumer.name not in seen:
+                seen.add(consumer.name)
+                queue.append(consumer.name)
+    return sorted(name for name in seen if not wiring.consumers[name])
+
+
+def _make_variables(source: Source, specs: Sequence[VariableSpec]) -> dict[str, Any]:
+    """A ``tf.Variable`` for each node, with its value. One value at a time is in memory twice."""
+    by_node = {spec.node: spec for spec in specs}
+    made = {}
+    for node, value in _begin(source, specs):
+        spec = by_node[node]
+        made[node] = tf2.Variable(value, trainable=spec.trainable, name=spec.name, dtype=spec.dtype, shape=spec.shape)
+    return made
+
+
+def _begin(source: Source, specs: Sequence[VariableSpec]) -> Any:
+    yield from source.values.arrays([spec.node for spec in specs if not spec.frozen])
+    for spec in specs:
+        if spec.frozen and (content := source.artifact.contents.get(spec.node)):
+            yield spec.node, content.array(spec.dtype.as_numpy_dtype, spec.shape.as_list())
+        elif spec.frozen:
+            yield spec.node, tf.make_ndarray(source.wiring.nodes[spec.node].attr["value"].tensor)

@@ -1,0 +1,280 @@
+"""What is to become a module: a path of anything that ``load()`` takes, a Model, or a function that builds a graph.
+
+::
+
+    path ──▶ files.read ──┐
+    Model ────────────────┼──▶ Source: the graph, ready for today's TensorFlow · signatures · where the values are
+    build(x, y) ──────────┘
+      in a fresh graph: the arguments are placeholders, the graph and its collections are taken as a MetaGraph
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.models import files
+from tf1sessions.models.arguments import output_types
+from tf1sessions.models.files import Artifact
+from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.model import Model
+from tf1sessions.models.prepared import Prepared, default_signature
+from tf1sessions.models.wiring import Wiring, node_of, tensor_name
+from tf1sessions.porting.values import Values
+from tf1sessions.runtime import tf
+
+__all__ = ["PLACEHOLDERS", "Port", "Source", "open_source"]
+
+#: What :func:`open_source` takes.
+Port: TypeAlias = "str | os.PathLike[str] | Model | Callable[..., Any]"
+
+PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
+#: The signature of a function.
+_SERVING = "serving_default"
+#: Until this version of GraphDef, a placeholder of an unknown shape said that it was a scalar.
+_SHAPES_ARE_TOLD = 24
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A graph, and all that is known of it.
+
+    Attributes:
+        where: Where it comes from, for errors.
+        prepared: The graph.
+        signature: The name of the signature that is the module's own.
+        values: The values of its variables.
+        structures: What a function took and gave, with the names of inputs and outputs in the place of tensors; None
+            for what is not a function.
+        notes: What was chosen, in sentences.
+        kept: What must live as long as the graph is used: the Python functions that it calls.
+    """
+
+    where: str
+    prepared: Prepared
+    signature: str
+    values: Values
+    structures: tuple[Any, Any] | None = None
+    notes: tuple[str, ...] = ()
+    kept: Any = None
+
+    @property
+    def wiring(self) -> Wiring:
+        return self.prepared.wiring
+
+    @property
+    def artifact(self) -> Artifact:
+        return self.prepared.artifact
+
+    def spec(self, name: str, tensor: str) -> TensorSpec:
+        """A tensor of the graph as an input: its dtype and shape, as far as the graph tells them."""
+        node = self.wiring.nodes[node_of(tensor)]
+        index = int(tensor_name(tensor).rpartition(":")[2])
+        if node.op in PLACEHOLDERS:
+            dtype, shape = tf.as_dtype(node.attr["dtype"].type), tf.TensorShape(None)
+            if "shape" in node.attr and node.op != "PlaceholderV2":
+                shape = tf.TensorShape(node.attr["shape"].shape)
+                if shape.rank == 0 and self.wiring.graph_def.versions.producer < _SHAPES_ARE_TOLD:
+                    shape = tf.TensorShape(None)
+            return TensorSpec(name, tensor, dtype, shape, optional=node.op == "PlaceholderWithDefault")
+        types = output_types(node)
+        if index >= len(types) or types[index] is None:
+            raise ConversionError(
+                f"the dtype of {tensor!r} cannot be told, so it cannot be an input",
+                where=self.where,
+                next_step="Name the tensor before it, or the one behind it.",
+                nodes=(node.name,),
+            )
+        shapes = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
+        shape = tf.TensorShape(shapes[index]) if index < len(shapes) else tf.TensorShape(None)
+        return TensorSpec(name, tensor, tf.as_dtype(types[index]).base_dtype, shape)
+
+
+def open_source(
+    source: Port,
+    *,
+    signature: str | None = None,
+    inputs: Any = None,
+    outputs: Any = None,
+    tags: Sequence[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    initialize: bool = False,
+    allow_ops: Collection[str] = (),
+) -> Source:
+    """Reads what is to become a module; see :func:`tf1sessions.porting.function` for the arguments.
+
+    Raises:
+        ConversionError: It is of TensorFlow 2 already.
+        ModelError: As :func:`tf1sessions.load`.
+        UsageError: As there; or a function whose inputs are not told.
+    """
+    prefix = None if checkpoint is None else files.checkpoint_prefix(checkpoint)
+    if isinstance(source, Model):
+        return _of_model(source, signature, inputs, outputs)
+    if not isinstance(source, str | os.PathLike):
+        if not callable(source):
+            raise UsageError(
+                f"the source is {source!r}",
+                where="porting.function()",
+                next_step="Give a path, a Model of tf1sessions.load(), or a Python function that builds a graph.",
+            )
+        return _of_function(source, inputs, outputs, prefix)
+    artifact = files.read(source, tags)
+    _refuse_version_2(artifact)
+    if prefix is not None:
+        artifact = dataclasses.replace(artifact, checkpoint=prefix)
+    prepared = Prepared(artifact, inputs, outputs, allow_ops)
+    notes = [*prepared.notes]
+    chosen = default_signature(prepared.interfaces, signature, notes)
+    values = Values(prepared, initialize=initialize)
+    return Source(artifact.path, prepared, chosen, values, notes=(*notes, *prepared.interfaces[chosen].notes))
+
+
+def _refuse_version_2(artifact: Artifact) -> None:
+    if artifact.meta_graph is not None and len(artifact.meta_graph.object_graph_def.nodes):
+        raise ConversionError(
+            f"{artifact.path} is a SavedModel of TensorFlow 2 already",
+            where="porting.function()",
+            next_step="tf.saved_model.load(path) gives its functions and variables as they are.",
+            nodes=(),
+        )
+
+
+def _of_model(model: Model, signature: str | None, inputs: Any, outputs: Any) -> Source:
+    plan = model.plan
+    if inputs is not None or outputs is not None:
+        plan = Prepared(plan.artifact, inputs, outputs, None)
+    _refuse_version_2(plan.artifact)
+    chosen = model.signature.name if signature is None and model.signature.name in plan.interfaces else signature
+    notes = list(model.notes)
+    chosen = default_signature(plan.interfaces, chosen, notes)
+    return Source(model.path, plan, chosen, Values(plan, model=model), notes=tuple(notes))
+
+
+# --------------------------------------------------------------------------------------- a function that builds a graph
+
+
+def _of_function(build: Callable[..., Any], inputs: Any, outputs: Any, checkpoint: str | None) -> Source:
+    where = f"function {getattr(build, '__qualname__', repr(build))}"
+    _check_parameters(build, inputs, where)
+    if outputs is not None:
+        raise UsageError("outputs= is given for a function", where=where, next_step="Return the outputs from it.")
+    with tf.Graph().as_default() as graph:
+        if inputs is None:
+            taken, given = None, build()
+            if isinstance(given, tuple) and len(given) == 2 and _are_placeholders(given[0]):
+                taken, given = given
+        else:
+            taken = _placeholders(inputs)
+            given = build(**taken) if isinstance(taken, Mapping) else build(*taken)
+        meta = tf.train.export_meta_graph(graph=graph)
+    graph_def = tf.GraphDef()
+    graph_def.CopyFrom(meta.graph_def)
+    meta.ClearField("graph_def")
+    artifact = Artifact(where, "function", graph_def, meta_graph=meta, checkpoint=checkpoint)
+    fetched = _named(given, where)
+    if not fetched:
+        raise UsageError("it returns no tensor", where=where, next_step="Return the outputs, as tensors of the graph.")
+    fed = None if taken is None else _named(taken, where)
+    prepared = Prepared(artifact, fed, fetched, allow_ops=None)
+    (told,) = prepared.interfaces.values()
+    prepared.interfaces = {_SERVING: dataclasses.replace(told, name=_SERVING)}
+    taken_names = _names_for(taken) if taken is not None else {key: key for key in told.inputs}
+    values = Values(prepared, initialize=True)
+    return Source(where, prepared, _SERVING, values, (taken_names, _names_for(given)), kept=graph)
+
+
+def _check_parameters(build: Callable[..., Any], inputs: Any, where: str) -> None:
+    try:
+        signature = inspect.signature(build)
+    except (TypeError, ValueError):  # of a callable in C
+        return
+    required = [
+        each.name
+        for each in signature.parameters.values()
+        if each.default is each.empty and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+    ]
+    if inputs is None and required:
+        raise UsageError(
+            f"it takes {', '.join(required)}, and inputs= does not say what these are",
+            where=where,
+            next_step=f"Give inputs={{{required[0]!r}: tf.TensorSpec([None, 4], tf.float32), ...}}, or make the "
+            "placeholders inside and return (inputs, outputs).",
+        )
+    if inputs is not None:
+        try:
+            signature.bind(**inputs) if isinstance(inputs, Mapping) else signature.bind(*inputs)
+        except TypeError as error:
+            raise UsageError(
+                f"inputs= does not fit its parameters: {error}",
+                where=where,
+                next_step=f"It is {where.split()[-1]}{signature}.",
+            ) from error
+
+
+def _are_placeholders(structure: Any) -> bool:
+    leaves = tf.nest.flatten(structure)
+    return all(isinstance(each, tf.Tensor) and each.op.type in PLACEHOLDERS for each in leaves)
+
+
+def _placeholders(inputs: Any) -> Any:
+    """A placeholder for each TensorSpec of a structure, under the name that it has there."""
+    paths = dict(_paths(inputs))
+    made = {}
+    for path, spec in paths.items():
+        if not isinstance(spec, tf.TensorSpec):
+            raise UsageError(
+                f"inputs= has {spec!r} for {path!r}",
+                where="porting.function()",
+                next_step="Give a tf.TensorSpec(shape, dtype) for each input.",
+            )
+        made[path] = tf.placeholder(spec.dtype, spec.shape, name=_operation_name(spec.name or path))
+    return tf.nest.pack_sequence_as(inputs, list(made.values()))
+
+
+def _operation_name(name: str) -> str:
+    safe = "".join(letter if letter.isalnum() and letter.isascii() or letter in "_./-" else "_" for letter in name)
+    return safe if safe[:1].isalnum() or safe[:1] == "." else f"in{safe}"
+
+
+def _paths(structure: Any) -> Iterator[tuple[str, Any]]:
+    """The leaves of a structure with their path: ``"a"``, ``"b/0"``; a single one is ``"output"``."""
+    leaves = tf.nest.flatten(structure)
+    names = tf.nest.flatten(_named_like(structure, ""))
+    return zip(names, leaves, strict=True)
+
+
+def _named_like(structure: Any, path: str) -> Any:
+    """The structure with the paths of its leaves in it."""
+    if isinstance(structure, Mapping):
+        found = {key: _named_like(value, f"{path}/{key}") for key, value in structure.items()}
+        return tf.nest.pack_sequence_as(structure, tf.nest.flatten(found)) if found else found
+    if tf.nest.is_nested(structure):
+        parts = list(structure)
+        fields = getattr(structure, "_fields", range(len(parts)))
+        leaves = [_named_like(value, f"{path}/{key}") for key, value in zip(fields, parts, strict=True)]
+        return tf.nest.pack_sequence_as(structure, tf.nest.flatten(leaves))
+    return path.removeprefix("/") or "output"
+
+
+def _names_for(structure: Any) -> Any:
+    return _named_like(structure, "")
+
+
+def _named(structure: Any, where: str) -> dict[str, str]:
+    """Path of a leaf -> name of its tensor."""
+    found = {}
+    for path, leaf in _paths(structure):
+        if not isinstance(leaf, tf.Tensor | tf.Variable) or isinstance(leaf, tf.Operation):
+            raise UsageError(
+                f"it returns {leaf!r} for {path!r}",
+                where=where,
+                next_step="Return tensors, in lists, tuples and dicts as you like; an operation that trains is named "
+                "by train=.",
+            )
+        found[path] = (leaf if isinstance(leaf, tf.Tensor) else tf.convert_to_tensor(leaf)).name
+    return found

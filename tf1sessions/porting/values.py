@@ -1,0 +1,171 @@
+"""The values that a graph's variables begin with, read one at a time.
+
+::
+
+    a variable of a checkpoint, restored as it is there ──▶ read straight from the checkpoint
+    any other: initialized, put together on the way     ──▶ a session of ours, which closes when it was asked
+    of a Model                                          ──▶ the Model's own session: what it holds now
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.errors import CheckpointMismatchError, ModelFileError
+from tf1sessions.models.model import Model
+from tf1sessions.models.prepared import Prepared
+from tf1sessions.models.values import find_restoring
+from tf1sessions.models.wiring import listed, node_of, tensor_name
+from tf1sessions.runtime import tf
+
+__all__ = ["Values"]
+
+_READS = "tf1sessions_read"
+
+
+class Values:
+    """The values of the variables of one graph.
+
+    Args:
+        prepared: The graph.
+        initialize: Whether variables that no checkpoint has get fresh initial values.
+        model: The Model whose session holds the values, if there is one.
+
+    Attention: this is **not** thread-safe.
+    """
+
+    def __init__(self, prepared: Prepared, *, initialize: bool = False, model: Model | None = None) -> None:
+        self._prepared = prepared
+        self._initialize = initialize
+        self._model = model
+
+    def arrays(self, names: Collection[str]) -> Iterator[tuple[str, Any]]:
+        """The value of each variable, as an array that nobody else holds.
+
+        Args:
+            names: The nodes that are variables.
+
+        Raises:
+            ModelError: One has no value, or the checkpoint is of another graph.
+        """
+        straight = {} if self._model is not None else {name: self._keys[name] for name in names if name in self._keys}
+        self._check(straight)
+        others = [name for name in names if name not in straight]
+        if others:
+            reads = [self._read_of(name) for name in others]
+            yield from zip(others, self.fetch(reads), strict=True)
+        for name, key in straight.items():
+            yield name, self._read(key)
+
+    def fetch(self, tensors: Sequence[str]) -> list[Any]:
+        """The values of tensors that need no input, computed in a session."""
+        feeds = {
+            tensor: path
+            for tensor, path in self._prepared.artifact.assets.items()
+            if node_of(tensor) in self._prepared.wiring.ancestors(map(node_of, tensors))
+        }
+        if self._model is not None and all(node_of(name) in self._nodes_of_model for name in tensors):
+            return list(self._model.run(list(tensors), feeds))
+        artifact = dataclasses.replace(
+            self._prepared.artifact, graph_def=self._with_reads(tensors), signatures={}, kind="graph"
+        )
+        allowed = self._prepared.allowed
+        with Model(artifact, inputs=[], outputs=tensors, initialize=self._initialize, allow_ops=allowed) as model:
+            return list(model.run(list(tensors), feeds))
+
+    # -- a session
+
+    @functools.cached_property
+    def _nodes_of_model(self) -> set[str]:
+        assert self._model is not None
+        return {operation.name for operation in self._model.graph.get_operations()}
+
+    def _read_of(self, name: str) -> str:
+        """The tensor that is the value of a variable."""
+        wiring = self._prepared.wiring
+        if wiring.nodes[name].op != "VarHandleOp":
+            return f"{name}:0"
+        for consumer, _ in wiring.consumers[name]:
+            if consumer.op == "ReadVariableOp" and len(consumer.input) == 1:
+                return f"{consumer.name}:0"
+        return f"{_READS}/{name}:0"
+
+    def _with_reads(self, tensors: Sequence[str]) -> Any:
+        """The graph, with an operation that reads each variable that the graph itself does not read."""
+        added = [tensor[len(_READS) + 1 : -2] for tensor in tensors if tensor.startswith(f"{_READS}/")]
+        graph_def = self._prepared.wiring.graph_def
+        if not added:
+            return graph_def
+        result = tf.GraphDef()
+        result.CopyFrom(graph_def)
+        for name in added:
+            read = result.node.add(name=f"{_READS}/{name}", op="ReadVariableOp", input=[name])
+            read.attr["dtype"].CopyFrom(self._prepared.wiring.nodes[name].attr["dtype"])
+        return result
+
+    # -- a checkpoint
+
+    @functools.cached_property
+    def _reader(self) -> Any:
+        prefix = self._prepared.artifact.checkpoint
+        try:
+            return None if prefix is None else tf.train.NewCheckpointReader(prefix)
+        except (tf.errors.OpError, ValueError, OSError) as error:
+            raise _unreadable(str(prefix), error) from error
+
+    @functools.cached_property
+    def _keys(self) -> Mapping[str, Any]:
+        """The variables that a checkpoint has as they are, with their keys there."""
+        if self._reader is None:
+            return {}
+        wiring, shapes = self._prepared.wiring, self._reader.get_variable_to_shape_map()
+        found = {}
+        for name, restoring in find_restoring(wiring, self._prepared.artifact.meta_graph).items():
+            value = tensor_name(wiring.nodes[restoring.operation].input[1])
+            if [*restoring.feeds] == [value] and restoring.feeds[value].name in shapes:
+                found[name] = restoring.feeds[value]
+        return found
+
+    def _read(self, key: Any) -> Any:
+        try:
+            value = self._reader.get_tensor(key.name)
+        except (tf.errors.OpError, ValueError, OSError, RuntimeError) as error:
+            raise _unreadable(str(self._prepared.artifact.checkpoint), error) from error
+        _, part = key.slices()
+        return np.ascontiguousarray(value[part]) if part else value
+
+    def _check(self, keys: Mapping[str, Any]) -> None:
+        """Compares the shapes that the graph tells with those of the checkpoint, before anything is read."""
+        saved = self._reader.get_variable_to_shape_map() if keys else {}
+        wrong = {}
+        for name, key in keys.items():
+            whole, _ = key.slices()
+            told = tf.TensorShape(self._prepared.wiring.nodes[name].attr["shape"].shape)
+            expected = tf.TensorShape(whole) if whole is not None else told
+            if not expected.is_compatible_with(saved[key.name]):
+                wrong[key.name] = (tuple(expected.as_list()), tuple(saved[key.name]))
+        if wrong:
+            each = [f"{name} ({list(found)} instead of {list(told)})" for name, (told, found) in wrong.items()]
+            raise CheckpointMismatchError(
+                f"the checkpoint {self._prepared.artifact.checkpoint} is not one of this graph: it has in another "
+                f"shape {listed(each)}",
+                where=self._prepared.artifact.path,
+                next_step="Give the checkpoint that was written with this graph.",
+                missing=(),
+                extra=(),
+                shapes=wrong,
+            )
+
+
+def _unreadable(prefix: str, error: BaseException) -> ModelFileError:
+    return ModelFileError(
+        f"the checkpoint {prefix} cannot be read: {getattr(error, 'message', None) or error}",
+        where="porting.function()",
+        next_step="It may be incomplete: copy all of its files (.index and .data-…) again.",
+        path=prefix,
+    )
