@@ -378,6 +378,7 @@ below, and there are no circles::
         structure.py       where a graph has loops and conditions
         functions.py       the functions that come with a graph
         local_lists.py     TensorArrays and stacks as lists that are values
+        former.py          operations that are no more, as others
         references.py      variables of TensorFlow 1 as those of TensorFlow 2
         replay.py          a graph made again
       checkpoints/       its checkpoints for objects of TensorFlow 2, and back
@@ -386,6 +387,21 @@ below, and there are no circles::
         renaming.py        names that a user gives
         conversion.py      a bare checkpoint in the other form
       recorder.py        for the old machine: what a program computes there, as a trace
+      parity/            the same inputs through two sides
+        views.py           what of a graph can be looked at
+        sides.py           what both sides have
+        artifacts.py       a model of TensorFlow 1 as a side
+        inlining.py        the functions that a graph calls, written out in it
+        functions.py       a function of TensorFlow 2 as a side
+        callables.py       a Python function as a side
+        opening.py         what a side is, told from what the user gave
+        inputs.py          inputs, given or made
+        matching.py        which input or output is which
+        measures.py        how far one array is from another
+        tolerances.py      how far it may be
+        comparison.py      what was found
+        causes.py          why two sides part
+        verifying.py       verify()
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order
       machine.py         what there is on the machine, and what of it bites
@@ -435,6 +451,7 @@ below, and there are no circles::
       report.py          ... what it prints
       memory.py          tf1sessions memory
       doctor.py          tf1sessions doctor
+      verify.py          tf1sessions verify
       progress.py        plain lines about a run
       live.py            the live table of a run
       words.py           how durations and ends are said

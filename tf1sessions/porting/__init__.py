@@ -3,7 +3,8 @@
 ``modules.py`` graphs as modules of TensorFlow 2: :func:`function` · ``sources.py`` what is to become one ·
 ``variables.py`` which variables it has · ``values.py`` their values · ``tables.py`` its lookup tables · ``calls.py``
 one way to call it · ``graphs/`` graphs of TensorFlow 1 as functions of TensorFlow 2 · ``checkpoints/`` its checkpoints
-for objects of TensorFlow 2, and back · ``recorder.py`` for the old machine: what a program computes there, as a trace
+for objects of TensorFlow 2, and back · ``recorder.py`` for the old machine: what a program computes there, as a trace ·
+``parity/`` the same inputs through two sides: :func:`verify`
 
 A name is fetched from its file when it is used first; importing this package imports no TensorFlow.
 """
@@ -15,13 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tf1sessions.porting.modules import GraphModule, function
+    from tf1sessions.porting.parity.comparison import Comparison
+    from tf1sessions.porting.parity.tolerances import Tolerance
+    from tf1sessions.porting.parity.verifying import verify
 
-__all__ = ["GraphModule", "function"]
+__all__ = ["Comparison", "GraphModule", "Tolerance", "function", "verify"]
 
 # Public name -> the module that defines it.
 _HOMES = {
     "GraphModule": "tf1sessions.porting.modules",
     "function": "tf1sessions.porting.modules",
+    "Comparison": "tf1sessions.porting.parity.comparison",
+    "Tolerance": "tf1sessions.porting.parity.tolerances",
+    "verify": "tf1sessions.porting.parity.verifying",
 }
 
 

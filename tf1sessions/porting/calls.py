@@ -8,6 +8,7 @@ not there. Given as a tensor, they are tensors.
 from __future__ import annotations
 
 import dataclasses
+import keyword
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +57,7 @@ class GraphFunction:
         structures: The inputs and the outputs with their names in the place of tensors; flat dicts by default.
 
     Attributes:
-        name, inputs, outputs: As given.
+        name, inputs, outputs, effects: As given.
 
     Thread-safety: safe to call from any thread.
     """
@@ -74,7 +75,7 @@ class GraphFunction:
         self.inputs = dict(inputs)
         self.outputs = dict(outputs)
         self._parts = parts
-        self._effects = [(effect, CONTROL) for effect in effects]
+        self.effects = tuple(effects)
         self._given: Any
         self._results: Any
         self._given, self._results = structures or (None, None)
@@ -187,7 +188,9 @@ class GraphFunction:
         constants = {key_of(self.inputs[name].tensor): value for name, value in fixed.items()}
         outputs = {name: key_of(tensor) for name, tensor in self.outputs.items()}
         cut: set[Key] = {*keys, *constants, *((name, 0) for name in parts.constants)}
-        replay = Replay(parts.graph_def, [*outputs.values(), *self._effects], cut, parts.where)
+        replay = Replay(
+            parts.graph_def, [*outputs.values(), *((effect, CONTROL) for effect in self.effects)], cut, parts.where
+        )
 
         def run(values: Sequence[Any]) -> Any:
             given = {**dict(zip(keys, values, strict=True)), **constants}
@@ -231,4 +234,4 @@ def _tensor(name: str, value: Any, dtype: Any, shape: Any) -> Any:
 def argument_name(name: str) -> str:
     """The name of an input as an argument: what is no letter, digit or underscore becomes one."""
     safe = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return safe if safe[:1].isalpha() else f"input_{safe}"
+    return safe if safe[:1].isalpha() and not keyword.iskeyword(safe) else f"input_{safe}"

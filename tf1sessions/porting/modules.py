@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import keyword
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -144,8 +145,8 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
             made = _make_variables(source, specs)
             tables = make_tables(source, [name for name in sorted(needed) if wiring.nodes[name].op in TABLES])
         self.by_name = {spec.name: made[spec.node] for spec in specs}
-        self.variables = tuple(made[spec.node] for spec in specs)
-        self.trainable_variables = tuple(made[spec.node] for spec in specs if spec.trainable)
+        self.variables = [made[spec.node] for spec in specs]
+        self.trainable_variables = [made[spec.node] for spec in specs if spec.trainable]
         self.collections = {
             name: tuple(made[spec.node] for spec in specs if name in spec.collections)
             for name in sorted({name for spec in specs for name in spec.collections})
@@ -211,6 +212,12 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
     def signatures(self) -> dict[str, GraphFunction]:
         """All ways to call the graph, by the names of the signatures."""
         return dict(self._calls.by_signature)
+
+    @property
+    def steps(self) -> dict[str, GraphFunction]:
+        """What calls besides the signatures change variables: ``"update"`` and ``"train"``, as far as they are there."""
+        both = {"update": self._calls.update, "train": self._calls.train}
+        return {name: call for name, call in both.items() if call is not None}
 
     def update(self, values: Any = None, /, **named: Any) -> Any:
         """Runs the operations in the collection UPDATE_OPS, such as the moving averages of batch normalisation.
@@ -289,7 +296,7 @@ def _plain(notes: Sequence[str]) -> str:
 
 def _by_keyword(call: GraphFunction) -> Any:
     """A ``tf.function`` of the inputs by name; by one dict, where a name is none that Python takes."""
-    plain = all(name.isidentifier() for name in call.inputs)
+    plain = all(name.isidentifier() and not keyword.iskeyword(name) for name in call.inputs)
 
     def run(*structure: Any, **named: Any) -> Any:
         given = {**(structure[0] if structure else {}), **named}

@@ -34,7 +34,8 @@ _NOT_TRAINED = re.compile(
 _WEIGHT_PLACES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseTensorDenseMatMul"), (0, 1)),
     **dict.fromkeys(("Conv2D", "Conv3D", "Conv1D", "DepthwiseConv2dNative", "Conv2DBackpropInput"), (1,)),
-    **dict.fromkeys(("Conv3DBackpropInputV2", "BiasAdd", "BiasAddV1", "FusedMatMul"), (1,)),
+    **dict.fromkeys(("Conv3DBackpropInputV2", "BiasAdd", "BiasAddV1"), (1,)),
+    **dict.fromkeys(("_FusedConv2D", "_FusedMatMul"), (1, 2)),
     **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), (1, 2)),
     **dict.fromkeys(("Gather", "GatherV2", "ResourceGather"), (0,)),
     **dict.fromkeys(("LSTMBlockCell", "BlockLSTM", "GRUBlockCell"), (3, 4, 5, 6, 7, 8)),

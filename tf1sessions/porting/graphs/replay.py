@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import contextlib
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError
+from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.local_lists import LocalLists
 from tf1sessions.porting.graphs.references import (
@@ -222,7 +223,7 @@ class Replay:
         if node.op in SWITCH:
             env[name, 0] = env[name, 1] = values[0]  # which of the two is used tells the branch that uses it
             env[name, CONTROL] = None
-        elif node.op in ENTER or node.op in NEXT or node.op == "LoopCond":
+        elif node.op in ENTER or node.op in NEXT or node.op in ("LoopCond", "PlaceholderWithDefault"):
             env[name, 0], env[name, CONTROL] = values[0], None
         elif name in self._lists:
             self._lists.make(env, name, [_value(value) for value in values])
@@ -242,8 +243,9 @@ class Replay:
                 next_step=f"Name it as an input, or cut the graph behind it by naming an input there: {name}:0.",
                 nodes=(name,),
             )
-        graph = tf.get_default_graph()
-        attributes = {key: value for key, value in node.attr.items() if key not in _NOT_KEPT}
+        attributes = {
+            key: value for key, value in node.attr.items() if key not in _NOT_KEPT and value.WhichOneof("value")
+        }
         kind, attributes = self._functions.used(node.op, attributes)
         with self._after(env, self._structure.inputs[name]):
             if changes_reference(node.op):
@@ -254,11 +256,36 @@ class Replay:
                 made, outputs = make_change(node, values, attributes, self._where)
             else:
                 values = [_value(value) for value in values]
-                made = graph.create_op(kind, values, [], name=name, attrs=attributes)
-                outputs = made.outputs
+                if kind in COMPOSED:
+                    outputs = self._composed(node, values)
+                    made = outputs[0].op
+                else:
+                    made = self._created(kind, values, name, attributes)
+                    outputs = made.outputs
         for index, output in enumerate(outputs):
             env[name, index] = output
         env[name, CONTROL] = made
+
+    def _created(self, kind: str, values: list[Any], name: str, attributes: dict[str, Any]) -> Any:
+        with self._refused(name, kind):
+            return tf.get_default_graph().create_op(current_name(kind), values, [], name=name, attrs=attributes)
+
+    def _composed(self, node: Any, values: list[Any]) -> list[Any]:
+        with self._refused(node.name, node.op), tf.name_scope(f"{node.name}/"):
+            return COMPOSED[node.op](node, values)
+
+    @contextlib.contextmanager
+    def _refused(self, name: str, kind: str) -> Iterator[None]:
+        """What TensorFlow refuses inside is an error of ours that names the node."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, NotImplementedError, tf.errors.OpError) as error:
+            raise ConversionError(
+                f"node {name!r}, a {kind}, cannot be made: {error}",
+                where=self._where,
+                next_step="Convert a part of the graph that does without, by naming other outputs or inputs.",
+                nodes=(name,),
+            ) from error
 
     @contextlib.contextmanager
     def _after(self, env: Env, keys: Iterable[Key]) -> Any:

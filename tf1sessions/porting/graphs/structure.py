@@ -159,7 +159,7 @@ class Structure:
     def predicate(self, switch: str) -> Key:
         """What decides a Switch; without the Identities on the way there, which TensorFlow 1 makes in each branch."""
         name, index = self.inputs[switch][1]
-        while self.nodes[name].op == "Identity" and (name, index) not in self._given:
+        while (name, index) not in self._given and self.nodes[name].op in ("Identity", "PlaceholderWithDefault"):
             name, index = self.inputs[name][0]
         return name, index
 
