@@ -13,17 +13,27 @@ from __future__ import annotations
 import keyword
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.wiring import listed, node_of
 from tf1sessions.porting.calls import GraphFunction, GraphParts, argument_name
-from tf1sessions.porting.graphs.references import TABLES
+from tf1sessions.porting.graphs.references import TABLES, Part
 from tf1sessions.porting.sources import PLACEHOLDERS, Port, Source, open_source
 from tf1sessions.porting.tables import make_tables
-from tf1sessions.porting.variables import Choice, VariableSpec, chosen, find_variables, frozen_variables
+from tf1sessions.porting.variables import (
+    Choice,
+    VariableSpec,
+    chosen,
+    find_variables,
+    frozen_variables,
+    joined,
+    told_slices,
+)
 from tf1sessions.runtime import tf
 
 __all__ = ["GraphModule", "function"]
@@ -95,6 +105,10 @@ def function(
             next_step="Convert in a program of TensorFlow 2: without disable_eager_execution(), disable_v2_behavior() "
             "or tf1sessions.enable_v1_behavior().",
         )
+    if partitions not in ("joined", "kept"):
+        raise UsageError(
+            f"partitions is {partitions!r}", where="porting.function()", next_step="Give 'joined' or 'kept'."
+        )
     opened = open_source(
         source,
         signature=signature,
@@ -139,6 +153,8 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         roots = [node_of(spec.tensor) for one in interfaces.values() for spec in one.outputs.values()]
         needed = wiring.ancestors([*roots, *trained, *updates], cut)
         specs = find_variables(source.artifact, wiring, needed, trainable)
+        if partitions == "joined":
+            specs = joined(specs, source.values.slices() | told_slices(source.artifact, wiring))
         specs += frozen_variables(wiring, needed, trainable, source.artifact.contents)
         specs = chosen(specs, trainable, source.where)
         with tf.init_scope():
@@ -155,7 +171,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         parts = GraphParts(
             wiring.graph_def,
             source.where,
-            {spec.node: made[spec.node] for spec in specs if not spec.frozen},
+            dict(_by_node(specs, made)),
             {spec.node: made[spec.node] for spec in specs if spec.frozen},
             tables,
         )
@@ -215,7 +231,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
 
     @property
     def steps(self) -> dict[str, GraphFunction]:
-        """What calls besides the signatures change variables: ``"update"`` and ``"train"``, as far as they are there."""
+        """The calls that change variables: ``"update"`` and ``"train"``, as far as they are there."""
         both = {"update": self._calls.update, "train": self._calls.train}
         return {name: call for name, call in both.items() if call is not None}
 
@@ -423,9 +439,29 @@ def _make_variables(source: Source, specs: Sequence[VariableSpec]) -> dict[str, 
     return made
 
 
-def _begin(source: Source, specs: Sequence[VariableSpec]) -> Any:
-    yield from source.values.arrays([spec.node for spec in specs if not spec.frozen])
+def _put_together(source: Source, spec: VariableSpec) -> Any:
+    whole = np.empty(spec.shape.as_list(), spec.dtype.as_numpy_dtype)
+    places = {part.node: Part(None, part.begin, part.size).slices for part in spec.parts}
+    for node, value in source.values.arrays(list(places)):
+        whole[places[node]] = value
+    return whole
+
+
+def _by_node(specs: Sequence[VariableSpec], made: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What takes the place of each node that is a variable: a variable, or a part of one."""
     for spec in specs:
+        if spec.parts:
+            for part in spec.parts:
+                yield part.node, Part(made[spec.node], part.begin, part.size)
+        elif not spec.frozen:
+            yield spec.node, made[spec.node]
+
+
+def _begin(source: Source, specs: Sequence[VariableSpec]) -> Iterator[tuple[str, Any]]:
+    yield from source.values.arrays([spec.node for spec in specs if not spec.frozen and not spec.parts])
+    for spec in specs:
+        if spec.parts:
+            yield spec.node, _put_together(source, spec)
         if spec.frozen and (content := source.artifact.contents.get(spec.node)):
             yield spec.node, content.array(spec.dtype.as_numpy_dtype, spec.shape.as_list())
         elif spec.frozen:

@@ -21,6 +21,7 @@ from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared
 from tf1sessions.models.values import find_restoring
 from tf1sessions.models.wiring import listed, node_of, tensor_name
+from tf1sessions.porting.variables import Slice
 from tf1sessions.runtime import tf
 
 __all__ = ["Values"]
@@ -43,6 +44,7 @@ class Values:
         self._prepared = prepared
         self._initialize = initialize
         self._model = model
+        self._last: tuple[str, Any] | None = None
 
     def arrays(self, names: Collection[str]) -> Iterator[tuple[str, Any]]:
         """The value of each variable, as an array that nobody else holds.
@@ -61,6 +63,22 @@ class Values:
             yield from zip(others, self.fetch(reads), strict=True)
         for name, key in straight.items():
             yield name, self._read(key)
+        self._last = None
+
+    def slices(self) -> dict[str, Slice]:
+        """The variables that are parts of what the checkpoint has as a whole."""
+        found = {}
+        for name, key in self._keys.items():
+            shape, places = key.slices()
+            if shape is not None:
+                begin = tuple(place.start or 0 for place in places)
+                size = tuple(
+                    (whole if place.stop is None else place.stop) - start
+                    for whole, place, start in zip(shape, places, begin, strict=True)
+                )
+                if list(size) != shape:
+                    found[name] = Slice(name, key.name, tuple(shape), begin, size)
+        return found
 
     def fetch(self, tensors: Sequence[str]) -> list[Any]:
         """The values of tensors that need no input, computed in a session."""
@@ -132,12 +150,18 @@ class Values:
         return found
 
     def _read(self, key: Any) -> Any:
-        try:
-            value = self._reader.get_tensor(key.name)
-        except (tf.errors.OpError, ValueError, OSError, RuntimeError) as error:
-            raise _unreadable(str(self._prepared.artifact.checkpoint), error) from error
+        """What the checkpoint has, or a part of it; the whole is read once for parts that follow each other."""
+        if self._last is None or self._last[0] != key.name:
+            try:
+                self._last = key.name, self._reader.get_tensor(key.name)
+            except (tf.errors.OpError, ValueError, OSError, RuntimeError) as error:
+                raise _unreadable(str(self._prepared.artifact.checkpoint), error) from error
+        value = self._last[1]
         _, part = key.slices()
-        return np.ascontiguousarray(value[part]) if part else value
+        if not part:
+            self._last = None  # nobody else holds it
+            return value
+        return np.ascontiguousarray(value[part])
 
     def _check(self, keys: Mapping[str, Any]) -> None:
         """Compares the shapes that the graph tells with those of the checkpoint, before anything is read."""

@@ -19,7 +19,17 @@ from tf1sessions.models.values import VARIABLES
 from tf1sessions.models.wiring import Wiring, listed, node_of
 from tf1sessions.runtime import private, tf
 
-__all__ = ["Choice", "VariableSpec", "find_variables", "frozen_variables"]
+__all__ = [
+    "Choice",
+    "Slice",
+    "VariableSpec",
+    "chosen",
+    "find_variables",
+    "frozen_variables",
+    "joined",
+    "told_slices",
+    "variable_definitions",
+]
 
 #: Which variables are trained, as a caller says it: names, patterns (``"dense*/kernel"``), or a function of the name.
 Choice: TypeAlias = "str | Collection[str] | Callable[[str], bool] | None"
@@ -46,17 +56,36 @@ _READ = re.compile(r"(^|/)(read|Read|ReadVariableOp(_\d+)?)$")
 
 
 @dataclasses.dataclass(frozen=True)
+class Slice:
+    """Which part of a partitioned variable a variable is.
+
+    Attributes:
+        node: The part.
+        whole: The name of the partitioned variable.
+        shape: Its shape.
+        begin, size: Where the part begins in each dimension, and how long it is.
+    """
+
+    node: str
+    whole: str
+    shape: tuple[int, ...]
+    begin: tuple[int, ...]
+    size: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class VariableSpec:
     """A variable, or a constant that was one.
 
     Attributes:
         name: As TensorFlow 1 calls it, without ``":0"``.
-        node: Its node.
+        node: Its node; of a joined one, that of its first part.
         dtype: Its ``tf.DType``.
         shape: Its ``tf.TensorShape``.
         trainable: Whether it is trained.
         collections: The collections that it is in, sorted.
         frozen: Whether it is a constant.
+        parts: Of a joined one, its parts.
     """
 
     name: str
@@ -66,6 +95,7 @@ class VariableSpec:
     trainable: bool
     collections: tuple[str, ...] = ()
     frozen: bool = False
+    parts: tuple[Slice, ...] = ()
 
 
 def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], choice: Choice) -> list[VariableSpec]:
@@ -123,6 +153,30 @@ def frozen_variables(
             trained = weight and not _NOT_TRAINED.search(node.name) and not _is_statistic(wiring, node.name)
             specs.append(VariableSpec(node.name, node.name, dtype, shape, trained, frozen=True))
     return specs
+
+
+def joined(specs: Sequence[VariableSpec], slices: Mapping[str, Slice]) -> list[VariableSpec]:
+    """The variables, one for all parts of each that is partitioned; parts that nothing needs included.
+
+    Args:
+        specs: The variables that are needed.
+        slices: Node -> which part it is.
+    """
+    parts: dict[str, list[Slice]] = {}
+    for each in slices.values():
+        parts.setdefault(each.whole, []).append(each)
+    taken = {spec.name for spec in specs if spec.node not in slices}
+    found: dict[str, VariableSpec] = {}
+    for spec in specs:
+        part = slices.get(spec.node)
+        if part is None or part.whole in taken:
+            found[spec.node] = spec
+        elif part.whole not in found:
+            every = tuple(sorted(parts[part.whole], key=lambda each: each.begin))
+            found[part.whole] = dataclasses.replace(
+                spec, name=part.whole, node=every[0].node, shape=tf.TensorShape(part.shape), parts=every
+            )
+    return list(found.values())
 
 
 def chosen(specs: Sequence[VariableSpec], choice: Choice, where: str) -> list[VariableSpec]:
@@ -199,6 +253,19 @@ def _is_statistic(wiring: Wiring, name: str) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------------- the collections
+
+
+def told_slices(artifact: Artifact, wiring: Wiring) -> dict[str, Slice]:
+    """The variables that are parts of others, as the collections tell."""
+    found = {}
+    for definitions in variable_definitions(artifact, wiring).values():
+        for definition in definitions:
+            told = definition.save_slice_info_def
+            if told.full_name:
+                node = node_of(definition.variable_name)
+                shape, begin, size = (tuple(each) for each in (told.full_shape, told.var_offset, told.var_shape))
+                found[node] = Slice(node, told.full_name, shape, begin, size)
+    return found
 
 
 def _collections(artifact: Artifact, wiring: Wiring) -> dict[str, set[str]]:

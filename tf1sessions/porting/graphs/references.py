@@ -26,13 +26,16 @@ from tf1sessions.runtime import private, tf
 
 __all__ = [
     "HANDLES",
+    "PART_READS",
     "REFERENCES",
     "TABLES",
     "TABLES_BY_HANDLE",
+    "Part",
     "Reference",
     "changes_reference",
     "hands_on",
     "make_change",
+    "read_part",
     "reads",
     "waits",
 ]
@@ -45,6 +48,12 @@ _KINDS_OF_TABLES = ("HashTable", "MutableHashTable", "MutableHashTableOfTensors"
 #: Operations that are a table.
 TABLES_BY_HANDLE = {f"{each}V2" for each in _KINDS_OF_TABLES}
 TABLES = {*_KINDS_OF_TABLES, *TABLES_BY_HANDLE}
+
+#: Operations on a part of a variable that only read it; of the others there is none for a part.
+PART_READS = {
+    *("ReadVariableOp", "VariableShape", "IsVariableInitialized", "VarIsInitializedOp"),
+    *("Gather", "GatherV2", "ResourceGather", "ResourceGatherNd"),
+}
 
 #: Operations that only hand on a reference.
 _HAND_ON = {"Identity", "RefIdentity"}
@@ -62,6 +71,25 @@ _COUNTERPARTS = {
 
 
 @dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of a variable, for what was a variable of its own: one of those that a partitioner made.
+
+    Attributes:
+        variable: The whole, a ``tf.Variable``.
+        begin: Where the part begins, for each dimension.
+        size: How long it is.
+    """
+
+    variable: Any
+    begin: tuple[int, ...]
+    size: tuple[int, ...]
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        return tuple(slice(begin, begin + size) for begin, size in zip(self.begin, self.size, strict=True))
+
+
+@dataclasses.dataclass(frozen=True)
 class Reference:
     """A variable or a table as an operation hands it on.
 
@@ -69,11 +97,13 @@ class Reference:
         handle: The resource.
         dtype: Of its value; None for a table, which has none.
         after: The operations that must have run before it is read: those that handed it on, and what they waited for.
+        part: Which part of the variable it is; None for all of it.
     """
 
     handle: Any
     dtype: Any
     after: tuple[Any, ...] = ()
+    part: Part | None = None
 
     def handed_on(self, operations: Iterable[Any]) -> Reference:
         """The same, read after these operations as well."""
@@ -94,7 +124,30 @@ def reads(reference: Reference) -> Any:
     """The value of a reference, read after what it is to be read after, as far as that is in the same graph."""
     graph = tf.get_default_graph()
     with graph.control_dependencies([each for each in reference.after if each.graph is graph]):
-        return tf.raw_ops.ReadVariableOp(resource=reference.handle, dtype=reference.dtype)
+        value = tf.raw_ops.ReadVariableOp(resource=reference.handle, dtype=reference.dtype)
+        return value if reference.part is None else tf.slice(value, reference.part.begin, reference.part.size)
+
+
+def read_part(node: Any, values: Sequence[Any]) -> list[Any]:
+    """Makes what reads a part of a variable, one of :data:`PART_READS`: by the handle of the whole."""
+    reference = values[0]
+    assert reference.part is not None
+    if node.op == "VariableShape":
+        return [tf.constant(reference.part.size, tf.as_dtype(node.attr["out_type"].type or tf.int32.as_datatype_enum))]
+    if node.op in ("IsVariableInitialized", "VarIsInitializedOp"):
+        return [tf.constant(True)]
+    if node.op == "ReadVariableOp":
+        return [reads(reference)]
+    if node.op == "ResourceGatherNd":
+        return [tf.gather_nd(reads(reference), values[1])]
+    axis = tf.get_static_value(values[2]) if node.op == "GatherV2" else 0
+    rows = reference.part.size[1:] == tuple(reference.part.variable.shape[1:])
+    if axis == 0 and rows and not node.attr["batch_dims"].i:  # an embedding: only the rows that are taken are read
+        graph = tf.get_default_graph()
+        with graph.control_dependencies([each for each in reference.after if each.graph is graph]):
+            indices = values[1] + tf.constant(reference.part.begin[0], values[1].dtype)
+            return [tf.raw_ops.ResourceGather(resource=reference.handle, indices=indices, dtype=reference.dtype)]
+    return [tf.gather(reads(reference), values[1], axis=axis, batch_dims=node.attr["batch_dims"].i)]
 
 
 def hands_on(operation: str) -> bool:
@@ -123,6 +176,13 @@ def make_change(node: Any, values: Sequence[Any], attributes: dict[str, Any], wh
     Raises:
         ConversionError: There is no such counterpart.
     """
+    if any(isinstance(value, Reference) and value.part is not None for value in values):
+        raise ConversionError(
+            f"node {node.name!r}, a {node.op}, changes one part of a variable that was joined",
+            where=where,
+            next_step="Keep partitioned variables in parts: porting.function(..., partitions='kept').",
+            nodes=(node.name,),
+        )
     if node.op == "CountUpTo" and isinstance(values[0], Reference):
         return _count_up_to(values[0], node.attr["limit"].i)
     old = private.op_def_registry.get(node.op)

@@ -26,13 +26,16 @@ from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.local_lists import LocalLists
 from tf1sessions.porting.graphs.references import (
     HANDLES,
+    PART_READS,
     REFERENCES,
     TABLES,
     TABLES_BY_HANDLE,
+    Part,
     Reference,
     changes_reference,
     hands_on,
     make_change,
+    read_part,
     reads,
     waits,
 )
@@ -61,6 +64,28 @@ _GIVEN_WHOLE = {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const"}
 _NOT_KEPT = ("_class", "_output_shapes", "_gradient_op_type")
 #: How often the shapes of loop variables are widened before they are left open. Arbitrary; one or two steps are usual.
 _MOST_WIDENINGS = 4
+
+
+def _negation(values: Sequence[bool | None]) -> bool | None:
+    return None if values[0] is None else not values[0]
+
+
+def _conjunction(values: Sequence[bool | None]) -> bool | None:
+    return False if False in values else None if None in values else True
+
+
+def _disjunction(values: Sequence[bool | None]) -> bool | None:
+    return True if True in values else None if None in values else False
+
+
+#: What the logical operations give, of inputs of which some are not known.
+_LOGIC: Mapping[str, Callable[[Sequence[bool | None]], bool | None]] = {
+    "Identity": lambda values: values[0],
+    "PlaceholderWithDefault": lambda values: values[0],
+    "LogicalNot": _negation,
+    "LogicalAnd": _conjunction,
+    "LogicalOr": _disjunction,
+}
 
 
 class Replay:
@@ -123,7 +148,7 @@ class Replay:
 
         Args:
             given: Tensors for the inputs, or what can become one.
-            variables: The ``tf.Variable`` for each of :attr:`variables`.
+            variables: The ``tf.Variable`` for each of :attr:`variables`, or the :class:`Part` of one.
             tables: The resource of the table for each of :attr:`tables`; the ``resource_handle`` of a
                 ``tf.lookup.StaticHashTable``, for one.
 
@@ -138,8 +163,13 @@ class Replay:
         env.update({(name, CONTROL): None for name, _ in given})
         for name in self.variables:
             variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
+            part = variable if isinstance(variable, Part) else None
+            variable = variable if part is None else part.variable
             private.resource_variable_ops.variable_accessed(variable)  # a GradientTape watches it
-            env[name, 0] = self._resource(name, variable.handle, HANDLES, variable.dtype.base_dtype)
+            if part is None:
+                env[name, 0] = self._resource(name, variable.handle, HANDLES, variable.dtype.base_dtype)
+            else:
+                env[name, 0] = Reference(variable.handle, variable.dtype.base_dtype, part=part)
             env[name, CONTROL] = None
         for name in self.tables:
             table = self._one_of(tables, name, "table", "Give what is in it")
@@ -248,7 +278,10 @@ class Replay:
         }
         kind, attributes = self._functions.used(node.op, attributes)
         with self._after(env, self._structure.inputs[name]):
-            if changes_reference(node.op):
+            if values and isinstance(values[0], Reference) and values[0].part is not None and node.op in PART_READS:
+                outputs = read_part(node, [values[0], *map(_value, values[1:])])
+                made = outputs[0].op
+            elif changes_reference(node.op) or _takes_handle(node.op, values):
                 taken = private.op_def_registry.get(node.op).input_arg
                 values = [
                     value if argument.is_ref else _value(value) for value, argument in zip(values, taken, strict=True)
@@ -316,6 +349,17 @@ class Replay:
 
             return build
 
+        decided = self._decided(env, group.predicate)
+        if decided is not None:  # the other branch is not made at all
+            with self._after(env, self._needs[group]):
+                self._build(env, [key for branch in ends.values() if (key := branch.inputs[decided]) is not None])
+            for name, branch in ends.items():
+                taken = branch.inputs[decided]
+                if branch.indices is not None:
+                    env[name, 0] = env[taken]
+                    env[name, 1] = tf.constant(branch.indices[decided])
+                env[name, CONTROL] = _has_run(env, taken)
+            return
         with self._after(env, self._needs[group]):
             results = tf.cond(env[group.predicate], side(True), side(False), strict=True)
             for (name, indices), result in zip(merges.items(), results):  # noqa: B905 - lists come after them
@@ -326,6 +370,19 @@ class Replay:
             env[name, CONTROL] = results[0].op if results else None
         for one, result in zip(lists, results[len(merges) :], strict=True):
             env["list", one] = result
+
+    def _decided(self, env: Env, key: Key) -> bool | None:
+        """What decides about a condition, where it is known while the graph is made: of a switch that is given."""
+        value = tf.get_static_value(_value(env[key]))
+        if value is not None:
+            return bool(value)
+        if self._structure.is_given(key):
+            return None
+        node, inputs = self._structure.nodes[key[0]], self._structure.inputs[key[0]]
+        if node.op not in _LOGIC:
+            return None
+        found = [self._decided(env, each) for each in inputs if each[1] != CONTROL]
+        return _LOGIC[node.op](found)
 
     # -- loops -----------------------------------------------------------------------------------------------------
 
@@ -382,6 +439,25 @@ def _run_of(graph_def: Any, inputs: Collection[Key]) -> Iterable[Key]:
 def _value(value: Any) -> Any:
     """A tensor as it is; what a reference holds, read here."""
     return reads(value) if isinstance(value, Reference) else value
+
+
+def _takes_handle(kind: str, values: Sequence[Any]) -> bool:
+    """Whether an operation works on the handle of a variable of which there is only a part."""
+    definition = private.op_def_registry.get(kind)
+    return (
+        definition is not None
+        and any(isinstance(value, Reference) and value.part is not None for value in values)
+        and any(argument.type == tf.resource.as_datatype_enum for argument in definition.input_arg)
+    )
+
+
+def _has_run(env: Env, key: Key | None) -> Any:
+    """The operation that has run when a key is there; None if there is none to wait for."""
+    if key is None:
+        return None
+    if key[1] == CONTROL:
+        return env[key]
+    return waits(env[key]) if isinstance(env[key], Reference) else env[key].op
 
 
 def _within(structure: Structure, frame: Frame) -> Callable[[Key], bool]:
