@@ -77,7 +77,7 @@ TENSORFLOW_FREE_ROOTS = (
     "tf1sessions.pools.server",
     "tf1sessions.pools.worker",
 )
-COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.inspect"}
+COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.inspect", "tf1sessions.cli.verify"}
 
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
@@ -445,7 +445,15 @@ def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., Pyt
 
 @pytest.mark.parametrize(
     "args",
-    [["--help"], ["run", "--help"], ["inspect", "--help"], ["memory", "--help"], ["doctor", "--help"], ["--version"]],
+    [
+        ["--help"],
+        ["run", "--help"],
+        ["inspect", "--help"],
+        ["memory", "--help"],
+        ["doctor", "--help"],
+        ["verify", "--help"],
+        ["--version"],
+    ],
     ids=" ".join,
 )
 def test_help_loads_neither_tensorflow_nor_numpy(args: list[str], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import click
 
-__all__ = ["inspect"]
+__all__ = ["inspect", "without_tensorflow_s_remarks", "write_page"]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -43,7 +43,7 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
         tf1sessions inspect train/model.ckpt-1000 --html model.html
         tf1sessions inspect frozen.pb --json
     """
-    with _without_tensorflow_s_remarks():
+    with without_tensorflow_s_remarks():
         from tf1sessions.cli.report import lines
         from tf1sessions.models.diagram import page as html_page
         from tf1sessions.models.files import read
@@ -54,7 +54,7 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
     artifact = read(model, None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()])
     found = look_into(artifact, signature)
     if page is not None:
-        _write(page, html_page(artifact, found))
+        write_page(page, html_page(artifact, found))
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=1))
         return
@@ -66,7 +66,7 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
 
 
 @contextmanager
-def _without_tensorflow_s_remarks() -> Iterator[None]:
+def without_tensorflow_s_remarks() -> Iterator[None]:
     """Keeps what TensorFlow's library says of the machine while it is imported off the terminal, unless that fails."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     sys.stderr.flush()
@@ -86,7 +86,7 @@ def _without_tensorflow_s_remarks() -> Iterator[None]:
             os.dup2(terminal, 2)
 
 
-def _write(path: str, text: str) -> None:
+def write_page(path: str, text: str) -> None:
     """Writes a file as a whole: a reader sees the old one, or all of the new one."""
     folder = os.path.dirname(os.path.abspath(path))
     try:

@@ -19,6 +19,8 @@ __all__ = ["main"]
 _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
     "inspect": ("tf1sessions.cli.inspect:inspect", "Say what is in an old model, and what in it is risky."),
+    "convert": ("tf1sessions.cli.convert:convert", "Write an old model as a SavedModel of TensorFlow 2, with proof."),
+    "verify": ("tf1sessions.cli.verify:verify", "Put the same inputs through two models, and say where they part."),
     "memory": ("tf1sessions.cli.memory:memory", "Say how the sessions of this machine share its GPUs and cores."),
     "doctor": ("tf1sessions.cli.doctor:doctor", "Say what on this machine, or in a script, will bite."),
 }

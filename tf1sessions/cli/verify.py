@@ -1,0 +1,87 @@
+"""``tf1sessions verify``: the same inputs through two sides, and where they part, as text, as JSON, or as a page.
+
+TensorFlow is imported when the command runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from tf1sessions.cli.inspect import without_tensorflow_s_remarks
+
+__all__ = ["verify"]
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("left", metavar="LEFT")
+@click.argument("right", metavar="RIGHT")
+@click.option("--inputs", metavar="FILE", help="Arrays by the inputs' names, as np.savez writes them. Default: made.")
+@click.option("--all-tensors", is_flag=True, help="Compare every tensor that both sides have, and find the first.")
+@click.option("--html", "page", metavar="FILE", help="Write a page with a plot of the error along the graph.")
+@click.option("--json", "as_json", is_flag=True, help="Print all that was found as JSON, and nothing else.")
+@click.option("--tolerances", metavar="FILE", help="Records of what is allowed, as TOML or JSON, before the defaults.")
+@click.option(
+    "--map", "names", metavar="LEFT=RIGHT", multiple=True, help="Which input or output is which. May be given often."
+)
+@click.option("--signature", metavar="NAME", help="Which signature. Default: serving_default, or the first.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Of the inputs that are made.")
+@click.option("--allow-op", "allow_ops", metavar="OP", multiple=True, help="A risky operation that a model may run.")
+def verify(
+    left: str,
+    right: str,
+    inputs: str | None,
+    all_tensors: bool,
+    page: str | None,
+    as_json: bool,
+    tolerances: str | None,
+    names: tuple[str, ...],
+    signature: str | None,
+    seed: int,
+    allow_ops: tuple[str, ...],
+) -> None:
+    """Put the same inputs through LEFT and RIGHT, and compare what comes out.
+
+    A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, or a
+    Python function (module.py:function). LEFT is the reference. The exit code is 0 if all that was compared is equal
+    within its tolerance, and 1 if not.
+
+    \b
+    Examples:
+        tf1sessions verify frozen.pb converted/
+        tf1sessions verify export/1511606059 converted/ --all-tensors --html report.html
+        tf1sessions verify frozen.pb new_model.py:predict --inputs data.npz --map images=x
+    """
+    with without_tensorflow_s_remarks():
+        from tf1sessions.porting.parity.verifying import device
+        from tf1sessions.porting.parity.verifying import verify as compare
+
+        device()  # looks for GPUs, and says what it found
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names in a file may be any bytes
+    found = compare(
+        left,
+        right,
+        inputs=inputs,
+        all_tensors=all_tensors,
+        tolerances=tolerances,
+        names=_pairs(names),
+        signature=signature,
+        seed=seed,
+        allow_ops=allow_ops,
+    )
+    click.echo(found.to_json(indent=1) if as_json else str(found))
+    if not found.equal:
+        raise click.exceptions.Exit(1)
+
+
+def _pairs(names: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for each in names:
+        left, equals, right = each.partition("=")
+        if not (left and equals and right):
+            raise click.BadParameter(f"{each!r} is not LEFT=RIGHT.", param_hint="'--map'")
+        found[left] = right
+    return found

@@ -1,0 +1,130 @@
+"""A Python function, or whatever else can be called, as a side: it takes arrays and gives arrays or tensors."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tf1sessions.errors import UsageError
+from tf1sessions.porting.parity.functions import flat_outputs
+from tf1sessions.porting.parity.sides import Side, array
+
+__all__ = ["CallableSide", "imported"]
+
+
+class CallableSide(Side):
+    """A callable.
+
+    How it is called: by keywords, where its parameters have the names of the inputs; with the one input, where there
+    is one; with a dict of all, where it takes one argument; else with one argument for each, in their order. Keras
+    models are called with ``training=False``.
+    """
+
+    no_view = "it is a Python function, which has no graph to look into"
+
+    def __init__(self, function: Callable[..., Any], what: str) -> None:
+        super().__init__(what, "Keras model" if _is_keras(function) else "Python function")
+        self._function = function
+
+    def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: array(value) for name, value in flat_outputs(self._call(given)).items()}
+
+    def _call(self, given: Mapping[str, Any]) -> Any:
+        values = list(given.values())
+        if _is_keras(self._function):
+            return self._function(values[0] if len(values) == 1 else self._by_layers(given), training=False)
+        positional, names, anything = _parameters(self._function)
+        if set(given) <= names:
+            return self._function(**given)
+        if len(values) == 1:
+            return self._function(values[0])
+        if positional == 1:
+            return self._function(dict(given))
+        if positional == len(values):
+            return self._function(*values)
+        if anything:
+            return self._function(**given)
+        raise UsageError(
+            f"{self.what} takes {positional} arguments ({', '.join(sorted(names)) or 'no names'}), and the inputs are "
+            f"{', '.join(given)}",
+            where=self.what,
+            next_step="Name its parameters as the inputs are named, or take one dict of all of them.",
+        )
+
+    def _by_layers(self, given: Mapping[str, Any]) -> Any:
+        """Several inputs as a Keras model takes them: a dict by its own names, or a list in its own order."""
+        names = list(getattr(self._function, "input_names", ()) or ())
+        if not names:
+            names = [each.name.partition(":")[0] for each in getattr(self._function, "inputs", None) or ()]
+        return [given[name] for name in names] if set(names) == set(given) else list(given.values())
+
+
+def imported(module: str, name: str, role: str) -> Any:
+    """What ``module.py:name`` or ``package.module:name`` means.
+
+    Raises:
+        UsageError: There is no such module, or it has no such name.
+    """
+    if module.endswith(".py"):
+        if not os.path.isfile(module):
+            raise UsageError(f"there is no file {module!r}", where=role, next_step="Give an existing file:function.")
+        found = _from_file(module)
+    else:
+        sys.path.insert(0, os.getcwd())
+        try:
+            found = importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+                raise
+            raise UsageError(
+                f"there is no module {module!r}, nor a file of the name {module}:{name}",
+                where=role,
+                next_step="Give a path, or module.py:function.",
+            ) from error
+        finally:
+            sys.path.remove(os.getcwd())
+    if not callable(value := getattr(found, name, None)):
+        names = [each for each, thing in vars(found).items() if callable(thing) and not each.startswith("_")]
+        raise UsageError(
+            f"{module} has no function {name!r}",
+            where=role,
+            next_step=f"It has {', '.join(names[:8])}." if names else "",
+        )
+    return value
+
+
+def _from_file(path: str) -> Any:
+    folder, stem = os.path.dirname(os.path.abspath(path)), os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _is_keras(function: Any) -> bool:
+    """Whether it is a model of Keras, of either kind, told without importing it."""
+    return any(
+        each.__name__ == "Model" and each.__module__.partition(".")[0] in ("keras", "tf_keras")
+        for each in type(function).__mro__
+    )
+
+
+def _parameters(function: Any) -> tuple[int, set[str], bool]:
+    """How many arguments it takes by position, their names, and whether it takes any keyword."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # something built in
+        return 1, set(), False
+    by_position = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    names = {each.name for each in parameters if each.kind in (each.KEYWORD_ONLY, each.POSITIONAL_OR_KEYWORD)}
+    return len(by_position), names, any(each.kind == each.VAR_KEYWORD for each in parameters)

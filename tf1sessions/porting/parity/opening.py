@@ -1,0 +1,82 @@
+"""What a side is, told from what the user gave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from tf1sessions.errors import UsageError
+from tf1sessions.models.files import read
+from tf1sessions.models.model import Model, load
+from tf1sessions.porting.parity import functions
+from tf1sessions.porting.parity.artifacts import ArtifactSide
+from tf1sessions.porting.parity.callables import CallableSide, imported
+from tf1sessions.porting.parity.functions import FunctionSide
+from tf1sessions.porting.parity.sides import Side
+from tf1sessions.runtime import tf
+
+__all__ = ["open_side"]
+
+
+def open_side(
+    source: Any,
+    role: str,
+    *,
+    signature: str | None = None,
+    allow_ops: Collection[str] = (),
+    outputs: Sequence[str] | None = None,
+) -> Side:
+    """Opens one side.
+
+    Args:
+        source: A path, ``"module.py:function"``, or an object.
+        role: ``"left"`` or ``"right"``, for errors.
+        signature: Which signature of a model.
+        allow_ops: As for :func:`tf1sessions.load`.
+        outputs: Tensors to give, for a graph without a signature.
+
+    Raises:
+        UsageError: There is no such thing, or it is none that can be compared.
+        ModelError: A model cannot be loaded.
+    """
+    if isinstance(source, str | os.PathLike):
+        return _of_path(os.fspath(source), role, signature, allow_ops, outputs)
+    if isinstance(source, Model):
+        return ArtifactSide(source, source.path, signature, owned=False)
+    what = getattr(source, "__name__", None) or type(source).__name__
+    if hasattr(source, "structured_input_signature"):
+        return FunctionSide(source, what)
+    if isinstance(getattr(source, "concrete", None), object) and hasattr(source, "by_name"):
+        return FunctionSide(source.concrete, what, "converted model", source)
+    if getattr(source, "signatures", None) and not callable(source):
+        return functions.of_saved_model(source, what, signature)
+    if callable(source):
+        return CallableSide(source, what)
+    raise UsageError(
+        f"{source!r} cannot be compared",
+        where=role,
+        next_step="Give a path of a model, a script or a recording, a loaded model, or a function.",
+    )
+
+
+def _of_path(
+    path: str, role: str, signature: str | None, allow_ops: Collection[str], outputs: Sequence[str] | None
+) -> Side:
+    module, colon, name = path.rpartition(":")
+    if colon and name.isidentifier() and not os.path.exists(path):
+        return CallableSide(imported(module, name, role), path)
+    if _is_of_tensorflow_2(path):
+        with tf.init_scope():
+            return functions.of_saved_model(tf.saved_model.load_v2(path), path, signature)
+    model = load(path, signature=signature, allow_ops=allow_ops, outputs=outputs)
+    return ArtifactSide(model, path)
+
+
+def _is_of_tensorflow_2(path: str) -> bool:
+    """Whether it is a SavedModel with the objects that TensorFlow 2 saves."""
+    file = os.path.join(path, "saved_model.pb")
+    if not os.path.isfile(file):
+        return False
+    artifact = read(path)
+    return bool(artifact.meta_graph is not None and len(artifact.meta_graph.object_graph_def.nodes))

@@ -1,0 +1,349 @@
+"""verify(): the same inputs through two sides, and what comes out of them compared.
+
+::
+
+    open both sides ──▶ match inputs ──▶ check or make values ──▶ run both ──▶ match outputs ──▶ compare
+                                                                   │
+                              all_tensors: in topological order, ◀─┘  a block of tensors at a time, fetched from both,
+                                                                      measured and let go
+                              the first that parts ──▶ causes.py: why
+
+Outputs are of a run of their own, which computes nothing else: TensorFlow may fuse operations there that must stay
+apart where all tensors are asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.errors import UsageError
+from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.wiring import listed, node_of
+from tf1sessions.porting.parity import inputs as given_inputs
+from tf1sessions.porting.parity.causes import find_causes
+from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut, Parting, Use
+from tf1sessions.porting.parity.inputs import Given
+from tf1sessions.porting.parity.matching import matched
+from tf1sessions.porting.parity.measures import measure
+from tf1sessions.porting.parity.opening import open_side
+from tf1sessions.porting.parity.sides import Side, array
+from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
+from tf1sessions.porting.parity.views import blocks
+from tf1sessions.runtime import tf
+
+__all__ = ["device", "verify"]
+
+_ONE_SIDE = "only on the left side, or the inputs of one side"
+_FAILED = "which TensorFlow could not give"
+
+
+def verify(
+    left: Any,
+    right: Any,
+    *,
+    inputs: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    all_tensors: bool = False,
+    tolerances: Any = None,
+    names: Mapping[str, str] | None = None,
+    signature: str | None = None,
+    seed: int = 0,
+    allow_ops: Collection[str] = (),
+) -> Comparison:
+    """Puts the same inputs through two sides, and compares what comes out.
+
+    Args:
+        left: The reference: a path of anything that :func:`tf1sessions.load` takes, of a SavedModel of TensorFlow 2;
+            ``"module.py:function"``; a loaded model, a ConcreteFunction, a Keras model, or any callable that takes
+            arrays by the names of the inputs.
+        right: What is held against it, likewise.
+        inputs: Arrays by the names of the inputs (on either side), or the path of an ``.npz`` file with them. What is
+            not given is made: the same each time, of the dtype and shape that the input has.
+        all_tensors: Compares every tensor that both sides have under one name, too.
+        tolerances: Records (:class:`~tf1sessions.porting.parity.tolerances.Tolerance`, or dicts of its fields), or the
+            path of a TOML or JSON file with them. They count before the defaults.
+        names: Which input or output of the left is which of the right, where their names do not tell.
+        signature: Which signature of the models, where they have several.
+        seed: Of the inputs that are made.
+        allow_ops: Operations that a model may run although they touch files, the network or Python.
+
+    Returns:
+        A :class:`~tf1sessions.porting.parity.comparison.Comparison`; ``str()`` of it is a report.
+
+    Raises:
+        UsageError: A side cannot be found; inputs or outputs do not match; a value does not fit its input.
+        ModelError: A model cannot be loaded.
+
+    Thread-safety: safe to call from any thread.
+
+    Example:
+        >>> import numpy as np
+        >>> found = verify(lambda x: x * 2, lambda x: x + x, inputs={"x": np.arange(3.0)})
+        >>> found.equal
+        True
+    """
+    records = Tolerances(records_of(tolerances), device())
+    values = given_inputs.read(inputs) if isinstance(inputs, str | os.PathLike) else dict(inputs or {})
+    where = os.fspath(inputs) if isinstance(inputs, str | os.PathLike) else "inputs="
+    with contextlib.ExitStack() as stack:
+        one, other = (
+            stack.enter_context(open_side(source, role, signature=signature, allow_ops=allow_ops).opened())
+            for source, role in ((left, "left"), (right, "right"))
+        )
+        return _Verification(one, other, records, names or {}).compare(values, where, seed, all_tensors)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Fed:
+    """The same values by the names of either side."""
+
+    given: tuple[Given, ...]
+    left: dict[str, Any]
+    right: dict[str, Any]
+
+
+class _Verification:
+    """One comparison."""
+
+    def __init__(self, left: Side, right: Side, tolerances: Tolerances, names: Mapping[str, str]) -> None:
+        self._left = left
+        self._right = right
+        self._sides = (left.what, right.what)
+        self._tolerances = tolerances
+        self._names = names
+        self._notes = [*_told(left, "left"), *_told(right, "right")]
+        self._left_out: list[LeftOut] = []
+
+    def compare(self, values: Mapping[str, Any], where: str, seed: int, all_tensors: bool) -> Comparison:
+        fed = self._inputs(values, where, seed)
+        outputs = self._outputs(fed)
+        tensors: tuple[Compared, ...] = ()
+        if all_tensors:
+            tensors = tuple(self._tensors(fed))
+        self._notes += self._randomness()
+        first = next((each for each in (*tensors, *outputs) if not each.equal), None)
+        return Comparison(
+            left=(self._left.what, self._left.kind),
+            right=(self._right.what, self._right.kind),
+            inputs=fed.given,
+            outputs=outputs,
+            tensors=tensors,
+            first=None if first is None else self._parting(first, tensors, fed, first in outputs),
+            tolerances=_uses((*outputs, *tensors)),
+            left_out=tuple(self._left_out),
+            notes=tuple(dict.fromkeys(self._notes)),
+            device=self._tolerances.device,
+            versions=(("tensorflow", tf.__version__), ("numpy", np.__version__)),
+        )
+
+    # -- inputs
+
+    def _inputs(self, values: Mapping[str, Any], where: str, seed: int) -> _Fed:
+        left, right = self._left.inputs, self._right.inputs
+        if left is None and right is None:
+            if not values:
+                raise UsageError(
+                    f"neither {self._sides[0]} nor {self._sides[1]} says what its inputs are",
+                    where="inputs=",
+                    next_step="Give them: --inputs data.npz.",
+                )
+            left = right = {name: _spec_of(name, value) for name, value in values.items()}
+        left = left if left is not None else right
+        right = right if right is not None else left
+        assert left is not None and right is not None
+        pairs = matched(left, right, "input", self._names, self._sides)
+        by_name = {}
+        for name, value in values.items():
+            by_name[_input_named(name, left, right, pairs, where)] = value
+        needed = {name: spec for name, spec in left.items() if name in pairs and name not in by_name}
+        needed = {name: spec for name, spec in needed.items() if not spec.optional}
+        found = given_inputs.made(needed, self._left.view or self._right.view, seed) if needed else {}
+        fed = _Fed((), {}, {})
+        given = []
+        for name, theirs in pairs.items():
+            if name in by_name:
+                value = given_inputs.checked(name, by_name[name], left[name], where)
+                how = f"given by {where}" if where != "inputs=" else "given"
+            elif name in found:
+                value, how = found[name]
+            else:
+                continue
+            fed.left[name] = value
+            fed.right[theirs] = given_inputs.checked(theirs, value, right[theirs], f"{how}, for {self._sides[1]}")
+            given.append(Given(name, theirs, _dtype(value), value.shape, how))
+        return dataclasses.replace(fed, given=tuple(given))
+
+    # -- outputs
+
+    def _outputs(self, fed: _Fed) -> tuple[Compared, ...]:
+        mine, theirs = self._run(self._left, fed.left, fed), self._run(self._right, fed.right, fed)
+        left = {name: self._output_spec(self._left, name, value) for name, value in mine.items()}
+        right = {name: self._output_spec(self._right, name, value) for name, value in theirs.items()}
+        pairs = matched(left, right, "output", self._names, self._sides)
+        for role, names, paired in (("left", mine, pairs), ("right", theirs, set(pairs.values()))):
+            if only := [name for name in names if name not in paired]:
+                self._notes.append(f"only the {role} side has the output {listed(only)}")
+        return tuple(
+            self._compared(name, other, "output", mine[name], theirs[other], ()) for name, other in pairs.items()
+        )
+
+    @staticmethod
+    def _run(side: Side, given: Mapping[str, Any], fed: _Fed) -> dict[str, Any]:
+        try:
+            return side.run(given)
+        except tf.errors.OpError as error:
+            made = [each.name for each in fed.given if each.how.startswith("made")]
+            raise UsageError(
+                f"{side.what} failed with these inputs: {error.message.strip().splitlines()[-1].strip()}",
+                where=f"{type(error).__name__} at {error.op.name!r}" if error.op is not None else type(error).__name__,
+                next_step=f"Give values that it takes for {listed(made)}: --inputs data.npz." if made else None,
+            ) from error
+
+    def _output_spec(self, side: Side, name: str, value: Any) -> TensorSpec:
+        known = (side.outputs or {}).get(name)
+        return dataclasses.replace(_spec_of(name, value), tensor=known.tensor if known is not None else name)
+
+    def _compared(
+        self, name: str, other: str, op: str, mine: Any, theirs: Any, inputs: tuple[str, ...], under: Any = None
+    ) -> Compared:
+        tolerance = self._tolerances.of(op, name, _dtype(mine))
+        inherited = under is not None and under.looseness > tolerance.looseness
+        tolerance = under if inherited else tolerance
+        difference = None
+        if mine.shape == theirs.shape:
+            difference = measure(mine, theirs, tolerance.absolute, tolerance.relative, tolerance.ulps)
+        return Compared(
+            name,
+            other,
+            op,
+            _dtype(mine),
+            _dtype(theirs),
+            mine.shape,
+            theirs.shape,
+            difference,
+            tolerance,
+            inherited,
+            inputs,
+        )
+
+    # -- all tensors
+
+    def _tensors(self, fed: _Fed) -> Iterator[Compared]:
+        left, right = self._left.view, self._right.view
+        for side, view in ((self._left, left), (self._right, right)):
+            if view is None:
+                self._notes.append(f"only outputs were compared: of {side.what}, {side.no_view}")
+        if left is None or right is None:
+            return
+        common = [name for name in left.tensors if name in right.tensors]
+        if only := [name for name in left.tensors if name not in right.tensors]:
+            self._left_out.append(LeftOut("that only the left side has under their name", len(only), tuple(only[:8])))
+        if only := [name for name in right.tensors if name not in left.tensors]:
+            self._left_out.append(LeftOut("that only the right side has under their name", len(only), tuple(only[:8])))
+        for role, view in (("left", left), ("right", right)):
+            for why, names in view.left_out.items():
+                self._left_out.append(LeftOut(f"of the {role} side {why}", len(names), tuple(names[:8])))
+        loosest: dict[str, Tolerance] = {}
+        rows = max([each.shape[0] for each in fed.given if each.shape], default=1)
+        failed: list[str] = []
+        for block in blocks(common, left, rows):
+            for name, mine, theirs in self._fetched(block, fed, failed):
+                seen = left.tensors[name]
+                under = max(
+                    (loosest[each] for each in seen.inputs if each in loosest),
+                    key=lambda each: each.looseness,
+                    default=None,
+                )
+                found = self._compared(name, name, seen.node.op, mine, theirs, seen.inputs, under)
+                if not found.same:
+                    loosest[name] = found.tolerance
+                yield found
+        if failed:
+            self._left_out.append(LeftOut(_FAILED, len(failed), tuple(failed[:8])))
+
+    def _fetched(self, names: Sequence[str], fed: _Fed, failed: list[str]) -> Iterator[tuple[str, Any, Any]]:
+        """The values of tensors on both sides; those that cannot be had are added to ``failed``."""
+        waiting = [list(names)]
+        while waiting:
+            some = waiting.pop()
+            try:
+                mine, theirs = self._left.fetch(some, fed.left), self._right.fetch(some, fed.right)
+            except tf.errors.OpError:
+                if len(some) == 1:
+                    failed += some
+                else:
+                    waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+                continue
+            yield from zip(some, mine, theirs, strict=True)
+
+    # -- why
+
+    def _randomness(self) -> Iterator[str]:
+        for role, side in (("left", self._left), ("right", self._right)):
+            if side.view is not None and side.view.random:
+                yield (
+                    f"the {role} side draws random numbers ({listed(side.view.random)}): what is made of them differs "
+                    "unless both sides have the same seeds and have drawn equally often"
+                )
+
+    def _parting(self, tensor: Compared, tensors: Sequence[Compared], fed: _Fed, is_output: bool) -> Parting:
+        known = {each.name: each for each in tensors}
+        inputs = tuple(known[name] for name in dict.fromkeys(tensor.inputs) if name in known)
+        causes = find_causes(self._left, self._right, tensor, fed.left, fed.right, is_output)
+        return Parting(tensor, inputs, causes)
+
+
+def _told(side: Side, role: str) -> list[str]:
+    return [f"{role}: {note}" for note in side.notes]
+
+
+def _spec_of(name: str, value: Any) -> TensorSpec:
+    found = array(value)
+    dtype = tf.string if found.dtype == object else tf.as_dtype(found.dtype)
+    return TensorSpec(name, name, dtype, tf.TensorShape(found.shape))
+
+
+def _input_named(
+    name: str,
+    left: Mapping[str, TensorSpec],
+    right: Mapping[str, TensorSpec],
+    pairs: Mapping[str, str],
+    where: str,
+) -> str:
+    """The input on the left that a name means, which may be that on the right, or the name of a tensor."""
+    if name in pairs:
+        return name
+    for mine, theirs in pairs.items():
+        if name in (theirs, left[mine].tensor, node_of(left[mine].tensor), right[theirs].tensor):
+            return mine
+    raise UsageError(
+        f"there is no input {name!r}", where=where, next_step=f"The inputs are {', '.join(map(repr, pairs)) or 'none'}."
+    )
+
+
+def _dtype(value: Any) -> str:
+    return "string" if value.dtype == object else str(value.dtype.name)
+
+
+def device() -> str:
+    """The kind of device that computes here: ``"GPU"`` where there is one, else ``"CPU"``."""
+    return "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
+
+
+def _uses(compared: Sequence[Compared]) -> tuple[Use, ...]:
+    groups: dict[Tolerance, list[Compared]] = {}
+    for each in compared:
+        groups.setdefault(each.tolerance, []).append(each)
+    uses = []
+    for tolerance, members in groups.items():
+        within = [each for each in members if each.equal and each.difference is not None]
+        largest = max(within, key=lambda each: each.difference.share if each.difference else 0.0, default=None)
+        share = largest.difference.share if largest is not None and largest.difference is not None else 0.0
+        beyond = sum(not each.equal for each in members)
+        uses.append(Use(tolerance, len(members), beyond, share, largest.name if largest is not None else ""))
+    return tuple(sorted(uses, key=lambda use: (-use.beyond, -use.share)))
