@@ -387,6 +387,9 @@ below, and there are no circles::
         renaming.py        names that a user gives
         conversion.py      a bare checkpoint in the other form
       recorder.py        for the old machine: what a program computes there, as a trace
+      traces.py          traces, read
+      trace_comparison.py  ... held against each other, call by call
+      replaying.py       a script run again, and recorded as its trace was
       parity/            the same inputs through two sides
         views.py           what of a graph can be looked at
         sides.py           what both sides have

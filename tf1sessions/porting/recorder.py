@@ -234,6 +234,14 @@ def digest(array):
     return np.frombuffer(hashlib.sha256(np.ascontiguousarray(array).tobytes()).digest(), np.uint8)
 
 
+def digest_of_texts(array):
+    """SHA-256 of texts, each after its length and a colon, as 32 numbers."""
+    found = hashlib.sha256()
+    for text in _texts(array):
+        found.update(("%d:" % len(text)).encode("ascii") + text)
+    return np.frombuffer(found.digest(), np.uint8)
+
+
 def statistics(array):
     """Smallest, largest, mean, standard deviation, Euclidean norm of the finite elements; NaNs, infinities."""
     flat = np.abs(array).ravel() if array.dtype.kind == "c" else array.ravel()
@@ -408,6 +416,7 @@ class _Kind(object):
             "feeds": sorted(fed),
             "extras": [tensor.name for tensor in self.extras],
             "random": _random_sources(fetches + self.extras, targets, fed, needed),
+            "order": {tensor.name: getattr(tensor.op, "_id", 0) for tensor in fetches + self.extras},
         }
 
 
@@ -734,8 +743,7 @@ class Recorder(object):
             lengths = np.array([len(text) for text in texts], np.int64)
             series.add(call, values=np.frombuffer(b"".join(texts), np.uint8), lengths=lengths)
         elif form == "digest":
-            joined = b"".join(b"%d:%s" % (len(text), text) for text in _texts(array))
-            series.add(call, digests=np.frombuffer(hashlib.sha256(joined).digest(), np.uint8))
+            series.add(call, digests=digest_of_texts(array))
         else:
             sample = sample_of(array)
             series.add(call, digests=digest(array), statistics=statistics(array), samples=np.array(sample))
