@@ -19,7 +19,7 @@ import numpy as np
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting.graphs.replay import Replay
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
-from tf1sessions.runtime import tf
+from tf1sessions.runtime import private, tf
 
 __all__ = ["GraphFunction", "GraphParts", "argument_name"]
 
@@ -203,31 +203,63 @@ class GraphFunction:
 
 
 class _Call:
-    """A concrete function, and what its arguments must be."""
+    """A concrete function, and what its arguments must be.
+
+    Where nothing records (no tape, no graph), it calls what the concrete function would call in the end: the same
+    function on the same tensors, without looking for gradients first.
+    """
 
     def __init__(self, concrete: Any, specs: Sequence[TensorSpec]) -> None:
         self.concrete = concrete
-        self._arguments = [(spec.name, spec.dtype, spec.shape) for spec in specs]
+        self._arguments = [(spec.name, *_expected(spec)) for spec in specs]
+        self._inner = getattr(getattr(concrete, "_inference_function", None), "call_flat", None)
+        self._captured = list(concrete.captured_inputs)
+        results = concrete.structured_outputs
+        self._keys = (
+            sorted(results) if type(results) is dict and not any(map(tf.nest.is_nested, results.values())) else None
+        )
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
-        values = [_tensor(name, given[name], dtype, shape) for name, dtype, shape in self._arguments]
-        return self.concrete(*values)
+        values = [_tensor(name, given[name], dtype, numbers, shape) for name, dtype, numbers, shape in self._arguments]
+        if self._inner is None or private.record.could_possibly_record() or not tf.executing_eagerly():
+            return self.concrete(*values)
+        outputs = self._inner(*values, *self._captured)
+        if self._keys is not None:
+            return dict(zip(self._keys, outputs, strict=True))
+        return tf.nest.pack_sequence_as(self.concrete.structured_outputs, outputs)
 
 
-def _tensor(name: str, value: Any, dtype: Any, shape: Any) -> Any:
-    """A value as a tensor: as feeding it to a session would make it."""
+def _expected(spec: TensorSpec) -> tuple[Any, Any, tuple[int | None, ...] | None]:
+    """The dtype of an input, that of its arrays, and its dimensions, if it is known how many there are."""
+    shape = None if spec.shape.rank is None else tuple(spec.shape.as_list())
+    return spec.dtype, np.dtype(spec.dtype.as_numpy_dtype), shape
+
+
+def _tensor(name: str, value: Any, dtype: Any, numbers: Any, shape: tuple[int | None, ...] | None) -> Any:
+    """A value as a tensor: as feeding it to a session would make it.
+
+    Args:
+        name: Of the input, for errors.
+        value: Anything that is a tensor, or can become one.
+        dtype, numbers, shape: As from :func:`_expected`.
+
+    Raises:
+        ValueError: It is of another dtype or shape.
+    """
+    if isinstance(value, tf.Variable):
+        value = value.read_value()
     if not isinstance(value, tf.Tensor):
-        if isinstance(value, tf.Variable):
-            value = value.read_value()
-        elif dtype != tf.string and not isinstance(value, np.ndarray):
-            value = np.asarray(value, dtype.as_numpy_dtype)
-        elif isinstance(value, np.ndarray) and dtype != tf.string:
-            value = value.astype(dtype.as_numpy_dtype, copy=False)
-        value = tf.convert_to_tensor(value, dtype)
+        if dtype != tf.string and getattr(value, "dtype", None) != numbers:
+            value = np.asarray(value, numbers)
+        value = tf.constant(value, dtype)
     if value.dtype != dtype:
         raise ValueError(f"input {name!r} is {dtype.name}, and {value.dtype.name} was given")
-    if not shape.is_compatible_with(value.shape):
-        raise ValueError(f"input {name!r} has the shape {shape}, and a value of the shape {value.shape} was given")
+    if shape is not None and (dims := value.shape).rank is not None:
+        found = dims.as_list()
+        if len(found) != len(shape) or any(
+            here is not None and there is not None and here != there for here, there in zip(found, shape, strict=True)
+        ):
+            raise ValueError(f"input {name!r} has the shape {list(shape)}, and a value of the shape {found} was given")
     return value
 
 
