@@ -403,7 +403,12 @@ below, and there are no circles::
         measures.py        how far one array is from another
         tolerances.py      how far it may be
         comparison.py      what was found
-        causes.py          why two sides part
+        causes/            why two sides part
+          evidence.py        what the rules go by
+          attributes.py      rules about operations and their attributes
+          contents.py        ... about variables and constants
+          patterns.py        ... about how the values differ
+          registry.py        all of them, in order
         verifying.py       verify()
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order

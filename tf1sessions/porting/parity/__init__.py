@@ -4,5 +4,5 @@
 sides have · ``artifacts.py`` models of TensorFlow 1 · ``functions.py`` functions of TensorFlow 2, with ``inlining.py``
 for what is inside of them · ``callables.py`` Python functions · ``views.py`` what of a graph can be looked at ·
 ``inputs.py`` inputs, given or made · ``matching.py`` which input or output is which · ``measures.py`` how far one array
-is from another · ``tolerances.py`` how far it may be · ``causes.py`` why they part · ``comparison.py`` what was found
+is from another · ``tolerances.py`` how far it may be · ``causes/`` why they part · ``comparison.py`` what was found
 """

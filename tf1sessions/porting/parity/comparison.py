@@ -212,11 +212,11 @@ def verdict(found: Comparison) -> str:
     """The outcome, in a sentence."""
     compared = (*found.outputs, *found.tensors)
     beyond = sum(not each.equal for each in compared)
-    what = f"{_count(len(found.outputs), 'output')}"
+    what = _count(len(found.outputs), "output")
     if found.tensors:
         what += f" and {_count(len(found.tensors), 'tensor')}"
     if beyond:
-        return f"DIFFERENT: {beyond:,} of {what} differ by more than is allowed, on {found.device}"
+        return f"DIFFERENT: of {what}, {beyond:,} differ by more than is allowed, on {found.device}"
     same = sum(each.same for each in compared)
     return f"EQUAL: {what} agree, {same:,} of them to the bit, on {found.device}"
 
@@ -241,7 +241,7 @@ def _parting(first: Parting) -> Iterator[str]:
     yield f"  {tensor.problem}"
     found = tensor.difference
     if found is not None and found.worst is not None:
-        yield f"  worst at {list(found.worst)}: {found.left!r} against {found.right!r}"
+        yield f"  worst at {list(found.worst)}: {shown(found.left)} against {shown(found.right)}"
     for each in first.inputs:
         yield f"  its input {each.name} ({each.op}): {errors(each)}"
     for cause in first.causes:
@@ -278,6 +278,11 @@ def errors(each: Compared) -> str:
     if found.not_finite:
         text += f", {found.not_finite:,} NaN or infinite on one side only"
     return text + nans
+
+
+def shown(value: Any) -> str:
+    """A value of an element, with as many digits as tell floats of 32 bits apart."""
+    return f"{value:.9g}" if isinstance(value, float) else repr(value)
 
 
 def _counts(tensors: Sequence[Compared]) -> Iterator[str]:

@@ -26,7 +26,8 @@ from tf1sessions.errors import UsageError
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.wiring import listed, node_of
 from tf1sessions.porting.parity import inputs as given_inputs
-from tf1sessions.porting.parity.causes import find_causes
+from tf1sessions.porting.parity.causes.evidence import gather
+from tf1sessions.porting.parity.causes.registry import find_causes
 from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut, Parting, Use
 from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.matching import matched
@@ -118,6 +119,7 @@ class _Verification:
         self._names = names
         self._notes = [*_told(left, "left"), *_told(right, "right")]
         self._left_out: list[LeftOut] = []
+        self._values: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # of the outputs, until causes are found
 
     def compare(self, values: Mapping[str, Any], where: str, seed: int, all_tensors: bool) -> Comparison:
         fed = self._inputs(values, where, seed)
@@ -126,14 +128,17 @@ class _Verification:
         if all_tensors:
             tensors = tuple(self._tensors(fed))
         self._notes += self._randomness()
+        if not all_tensors and not all(each.equal for each in outputs) and self._left.view and self._right.view:
+            self._notes.append("all_tensors (--all-tensors) finds the first tensor that parts")
         first = next((each for each in (*tensors, *outputs) if not each.equal), None)
+        parting = None if first is None else self._parting(first, tensors, fed, first in outputs)
         return Comparison(
             left=(self._left.what, self._left.kind),
             right=(self._right.what, self._right.kind),
             inputs=fed.given,
             outputs=outputs,
             tensors=tensors,
-            first=None if first is None else self._parting(first, tensors, fed, first in outputs),
+            first=parting,
             tolerances=_uses((*outputs, *tensors)),
             left_out=tuple(self._left_out),
             notes=tuple(dict.fromkeys(self._notes)),
@@ -182,6 +187,7 @@ class _Verification:
 
     def _outputs(self, fed: _Fed) -> tuple[Compared, ...]:
         mine, theirs = self._run(self._left, fed.left, fed), self._run(self._right, fed.right, fed)
+        self._values = (mine, theirs)
         left = {name: self._output_spec(self._left, name, value) for name, value in mine.items()}
         right = {name: self._output_spec(self._right, name, value) for name, value in theirs.items()}
         pairs = matched(left, right, "output", self._names, self._sides)
@@ -294,8 +300,23 @@ class _Verification:
     def _parting(self, tensor: Compared, tensors: Sequence[Compared], fed: _Fed, is_output: bool) -> Parting:
         known = {each.name: each for each in tensors}
         inputs = tuple(known[name] for name in dict.fromkeys(tensor.inputs) if name in known)
-        causes = find_causes(self._left, self._right, tensor, fed.left, fed.right, is_output)
-        return Parting(tensor, inputs, causes)
+        names = (tensor.name, tensor.other)
+        if is_output:
+            values = (self._values[0][tensor.name], self._values[1][tensor.other])
+            names = (_tensor(self._left, tensor.name), _tensor(self._right, tensor.other))
+        else:
+            values = (
+                self._left.fetch([tensor.name], fed.left)[0],
+                self._right.fetch([tensor.other], fed.right)[0],
+            )
+        evidence = gather((self._left, self._right), names, values, (fed.left, fed.right))
+        return Parting(tensor, inputs, find_causes(evidence))
+
+
+def _tensor(side: Side, output: str) -> str:
+    """The tensor that an output is."""
+    spec = (side.outputs or {}).get(output)
+    return spec.tensor if spec is not None else output
 
 
 def _told(side: Side, role: str) -> list[str]:
