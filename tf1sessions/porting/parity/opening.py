@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.models.files import read
+from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, load
+from tf1sessions.models.wiring import tensor_name
 from tf1sessions.porting.parity import functions
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.callables import CallableSide, imported
 from tf1sessions.porting.parity.functions import FunctionSide
+from tf1sessions.porting.parity.programs import ProgramSide
 from tf1sessions.porting.parity.sides import Side
 from tf1sessions.runtime import tf
 
-__all__ = ["open_side"]
+__all__ = ["is_script", "open_side"]
 
 
 def open_side(
@@ -25,7 +28,8 @@ def open_side(
     *,
     signature: str | None = None,
     allow_ops: Collection[str] = (),
-    outputs: Sequence[str] | None = None,
+    other: Side | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Side:
     """Opens one side.
 
@@ -34,14 +38,15 @@ def open_side(
         role: ``"left"`` or ``"right"``, for errors.
         signature: Which signature of a model.
         allow_ops: As for :func:`tf1sessions.load`.
-        outputs: Tensors to give, for a graph without a signature.
+        other: The other side, if that is open: its tensors are those that a script's graph is asked for.
+        names: Which name of the left is which of the right.
 
     Raises:
         UsageError: There is no such thing, or it is none that can be compared.
         ModelError: A model cannot be loaded.
     """
     if isinstance(source, str | os.PathLike):
-        return _of_path(os.fspath(source), role, signature, allow_ops, outputs)
+        return _of_path(os.fspath(source), role, signature, allow_ops, other, names or {})
     if isinstance(source, Model):
         return ArtifactSide(source, source.path, signature, owned=False)
     what = getattr(source, "__name__", None) or type(source).__name__
@@ -61,16 +66,43 @@ def open_side(
 
 
 def _of_path(
-    path: str, role: str, signature: str | None, allow_ops: Collection[str], outputs: Sequence[str] | None
+    path: str,
+    role: str,
+    signature: str | None,
+    allow_ops: Collection[str],
+    other: Side | None,
+    names: Mapping[str, str],
 ) -> Side:
+    if is_script(path):
+        outputs, inputs = (_tensors(role, specs, names) for specs in _specs(other))
+        return ProgramSide(path, (), outputs, inputs, allow_ops)
     module, colon, name = path.rpartition(":")
     if colon and name.isidentifier() and not os.path.exists(path):
         return CallableSide(imported(module, name, role), path)
     if _is_of_tensorflow_2(path):
         with tf.init_scope():
             return functions.of_saved_model(tf.saved_model.load_v2(path), path, signature)
-    model = load(path, signature=signature, allow_ops=allow_ops, outputs=outputs)
+    model = load(path, signature=signature, allow_ops=allow_ops)
     return ArtifactSide(model, path)
+
+
+def is_script(source: Any) -> bool:
+    """Whether a side is a script: a path that ends as those of Python programs and notebooks do."""
+    return isinstance(source, str | os.PathLike) and os.fspath(source).endswith((".py", ".ipynb"))
+
+
+def _specs(side: Side | None) -> tuple[Mapping[str, TensorSpec], Mapping[str, TensorSpec]]:
+    """The outputs and the inputs of a graph of TensorFlow 1; none of another side, which names tensors otherwise."""
+    if not isinstance(side, ArtifactSide):
+        return {}, {}
+    return side.outputs or {}, side.inputs or {}
+
+
+def _tensors(role: str, specs: Mapping[str, TensorSpec], names: Mapping[str, str]) -> list[str] | None:
+    """The tensors that the other side has, as the script's side names them."""
+    known = names if role == "right" else {right: left for left, right in names.items()}
+    found = [known.get(name, known.get(spec.tensor, spec.tensor)) for name, spec in specs.items()]
+    return [tensor_name(name) for name in found] or None
 
 
 def _is_of_tensorflow_2(path: str) -> bool:

@@ -32,7 +32,7 @@ from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut,
 from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.matching import matched
 from tf1sessions.porting.parity.measures import measure
-from tf1sessions.porting.parity.opening import open_side
+from tf1sessions.porting.parity.opening import is_script, open_side
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
 from tf1sessions.porting.parity.views import blocks
@@ -92,10 +92,19 @@ def verify(
     values = given_inputs.read(inputs) if isinstance(inputs, str | os.PathLike) else dict(inputs or {})
     where = os.fspath(inputs) if isinstance(inputs, str | os.PathLike) else "inputs="
     with contextlib.ExitStack() as stack:
-        one, other = (
-            stack.enter_context(open_side(source, role, signature=signature, allow_ops=allow_ops).opened())
-            for source, role in ((left, "left"), (right, "right"))
-        )
+        opened: dict[str, Side] = {}
+        # A script last: what the other side gives tells which of its tensors are meant.
+        for role, source in sorted({"left": left, "right": right}.items(), key=lambda each: is_script(each[1])):
+            side = open_side(
+                source,
+                role,
+                signature=signature,
+                allow_ops=allow_ops,
+                other=next(iter(opened.values()), None),
+                names=names,
+            )
+            opened[role] = stack.enter_context(side.opened())
+        one, other = opened["left"], opened["right"]
         return _Verification(one, other, records, names or {}).compare(values, where, seed, all_tensors)
 
 
