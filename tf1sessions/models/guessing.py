@@ -24,7 +24,7 @@ from tf1sessions.models.upgrades.loose_ends import WAS
 from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import tf
 
-__all__ = ["PLACEHOLDERS", "Guess", "guess", "is_optional"]
+__all__ = ["PLACEHOLDERS", "SOURCES", "Guess", "guess", "is_optional"]
 
 PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 
@@ -79,13 +79,13 @@ def is_optional(wiring: Wiring, tensor: str) -> bool:
     node = wiring.nodes.get(node_of(tensor))
     if node is None or node.op != "PlaceholderWithDefault":
         return False
-    return not any(wiring.nodes[name].op in _SOURCES for name in wiring.ancestors([node.name], control=False))
+    return not any(wiring.nodes[name].op in SOURCES for name in wiring.ancestors([node.name], control=False))
 
 
 # ------------------------------------------------------------------------------------------------ kinds of operations
 
 #: Operations that bring data from outside.
-_SOURCES = frozenset(
+SOURCES = frozenset(
     "QueueDequeue QueueDequeueMany QueueDequeueUpTo QueueDequeueV2 QueueDequeueManyV2 QueueDequeueUpToV2 "
     "IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional ReaderRead ReaderReadV2 ReaderReadUpTo "
     "ReaderReadUpToV2 Unstage StagePeek".split()
@@ -167,7 +167,7 @@ class _Inference:
     def _entries(self) -> list[str]:
         entries = []
         for node in self._wiring.graph_def.node:
-            if node.op in _SOURCES or (_is_placeholder(node) and not _names_a_file(self._wiring, node)):
+            if node.op in SOURCES or (_is_placeholder(node) and not _names_a_file(self._wiring, node)):
                 entries += [f"{node.name}:{index}" for index in range(len(output_types(node)))]
         return entries
 

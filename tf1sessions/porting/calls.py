@@ -246,7 +246,7 @@ def _tensor(name: str, value: Any, dtype: Any, numbers: Any, shape: tuple[int | 
     Raises:
         ValueError: It is of another dtype or shape.
     """
-    if isinstance(value, tf.Variable):
+    if isinstance(value, tf2.Variable):
         value = value.read_value()
     if not isinstance(value, tf.Tensor):
         if dtype != tf.string and getattr(value, "dtype", None) != numbers:

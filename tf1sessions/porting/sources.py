@@ -269,7 +269,7 @@ def _named(structure: Any, where: str) -> dict[str, str]:
     """Path of a leaf -> name of its tensor."""
     found = {}
     for path, leaf in _paths(structure):
-        if not isinstance(leaf, tf.Tensor | tf.Variable) or isinstance(leaf, tf.Operation):
+        if not isinstance(leaf, tf.Tensor | tf.compat.v2.Variable):
             raise UsageError(
                 f"it returns {leaf!r} for {path!r}",
                 where=where,

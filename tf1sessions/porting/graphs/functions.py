@@ -4,19 +4,39 @@ TensorFlow has one table of functions for a whole process, in which a name can m
 use one name for two. So each gets a name that tells its library from others, here and in all that refers to it.
 
 The table knows nothing of the gradient that a function may come with (``Defun(grad_func=...)``): TensorFlow 2 would
-compute another one, without a word. So such a function is an error.
+compute another one, without a word. So such a function, and one that calls it, is made where it is called, of the
+nodes that it is made of (:meth:`Functions.body`). Where an operation such as a loop of TensorFlow 2 calls it, that is
+an error.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tf1sessions.errors import ConversionError
+from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
 from tf1sessions.runtime import private, tf
 
-__all__ = ["Functions"]
+__all__ = ["Body", "Functions"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """A function as a graph.
+
+    Attributes:
+        graph_def: Its nodes; those of its arguments are placeholders.
+        inputs, outputs: Its arguments and what it gives, in order.
+        effects: The nodes that have to run besides.
+    """
+
+    graph_def: Any
+    inputs: tuple[Key, ...]
+    outputs: tuple[Key, ...]
+    effects: tuple[Key, ...]
 
 
 class Functions:
@@ -29,7 +49,8 @@ class Functions:
 
     def __init__(self, library: Any, where: str) -> None:
         self._where = where
-        self._own = {each.function_name for each in library.gradient}
+        self._gradients = {each.function_name: each.gradient_func for each in library.gradient}
+        self._bodies = {each.signature.name: each for each in library.function} if self._gradients else {}
         self._calls = {each.signature.name: _called(each) for each in library.function}
         self._library: Any = None
         self._names: dict[str, str] = {}
@@ -49,13 +70,25 @@ class Functions:
             gradient.function_name = self._names.get(gradient.function_name, gradient.function_name)
             gradient.gradient_func = self._names.get(gradient.gradient_func, gradient.gradient_func)
 
+    def is_inlined(self, operation: str) -> bool:
+        """Whether an operation is a call of a function that is made where it is called."""
+        return operation in self._bodies and bool(self._reached({operation}) & self._gradients.keys())
+
+    def gradient(self, function: str) -> str | None:
+        """The function that is the gradient of one: of its inputs and the gradients of its outputs."""
+        return self._gradients.get(function)
+
+    def body(self, function: str) -> Body:
+        """What a function is made of."""
+        return _body(self._bodies[function], self._bodies)
+
     def used(self, operation: str, attributes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """The type and the attributes of an operation, with the functions' names of here.
 
         If it uses functions, they are known to the default graph from then on.
 
         Raises:
-            ConversionError: It uses a function that has a gradient of its own.
+            ConversionError: It uses a function that has a gradient of its own, otherwise than by calling it.
         """
         if self._library is None:
             return operation, attributes
@@ -67,19 +100,25 @@ class Functions:
         return self._names.get(operation, operation), {**attributes, **changed}
 
     def _check(self, names: set[str]) -> None:
+        if own := sorted(self._reached(names) & self._gradients.keys()):
+            raise ConversionError(
+                f"function {own[0]!r} has a gradient of its own, which TensorFlow 2 does not keep where it is part of "
+                "an operation",
+                where=self._where,
+                next_step="Convert a part of the graph that does without, by naming other outputs or inputs.",
+                nodes=tuple(own),
+            )
+
+    def _reached(self, names: set[str]) -> set[str]:
+        """These functions, and those that they use, directly or not."""
         seen: set[str] = set()
-        while names:
-            name = names.pop()
-            if name in self._own:
-                raise ConversionError(
-                    f"function {name!r} has a gradient of its own, which TensorFlow 2 does not keep",
-                    where=self._where,
-                    next_step="Convert a part of the graph that does without, by naming other outputs or inputs.",
-                    nodes=(name,),
-                )
+        queue = list(names)
+        while queue:
+            name = queue.pop()
             if name not in seen:
                 seen.add(name)
-                names |= self._calls.get(name, set())
+                queue += self._calls.get(name, ())
+        return seen
 
     def _renamed(self, value: Any) -> Any:
         copy = type(value)()
@@ -117,6 +156,51 @@ def _named(values: Iterable[Any]) -> set[str]:
 
 def _references(value: Any) -> list[Any]:
     return [*([value.func] if value.func.name else []), *value.list.func]
+
+
+def _body(function: Any, others: Mapping[str, Any]) -> Body:
+    graph_def = tf.GraphDef()
+    kinds = {node.name: node for node in function.node_def}
+    for argument in function.signature.input_arg:
+        graph_def.node.add(name=argument.name, op="Placeholder").attr["dtype"].type = argument.type
+    for node in function.node_def:
+        copy = graph_def.node.add()
+        copy.CopyFrom(node)
+        copy.input[:] = [_flat(entry, kinds, others) for entry in node.input]
+    for each in function.signature.input_arg:
+        if each.number_attr or each.type_list_attr:
+            raise NotImplementedError(f"function {function.signature.name!r} takes a list")
+    return Body(
+        graph_def,
+        tuple((each.name, 0) for each in function.signature.input_arg),
+        tuple(key_of(_flat(function.ret[each.name], kinds, others)) for each in function.signature.output_arg),
+        tuple((name, CONTROL) for name in function.control_ret.values()),
+    )
+
+
+def _flat(entry: str, kinds: Mapping[str, Any], others: Mapping[str, Any]) -> str:
+    """An input as functions name it (``"node:output:1"``) as graphs do (``"node:3"``)."""
+    name, *rest = entry.split(":")
+    if name.startswith("^") or len(rest) != 2:
+        return entry
+    node = kinds[name]
+    if node.op in others:
+        results = others[node.op].signature.output_arg
+    else:
+        results = private.op_def_registry.get(node.op).output_arg
+    index = int(rest[1])
+    for result in results:
+        if result.name == rest[0]:
+            break
+        index += _length(result, node)
+    return f"{name}:{index}"
+
+
+def _length(argument: Any, node: Any) -> int:
+    """Of how many tensors an argument of a node is."""
+    if argument.number_attr:
+        return int(node.attr[argument.number_attr].i)
+    return len(node.attr[argument.type_list_attr].list.type) if argument.type_list_attr else 1
 
 
 def _called(function: Any) -> set[str]:

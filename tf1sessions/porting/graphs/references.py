@@ -207,13 +207,23 @@ def make_change(node: Any, values: Sequence[Any], attributes: dict[str, Any], wh
     return made, list(made.outputs)
 
 
+def _end_of_sequence() -> Any:
+    """A number that cannot be had: asking for it is an OutOfRangeError."""
+    kinds: dict[str, Any] = {"output_types": [tf.int64], "output_shapes": [tf.TensorShape([])]}
+    zero = tf.constant(0, tf.int64)
+    nothing = tf.raw_ops.RangeDataset(start=zero, stop=zero, step=zero + 1, **kinds)
+    iterator = tf.raw_ops.AnonymousIteratorV3(**kinds)
+    with tf.control_dependencies([tf.raw_ops.MakeIterator(dataset=nothing, iterator=iterator)]):
+        return tf.raw_ops.IteratorGetNext(iterator=iterator, **kinds)[0]
+
+
 def _count_up_to(reference: Reference, limit: int) -> tuple[Any, list[Any]]:
     """The value before it is raised by one. Not ResourceCountUpTo: a SavedModel with that does not load (2.21).
 
-    At the limit the error is an InvalidArgumentError; in TensorFlow 1 it is an OutOfRangeError.
+    At the limit there is an OutOfRangeError, as in TensorFlow 1: that of a dataset that has ended.
     """
     value = reads(reference)
-    below = tf.debugging.Assert(value < limit, [f"Reached limit of {limit}"])
+    below = tf.cond(value < limit, lambda: tf.constant(0, tf.int64), _end_of_sequence)
     with tf.control_dependencies([value, below]):
         made = tf.raw_ops.AssignAddVariableOp(resource=reference.handle, value=tf.ones([], reference.dtype))
     return made, [value]

@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, M
 from typing import Any
 
 from tf1sessions.errors import ConversionError
+from tf1sessions.models.guessing import SOURCES
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.local_lists import LocalLists
@@ -122,7 +123,8 @@ class Replay:
     def __init__(self, graph_def: Any, outputs: Sequence[Key], inputs: Collection[Key], where: str = "graph") -> None:
         self._where = where
         self._outputs = tuple(outputs)
-        self._functions = Functions(graph_def.library, where)
+        self._library = graph_def.library
+        self._functions = Functions(self._library, where)
         placeholders = {node.name: node for node in graph_def.node if node.op in _PLACEHOLDERS}
         self._dtypes = {
             key: tf.as_dtype(placeholders[key[0]].attr["dtype"].type) for key in inputs if key[0] in placeholders
@@ -273,10 +275,21 @@ class Replay:
                 next_step=f"Name it as an input, or cut the graph behind it by naming an input there: {name}:0.",
                 nodes=(name,),
             )
+        if node.op in SOURCES:
+            taken = self._structure.taken() | {*self._outputs}
+            given = sorted(told(key) for key in taken if key[0] == name and key[1] != CONTROL) or [f"{name}:0"]
+            raise ConversionError(
+                f"node {name!r}, a {node.op}, takes data from a queue, a reader or an iterator, which a function of "
+                "TensorFlow 2 does not have",
+                where=self._where,
+                next_step=f"Give that data to the function, by naming as inputs what it gives: inputs={given}.",
+                nodes=(name,),
+            )
         attributes = {
             key: value for key, value in node.attr.items() if key not in _NOT_KEPT and value.WhichOneof("value")
         }
-        kind, attributes = self._functions.used(node.op, attributes)
+        inlined = self._functions.is_inlined(node.op)
+        kind, attributes = (node.op, attributes) if inlined else self._functions.used(node.op, attributes)
         with self._after(env, self._structure.inputs[name]):
             if values and isinstance(values[0], Reference) and values[0].part is not None and node.op in PART_READS:
                 outputs = read_part(node, [values[0], *map(_value, values[1:])])
@@ -289,7 +302,10 @@ class Replay:
                 made, outputs = make_change(node, values, attributes, self._where)
             else:
                 values = [_value(value) for value in values]
-                if kind in COMPOSED:
+                if inlined:
+                    outputs = self._inlined(node, values)
+                    made = outputs[0].op if outputs else None
+                elif kind in COMPOSED:
                     outputs = self._composed(node, values)
                     made = outputs[0].op
                 else:
@@ -306,6 +322,32 @@ class Replay:
     def _composed(self, node: Any, values: list[Any]) -> list[Any]:
         with self._refused(node.name, node.op), tf.name_scope(f"{node.name}/"):
             return COMPOSED[node.op](node, values)
+
+    def _inlined(self, node: Any, values: list[Any]) -> list[Any]:
+        """A function made where it is called, with its own gradient if it has one."""
+        with self._refused(node.name, node.op), tf.name_scope(f"{node.name}/"):
+            slope = self._functions.gradient(node.op)
+            if slope is None:
+                return self._body(node.op, values)
+
+            @tf.custom_gradient  # type: ignore[untyped-decorator]
+            def called(*given: Any) -> Any:
+                def gradient(*of_outputs: Any) -> Any:
+                    return self._body(slope, [*given, *of_outputs])
+
+                return self._body(node.op, list(given)), gradient
+
+            outputs = called(*values)
+            return list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+
+    def _body(self, function: str, values: Sequence[Any]) -> list[Any]:
+        body = self._functions.body(function)
+        graph_def = tf.GraphDef()
+        graph_def.CopyFrom(body.graph_def)
+        graph_def.library.CopyFrom(self._library)
+        replay = Replay(graph_def, [*body.outputs, *body.effects], body.inputs, self._where)
+        made = replay.run(dict(zip(body.inputs, values, strict=True)))
+        return [made[key] for key in body.outputs]
 
     @contextlib.contextmanager
     def _refused(self, name: str, kind: str) -> Iterator[None]:
