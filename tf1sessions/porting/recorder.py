@@ -69,6 +69,9 @@ _LARGEST_GRAPH = 1 << 26
 #: So many sessions are kept alive, for their last values, when the program forgets to close them.
 _KEPT_SESSIONS = 4
 
+#: Up to how many operations a fetch may come from for its races to be looked for. Arbitrary.
+_RACING = 200
+_WRITERS = ("Assign", "Scatter", "Apply", "SparseApply", "ResourceApply", "ResourceScatter", "ResourceSparseApply")
 _VARIABLES = ("VariableV2", "Variable")
 _RANDOM_WORDS = ("Random", "Shuffle", "Multinomial", "TruncatedNormal", "Dropout")
 
@@ -416,6 +419,7 @@ class _Kind(object):
             "feeds": sorted(fed),
             "extras": [tensor.name for tensor in self.extras],
             "random": _random_sources(fetches + self.extras, targets, fed, needed),
+            "races": _races(fetches, fed, needed),
             "order": {tensor.name: getattr(tensor.op, "_id", 0) for tensor in fetches + self.extras},
         }
 
@@ -459,6 +463,36 @@ def _random_sources(fetches, targets, fed, needed):
         if names:
             found[name] = names[:16]
     return found
+
+
+def _races(fetches, fed, needed):
+    """Fetch -> the variables that it reads and that the same call changes, where neither waits for the other."""
+    writers = {}
+    for operation in needed.values():
+        if operation.type.startswith(_WRITERS) and len(operation.inputs):
+            writers.setdefault(operation.inputs[0].op.name, []).append(operation)
+    found = {}
+    for tensor in fetches if writers else ():
+        read = closure([tensor], [], fed)
+        if len(read) > _RACING or tensor.op.type.startswith(_WRITERS):
+            continue
+        names = sorted(name for name in writers if name in read and _unordered(name, writers[name], read, fed))
+        if names:
+            found[tensor.name] = names
+    return found
+
+
+def _unordered(name, writers, read, fed):
+    """Whether a variable is read, by what is in ``read``, in no order with an operation that writes it."""
+    readers = [
+        reader.name for output in read[name].outputs for reader in output.consumers() if reader.name in read
+    ] or [name]
+    for writer in writers:
+        if writer.name not in read:
+            before = closure([], [writer], fed)
+            if name in readers or any(reader not in before for reader in readers):
+                return True
+    return False
 
 
 class _Session(object):

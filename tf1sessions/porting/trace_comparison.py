@@ -7,7 +7,8 @@ Data flow::
                ──▶ the first that parts, in the order of calls ──▶ why: other feeds, seeds, initial values
 
 Calls belong together that are the same time of the same kind (fetches, targets, feeds) in the same session: calls that
-only one side makes, and the order in which threads come, move nothing.
+only one side makes move nothing. Where several threads make calls of a kind, their order is chance, and those belong
+together that have the same values.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Point:
 
     Attributes:
         call: The number of the call on the left.
-        step: Which call of its kind that is, from 1.
+        step: Which value of the tensor that is, from 1.
         absolute: The largest error of an element; infinite where one is not finite, or no number.
         share: The same as a share of what was allowed.
     """
@@ -78,7 +79,7 @@ class StepTensor:
         sampled: At how many of them only a sample of its elements could be compared.
         lacking: At how many calls only one side has a value.
         first: Where it parts, or None.
-        largest: Where the error is the largest; None if it is nowhere.
+        largest: Where the error is the largest share of what was allowed; None if there is none.
         growth: Errors by call, the largest of each stretch where there are many.
         tolerance: What was allowed.
         problem: What is wrong beside the values (shapes, dtypes), or None.
@@ -170,9 +171,9 @@ class TraceComparison:
         found: dict[str, Any] = _finite(dataclasses.asdict(self))
         return found | {"equal": self.equal, "same": self.same}
 
-    def as_json(self) -> str:
-        """:meth:`as_dict` as text."""
-        return json.dumps(self.as_dict(), indent=1)
+    def to_json(self, **options: Any) -> str:
+        """:meth:`as_dict` as text; ``options`` are those of :func:`json.dumps`."""
+        return json.dumps(self.as_dict(), **options)
 
     def __str__(self) -> str:
         return "\n".join(_report(self))
@@ -283,6 +284,8 @@ class _Alignment:
     def _pair(self, key: Any, ours: tuple[Kind, list[Any]], theirs: tuple[Kind, list[Any]]) -> None:
         kind, calls = ours
         others = theirs[1]
+        if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
+            others = self._by_value(key[0], kind, theirs[0], calls, others)
         if len(calls) != len(others):
             text = f"{kind} is called {_times(len(calls))} on the left and {_times(len(others))} on the right"
             # How often a queue was filled when a program ends is a matter of luck.
@@ -295,6 +298,22 @@ class _Alignment:
             errors += bool(call[1]) != bool(other[1])
         if errors and kind.fetches:
             self.unmatched.append(f"{kind} raises on one side alone, {_times(errors)}")
+
+    def _by_value(self, session: int, kind: Kind, other: Kind, calls: list[Any], others: list[Any]) -> list[Any]:
+        """The calls on the right in the order of those on the left whose values they have; the rest as they came."""
+        ours = _contents(self.left, session, kind, {call[0] for call in calls})
+        theirs = _contents(self.right, session, other, {call[0] for call in others})
+        free: dict[Any, list[Any]] = {}
+        for call in reversed(others):
+            free.setdefault(theirs.get(call[0]), []).append(call)
+        found = [free[key].pop() if free.get(key := ours.get(call[0])) else None for call in calls]
+        rest = sorted(call for calls in free.values() for call in calls)
+        moved = sum(call is not None and call != other for call, other in zip(found, others, strict=False))
+        if moved:
+            self.notes.append(f"several threads call {kind}: matched by their values, {moved:,} in another order")
+        rest.reverse()
+        matched = [call if call is not None else rest.pop() if rest else None for call in found]
+        return [call for call in matched if call is not None] + rest[::-1]
 
     def random(self) -> dict[str, str]:
         """Random operations that do not draw the same on both sides."""
@@ -312,10 +331,24 @@ class _Alignment:
 def _calls_by_kind(trace: Trace) -> dict[Any, tuple[Kind, list[Any]]]:
     found: dict[Any, tuple[Kind, list[Any]]] = {}
     keys = [(kind.fetches, kind.targets, kind.feeds) for kind in trace.kinds]
-    for number, session, _, kind, error, _ in trace.table.tolist():
+    for number, session, thread, kind, error, _ in trace.table.tolist():
         if kind >= 0:
-            found.setdefault((session, *keys[kind]), (trace.kinds[kind], []))[1].append((number, error))
+            found.setdefault((session, *keys[kind]), (trace.kinds[kind], []))[1].append((number, error, thread))
     return found
+
+
+def _contents(trace: Trace, session: int, kind: Kind, calls: set[int]) -> dict[int, Any]:
+    """Call → what stands for its values: equal where they are, to the bit."""
+    found: dict[int, list[bytes]] = {}
+    names = [("fetch", name) for name in kind.fetches] + [("feed", name) for name in kind.feeds]
+    for place, (role, name) in enumerate(names):
+        for series in trace.find(role, session, name):
+            for row, call in enumerate(trace.columns(series)["calls"].tolist()):
+                if call in calls:
+                    value = trace.value(series, row)
+                    digest = bytes.fromhex(_summary(value).digest)
+                    found.setdefault(call, []).append(b"%d:" % place + digest)
+    return {call: b"".join(parts) for call, parts in found.items()}
 
 
 def _times(count: int) -> str:
@@ -442,9 +475,9 @@ class _Tensor:
 
     def point(self, position: int) -> Point:
         """A row, for people."""
-        call = int(self.calls[position])
-        step = self.alignment.steps.get(call, 1)
-        return Point(call, step, float(self.absolute[position]), float(self.share[position]))
+        return Point(
+            int(self.calls[position]), position + 1, float(self.absolute[position]), float(self.share[position])
+        )
 
     @property
     def beyond(self) -> Any:
@@ -458,7 +491,7 @@ class _Tensor:
         worst = sorted(
             {int(part[np.argmax(self.absolute[part])]) for part in stretches} | {int(row) for row in beyond[:1]}
         )
-        largest = int(np.argmax(self.absolute))
+        largest = int(np.argmax(np.where(np.isinf(self.share), self.absolute, self.share)))
         return StepTensor(
             role=self.role,
             session=self.session,
@@ -549,7 +582,8 @@ def _first(
     position = int(tensor.beyond[0])
     causes = tuple(_causes(alignment, result, told, random, kind))
     difference = tensor.difference(position)
-    return StepParting(result, result.first.call, result.first.step, str(kind or ""), difference, causes)
+    step = alignment.steps.get(result.first.call, 1)
+    return StepParting(result, result.first.call, step, str(kind or ""), difference, causes)
 
 
 def _causes(
@@ -567,6 +601,8 @@ def _causes(
     sources: Sequence[str] = kind.random.get(parted.name, ()) if kind is not None else ()
     if parted.role == "initial":
         sources = [name for name in random if name.startswith(f"{parted.name}/")]
+    for name in kind.races.get(parted.name, ()) if kind is not None else ():
+        yield f"it reads {name}, which the same call changes: which of the two comes first is chance"
     for name in sources:
         if name in random:
             yield f"{name} {random[name]}; give the seeds of the trace"
@@ -642,10 +678,11 @@ def _table(title: str, tensors: Sequence[StepTensor]) -> Iterator[str]:
         worst = f"largest error {tensor.largest.absolute:.1e}" if tensor.largest else ""
         yield f"  {tensor}: {', '.join(filter(None, (tensor.problem, first, worst)))}"
     if len(parted) > _MOST:
-        yield f"  and {len(parted) - _MOST} more"
-    close = [tensor.largest for tensor in tensors if tensor.equal and tensor.largest is not None]
+        yield f"  and {len(parted) - _MOST:,} more"
+    close = [(tensor.largest.share, tensor) for tensor in tensors if tensor.equal and tensor.largest is not None]
     if close:
-        yield f"  largest error of the others: {max(point.absolute for point in close):.1e}"
+        share, tensor = max(close, key=lambda each: each[0])
+        yield f"  largest error of the others: {share:.1%} of what is allowed ({tensor})"
 
 
 def _some(title: str, lines: Sequence[str]) -> Iterator[str]:
@@ -653,7 +690,7 @@ def _some(title: str, lines: Sequence[str]) -> Iterator[str]:
         yield f"{title}:"
         yield from (f"  {line}" for line in lines[:_MOST])
         if len(lines) > _MOST:
-            yield f"  and {len(lines) - _MOST} more"
+            yield f"  and {len(lines) - _MOST:,} more"
 
 
 def _finite(value: Any) -> Any:

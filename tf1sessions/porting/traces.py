@@ -9,7 +9,8 @@ is a JSON object in UTF-8:
 * ``calls``: ``count``, and ``pieces`` of the table; ``threads``: their names; ``errors``: ``type``, ``message``;
 * ``kinds`` of calls: ``graph``, ``how`` ("run", "partial_run", "callable"), ``fetches``, ``targets``, ``feeds``,
   ``extras`` (what the recorder fetched beside), ``random`` (fetch, "" for the targets, to random operations),
-  ``order`` (fetch to the number of its operation: as they were made);
+  ``order`` (fetch to the number of its operation: as they were made), ``races`` (fetch to the variables that it reads
+  and that the same call changes, in no order);
 * ``sessions``: ``number``, ``graph``, ``target``, ``config`` as text, ``calls``;
 * ``graphs``: ``number``, ``seed``, ``seed_at_first`` call, ``seeds`` (operation → [seed, seed2]), ``losses``,
   ``variables`` (``name``, ``trainable``, ``readable``), ``nodes``, ``digest`` of their names, operations and inputs,
@@ -82,6 +83,7 @@ class Kind:
         fetches, targets, feeds: Names of tensors, operations, tensors.
         extras: Tensors that the recorder fetched beside.
         random: Fetch, or "" for the targets → random operations that it comes from.
+        races: Fetch → variables that it reads and that the same call changes, in no order.
     """
 
     number: int
@@ -92,12 +94,12 @@ class Kind:
     feeds: tuple[str, ...]
     extras: tuple[str, ...]
     random: Mapping[str, tuple[str, ...]]
+    races: Mapping[str, tuple[str, ...]]
 
     def __str__(self) -> str:
         shown = [*self.fetches, *self.targets]
-        more = f", and {len(shown) - 4} more" if len(shown) > 4 else ""
-        fed = f"; feeds {', '.join(self.feeds[:4])}" if self.feeds else ""
-        return f"{self.how}({', '.join(shown[:4])}{more}{fed})"
+        more = f", and {len(shown) - 3} more" if len(shown) > 3 else ""
+        return f"{self.how}({', '.join(shown[:3])}{more})"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -309,7 +311,7 @@ class Trace:
 
     def _call(self, row: int) -> Call:
         number, session, thread, kind, error, turn = (int(value) for value in self.table[row])
-        known = self.kinds[kind] if kind >= 0 else Kind(-1, 0, "run", (), (), (), (), {})
+        known = self.kinds[kind] if kind >= 0 else Kind(-1, 0, "run", (), (), (), (), {}, {})
         raised = self._errors[error - 1] if error > 0 else None
         return Call(number, session, self._threads[thread], known, turn, raised)
 
@@ -420,8 +422,10 @@ def _strings(values: Any) -> tuple[str, ...]:
 
 def _kind(number: int, entry: Mapping[str, Any]) -> Kind:
     fetches, targets, feeds, extras = (_strings(entry[key]) for key in ("fetches", "targets", "feeds", "extras"))
-    random = {str(name): _strings(sources) for name, sources in entry["random"].items()}
-    return Kind(number, int(entry["graph"]), str(entry["how"]), fetches, targets, feeds, extras, random)
+    random, races = (
+        {str(name): _strings(sources) for name, sources in entry[key].items()} for key in ("random", "races")
+    )
+    return Kind(number, int(entry["graph"]), str(entry["how"]), fetches, targets, feeds, extras, random, races)
 
 
 def _series(number: int, entry: Mapping[str, Any]) -> Series:
