@@ -28,6 +28,12 @@ __all__ = ["verify"]
 @click.option("--signature", metavar="NAME", help="Which signature. Default: serving_default, or the first.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Of the inputs that are made.")
 @click.option("--allow-op", "allow_ops", metavar="OP", multiple=True, help="A risky operation that a model may run.")
+@click.option(
+    "--given",
+    type=click.Choice(["variables", "feeds", "seeds"]),
+    multiple=True,
+    help="What a script gets from the recording that it is held against. May be given often.",
+)
 def verify(
     left: str,
     right: str,
@@ -40,18 +46,21 @@ def verify(
     signature: str | None,
     seed: int,
     allow_ops: tuple[str, ...],
+    given: tuple[str, ...],
 ) -> None:
     """Put the same inputs through LEFT and RIGHT, and compare what comes out.
 
-    A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, or a
-    Python function (module.py:function). LEFT is the reference. The exit code is 0 if all that was compared is equal
-    within its tolerance, and 1 if not.
+    A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, a
+    Python function (module.py:function), a script (train.py: the graph and the variables that its last session
+    leaves), or a recording (trace.npz). A script is held against a recording call by call. LEFT is the reference. The
+    exit code is 0 if all that was compared is equal within its tolerance, and 1 if not.
 
     \b
     Examples:
         tf1sessions verify frozen.pb converted/
         tf1sessions verify export/1511606059 converted/ --all-tensors --html report.html
         tf1sessions verify frozen.pb new_model.py:predict --inputs data.npz --map images=x
+        tf1sessions verify trace.npz train.py --given variables --given feeds
     """
     with without_tensorflow_s_remarks():
         from tf1sessions.porting.parity.verifying import device
@@ -71,6 +80,7 @@ def verify(
         signature=signature,
         seed=seed,
         allow_ops=allow_ops,
+        given=given,
     )
     click.echo(found.to_json(indent=1) if as_json else str(found))
     if not found.equal:

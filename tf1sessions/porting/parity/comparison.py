@@ -165,14 +165,18 @@ class Comparison:
         """Whether all that was compared is equal within its tolerance."""
         return all(each.equal for each in (*self.outputs, *self.tensors))
 
-    def to_json(self, **options: Any) -> str:
-        """All of it as JSON; infinite numbers and NaN are strings there."""
-        found = _simple(self)
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON knows it; infinite numbers and NaN are texts there."""
+        found: dict[str, Any] = _simple(self)
         found["equal"] = self.equal
         for kind in ("outputs", "tensors"):
             for record, each in zip(found[kind], getattr(self, kind), strict=True):
                 record |= {"equal": each.equal, "problem": each.problem}
-        return json.dumps(found, allow_nan=False, **options)
+        return found
+
+    def to_json(self, **options: Any) -> str:
+        """:meth:`as_dict` as text; the options are those of ``json.dumps``."""
+        return json.dumps(self.as_dict(), allow_nan=False, **options)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -218,7 +222,7 @@ def verdict(found: Comparison) -> str:
     if beyond:
         return f"DIFFERENT: of {what}, {beyond:,} differ by more than is allowed, on {found.device}"
     same = sum(each.same for each in compared)
-    return f"EQUAL: {what} agree, {same:,} of them to the bit, on {found.device}"
+    return f"EQUAL: {what}, {same:,} of them to the bit, on {found.device}"
 
 
 def _count(number: int, noun: str) -> str:

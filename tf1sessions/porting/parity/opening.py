@@ -16,6 +16,7 @@ from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.callables import CallableSide, imported
 from tf1sessions.porting.parity.functions import FunctionSide
 from tf1sessions.porting.parity.programs import ProgramSide
+from tf1sessions.porting.parity.recordings import RecordingSide, is_recording
 from tf1sessions.porting.parity.sides import Side
 from tf1sessions.runtime import tf
 
@@ -76,6 +77,8 @@ def _of_path(
     if is_script(path):
         outputs, inputs = (_tensors(role, specs, names) for specs in _specs(other))
         return ProgramSide(path, (), outputs, inputs, allow_ops)
+    if is_recording(path):
+        return RecordingSide(path, _tensors(role, _specs(other)[0], names) or ())
     module, colon, name = path.rpartition(":")
     if colon and name.isidentifier() and not os.path.exists(path):
         return CallableSide(imported(module, name, role), path)

@@ -21,7 +21,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["DEFAULTS", "Tolerance", "Tolerances", "read", "records_of"]
+__all__ = ["BY_DTYPE", "DEFAULTS", "Tolerance", "Tolerances", "read", "records_of"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +109,7 @@ _EQUAL = "it moves values, or rounds each once: what goes in equal comes out equ
 _SUMS = "sums are added up in another order by other kernels and other numbers of threads"
 
 #: By dtype, for operations that round more than once.
-_BY_DTYPE = (
+BY_DTYPE = (
     Tolerance(dtype="float64", absolute=1e-12, relative=1e-10, reason="double precision"),
     Tolerance(dtype="float32", absolute=1e-5, relative=1e-5, reason=_SUMS),
     Tolerance(dtype="float16", absolute=1e-3, relative=4e-3, reason="half precision has 11 bits"),
@@ -121,7 +121,7 @@ _BY_DTYPE = (
 
 DEFAULTS: tuple[Tolerance, ...] = (
     Tolerance(op=" ".join(_EXACT.split()), reason=_EQUAL),
-    *_BY_DTYPE,
+    *BY_DTYPE,
     Tolerance(reason="integers, booleans and strings are equal or they are not"),
 )
 

@@ -33,14 +33,20 @@ from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.matching import matched
 from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.opening import is_script, open_side
+from tf1sessions.porting.parity.recordings import RecordingSide, compared_call_by_call, is_recording
 from tf1sessions.porting.parity.sides import Side, array
-from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
+from tf1sessions.porting.parity.tolerances import BY_DTYPE, Tolerance, Tolerances, records_of
 from tf1sessions.porting.parity.views import blocks
+from tf1sessions.porting.trace_comparison import TraceComparison
 from tf1sessions.runtime import tf
 
 __all__ = ["device", "verify"]
 
-_ONE_SIDE = "only on the left side, or the inputs of one side"
+#: A script makes its variables itself, so they are rounded as its training is.
+_TRAINED = tuple(
+    dataclasses.replace(each, op="Variable VariableV2 ReadVariableOp", reason="a script trains its variables anew")
+    for each in BY_DTYPE
+)
 _FAILED = "which TensorFlow could not give"
 
 
@@ -55,11 +61,13 @@ def verify(
     signature: str | None = None,
     seed: int = 0,
     allow_ops: Collection[str] = (),
-) -> Comparison:
+    given: Collection[str] = (),
+) -> Comparison | TraceComparison:
     """Puts the same inputs through two sides, and compares what comes out.
 
     Args:
-        left: The reference: a path of anything that :func:`tf1sessions.load` takes, of a SavedModel of TensorFlow 2;
+        left: The reference: a path of anything that :func:`tf1sessions.load` takes, of a SavedModel of TensorFlow 2, of
+            a script (``train.py``: what its last session leaves behind), of a recording (``trace.npz``);
             ``"module.py:function"``; a loaded model, a ConcreteFunction, a Keras model, or any callable that takes
             arrays by the names of the inputs.
         right: What is held against it, likewise.
@@ -72,9 +80,13 @@ def verify(
         signature: Which signature of the models, where they have several.
         seed: Of the inputs that are made.
         allow_ops: Operations that a model may run although they touch files, the network or Python.
+        given: Of a recording and a script: what the script gets from the recording (``"variables"``, ``"feeds"``,
+            ``"seeds"``).
 
     Returns:
-        A :class:`~tf1sessions.porting.parity.comparison.Comparison`; ``str()`` of it is a report.
+        A :class:`~tf1sessions.porting.parity.comparison.Comparison`; of two recordings, or a recording and a script,
+        which are compared call by call, a :class:`~tf1sessions.porting.trace_comparison.TraceComparison`. ``str()`` of
+        either is a report, and ``equal`` the outcome.
 
     Raises:
         UsageError: A side cannot be found; inputs or outputs do not match; a value does not fit its input.
@@ -88,13 +100,18 @@ def verify(
         >>> found.equal
         True
     """
-    records = Tolerances(records_of(tolerances), device())
+    if is_recording(left) and (is_recording(right) or is_script(right)):
+        return compared_call_by_call(left, right, tolerances, given)
+    if given:
+        raise UsageError("given is for a recording and a script", where="given=")
+    own = _TRAINED if is_script(left) or is_script(right) else ()
+    records = Tolerances((*records_of(tolerances), *own), device())
     values = given_inputs.read(inputs) if isinstance(inputs, str | os.PathLike) else dict(inputs or {})
     where = os.fspath(inputs) if isinstance(inputs, str | os.PathLike) else "inputs="
     with contextlib.ExitStack() as stack:
         opened: dict[str, Side] = {}
-        # A script last: what the other side gives tells which of its tensors are meant.
-        for role, source in sorted({"left": left, "right": right}.items(), key=lambda each: is_script(each[1])):
+        # Scripts and recordings last: what the other side gives tells which of their tensors are meant.
+        for role, source in sorted({"left": left, "right": right}.items(), key=lambda each: _asks(each[1])):
             side = open_side(
                 source,
                 role,
@@ -106,6 +123,11 @@ def verify(
             opened[role] = stack.enter_context(side.opened())
         one, other = opened["left"], opened["right"]
         return _Verification(one, other, records, names or {}).compare(values, where, seed, all_tensors)
+
+
+def _asks(source: Any) -> bool:
+    """Whether a side needs to know the other one."""
+    return is_script(source) or is_recording(source)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,6 +180,9 @@ class _Verification:
     # -- inputs
 
     def _inputs(self, values: Mapping[str, Any], where: str, seed: int) -> _Fed:
+        for side in (self._left, self._right):
+            if isinstance(side, RecordingSide) and not values:
+                values, where = side.recorded, f"the recording {side.what}"
         left, right = self._left.inputs, self._right.inputs
         if left is None and right is None:
             if not values:

@@ -1,0 +1,117 @@
+"""A recording of a TensorFlow 1 program as a side: one of its calls, with what was fed and fetched there.
+
+Of two recordings, or of a recording and a script, all calls are compared: that is what traces are for
+(``trace_comparison.py``).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from tf1sessions.errors import UsageError
+from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.wiring import listed
+from tf1sessions.porting.parity.sides import Side, array
+from tf1sessions.porting.replaying import replay
+from tf1sessions.porting.trace_comparison import TraceComparison, compare
+from tf1sessions.porting.traces import Call, Summary, Trace, is_trace, read
+from tf1sessions.runtime import tf
+
+__all__ = ["RecordingSide", "compared_call_by_call", "is_recording"]
+
+
+class RecordingSide(Side):
+    """One call of a recording: its feeds are the inputs, its fetches the outputs.
+
+    Args:
+        path: Of the recording.
+        wanted: Names of tensors that the other side gives: the last call that fetched most of them is taken. Without
+            any, the last call that was fed something and fetched something.
+
+    Attributes:
+        recorded: The values of the inputs.
+
+    Raises:
+        UsageError: The recording has no such call.
+    """
+
+    no_view = "a recording has the values of one call and no graph to run"
+
+    def __init__(self, path: str, wanted: Collection[str] = ()) -> None:
+        super().__init__(path, "recording")
+        with read(path) as trace:
+            call = _chosen(trace, frozenset(wanted))
+            if call is None:
+                fetched = sorted({name for kind in trace.kinds for name in kind.fetches})
+                missing = listed(sorted(wanted)) or "anything"
+                raise UsageError(
+                    f"no call of the recording {path} was fed something and fetched {missing}",
+                    where=path,
+                    next_step=f"It has {listed(fetched)}." if fetched else "It has no calls of use.",
+                )
+            step = trace.step(call)
+            self.kind = f"recording of TensorFlow {trace.versions.get('tensorflow')}"
+        self.recorded = {name: array(value) for name, value in _whole(step.feeds).items()}
+        self._fetches = {name: array(value) for name, value in _whole(step.fetches).items()}
+        self.inputs = _specs(self.recorded)
+        self.outputs = _specs(self._fetches)
+        self.notes.append(f"of the recording, call {call.number}, {call.kind}, is what is compared")
+        if left_out := sorted({*step.feeds, *step.fetches} - {*self.recorded, *self._fetches}):
+            self.notes.append(f"the recording has no more than a summary of {listed(left_out)}")
+
+    def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return self._fetches
+
+
+def is_recording(source: Any) -> bool:
+    """Whether a side is the path of a recording."""
+    return isinstance(source, str | os.PathLike) and os.path.isfile(source) and is_trace(source)
+
+
+def compared_call_by_call(left: Any, right: Any, tolerances: Any, given: Collection[str]) -> TraceComparison:
+    """Holds a recording, or what a script computes now, against the recording on the left.
+
+    Args:
+        left: The path of a recording.
+        right: The path of a recording, or of a script.
+        tolerances: As for :func:`tf1sessions.porting.verify`.
+        given: What a script gets from the recording.
+    """
+    with read(left) as trace:
+        if is_recording(right):
+            with read(right) as other:
+                return compare(trace, other, tolerances)
+        with tempfile.TemporaryDirectory(prefix="tf1sessions-verify-") as folder:
+            again = replay(trace, right, out=os.path.join(folder, "trace.npz"), given=given, stdio=(0, 2, 2))
+            with again.trace as other:
+                ended = f"the script ended with exit code {again.exit_code}"
+                return compare(trace, other, tolerances, [ended] if again.exit_code else [])
+
+
+def _chosen(trace: Trace, wanted: frozenset[str]) -> Call | None:
+    best: Call | None = None
+    most = 0
+    for call in trace.calls:
+        kind = call.kind
+        if call.error or not kind.feeds or not kind.fetches:
+            continue
+        found = len(wanted & set(kind.fetches)) if wanted else 1
+        if found and found >= most:
+            best, most = call, found
+    return best
+
+
+def _whole(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if not isinstance(value, Summary)}
+
+
+def _specs(values: Mapping[str, Any]) -> dict[str, TensorSpec]:
+    return {
+        name: TensorSpec(
+            name, name, tf.string if value.dtype == object else tf.as_dtype(value.dtype), tf.TensorShape(value.shape)
+        )
+        for name, value in values.items()
+    }
