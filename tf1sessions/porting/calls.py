@@ -7,11 +7,12 @@ not there. Given as a tensor, they are tensors.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import keyword
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,9 @@ class GraphFunction:
             TypeError: An input is unknown or missing.
             ValueError: A value does not have the shape of its input.
         """
-        given: Mapping[str, Any] = named if values is None else self._by_name(values, named)
+        given: Mapping[str, Any] = named
+        if values is not None or not self.inputs.keys() >= named.keys():
+            given = self._by_name({} if values is None else values, named)
         call = self._calls.get(tuple(given))
         if call is None or self._switches:
             call, given = self._call_of(given)
@@ -121,21 +124,17 @@ class GraphFunction:
         return tuple(name for name, spec in self.inputs.items() if not spec.optional)
 
     def _by_name(self, values: Any, named: Mapping[str, Any]) -> dict[str, Any]:
-        if isinstance(values, Mapping) and all(key in self.inputs for key in values):
-            return {**values, **named}
-        structure = self._given if self._given is not None else dict.fromkeys(self._required())
-        if not tf.nest.is_nested(values) or isinstance(values, np.ndarray):
-            names = list(self._required())
-            if len(names) == 1:
-                return {names[0]: values, **named}
-        try:
-            tf.nest.assert_same_structure(structure, values, check_types=False)
-        except (TypeError, ValueError):
-            leaves = tf.nest.flatten_up_to(structure, values) if self._given is not None else None
-            if leaves is None:
-                raise TypeError(f"{self.name!r} takes {self._told()}, by name") from None
-            return {**dict(zip(tf.nest.flatten(structure), leaves, strict=True)), **named}
-        return {**dict(zip(tf.nest.flatten(structure), tf.nest.flatten(values), strict=True)), **named}
+        if isinstance(values, Mapping):
+            if all(key in self.inputs for key in values):
+                return {**values, **named}
+            values, named = {**values, **named}, {}
+        required = self._required()
+        if self._given is not None and (not isinstance(values, Mapping) or isinstance(self._given, Mapping)):
+            with contextlib.suppress(_OtherStructure):
+                return {**dict(_matched(self._given, values)), **named}
+        if len(required) == 1 and not isinstance(values, Mapping):
+            return {required[0]: values, **named}
+        raise TypeError(f"the signature {self.name!r} takes {self._told()}, by name or in that structure")
 
     def _call_of(self, given: Mapping[str, Any]) -> tuple[_Call, Mapping[str, Any]]:
         fixed = {name: bool(given[name]) for name in self._switches if isinstance(given.get(name), bool | np.bool_)}
@@ -188,18 +187,40 @@ class GraphFunction:
         constants = {key_of(self.inputs[name].tensor): value for name, value in fixed.items()}
         outputs = {name: key_of(tensor) for name, tensor in self.outputs.items()}
         cut: set[Key] = {*keys, *constants, *((name, 0) for name in parts.constants)}
-        replay = Replay(
-            parts.graph_def, [*outputs.values(), *((effect, CONTROL) for effect in self.effects)], cut, parts.where
-        )
+        effects: list[Key] = [(effect, CONTROL) for effect in self.effects]
+        replay = Replay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where)
 
         def run(values: Sequence[Any]) -> Any:
             given = {**dict(zip(keys, values, strict=True)), **constants}
             given |= {(name, 0): variable for name, variable in parts.constants.items() if (name, 0) in replay.used}
             handles = {name: parts.tables[name].resource_handle for name in replay.tables}
             made = replay.run(given, parts.variables, handles)
-            return tf.nest.map_structure(lambda name: tf.identity(made[outputs[name]]), self._results)
+            # Not only run, but waited for: what a condition of TensorFlow 2 does is left out where nothing takes its
+            # results, unless the function that it calls names it.
+            with tf.control_dependencies([made[key] for key in effects if made[key] is not None]):
+                return tf.nest.map_structure(lambda name: tf.identity(made[outputs[name]]), self._results)
 
         return run
+
+
+class _OtherStructure(Exception):
+    """Values are not in the structure that was expected."""
+
+
+def _matched(names: Any, values: Any) -> Iterator[tuple[str, Any]]:
+    """The values by the names that a structure has in their places; a value may be a list itself."""
+    if isinstance(names, str):
+        yield names, values
+    elif isinstance(names, Mapping):
+        if not isinstance(values, Mapping) or names.keys() != values.keys():
+            raise _OtherStructure
+        for key, name in names.items():
+            yield from _matched(name, values[key])
+    else:
+        if not isinstance(values, list | tuple) or len(values) != len(names):
+            raise _OtherStructure
+        for name, value in zip(names, values, strict=True):
+            yield from _matched(name, value)
 
 
 class _Call:

@@ -297,7 +297,8 @@ class Replay:
             elif changes_reference(node.op) or _takes_handle(node.op, values):
                 taken = private.op_def_registry.get(node.op).input_arg
                 values = [
-                    value if argument.is_ref else _value(value) for value, argument in zip(values, taken, strict=True)
+                    value if argument.is_ref or argument.type == tf.resource.as_datatype_enum else _value(value)
+                    for value, argument in zip(values, taken, strict=True)
                 ]
                 made, outputs = make_change(node, values, attributes, self._where)
             else:

@@ -1,0 +1,446 @@
+"""Graphs as modules: called, differentiated, trained, saved and loaded. Run by test_modules.py in one process."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+import tf1sessions
+from tf1sessions import porting
+from tf1sessions.errors import (
+    CheckpointMismatchError,
+    ConversionError,
+    ModelError,
+    UnknownOperationError,
+    UsageError,
+)
+from tf1sessions.runtime import tf as raw
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+sys.path.insert(0, str(GOLDEN))
+import model_cases  # noqa: E402
+
+v1 = tf1sessions.tf1
+MODELS = GOLDEN / "models"
+CLOSE = {"rtol": 1e-5, "atol": 1e-6}
+ROWS = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
+
+
+def weight(name: str, *shape: int, **options: Any) -> Any:
+    values = np.random.RandomState(len(name)).randn(*shape).astype(np.float32)
+    return v1.get_variable(name, initializer=values, **options)
+
+
+def dense(x: Any) -> dict[str, Any]:
+    return {"y": v1.matmul(x, weight("w", 3, 2)) + weight("b", 2), "twice": [2.0 * x]}
+
+
+def module_of(build: Callable[..., Any], *, shape: Any = (None, 3), **options: Any) -> Any:
+    return porting.function(build, inputs={"x": tf.TensorSpec(shape)}, **options)
+
+
+def raised(kind: type[Exception], call: Callable[[], Any]) -> str:
+    try:
+        call()
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"no {kind.__name__} was raised")
+
+
+def loaded(module: Any) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module, folder, signatures=module.export_signatures())
+        return tf.saved_model.load(folder)
+
+
+def operations(concrete: Any) -> set[str]:
+    graph_def = concrete.graph.as_graph_def()
+    return {node.op for node in [*graph_def.node, *(n for each in graph_def.library.function for n in each.node_def)]}
+
+
+# -- every artifact of 1.15.5 ------------------------------------------------------------------------------------------
+
+
+def examine(case: Any) -> None:
+    """It gives what 1.15.5 gave, or cannot be had for the same reason for which it cannot be loaded."""
+    options: dict[str, Any] = {"tags": case.tags, "signature": case.signature}
+    if case.checkpoint:
+        options["checkpoint"] = MODELS / case.checkpoint
+    if case.unknown:
+        message = raised(UnknownOperationError, lambda: module_of_tensors(case, options))
+        assert all(name in message for name in case.unknown)
+        return
+    module = porting.function(MODELS / case.path, **options) if case.signature else module_of_tensors(case, options)
+    names = {spec.tensor: name for name, spec in module.inputs.items()}
+    results = module({names[full(key)]: value for key, value in case.feeds.items()})
+    found = {tensor: results[name].numpy() for name, tensor in module.outputs.items()}
+    assert model_cases.difference(case, [found[full(fetch)] for fetch in case.fetches]) <= case.tolerance
+
+
+def module_of_tensors(case: Any, options: dict[str, Any]) -> Any:
+    return porting.function(MODELS / case.path, inputs=list(case.feeds), outputs=case.fetches, **options)
+
+
+def full(name: str) -> str:
+    return name if ":" in name else f"{name}:0"
+
+
+for _case in model_cases.CASES:
+    setattr(sys.modules[__name__], f"check_artifact_{_case.name}", lambda case=_case: examine(case))
+
+
+# -- functions that build graphs ---------------------------------------------------------------------------------------
+
+
+def check_a_builder_with_parameters() -> None:
+    module = module_of(dense)
+    results = module(x=ROWS)
+    assert [*results] == ["y", "twice"] and isinstance(results["twice"], list)
+    w, b = module.by_name["w"], module.by_name["b"]
+    np.testing.assert_allclose(results["y"], ROWS @ w.numpy() + b.numpy(), **CLOSE)
+    np.testing.assert_allclose(results["twice"][0], 2.0 * ROWS)
+    for same in (module(ROWS), module({"x": ROWS}), module(x=tf.constant(ROWS)), module(x=ROWS.tolist())):
+        np.testing.assert_array_equal(same["y"], results["y"])
+    assert [each.name for each in module.trainable_variables] == ["w:0", "b:0"]
+    assert [*module.collections] == ["trainable_variables", "variables"]
+    assert tf.executing_eagerly() and not v1.get_default_graph().get_operations()
+
+
+def check_parameters_in_their_order() -> None:
+    specs = [tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32)]
+    module = porting.function(lambda ids, scale: v1.to_float(ids) * scale, inputs=specs)
+    np.testing.assert_array_equal(module([[1, 2], 0.5]), [0.5, 1.0])
+    assert module([np.array([1, 2]), 0.5]).dtype == tf.float32
+
+
+def check_a_builder_with_its_own_placeholders() -> None:
+    def build() -> Any:
+        features = {"a": v1.placeholder(v1.float32, [None], "first"), "b": [v1.placeholder(v1.float32, [])] * 1}
+        return features, (features["a"] + features["b"][0], features["a"])
+
+    module = porting.function(build)
+    total, same = module({"a": [1.0, 2.0], "b": [3.0]})
+    np.testing.assert_array_equal(total, [4.0, 5.0])
+    np.testing.assert_array_equal(same, [1.0, 2.0])
+    assert [*module.inputs] == ["a", "b/0"]
+
+    def alone() -> Any:
+        return v1.placeholder(v1.float32, [None], "x") * weight("w", 1)
+
+    module = porting.function(alone)
+    np.testing.assert_allclose(module(x=[2.0]), 2.0 * module.by_name["w"].numpy())
+
+
+def check_builders_that_do_not_fit() -> None:
+    assert "it takes x, and inputs= does not say" in raised(UsageError, lambda: porting.function(dense))
+    assert "inputs= does not fit" in raised(
+        UsageError, lambda: porting.function(dense, inputs={"z": tf.TensorSpec([])})
+    )
+    assert "it returns 3 for" in raised(UsageError, lambda: porting.function(lambda: 3))
+    assert "the source is 3" in raised(UsageError, lambda: porting.function(3))  # type: ignore[arg-type]
+    message = raised(UsageError, lambda: porting.function(dense, inputs={"x": "float"}))
+    assert "inputs= has 'float' for 'x'" in message
+
+
+def check_inputs_that_do_not_fit() -> None:
+    module = module_of(dense)
+    assert "needs the input 'x'" in raised(TypeError, lambda: module())
+    assert "has no input 'z'" in raised(TypeError, lambda: module(z=1.0))
+    assert "the shape [None, 3], and a value of the shape [4, 2]" in raised(ValueError, lambda: module(x=ROWS[:, :2]))
+    assert "is float32, and int32 was given" in raised(ValueError, lambda: module(x=tf.constant([[1, 2, 3]])))
+
+
+# -- gradients ---------------------------------------------------------------------------------------------------------
+
+
+def check_gradients_are_those_of_version_1() -> None:
+    def build(x: Any) -> Any:
+        y = v1.reduce_sum(v1.tanh(dense(x)["y"]) ** 2)
+        return {"y": y, "slopes": v1.gradients(y, v1.trainable_variables())}
+
+    module = module_of(build)
+    with tf.GradientTape() as tape:
+        results = module(x=ROWS)
+    found = tape.gradient(results["y"], module.trainable_variables)
+    for one, other in zip(found, results["slopes"], strict=True):
+        np.testing.assert_allclose(one, other, **CLOSE)
+
+    @tf.function
+    def inside(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = module(x=x)["y"]
+        return tape.gradient(y, module.trainable_variables)
+
+    for one, other in zip(inside(ROWS), found, strict=True):
+        np.testing.assert_allclose(one, other, **CLOSE)
+
+
+def check_dropout_is_drawn_once_for_value_and_gradient() -> None:
+    module = module_of(lambda x: {"y": v1.nn.dropout(x * weight("w", 3), rate=0.5)})
+    x = np.ones([200, 3], np.float32)
+    draws = []
+    for _ in range(2):
+        x = tf.constant(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = module(x=x)["y"]
+        np.testing.assert_array_equal(tape.gradient(y, x).numpy() != 0.0, y.numpy() != 0.0)
+        draws.append(y.numpy())
+    assert 0.3 < np.mean(draws[0] != 0.0) < 0.7
+    assert (draws[0] != draws[1]).any()
+
+
+def check_seeds_are_kept() -> None:
+    """The numbers of a session, call by call."""
+
+    def build() -> Any:
+        v1.set_random_seed(5)
+        return v1.random_uniform([4], seed=7), v1.random_normal([2])
+
+    with raw.Graph().as_default(), raw.Session() as session:
+        expected = build()
+        runs = [session.run(expected) for _ in range(2)]
+    module = porting.function(build)
+    for run in runs:
+        for one, other in zip(module(), run, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+# -- training ----------------------------------------------------------------------------------------------------------
+
+
+def normalized(x: Any, training: Any) -> Any:
+    y = v1.layers.batch_normalization(x, training=training, momentum=0.9, name="norm")
+    return {"y": v1.layers.dense(y, 2, name="out")}
+
+
+def check_switches_are_python_arguments() -> None:
+    specs = {"x": tf.TensorSpec([None, 3]), "training": tf.TensorSpec([], tf.bool)}
+    module = porting.function(normalized, inputs=specs)
+    trained, plain = (module(x=ROWS, training=value)["y"] for value in (True, False))
+    assert np.abs(trained - plain).max() > 0.1
+    np.testing.assert_allclose(module(x=ROWS, training=tf.constant(True))["y"], trained, **CLOSE)
+    np.testing.assert_allclose(module(x=ROWS, training=tf.constant(False))["y"], plain, **CLOSE)
+    assert [name for name, each in module.by_name.items() if not each.trainable] == [
+        "norm/moving_mean",
+        "norm/moving_variance",
+    ]
+
+
+def check_a_frozen_switch_leaves_no_condition() -> None:
+    module = porting.function(MODELS / "frozen.pb")
+    images = np.random.RandomState(7).uniform(-1, 1, [3, 4, 4, 1]).astype(np.float32)
+    for training in (True, False):
+        concrete = module.signatures["guessed"]._call_for(("images",), {"training": training}).concrete
+        assert not operations(concrete) & {"If", "StatelessIf", "Switch"}, operations(concrete)
+        one = module(images=images, training=training)["probabilities"]
+        other = module(images=images, training=tf.constant(training))["probabilities"]
+        np.testing.assert_allclose(one, other, **CLOSE)
+    np.testing.assert_allclose(module(images=images)["probabilities"], one, **CLOSE)  # its default is False
+
+
+def check_update_operations() -> None:
+    specs = {"x": tf.TensorSpec([None, 3]), "training": tf.TensorSpec([], tf.bool)}
+    module = porting.function(normalized, inputs=specs)
+    mean = module.by_name["norm/moving_mean"]
+    with tf.GradientTape() as tape:
+        y = module.update(x=ROWS, training=True)["y"]
+    assert all(slope is not None for slope in tape.gradient(y, module.trainable_variables))
+    np.testing.assert_allclose(mean, 0.1 * ROWS.mean(0), **CLOSE)
+    np.testing.assert_allclose(y, module(x=ROWS, training=True)["y"], **CLOSE)
+    np.testing.assert_allclose(mean, 0.1 * ROWS.mean(0), **CLOSE)
+    assert "no operations in the collection UPDATE_OPS" in raised(
+        ConversionError, lambda: module_of(dense).update(x=ROWS)
+    )
+
+
+def trained(x: Any, y: Any) -> Any:
+    v1.set_random_seed(3)
+    h = v1.nn.dropout(v1.nn.relu(v1.matmul(x, weight("w", 3, 8))), rate=0.25, seed=11)
+    loss = v1.reduce_mean((v1.matmul(h, weight("out", 8, 1)) - y) ** 2)
+    step = v1.train.get_or_create_global_step()
+    v1.train.AdamOptimizer(0.05).minimize(loss, global_step=step, name="step")
+    return {"loss": loss}
+
+
+def check_the_train_operation() -> None:
+    """The losses of a session, step by step: the same masks, the same slots."""
+    y = ROWS.sum(1, keepdims=True)
+    with raw.Graph().as_default() as graph, raw.Session() as session:
+        fed = v1.placeholder(v1.float32, [None, 3]), v1.placeholder(v1.float32, [None, 1])
+        loss = trained(*fed)["loss"]
+        session.run(v1.global_variables_initializer())
+        step = graph.get_operation_by_name("step")
+        expected = [session.run([loss, step], dict(zip(fed, (ROWS, y), strict=True)))[0] for _ in range(5)]
+    specs = {"x": tf.TensorSpec([None, 3]), "y": tf.TensorSpec([None, 1])}
+    module = porting.function(trained, inputs=specs, train=True)
+    found = [float(module.train(x=ROWS, y=y)["loss"]) for _ in range(3)]
+    assert {"w/Adam", "w/Adam_1", "out/Adam", "out/Adam_1", "beta1_power", "beta2_power"} <= {*module.by_name}
+    assert [each.name for each in module.trainable_variables] == ["w:0", "out:0"]
+    assert int(module.by_name["global_step"]) == 3
+    again = loaded(module)
+    other = loaded(module)
+    np.testing.assert_allclose(found, expected[:3], **CLOSE)
+    assert int(again.by_name["global_step"]) == 3 and len(again.trainable_variables) == 2
+    before = [each.numpy() for each in again.trainable_variables]
+    again.train(x=tf.constant(ROWS), y=tf.constant(y))
+    assert int(again.by_name["global_step"]) == 4
+    assert all((one != two.numpy()).any() for one, two in zip(before, again.trainable_variables, strict=True))
+    assert int(other.by_name["global_step"]) == 3
+    assert "made without its train operation" in raised(UsageError, lambda: module_of(dense).train(x=ROWS))
+    assert "has no train operations" in raised(ConversionError, lambda: module_of(dense, train=True))
+    assert "no operation 'nothing'" in raised(UsageError, lambda: module_of(dense, train="nothing"))
+
+
+# -- variables ---------------------------------------------------------------------------------------------------------
+
+
+def embedded(ids: Any) -> Any:
+    table = v1.get_variable(
+        "table",
+        [7, 3],
+        initializer=v1.random_uniform_initializer(seed=1),
+        partitioner=v1.fixed_size_partitioner(3),
+    )
+    return {"rows": v1.nn.embedding_lookup(table, ids, "div"), "whole": v1.identity(table)}
+
+
+def check_partitioned_variables() -> None:
+    specs = {"ids": tf.TensorSpec([None], tf.int32)}
+    joined = porting.function(embedded, inputs=specs)
+    kept = porting.function(embedded, inputs=specs, partitions="kept")
+    assert [*joined.by_name] == ["table"] and [*kept.by_name] == [f"table/part_{number}" for number in range(3)]
+    assert joined.by_name["table"].shape == [7, 3]
+    for module in (joined, kept):
+        parts = [each.numpy() for each in module.variables]
+        with tf.GradientTape() as tape:
+            results = module(ids=[0, 6, 3, 0])
+        np.testing.assert_allclose(results["rows"], np.concatenate(parts)[[0, 6, 3, 0]])
+        np.testing.assert_allclose(results["whole"], np.concatenate(parts))
+        slopes = [tf.convert_to_tensor(each) for each in tape.gradient(results["rows"], module.trainable_variables)]
+        np.testing.assert_allclose(np.concatenate(slopes).sum(1), [6.0, 0.0, 0.0, 3.0, 0.0, 0.0, 3.0])
+        again = loaded(module)(ids=tf.constant([0, 6, 3, 0]))
+        np.testing.assert_allclose(again["rows"], results["rows"])
+
+    def training(ids: Any) -> Any:
+        loss = v1.reduce_sum(embedded(ids)["rows"] ** 2)
+        v1.train.GradientDescentOptimizer(0.1).minimize(loss)
+        return {"loss": loss}
+
+    message = raised(ConversionError, lambda: porting.function(training, inputs=specs, train=True).train(ids=[1]))
+    assert "partitions='kept'" in message
+    module = porting.function(training, inputs=specs, train=True, partitions="kept")
+    losses = [float(module.train(ids=[1, 5])["loss"]) for _ in range(3)]
+    assert losses[0] > losses[1] > losses[2]
+
+
+def check_which_constants_are_trained() -> None:
+    module = porting.function(MODELS / "frozen.pb")
+    names = ["conv/kernel", "conv/bias", "norm/gamma", "norm/beta", "logits/kernel", "logits/bias"]
+    assert sorted(each.name for each in module.trainable_variables) == sorted(f"{name}:0" for name in names)
+    assert {*module.by_name} - {*names} == {"norm/moving_mean", "norm/moving_variance"}
+    chosen = porting.function(MODELS / "frozen.pb", trainable=["logits/*", "conv/bias:0"])
+    assert [each.name for each in chosen.trainable_variables] == ["conv/bias:0", "logits/kernel:0", "logits/bias:0"]
+    by_function = porting.function(MODELS / "frozen.pb", trainable=lambda name: name.startswith("norm/"))
+    assert len(by_function.trainable_variables) == 4
+    message = raised(UsageError, lambda: porting.function(MODELS / "frozen.pb", trainable="nothing*"))
+    assert "no variable is called 'nothing*'" in message
+
+
+def check_variables_without_values() -> None:
+    graph = MODELS / "sharded" / "graph.pb"
+    message = raised(ModelError, lambda: porting.function(graph))
+    assert "have no values" in message
+    fresh = porting.function(graph, initialize=True)
+    assert len(fresh.variables) == 2
+    wrong = MODELS / "training" / "model.ckpt-7"
+    assert "it lacks" in raised(CheckpointMismatchError, lambda: porting.function(graph, checkpoint=wrong))
+
+
+def check_values_of_a_model_that_is_open() -> None:
+    """What its session holds by then."""
+    with tf1sessions.load(MODELS / "training") as model:
+        module = porting.function(model)
+        images = np.random.RandomState(7).uniform(-1, 1, [3, 4, 4, 1]).astype(np.float32)
+        np.testing.assert_allclose(
+            module(images=images)["probabilities"], model(images=images)["probabilities"], **CLOSE
+        )
+
+
+def check_version_2_is_refused() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module_of(dense), folder)
+        message = raised(ConversionError, lambda: porting.function(folder))
+    assert "SavedModel of TensorFlow 2 already" in message and "tf.saved_model.load(path)" in message
+
+
+# -- tables, queues ----------------------------------------------------------------------------------------------------
+
+
+def check_assets_go_along() -> None:
+    module = porting.function(MODELS / "saved_main_op")
+    words = np.array([b"b", b"zebra", b"a", b"c"])
+    (expected,) = module(words=words).values()
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module, os.path.join(folder, "one"), signatures=module.export_signatures())
+        assert os.listdir(os.path.join(folder, "one", "assets"))
+        os.rename(os.path.join(folder, "one"), os.path.join(folder, "two"))
+        (found,) = tf.saved_model.load(os.path.join(folder, "two"))(words=tf.constant(words)).values()
+    np.testing.assert_array_equal(found, expected)
+
+
+def check_queues_are_named() -> None:
+    message = raised(ConversionError, lambda: porting.function(MODELS / "queue.pb", inputs=[], outputs=["y"]).concrete)
+    assert "takes data from a queue" in message and "inputs=['batching:0']" in message
+
+
+# -- life after --------------------------------------------------------------------------------------------------------
+
+
+def check_saved_loaded_trained_and_saved_again() -> None:
+    again = loaded(module_of(dense))
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    losses = []
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(again(x=tf.constant(ROWS))["y"] ** 2)
+        optimizer.apply_gradients(
+            zip(tape.gradient(loss, again.trainable_variables), again.trainable_variables, strict=True)
+        )
+        losses.append(float(loss))
+    assert losses[0] > losses[1] > losses[2]
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(again, folder)
+        third = tf.saved_model.load(folder)
+    np.testing.assert_allclose(third(x=tf.constant(ROWS))["y"], again(x=tf.constant(ROWS))["y"])
+    signature = loaded(module_of(dense)).signatures["serving_default"]
+    assert sorted(signature(x=tf.constant(ROWS))) == ["twice/0", "y"]
+
+
+def check_calls_from_many_threads() -> None:
+    module = module_of(dense)
+    expected = ROWS @ module.by_name["w"].numpy() + module.by_name["b"].numpy()
+    found: list[Any] = []
+    start = threading.Barrier(8, timeout=30)
+
+    def call() -> None:
+        start.wait()
+        found.append(module(x=ROWS)["y"].numpy())
+
+    threads = [threading.Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(found) == 8
+    for one in found:
+        np.testing.assert_allclose(one, expected, **CLOSE)
+    assert len(module.signatures["serving_default"]._calls) == 1
