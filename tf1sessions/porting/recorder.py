@@ -570,7 +570,7 @@ class Recorder(object):
     def hook(self, base):
         """Puts the hooks around the methods of TensorFlow's ``BaseSession``."""
         do_run = self._read = base._do_run
-        make_callable, close = base.make_callable, base.close
+        run, make_callable, close = base.run, base.make_callable, base.close
 
         def _do_run(session, handle, target_list, fetch_list, feed_dict, options, run_metadata):
             if not self._noting():
@@ -595,7 +595,7 @@ class Recorder(object):
             if feed_list is not None or not self._noting():
                 return make_callable(session, fetches, feed_list, accept_options)
             make_callable(session, fetches, feed_list, accept_options)  # what it refuses is refused here
-            return lambda *args, **named: session.run(fetches, *args, **named)
+            return lambda *args, **named: run(session, fetches, *args, **named)
 
         def closed(session):
             if self._noting():

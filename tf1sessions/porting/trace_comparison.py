@@ -37,6 +37,8 @@ _MOST = 12
 _BLOCK = 1 << 20
 
 _ROLES = ("feed", "initial", "fetch", "extra", "variable", "last")
+#: In which order what belongs to one call comes about.
+_RANK = {"feed": 0, "fetch": 1, "extra": 1, "initial": 2, "variable": 2, "last": 2}
 _SHOWN = {
     "feed": "what is fed to",
     "initial": "the initial value of",
@@ -569,7 +571,7 @@ def _first(
     """The first value that parts: by call, then feeds, what is initialised, what is computed in the graph's order."""
     order = alignment.left.order
     parted = [
-        ((result.first.call, _ROLES.index(result.role), order.get((result.session, result.name), 0), place), place)
+        ((result.first.call, _RANK[result.role], order.get((result.session, result.name), 0), place), place)
         for place, result in enumerate(told)
         if result.first is not None
     ]
