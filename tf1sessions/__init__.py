@@ -355,6 +355,7 @@ below, and there are no circles::
       estimator_modules.py  tensorflow.estimator and its inner addresses
       namespace.py       what `import tensorflow as tf` gives
       missing.py         what TF1 had and is gone, and what replaces it
+      built_graph.py     a function that builds a graph, run for tf1sessions convert
       moved.py           old addresses inside TensorFlow
       arguments.py       arguments that were dropped or moved
       old_graphs.py      graphs that TF1 wrote
@@ -386,6 +387,16 @@ below, and there are no circles::
         writing.py         a checkpoint written whole or not at all
         renaming.py        names that a user gives
         conversion.py      a bare checkpoint in the other form
+        objects.py         the variables of objects by name
+        names.py           what the names of variables say
+        layouts.py         how values lie in layers
+        assignment.py      the best pairing, and whether it is the only one
+        matching.py        which variable is which
+        optimizers.py      slots and formulas
+        plans.py           what is done with each variable
+        planning.py        ... and how that is found
+        naming.py          names for what is saved
+        transfer.py        values from here to there
       recorder.py        for the old machine: what a program computes there, as a trace
       traces.py          traces, read
       trace_comparison.py  ... held against each other, call by call
@@ -410,6 +421,11 @@ below, and there are no circles::
           patterns.py        ... about how the values differ
           registry.py        all of them, in order
         verifying.py       verify()
+      target.py          a folder that is written whole or not at all
+      conversion.py      what a conversion does, as a record and as text
+      survey.py          what of a model comes along, and what does not
+      proof.py           what was written gives what the model gives
+      export.py          convert(): a model as a SavedModel of TensorFlow 2
     doctor/            what on a machine, or in a script, will bite
       findings.py        what is told, and in which order
       machine.py         what there is on the machine, and what of it bites
@@ -452,6 +468,15 @@ below, and there are no circles::
         numpy_integer_overflow.py  integers that do not fit
         numpy_float64_scalar.py  float32 arrays that become float64
         numpy_float32_scalar.py  float32 scalars that stay so
+    testing/           testing that sessions are safe in threads
+      frames.py          whose code a frame runs
+      patching.py        methods replaced for a while
+      order.py           what happened before what
+      locks.py           which locks a thread holds
+      synchronisation.py  what threads tell each other
+      reports.py         what the race detector tells
+      races.py           accesses that nothing orders
+      watching.py        what is watched of TensorFlow
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run
@@ -459,6 +484,7 @@ below, and there are no circles::
       report.py          ... what it prints
       memory.py          tf1sessions memory
       doctor.py          tf1sessions doctor
+      convert.py         tf1sessions convert
       verify.py          tf1sessions verify
       progress.py        plain lines about a run
       live.py            the live table of a run

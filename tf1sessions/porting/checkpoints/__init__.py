@@ -1,10 +1,34 @@
 """Checkpoints of TensorFlow 1 for objects of TensorFlow 2, and back.
 
+::
+
+    read() ──▶ names and shapes ──▶ matching.py, planning.py ──▶ a Plan, which accounts for every variable of both sides
+                                                                  │
+                     restore(): values into objects  ◀── a row ──▶  save_named(): values of objects into a checkpoint
+
 ``reading.py`` values by name · ``writing.py`` a checkpoint written whole or not at all · ``renaming.py`` names that a
-user gives · ``conversion.py`` a bare checkpoint in the other form
+user gives · ``conversion.py`` a bare checkpoint in the other form · ``objects.py`` the variables of objects by name ·
+``names.py`` what TensorFlow 1's names say · ``layouts.py`` how values lie in layers · ``assignment.py`` the best
+pairing, and whether it is the only one · ``matching.py`` which variable is which · ``optimizers.py`` slots, formulas ·
+``plans.py`` what is done with each variable · ``planning.py`` how that is found · ``naming.py`` names for what is
+saved · ``transfer.py`` values from here to there
 """
 
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint, convert
+from tf1sessions.porting.checkpoints.plans import Plan
 from tf1sessions.porting.checkpoints.reading import NamedValues, Spec, read
+from tf1sessions.porting.checkpoints.transfer import plan, restore, save_named
+from tf1sessions.porting.checkpoints.writing import CheckpointWriter
 
-__all__ = ["ConvertedCheckpoint", "NamedValues", "Spec", "convert", "read"]
+__all__ = [
+    "CheckpointWriter",
+    "ConvertedCheckpoint",
+    "NamedValues",
+    "Plan",
+    "Spec",
+    "convert",
+    "plan",
+    "read",
+    "restore",
+    "save_named",
+]

@@ -1,0 +1,428 @@
+"""Makes a plan: which variable of a checkpoint goes where, the optimizer's state included.
+
+::
+
+    specs of the checkpoint ──▶ slots, averages, counters apart ──▶ matching.py ──▶ rows of variables
+                                          │                                             │
+                                          └────────▶ rows of the optimizer ◀────────────┘
+                                                            │
+                                     what neither side has accounted for: problems
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tf1sessions.errors import UsageError
+from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Layout, Scaled
+from tf1sessions.porting.checkpoints.matching import Match, Matching, match
+from tf1sessions.porting.checkpoints.names import Derived, derived_of, is_counter
+from tf1sessions.porting.checkpoints.objects import Holder, holders_of, spec_of
+from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer, Slot, steps_of
+from tf1sessions.porting.checkpoints.plans import Filled, Plan, Problem, Row, Steps
+from tf1sessions.porting.checkpoints.reading import Spec
+from tf1sessions.porting.checkpoints.renaming import Names, Patterns, Renaming, reason_for
+
+__all__ = ["Planner", "Request"]
+
+_LEFT_OUT = "optimizer=False"
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What a user asks for; the arguments of :func:`~tf1sessions.porting.checkpoints.restore`."""
+
+    target: Any
+    optimizer: Any = None
+    names: Names | None = None
+    unused: Patterns | None = None
+    kept: Patterns | None = None
+    averages: Any = None
+    step: Any = None
+    optimizer_name: str | None = None
+    forget_bias: float = 1.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.averages, str) and self.averages != "variables":
+            raise UsageError(
+                f"averages is {self.averages!r}",
+                where="averages=",
+                next_step="Give 'variables', False, a tf.train.ExponentialMovingAverage, or a dict of variables.",
+            )
+
+
+class Planner:
+    """Makes one plan.
+
+    Args:
+        specs: The variables of the checkpoint.
+        request: What is asked for.
+        where: The checkpoint, for messages.
+        read: Reads a value of the checkpoint; None where the checkpoint is yet to be written.
+        matches: What belongs together, where that is known.
+
+    Attributes:
+        holders: The variables of the objects by name, and those of the optimizer.
+    """
+
+    def __init__(
+        self,
+        specs: Mapping[str, Spec],
+        request: Request,
+        where: str,
+        read: Callable[[str], Any] | None,
+        matches: list[Match] | None = None,
+    ) -> None:
+        self.specs = specs
+        self.request = request
+        self.where = where
+        self.read = read
+        self.holders: dict[str, Holder] = holders_of(request.target)
+        self.modern = ModernOptimizer(request.optimizer) if request.optimizer not in (None, False) else None
+        self.known = matches
+        self.rows: list[Row] = []
+        self.unused: dict[str, str] = {}
+        self.kept: dict[str, str] = {}
+        self.problems: list[Problem] = []
+        self.notes: list[str] = []
+        self.done: set[str] = set()  # names of the checkpoint that are accounted for
+        self.derived: dict[str, Derived] = {}
+        self.counters: dict[str, str] = {}
+
+    def plan(self) -> Plan:
+        """Makes the plan; to be called once."""
+        self._declared()
+        plain = self._plain()
+        matching = self._matching(plain)
+        self._rows_of(matching.matches)
+        if self.modern is not None:
+            self._slots(matching.matches)
+            self.notes += self.modern.differences
+        self._averages(matching.matches)
+        self._steps()
+        self._left(matching)
+        return Plan(
+            tuple(self.rows),
+            self.unused,
+            self.kept,
+            tuple(self.problems),
+            tuple(self.notes),
+            self.where,
+            self.holders,
+        )
+
+    # --------------------------------------------------------------------------------------------------- the variables
+
+    def _declared(self) -> None:
+        for name in self.specs:
+            reason = reason_for(name, self.request.unused, "unused=")
+            if reason is not None:
+                self._leave(name, reason)
+        for name in self.holders:
+            reason = reason_for(name, self.request.kept, "kept=")
+            if reason is not None:
+                self.kept[name] = reason
+
+    def _leave(self, name: str, reason: str) -> None:
+        self.unused[name] = reason
+        self.done.add(name)
+
+    def _plain(self) -> dict[str, Spec]:
+        """The variables of the checkpoint that are no slot, average or counter, or that the objects have by name."""
+        renaming = Renaming(self.request.names)
+        derived = derived_of(self.specs)
+        plain = {}
+        for name, spec in self.specs.items():
+            wanted = name in self.holders or renaming(name) in self.holders
+            if not wanted and name in derived:
+                self.derived[name] = derived[name]
+            elif not wanted and not spec.shape and (counter := is_counter(name)):
+                self.counters[name] = counter
+            elif name not in self.done:
+                plain[name] = spec
+        return plain
+
+    def _matching(self, plain: Mapping[str, Spec]) -> Matching:
+        if self.known is not None:
+            return Matching(self.known)
+        targets = {name: holder.spec for name, holder in self.holders.items() if name not in self.kept}
+        return match(plain, targets, Renaming(self.request.names), self.request.forget_bias)
+
+    def _rows_of(self, matches: list[Match]) -> None:
+        averaged = self.request.averages == "variables"
+        for each in matches:
+            sources = each.sources
+            if averaged:
+                sources = tuple(self._average_of(name) or name for name in sources)
+                for name, taken in zip(each.sources, sources, strict=True):
+                    if name != taken:
+                        self._leave(name, "its moving average is taken")
+            self._add(Row(sources, each.targets, each.layout, each.how))
+        cells = [each.sources[0] for each in matches if getattr(each.layout, "forget_bias", 0.0)]
+        if cells:
+            self.notes.append(
+                f"forget_bias={self.request.forget_bias:g} is taken for {' and '.join(cells)}: a checkpoint does not "
+                "tell it, and 1 is TensorFlow 1's default."
+            )
+
+    def _add(self, row: Row) -> None:
+        self.rows.append(row)
+        self.done.update(row.sources)
+
+    # --------------------------------------------------------------------------------------------------- the optimizer
+
+    def _slots(self, matches: list[Match]) -> None:
+        assert self.modern is not None
+        trainable = [holder.get() for holder in self.holders.values() if holder.spec.trainable]
+        owned = {id(variable) for variable in self.modern.variables_of(trainable)}
+        title = type(self.modern.optimizer).__name__
+        for each in matches:
+            variables = [self.holders[name].get() for name in each.targets]
+            if not all(id(variable) in owned for variable in variables):
+                continue
+            for number, slot in enumerate(self.modern.slots):
+                names = [self._slot_of(source, number) for source in each.sources]
+                targets = tuple(f"{title}: {slot.what} of {name}" for name in each.targets)
+                if None in names:
+                    self._missing_slots(each, names, slot, number)
+                elif not slot.used(self.modern.optimizer):
+                    self._unused_slots([name for name in names if name], slot)
+                else:
+                    for target, variable in zip(targets, variables, strict=True):
+                        self.holders[target] = self._slot_holder(target, variable, slot)
+                    layout: Layout = each.layout.linear()
+                    if slot.scaled:
+                        layout = Scaled(-self._rate(), layout)
+                    self._add(Row(tuple(name for name in names if name), targets, layout, "slot"))
+
+    def _rate(self) -> float:
+        assert self.modern is not None
+        rate = self.modern.learning_rate()
+        if not rate:
+            raise UsageError(
+                "the optimizer's learning rate is 0, and what it keeps has the rate in it",
+                where="optimizer=",
+                next_step="Set the learning rate with which training goes on.",
+            )
+        return rate
+
+    def _slot_name(self) -> str:
+        assert self.modern is not None
+        return self.request.optimizer_name or self.modern.kind.name
+
+    def _slot_maker(self) -> tuple[str, int]:
+        """The optimizer's name, and the number of its first slot: ``"Adam_2"`` is ``("Adam", 2)``."""
+        name, _, first = self._slot_name().rpartition("_")
+        return (name, int(first)) if first.isdigit() and name else (self._slot_name(), 0)
+
+    def _slot_of(self, base: str, number: int) -> str | None:
+        """The name of a variable's slot by its number, in whichever scope."""
+        name, start = self._slot_maker()
+        found = [
+            slot
+            for slot, derived in self.derived.items()
+            if derived == Derived(base, name, start + number) and slot not in self.unused
+        ]
+        return found[0] if found else None
+
+    def _missing_slots(self, each: Match, names: list[str | None], slot: Slot, number: int) -> None:
+        assert self.modern is not None
+        if not slot.used(self.modern.optimizer):
+            return
+        lacking = [source for source, name in zip(each.sources, names, strict=True) if name is None]
+        expected = self._slot_name() + (f"_{number}" if number else "")
+        others = sorted({d.name for d in self.derived.values() if d.base in lacking and not d.is_average})
+        hint = f"; it has slots of {', '.join(others)}: say so by optimizer_name=" if others else ""
+        for name in lacking:
+            text = f"{name}/{expected} ({slot.what}) is not in the checkpoint{hint}"
+            self.problems.append(Problem("missing", f"{name}/{expected}", text))
+
+    def _unused_slots(self, names: list[str], slot: Slot) -> None:
+        if self.read is not None:
+            for name in names:
+                self._leave(name, slot.absent)
+            return
+        for name in names:
+            spec = self.specs[name]
+            shape = tuple(dim or 0 for dim in spec.shape)
+            self._add(Row((name,), (), Filled(shape, spec.dtype, slot.fill), "slot"))
+
+    def _slot_holder(self, name: str, variable: Any, slot: Slot) -> Holder:
+        modern = self.modern
+        assert modern is not None
+        return Holder(spec_of(variable, name), lambda: modern.slot_variable(variable, slot))
+
+    # ------------------------------------------------------------------------------------------------ averages, steps
+
+    def _average_of(self, name: str) -> str | None:
+        found = [
+            average
+            for average, derived in self.derived.items()
+            if derived.base == name and derived.is_average and average not in self.unused
+        ]
+        return found[0] if found else None
+
+    def _averages(self, matches: list[Match]) -> None:
+        averages = self.request.averages
+        if averages == "variables":
+            return
+        if averages is False:
+            for name, derived in self.derived.items():
+                if derived.is_average and name not in self.done:
+                    self._leave(name, "averages=False")
+            return
+        if averages is None and not (self.modern is not None and self.modern.keeps_averages):
+            return
+        for each in matches:
+            names = [self._average_of(name) for name in each.sources]
+            if None in names:
+                continue
+            targets = tuple(f"average of {name}" for name in each.targets)
+            holders = [self._average_holder(*pair) for pair in zip(each.targets, targets, strict=True)]
+            if None not in holders:
+                self.holders.update({holder.spec.name: holder for holder in holders if holder})
+                self._add(Row(tuple(name for name in names if name), targets, each.layout, "moving average"))
+
+    def _average_holder(self, name: str, title: str) -> Holder | None:
+        averages, holder = self.request.averages, self.holders[name]
+        variable = holder.get()
+        spec = dataclasses.replace(holder.spec, name=title)
+        if averages is None:
+            modern = self.modern
+            assert modern is not None
+            trainable = modern.variables_of([variable]) if holder.spec.trainable else []
+            return Holder(spec, lambda: modern.average(variable)) if trainable else None
+        if isinstance(averages, Mapping):
+            found = averages.get(name)
+        else:
+            found = averages.average(getattr(variable, "value", variable) if _is_keras_3(variable) else variable)
+        return Holder(spec, lambda: found) if found is not None else None
+
+    def _steps(self) -> None:
+        counters = {name: what for name, what in self.counters.items() if name not in self.done}
+        steps = [name for name, what in counters.items() if what == "global_step"]
+        if self.request.step is not None and len(steps) == 1:
+            title = "step"
+            variable = self.request.step
+            self.holders[title] = Holder(spec_of(variable, title), lambda: variable)
+            self._add(Row((steps[0],), (title,), AS_IT_IS, "step="))
+        if self.modern is None:
+            return
+        powers = [name for name, what in counters.items() if what != "global_step"] if self.modern.kind.powers else []
+        betas = (
+            (self.modern.setting("beta_1"), self.modern.setting("beta_2")) if self.modern.kind.powers else (0.0, 0.0)
+        )
+        if len(powers) > 2 or len(steps) > 1:
+            return  # told with what is left
+        counted: int | None = None
+        taken = list(powers)
+        if self.read is None:
+            taken += steps if self.request.step is None else []
+        else:
+            counted, agrees = self._counted(counters, powers, steps, betas)
+            if agrees and self.request.step is None:
+                taken += steps
+        title = "iterations"
+        if not taken:
+            self.notes.append("The checkpoint has no count of steps; the optimizer's iterations are kept.")
+            return
+        modern = self.modern
+        dtype = str(getattr(modern.iterations.dtype, "name", modern.iterations.dtype))
+        self.holders[title] = Holder(Spec(title, (), dtype), lambda: modern.iterations)
+        self._add(Row(tuple(taken), (title,), Steps(tuple(counters[name] for name in taken), betas, counted), "steps"))
+
+    def _counted(
+        self, counters: Mapping[str, str], powers: list[str], steps: list[str], betas: tuple[float, float]
+    ) -> tuple[int, bool]:
+        """The number of steps, and whether ``global_step`` agrees with it."""
+        assert self.read is not None
+        told = [int(self.read(name)) for name in steps]
+        estimates = []
+        for name in powers:
+            beta = betas[0] if counters[name] == "beta1_power" else betas[1]
+            found = steps_of(float(self.read(name)), beta)
+            if found is not None:
+                estimates.append((*found, name, beta))
+        if not estimates:
+            if powers:
+                self.notes.append(
+                    "The powers of Adam's betas have become so small that they do not tell the number of steps; "
+                    "bias correction has no effect any more."
+                )
+            return (told[0], True) if told else (90_000, False)
+        count, error, name, beta = min(estimates, key=lambda each: each[1])
+        for other, its_error, its_name, its_beta in estimates:
+            if abs(other - count) > error + its_error:
+                self.notes.append(
+                    f"{name} tells {count:.2f} steps with a beta of {beta:g}, and {its_name} {other:.2f} with "
+                    f"{its_beta:g}: the betas here are not those of the checkpoint."
+                )
+        whole = round(count)
+        if abs(count - whole) > error:
+            self.notes.append(
+                f"{name} is that of {count:.3f} steps with a beta of {beta:g}, no whole number; iterations become "
+                f"{whole}, and bias correction differs by that."
+            )
+        if told and abs(told[0] - count) <= error + 0.5:
+            return told[0], True
+        if told:
+            self.notes.append(
+                f"{steps[0]} is {told[0]}, and Adam has made {whole} steps; iterations become {whole}. A learning rate "
+                "that follows the iterations begins there."
+            )
+        return whole, False
+
+    # ------------------------------------------------------------------------------------------------- what is left
+
+    def _left(self, matching: Matching) -> None:
+        if self.request.optimizer is False:
+            for name in self.specs:
+                slot = name in self.derived and not self.derived[name].is_average
+                if name not in self.done and (slot or name in self.counters):
+                    self._leave(name, _LEFT_OUT)
+        placed = {target for row in self.rows for target in row.targets}
+        for text in matching.unknown:
+            self.problems.append(Problem("names", text.split("'")[1], text))
+        for name, source in matching.misfits.items():
+            text = f"{self.specs[source]} of the checkpoint does not fit {self.holders[name].spec} of the objects"
+            self.problems.append(Problem("shape", name, text))
+            placed.add(name)
+            self.done.add(source)
+        for name, could in matching.candidates.items():
+            text = f"{self.holders[name].spec} could be {' or '.join(could)}: say which by names="
+            self.problems.append(Problem("ambiguous", name, text))
+            placed.add(name)
+            self.done.update(old for each in could for old in each.split(" + "))
+        for name, holder in self.holders.items():
+            if name not in placed and name not in self.kept:
+                text = f"{holder.spec} of the objects has nothing in the checkpoint"
+                if name in matching.hints:
+                    text += f": {matching.hints[name]}"
+                self.problems.append(Problem("missing", name, text))
+        for name, spec in self.specs.items():
+            if name not in self.done:
+                self.problems.append(Problem("extra", name, f"{spec} of the checkpoint {self._why_left(name)}"))
+
+    def _why_left(self, name: str) -> str:
+        derived = self.derived.get(name)
+        if derived is not None and derived.is_average:
+            return "is a moving average: say by averages= where it goes"
+        if derived is not None:
+            what = f"is a slot of {derived.name} of {derived.base}"
+            if self.modern is None:
+                return f"{what}: give optimizer=, or optimizer=False to leave the optimizer's state out"
+            return f"{what}, and {type(self.modern.optimizer).__name__} has no place for it"
+        if name in self.counters:
+            if self.modern is None:
+                return "counts steps: give optimizer= or step=, or optimizer=False to leave it out"
+            return "counts steps, and not those of this optimizer: give step=, or declare it by unused="
+        if re.fullmatch(r"w_[fio]_diag", name.rpartition("/")[2]):
+            return "is a peephole of an LSTMCell, which Keras's LSTM does not have"
+        return "has no place in the objects"
+
+
+def _is_keras_3(variable: Any) -> bool:
+    return type(variable).__module__.startswith("keras.")
