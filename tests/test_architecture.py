@@ -77,7 +77,7 @@ TENSORFLOW_FREE_ROOTS = (
     "tf1sessions.pools.server",
     "tf1sessions.pools.worker",
 )
-COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.inspect", "tf1sessions.cli.verify"}
+COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.convert", "tf1sessions.cli.inspect", "tf1sessions.cli.verify"}
 
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
@@ -451,6 +451,7 @@ def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., Pyt
         ["inspect", "--help"],
         ["memory", "--help"],
         ["doctor", "--help"],
+        ["convert", "--help"],
         ["verify", "--help"],
         ["--version"],
     ],

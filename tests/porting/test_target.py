@@ -1,0 +1,181 @@
+"""A folder that is written whole or not at all."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tf1sessions.errors import UsageError
+from tf1sessions.porting.target import Target
+
+
+def filled(folder: Path, text: str = "old") -> Path:
+    """A folder that looks like a SavedModel."""
+    folder.mkdir()
+    (folder / "saved_model.pb").write_text(text)
+    return folder
+
+
+def seen(folder: Path) -> dict[str, str]:
+    """All files below a folder, hidden ones too, and their text."""
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def write(target: Target, text: str = "new") -> None:
+    with target.whole() as folder:
+        (Path(folder) / "variables").mkdir()
+        (Path(folder) / "variables" / "data").write_text(text)
+        (Path(folder) / "saved_model.pb").write_text(text)
+
+
+def test_appears_whole(tmp_path: Path) -> None:
+    target = Target.checked(tmp_path / "out", None)
+    with target.whole() as folder:
+        (Path(folder) / "saved_model.pb").write_text("new")
+        assert Path(folder).parent == tmp_path  # on the same file system
+        assert not (tmp_path / "out").exists()
+    assert seen(tmp_path) == {"out/saved_model.pb": "new"}
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o777 & ~umask
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("force", [False, True])
+def test_an_error_leaves_all_as_it_was(tmp_path: Path, error: type[BaseException], force: bool) -> None:
+    if force:
+        filled(tmp_path / "out")
+    before = seen(tmp_path)
+    target = Target.checked(tmp_path / "out", None, force=force)
+    with pytest.raises(error), target.whole() as folder:
+        (Path(folder) / "saved_model.pb").write_text("half")
+        raise error
+    assert seen(tmp_path) == before
+    assert os.listdir(tmp_path) == (["out"] if force else [])
+
+
+def test_force_replaces(tmp_path: Path) -> None:
+    old = filled(tmp_path / "out")
+    (old / "assets").mkdir()
+    target = Target.checked(old, None, force=True)
+    with target.whole() as folder:
+        (Path(folder) / "saved_model.pb").write_text("new")
+        assert seen(old) == {"saved_model.pb": "old"}
+    assert seen(tmp_path) == {"out/saved_model.pb": "new"} and os.listdir(old) == ["saved_model.pb"]
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_force_replaces_where_the_system_cannot_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda *args, **options: object())
+    write(Target.checked(filled(tmp_path / "out"), None, force=True))
+    assert seen(tmp_path) == {"out/saved_model.pb": "new", "out/variables/data": "new"}
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_force_without_anything_to_replace(tmp_path: Path) -> None:
+    write(Target.checked(tmp_path / "out", None, force=True))
+    (tmp_path / "empty").mkdir()
+    write(Target.checked(tmp_path / "empty", None, force=True))
+    assert sorted(os.listdir(tmp_path)) == ["empty", "out"] and seen(tmp_path / "empty") == seen(tmp_path / "out")
+
+
+def test_a_link_leads_to_its_folder(tmp_path: Path) -> None:
+    filled(tmp_path / "there")
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    write(Target.checked(tmp_path / "link", None, force=True))
+    assert (tmp_path / "link").is_symlink() and seen(tmp_path / "there")["saved_model.pb"] == "new"
+
+
+def test_what_comes_meanwhile_is_kept(tmp_path: Path) -> None:
+    target = Target.checked(tmp_path / "out", None)
+    with pytest.raises(UsageError, match="has come to be while"), target.whole() as folder:
+        (Path(folder) / "saved_model.pb").write_text("new")
+        filled(tmp_path / "out", "theirs")
+    assert seen(tmp_path) == {"out/saved_model.pb": "theirs"}
+
+
+def test_folders_above_are_made_and_removed(tmp_path: Path) -> None:
+    target = Target.checked(tmp_path / "a" / "b" / "out", None)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(RuntimeError), target.whole():
+        raise RuntimeError
+    assert os.listdir(tmp_path) == []
+    write(target)
+    assert sorted(seen(tmp_path)) == ["a/b/out/saved_model.pb", "a/b/out/variables/data"]
+
+
+def test_a_kill_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    filled(tmp_path / "out")
+    code = """
+import os, pathlib, signal, sys
+from tf1sessions.porting.target import Target
+with Target.checked(sys.argv[1], None, force=True).whole() as folder:
+    pathlib.Path(folder, "saved_model.pb").write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    assert seen(tmp_path / "out") == {"saved_model.pb": "old"}
+    (left,) = (name for name in os.listdir(tmp_path) if name != "out")
+    assert left.startswith(".out.tf1sessions-")  # which tells what it is
+
+
+@pytest.mark.parametrize(
+    ("out", "force", "message"),
+    [
+        ("", False, "the output is ''"),
+        ("a\0b", False, "the output is"),
+        ("gs://bucket/out", False, "is not on this machine"),
+        ("model", False, "is the model that is read"),
+        ("model", True, "is the model that is read"),
+        ("model/tf2", True, "is inside the model that is read"),
+        ("link/tf2", False, "is inside the model that is read"),
+        (".", True, "has the model that is read in it"),
+        ("file", True, "is a file"),
+        ("file/out", False, "is a file"),
+        ("saved", False, "is there already.*--force"),
+        ("empty", False, "is there already"),
+        ("home", True, "has other things in it than a SavedModel: .config, thesis.txt"),
+    ],
+)
+def test_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, force: bool, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("model", "saved"):
+        filled(tmp_path / name)
+    (tmp_path / "link").symlink_to("model")
+    for name in ("home", "empty"):
+        (tmp_path / name).mkdir()
+    for name in ("file", "home/thesis.txt", "home/.config"):
+        (tmp_path / name).write_text("mine")
+    before = seen(tmp_path)
+    with pytest.raises(UsageError, match=message) as caught:
+        Target.checked(out, "model", force=force)
+    assert caught.value.where == "OUT" and caught.value.next_step
+    assert seen(tmp_path) == before
+
+
+def test_a_file_is_no_folder_to_be_inside_of(tmp_path: Path) -> None:
+    """A checkpoint's prefix, a .pb: what is beside them is not inside of them."""
+    filled(tmp_path / "export")
+    assert not Target.checked(tmp_path / "export" / "tf2", str(tmp_path / "export" / "saved_model.pb")).replaces
+    assert not Target.checked(tmp_path / "model.ckpt-2", str(tmp_path / "model.ckpt-1")).replaces
+
+
+def test_where_nobody_may_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may write everywhere, so it is said that it may not."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(UsageError, match="is not writable"):
+        Target.checked(tmp_path / "out", None)
+    monkeypatch.undo()
+    target = Target.checked("/proc/no/such/out", None) if os.access("/proc", os.W_OK) else None
+    if target is not None:
+        with pytest.raises(UsageError, match="cannot be written"), target.whole():
+            pass

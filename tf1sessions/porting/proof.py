@@ -1,0 +1,87 @@
+"""That a converted model gives what TensorFlow 1's side gives: the same inputs through both.
+
+::
+
+    the source, in a session ──▶ inputs made, outputs ──┐
+                                                        ├──▶ compared ──▶ Proof, or a ConversionError
+    the SavedModel, loaded again ──▶ its outputs ───────┘
+
+A signature whose inputs cannot be made is named with the reason, and so is an output that is another in each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.models.model import Model
+from tf1sessions.porting.calls import argument_name
+from tf1sessions.porting.conversion import Proof
+from tf1sessions.porting.parity.artifacts import ArtifactSide
+from tf1sessions.porting.parity.comparison import Compared, Comparison
+from tf1sessions.porting.parity.inputs import made
+from tf1sessions.porting.parity.measures import measure
+from tf1sessions.porting.parity.verifying import verify
+from tf1sessions.runtime import tf
+
+__all__ = ["prove"]
+
+
+def prove(model: Model, written: Mapping[str, tuple[str, Any]]) -> Proof:
+    """Compares what both sides give for inputs that are made, the same ones in each run.
+
+    Args:
+        model: TensorFlow 1's side.
+        written: Its signatures -> what they are called in the SavedModel, and the functions that are there.
+
+    Raises:
+        ConversionError: An output is another one, by more than kernels of one operation differ.
+    """
+    differences: dict[str, float] = {}
+    not_compared: dict[str, str] = {}
+    for name, (called, function) in written.items():
+        side = ArtifactSide(model, model.path, name, owned=False)
+        try:
+            given = _inputs(side)
+            first, second = side.run(given), side.run(given)
+        except (UsageError, ValueError, tf.errors.OpError) as error:
+            not_compared[called] = f"it refuses the inputs that are made for it: {_reason(error)}"
+            continue
+        changing = {key for key, value in first.items() if not _same(value, second[key])}
+        names = {each: argument_name(each) for each in given}
+        found = verify(model, function, inputs=given, signature=name, names=names)
+        assert isinstance(found, Comparison)
+        for each in found.outputs:
+            full = f"{called}: {each.name}"
+            if each.name in changing:
+                not_compared[full] = "it is another in each run, by random numbers or by what a run changes"
+            elif each.problem is not None:
+                raise _differs(model.path, full, each)
+            else:
+                differences[full] = each.difference.absolute or 0.0 if each.difference is not None else 0.0
+    return Proof(differences, not_compared)
+
+
+def _inputs(side: ArtifactSide) -> dict[str, Any]:
+    assert side.inputs is not None
+    required = {name: spec for name, spec in side.inputs.items() if not spec.optional}
+    return {name: value for name, (value, _) in made(required, side.view, 0).items()}
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one.shape == other.shape and measure(one, other).same
+
+
+def _differs(where: str, name: str, compared: Compared) -> ConversionError:
+    return ConversionError(
+        f"the converted model does not give what TensorFlow 1's side gives: of {name}, {compared.problem}",
+        where=where,
+        next_step="Nothing was written. --no-check (check=False) writes it all the same; `tf1sessions verify MODEL OUT "
+        "--all-tensors` then tells where the two part.",
+        nodes=(name,),
+    )
+
+
+def _reason(error: BaseException) -> str:
+    return str(getattr(error, "message", None) or error).strip().splitlines()[-1].strip()[:200]

@@ -1,0 +1,202 @@
+"""Where a converted model goes: a folder that is written whole or not at all.
+
+::
+
+    Target(out)  ──▶ checked, before any work ──▶ whole() ──▶ a hidden folder beside it ──▶ synced ──▶ out
+                                                     └─ an error, Ctrl-C: removed, and out is as it was
+
+Where a SavedModel is replaced, the two folders change places in one step, so there is one of the two at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+
+from tf1sessions.errors import UsageError
+
+__all__ = ["Target"]
+
+_SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
+# Of Linux's fcntl.h and fs.h.
+_CURRENT_FOLDER = -100
+_EXCHANGE = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A folder that is to be written.
+
+    Attributes:
+        folder: Its absolute path.
+        replaces: Whether there is a SavedModel that it takes the place of.
+
+    Thread-safety: two threads or processes that write one folder do not mix; the last one's stays.
+    """
+
+    folder: str
+    replaces: bool = False
+
+    @classmethod
+    def checked(cls, out: str | os.PathLike[str], source: str | None, *, force: bool = False) -> Target:
+        """A target that can be written, as far as can be told before it is.
+
+        Args:
+            out: The path of the folder; what is missing above it is made.
+            source: The path of the model that is read, or None.
+            force: Whether a SavedModel that is there may be replaced. Nothing else ever is.
+
+        Raises:
+            UsageError: There is something already; it lies in the model that is read, or the other way round; or it
+                cannot be written there.
+        """
+        name = os.fspath(out)
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise _wrong(f"the output is {name!r}", "Give the path of a folder.")
+        if "://" in name:
+            raise _wrong(f"the output {name!r} is not on this machine", "Write it to a local folder, and copy that.")
+        folder = os.path.realpath(name)
+        if source is not None and "://" not in source:
+            _check_apart(folder, name, os.path.realpath(source))
+        if os.path.lexists(folder):
+            _check_replaceable(folder, name, force)
+        above = _nearest_folder(folder)
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise _wrong(f"{name!r} cannot be written: {above!r} is not writable", "Give a folder of your own.")
+        return cls(folder, os.path.lexists(folder))
+
+    @contextlib.contextmanager
+    def whole(self) -> Iterator[str]:
+        """Gives an empty folder to write to, and puts it into place when the block ends without an error.
+
+        Raises:
+            UsageError: There can be no folder, or something has come there meanwhile.
+            OSError: It cannot be put into place.
+        """
+        above, base = os.path.split(self.folder)
+        made = _missing_folders(above)
+        temporary = None
+        try:
+            try:
+                os.makedirs(above, exist_ok=True)
+                temporary = _new_folder(above, base)
+            except OSError as error:
+                raise _wrong(
+                    f"{self.folder!r} cannot be written: {error.strerror}", "Give a folder of your own."
+                ) from error
+            yield temporary
+            _sync(temporary)
+            self._put_into_place(temporary)
+            made = []
+        finally:
+            if temporary is not None:
+                shutil.rmtree(temporary, ignore_errors=True)  # the old one, where one was replaced
+            for folder in made:
+                with contextlib.suppress(OSError):  # somebody else uses it by now
+                    os.rmdir(folder)
+
+    def _put_into_place(self, temporary: str) -> None:
+        if self.replaces and os.path.isdir(self.folder):
+            _exchange(temporary, self.folder)
+        else:
+            try:
+                os.rename(temporary, self.folder)  # onto an empty folder, too
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                    raise
+                raise _wrong(
+                    f"{self.folder!r} has come to be while the model was converted", "Give another name."
+                ) from error
+        _sync_one(os.path.dirname(self.folder))
+
+
+def _wrong(message: str, step: str) -> UsageError:
+    return UsageError(message, where="OUT", next_step=step)
+
+
+def _check_apart(folder: str, name: str, source: str) -> None:
+    if folder == source:
+        raise _wrong(f"{name!r} is the model that is read", "Give another folder.")
+    if os.path.isdir(source) and folder.startswith(source + os.sep):
+        raise _wrong(f"{name!r} is inside the model that is read, {source!r}", "Give a folder outside of it.")
+    if source.startswith(folder + os.sep):
+        raise _wrong(f"{name!r} has the model that is read in it, {source!r}", "Give another folder.")
+
+
+def _check_replaceable(folder: str, name: str, force: bool) -> None:
+    if not os.path.isdir(folder):
+        raise _wrong(f"{name!r} is a file", "Give the path of a folder that is not there yet.")
+    if not force:
+        raise _wrong(f"{name!r} is there already", "Give another name, or --force (force=True) to replace it.")
+    inside = os.listdir(folder)
+    if inside and not set(inside) & set(_SAVED_MODEL_FILES):
+        raise _wrong(
+            f"{name!r} has other things in it than a SavedModel: {', '.join(sorted(inside)[:3])}",
+            "Give another name: nothing but a SavedModel is ever replaced.",
+        )
+
+
+def _new_folder(above: str, base: str) -> str:
+    """A hidden folder for the user and whom the user lets, which those of tempfile are not."""
+    folder = os.path.join(above, f".{base[:100]}.tf1sessions-{secrets.token_hex(4)}")
+    os.mkdir(folder)
+    return folder
+
+
+def _nearest_folder(path: str) -> str:
+    """The folder above a path that is there; or what is there in its place."""
+    above = os.path.dirname(path)
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if not os.path.isdir(above):
+        raise _wrong(f"{path!r} cannot be written: {above!r} is a file", "Give a folder of your own.")
+    return above
+
+
+def _missing_folders(path: str) -> list[str]:
+    """The folders that are not there yet, the innermost first."""
+    missing = []
+    while not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    return missing
+
+
+def _sync(top: str) -> None:
+    for folder, _, files in os.walk(top, topdown=False):
+        for file in files:
+            _sync_one(os.path.join(folder, file))
+        _sync_one(folder)
+
+
+def _sync_one(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _exchange(one: str, other: str) -> None:
+    """Two folders change places: in one step where the system can, else in two."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is not None:
+        paths = os.fsencode(one), os.fsencode(other)
+        if rename(_CURRENT_FOLDER, paths[0], _CURRENT_FOLDER, paths[1], ctypes.c_uint(_EXCHANGE)) == 0:
+            return
+        if ctypes.get_errno() not in (errno.ENOSYS, errno.EINVAL):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), other)
+    aside = f"{one}-old"
+    os.rename(other, aside)
+    try:
+        os.rename(one, other)
+    except BaseException:
+        os.rename(aside, other)
+        raise
+    os.rename(aside, one)

@@ -1,0 +1,138 @@
+"""Runs a function that builds a graph of TensorFlow 1, and writes what it built: for ``tf1sessions convert``.
+
+A process of its own, so that the function's file gets TensorFlow 1 by ``import tensorflow as tf``, and whatever it
+switches on or off stays here::
+
+    cli/convert.py ──▶ python -m tf1sessions.scripts.built_graph train.py:build folder ──▶ graph.meta, values.index, ...
+                                                                                       └─▶ outputs.json
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..errors import ScriptUsageError
+from . import frames, importer
+
+__all__ = ["GRAPH", "OUTPUTS", "VALUES", "main"]
+
+#: What is written: the graph, its outputs as name -> tensor, and the prefix of the variables' values.
+GRAPH, OUTPUTS, VALUES = "graph.meta", "outputs.json", "values"
+
+
+def main(target: str, folder: str, values: bool) -> None:
+    """Builds and writes a graph.
+
+    Args:
+        target: ``"train.py:build"`` or ``"package.train:build"``. The function takes nothing, and returns what the
+            model gives: a tensor, or a dict, list or tuple of them; operations among them are train ops.
+        folder: Where to. It is there.
+        values: Whether the variables are initialized, and their values written too.
+
+    Raises:
+        ScriptUsageError: There is no such file or function, or it returns something else.
+    """
+    importer.install()
+    build = _function(target)
+    from ..runtime import tf
+
+    with tf.Graph().as_default() as graph:
+        outputs, operations = _sorted(build(), target)
+        for operation in operations:
+            if operation not in tf.get_collection(tf.GraphKeys.TRAIN_OP):
+                tf.add_to_collection(tf.GraphKeys.TRAIN_OP, operation)
+        saver = tf.train.Saver() if tf.global_variables() else None
+        if values and saver is not None:
+            with tf.Session(graph=graph) as session:
+                session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+                saver.save(session, os.path.join(folder, VALUES), write_meta_graph=False, write_state=False)
+        tf.train.export_meta_graph(
+            os.path.join(folder, GRAPH), saver_def=None if saver is None else saver.as_saver_def(), graph=graph
+        )
+    with open(os.path.join(folder, OUTPUTS), "w", encoding="utf-8") as file:
+        json.dump(outputs, file)
+
+
+def _function(target: str) -> Callable[[], Any]:
+    source, _, name = target.rpartition(":")
+    if source.endswith(".py"):
+        path = os.path.abspath(source)
+        sys.path.insert(0, os.path.dirname(path))
+        spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(path))[0], path)
+        if spec is None or spec.loader is None or not os.path.isfile(path):
+            raise ScriptUsageError(f"there is no file {source!r}", where="MODEL", next_step="Check the path.")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+    else:
+        sys.path.insert(0, os.getcwd())
+        try:
+            module = importlib.import_module(source)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{source}.".startswith(f"{error.name}."):
+                raise
+            raise ScriptUsageError(
+                f"there is no module {source!r}, nor a model at {target!r}", where="MODEL", next_step="Check the path."
+            ) from error
+    found = getattr(module, name, None)
+    if not callable(found):
+        near = sorted(key for key, value in vars(module).items() if callable(value) and not key.startswith("_"))
+        raise ScriptUsageError(
+            f"{source} has no function {name!r}",
+            where="MODEL",
+            next_step=f"It has {', '.join(near[:8])}." if near else "Name a function that builds a graph.",
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _sorted(made: Any, target: str) -> tuple[dict[str, str] | None, list[Any]]:
+    """Outputs as name -> tensor, None where the graph is to tell; and the operations."""
+    from ..runtime import tf
+
+    outputs: dict[str, str] = {}
+    operations = []
+    for name, item in _named(made):
+        if isinstance(item, tf.Operation):
+            operations.append(item)
+            continue
+        try:
+            tensor = tf.convert_to_tensor(item)
+        except (TypeError, ValueError) as error:
+            raise ScriptUsageError(
+                f"{target} returned {item!r}, which is no tensor",
+                where="MODEL",
+                next_step="Let it return what the model gives: a tensor, or a dict, list or tuple of tensors.",
+            ) from error
+        outputs[name or tensor.op.name] = tensor.name
+    return outputs or None, operations
+
+
+def _named(made: Any, name: str = "") -> Iterable[tuple[str, Any]]:
+    """The parts of a structure; those of dicts by their keys."""
+    if isinstance(made, Mapping):
+        for key, item in made.items():
+            yield from _named(item, f"{name}/{key}" if name else str(key))
+    elif isinstance(made, list | tuple):
+        for index, item in enumerate(made):
+            yield from _named(item, f"{name}/{index}" if name else "")
+    elif made is not None:
+        yield name, made
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1], sys.argv[2], values=sys.argv[3] == "values")
+    except ScriptUsageError as wrong:
+        print(f"Error: {wrong}", file=sys.stderr)
+        sys.exit(2)
+    except Exception as error:  # whatever the function raises
+        frames.strip(error)
+        traceback.print_exception(error)
+        sys.exit(1)
