@@ -1,0 +1,538 @@
+"""What orders two threads and what does not: small programs around one thing that threads touch."""
+
+from __future__ import annotations
+
+import _thread
+import asyncio
+import concurrent.futures
+import logging
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.pool import ThreadPool
+
+import pytest
+
+from tf1sessions.testing.frames import is_library
+from tf1sessions.testing.locks import held_locks, opaque_locks
+from tf1sessions.testing.order import Order
+from tf1sessions.testing.races import Judge, Place
+from tf1sessions.testing.reports import Kind
+from tf1sessions.testing.synchronisation import watch
+
+DEADLINE = 30.0
+MADE_BEFORE = threading.Lock()
+MADE_BEFORE_AGAIN = threading.RLock()
+
+
+class Thing:
+    """What the programs touch; and a turn, which no detector sees, so that the first thread is always first."""
+
+    def __init__(self) -> None:
+        self.judge = Judge(Order())
+        self.place = Place("the thing", lambda one, other: (Kind.CONSTRUCTION, ()))
+        self._second = False
+
+    def touch(self) -> None:
+        self.judge.access(self.place, "write", "touches it", frame=sys._getframe(1))
+
+    def first(self, *actions: Callable[[], object]) -> None:
+        try:
+            for action in actions:
+                action()
+        finally:
+            self._second = True
+
+    def then(self, *actions: Callable[[], object]) -> None:
+        late = time.monotonic() + DEADLINE
+        while not self._second:
+            assert time.monotonic() < late
+            time.sleep(0.001)
+        for action in actions:
+            action()
+
+
+def both(one: Callable[[], object], other: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=function) for function in (one, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE)
+        assert not thread.is_alive()
+
+
+# -- nothing orders them ----------------------------------------------------------------------------------------------
+
+
+def nothing(it: Thing) -> None:
+    both(lambda: it.first(it.touch), lambda: it.then(it.touch))
+
+
+def different_locks(it: Thing) -> None:
+    locks = threading.Lock(), threading.Lock()
+
+    def under(lock: threading.Lock) -> None:
+        with lock:
+            it.touch()
+
+    both(lambda: it.first(lambda: under(locks[0])), lambda: it.then(lambda: under(locks[1])))
+
+
+def a_lock_on_one_side(it: Thing) -> None:
+    lock = threading.Lock()
+
+    def locked() -> None:
+        with lock:
+            it.touch()
+
+    both(lambda: it.first(locked), lambda: it.then(it.touch))
+
+
+def a_lock_in_between(it: Thing) -> None:
+    """Both take it, one after the other, and not while they touch."""
+    lock = threading.RLock()
+
+    def passing() -> None:
+        with lock, lock:
+            pass
+
+    both(lambda: it.first(it.touch, passing), lambda: it.then(passing, it.touch))
+
+
+def a_logger_in_between(it: Thing) -> None:
+    log = logging.getLogger("tf1sessions.test")
+    handler = logging.NullHandler()
+    log.addHandler(handler)
+    both(lambda: it.first(it.touch, lambda: log.error("a")), lambda: it.then(lambda: log.error("b"), it.touch))
+    log.removeHandler(handler)
+
+
+def two_who_put_into_a_queue(it: Thing) -> None:
+    line: queue.Queue[int] = queue.Queue()
+    both(lambda: it.first(it.touch, lambda: line.put(1)), lambda: it.then(lambda: line.put(2), it.touch))
+
+
+def an_item_from_before(it: Thing) -> None:
+    line: queue.Queue[int] = queue.Queue()
+    line.put(1)
+    both(lambda: it.first(it.touch, lambda: line.put(2)), lambda: it.then(line.get, it.touch))
+
+
+def an_event_that_did_not_come(it: Thing) -> None:
+    event = threading.Event()
+    both(lambda: it.first(it.touch), lambda: it.then(lambda: event.wait(0.01), it.touch))
+
+
+def a_semaphore_for_two(it: Thing) -> None:
+    semaphore = threading.Semaphore(2)
+
+    def one_of_two() -> None:
+        with semaphore:
+            it.touch()
+
+    both(lambda: it.first(one_of_two), lambda: it.then(one_of_two))
+
+
+def both_after_a_barrier(it: Thing) -> None:
+    barrier = threading.Barrier(2)
+    both(lambda: (barrier.wait(DEADLINE), it.first(it.touch)), lambda: (barrier.wait(DEADLINE), it.then(it.touch)))
+
+
+def two_jobs_of_a_pool(it: Thing) -> None:
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(it.then, it.touch), pool.submit(it.first, it.touch)]
+        for job in jobs:
+            job.result(DEADLINE)
+
+
+def a_lock_given_back_early(it: Thing) -> None:
+    lock = threading.Lock()
+
+    def early() -> None:
+        lock.acquire()
+        lock.release()
+        it.touch()
+
+    both(lambda: it.first(early), lambda: it.then(early))
+
+
+# -- something does ---------------------------------------------------------------------------------------------------
+
+
+def start_and_join(it: Thing) -> None:
+    it.touch()
+    for _ in range(2):
+        thread = threading.Thread(target=it.touch)
+        thread.start()
+        thread.join(DEADLINE)
+    it.touch()
+
+
+def is_alive(it: Thing) -> None:
+    thread = threading.Thread(target=it.touch)
+    thread.start()
+    while thread.is_alive():
+        pass
+    it.touch()
+
+
+def a_lock(it: Thing) -> None:
+    lock = threading.Lock()
+
+    def locked() -> None:
+        with lock:
+            it.touch()
+
+    both(lambda: it.first(locked), lambda: it.then(locked))
+
+
+def a_lock_by_acquire(it: Thing) -> None:
+    lock = threading.RLock()
+
+    def locked() -> None:
+        lock.acquire()
+        lock.acquire()
+        lock.release()
+        it.touch()
+        lock.release()
+
+    both(lambda: it.first(locked), lambda: it.then(locked))
+
+
+def a_lock_of_several(it: Thing) -> None:
+    shared, own = threading.Lock(), [threading.Lock(), threading.Lock()]
+
+    def locked(number: int) -> None:
+        with own[number], shared:
+            it.touch()
+
+    both(lambda: it.first(lambda: locked(0)), lambda: it.then(lambda: locked(1)))
+
+
+def a_lock_as_a_signal(it: Thing) -> None:
+    lock = threading.Lock()
+    lock.acquire()
+    both(lambda: it.first(it.touch, lock.release), lambda: it.then(lambda: lock.acquire(timeout=DEADLINE), it.touch))
+
+
+def a_recursive_lock_made_before(it: Thing) -> None:
+    def locked() -> None:
+        with MADE_BEFORE_AGAIN:
+            it.touch()
+
+    both(lambda: it.first(locked), lambda: it.then(locked))
+
+
+def an_item(it: Thing) -> None:
+    line: queue.Queue[int] = queue.Queue()
+    both(lambda: it.first(it.touch, lambda: line.put(1)), lambda: it.then(lambda: line.get(timeout=DEADLINE), it.touch))
+
+
+def an_item_of_a_simple_queue(it: Thing) -> None:
+    line: queue.SimpleQueue[str] = queue.SimpleQueue()
+    both(
+        lambda: it.first(it.touch, lambda: line.put("a")), lambda: it.then(lambda: line.get(timeout=DEADLINE), it.touch)
+    )
+
+
+def items_by_priority(it: Thing) -> None:
+    line: queue.PriorityQueue[tuple[int, str]] = queue.PriorityQueue()
+    line.put((5, "late"))
+    both(
+        lambda: it.first(it.touch, lambda: line.put((1, "soon"))),
+        lambda: it.then(lambda: line.get(timeout=DEADLINE), it.touch),
+    )
+
+
+def all_items_done(it: Thing) -> None:
+    line: queue.Queue[int] = queue.Queue()
+    thread = threading.Thread(target=lambda: (line.get(timeout=DEADLINE), it.touch(), line.task_done()))
+    thread.start()
+    line.put(1)
+    line.join()
+    it.touch()
+    thread.join(DEADLINE)
+
+
+def an_event(it: Thing) -> None:
+    event = threading.Event()
+    both(lambda: it.first(it.touch, event.set), lambda: it.then(lambda: event.wait(DEADLINE), it.touch))
+
+
+def an_event_that_is_polled(it: Thing) -> None:
+    event = threading.Event()
+
+    def poll() -> None:
+        while not event.is_set():
+            pass
+
+    both(lambda: it.first(it.touch, event.set), lambda: it.then(poll, it.touch))
+
+
+def a_condition(it: Thing, came_early: bool = False) -> None:
+    condition = threading.Condition()
+    box: list[int] = []
+
+    def give() -> None:
+        it.touch()
+        with condition:
+            box.append(1)
+            condition.notify()
+
+    def take() -> None:
+        with condition:
+            while not box:
+                condition.wait(DEADLINE)
+        it.touch()
+
+    if came_early:
+        both(take, give)
+    else:
+        both(lambda: it.first(give), lambda: it.then(take))
+
+
+def a_condition_that_is_waited_for(it: Thing) -> None:
+    a_condition(it, came_early=True)
+
+
+def a_condition_by_wait_for(it: Thing) -> None:
+    condition = threading.Condition(threading.Lock())
+    box: list[int] = []
+
+    def give() -> None:
+        it.touch()
+        with condition:
+            box.append(1)
+            condition.notify_all()
+
+    def take() -> None:
+        with condition:
+            condition.wait_for(lambda: box, DEADLINE)
+        it.touch()
+
+    both(give, take)
+
+
+def a_barrier(it: Thing) -> None:
+    barrier = threading.Barrier(2)
+    for _ in range(3):
+        both(lambda: (it.touch(), barrier.wait(DEADLINE)), lambda: (barrier.wait(DEADLINE), it.touch()))
+
+
+def a_barriers_action(it: Thing) -> None:
+    barrier = threading.Barrier(2, action=it.touch)
+    both(lambda: barrier.wait(DEADLINE), lambda: (it.touch(), barrier.wait(DEADLINE)))
+
+
+def a_semaphore_for_one(it: Thing) -> None:
+    semaphore = threading.Semaphore(1)
+
+    def alone() -> None:
+        with semaphore:
+            it.touch()
+
+    both(lambda: it.first(alone), lambda: it.then(alone))
+
+
+def a_semaphore_as_a_signal(it: Thing) -> None:
+    semaphore = threading.Semaphore(0)
+    both(
+        lambda: it.first(it.touch, semaphore.release),
+        lambda: it.then(lambda: semaphore.acquire(timeout=DEADLINE), it.touch),
+    )
+
+
+def a_result(it: Thing) -> None:
+    it.touch()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(it.touch).result(DEADLINE)
+        it.touch()
+
+
+def futures_that_are_waited_for(it: Thing) -> None:
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        concurrent.futures.wait([pool.submit(it.touch)], DEADLINE)
+        it.touch()
+        for done in concurrent.futures.as_completed([pool.submit(it.touch)], DEADLINE):
+            done.exception()
+        it.touch()
+
+
+def what_a_result_brings_about(it: Thing) -> None:
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        job = pool.submit(it.touch)
+        job.add_done_callback(lambda done: it.touch())
+        job.result(DEADLINE)
+
+
+def a_thread_pool_of_multiprocessing(it: Thing) -> None:
+    with ThreadPool(1) as pool:
+        it.touch()
+        pool.apply(it.touch)
+        it.touch()
+
+
+def an_event_loop(it: Thing) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, it.touch)
+        it.touch()
+        event = asyncio.Event()
+        thread = threading.Thread(target=lambda: (it.touch(), loop.call_soon_threadsafe(event.set)))
+        thread.start()
+        await asyncio.wait_for(event.wait(), DEADLINE)
+        it.touch()
+        thread.join(DEADLINE)
+
+    asyncio.run(main())
+
+
+RACES = [
+    nothing,
+    different_locks,
+    a_lock_on_one_side,
+    a_lock_in_between,
+    a_logger_in_between,
+    two_who_put_into_a_queue,
+    an_item_from_before,
+    an_event_that_did_not_come,
+    a_semaphore_for_two,
+    both_after_a_barrier,
+    two_jobs_of_a_pool,
+    a_lock_given_back_early,
+]
+ORDERED = [
+    start_and_join,
+    is_alive,
+    a_lock,
+    a_lock_by_acquire,
+    a_lock_of_several,
+    a_lock_as_a_signal,
+    a_recursive_lock_made_before,
+    an_item,
+    an_item_of_a_simple_queue,
+    items_by_priority,
+    all_items_done,
+    an_event,
+    an_event_that_is_polled,
+    a_condition,
+    a_condition_that_is_waited_for,
+    a_condition_by_wait_for,
+    a_barrier,
+    a_barriers_action,
+    a_semaphore_for_one,
+    a_semaphore_as_a_signal,
+    a_result,
+    futures_that_are_waited_for,
+    what_a_result_brings_about,
+    a_thread_pool_of_multiprocessing,
+    an_event_loop,
+]
+
+
+def kinds(program: Callable[[Thing], None]) -> list[Kind]:
+    it = Thing()
+    with watch(it.judge.order):
+        program(it)
+    return [report.kind for report in it.judge.reports]
+
+
+@pytest.mark.parametrize("program", RACES, ids=lambda program: program.__name__)
+def test_nothing_orders_them(program: Callable[[Thing], None]) -> None:
+    assert kinds(program) == [Kind.CONSTRUCTION]
+
+
+@pytest.mark.parametrize("program", ORDERED, ids=lambda program: program.__name__)
+def test_something_orders_them(program: Callable[[Thing], None]) -> None:
+    assert kinds(program) == []
+
+
+# -- what cannot be seen ----------------------------------------------------------------------------------------------
+
+
+def test_of_a_lock_made_before_nobody_knows_who_holds_it() -> None:
+    def program(it: Thing) -> None:
+        def locked() -> None:
+            with MADE_BEFORE:
+                it.touch()
+
+        both(lambda: it.first(locked), lambda: it.then(locked))
+        assert "The lock MADE_BEFORE was made before anybody watched" in it.judge.reports[0].note
+
+    assert kinds(program) == [Kind.UNKNOWN]
+
+
+def test_a_thread_from_elsewhere() -> None:
+    def program(it: Thing) -> None:
+        ended = _thread.allocate_lock()
+        ended.acquire()
+        it.touch()
+        _thread.start_new_thread(lambda: (it.touch(), ended.release()), ())
+        assert ended.acquire(timeout=DEADLINE)
+
+    assert kinds(program) == [Kind.UNKNOWN]
+
+
+# -- what is watched --------------------------------------------------------------------------------------------------
+
+
+def test_all_is_as_before_afterwards() -> None:
+    classes = (
+        threading.Thread,
+        threading.Event,
+        threading.Condition,
+        threading.Semaphore,
+        threading.Barrier,
+        queue.Queue,
+        concurrent.futures,
+        concurrent.futures.Future,
+        asyncio.Handle,
+    )
+    before = [dict(vars(owner)) for owner in (threading, queue, *classes)]
+    with watch(Order()), watch(Order()):
+        assert vars(threading)["Lock"] is not before[0]["Lock"]
+        made, again = threading.Lock(), threading.RLock()
+    assert [dict(vars(owner)) for owner in (threading, queue, *classes)] == before
+    with made, again, again:  # go on working, and are known
+        assert made.locked()
+        assert len(held_locks()) == 2
+    assert held_locks() == frozenset()
+
+
+def test_watched_locks_are_locks() -> None:
+    with watch(Order()):
+        lock, recursive = threading.Lock(), threading.RLock()
+        assert isinstance(lock, threading.Lock) and isinstance(MADE_BEFORE, threading.Lock)  # type: ignore[arg-type]
+        assert not isinstance(lock, threading.RLock)  # type: ignore[arg-type]
+        with lock:
+            assert not lock.acquire(blocking=False) and not lock.acquire(timeout=0.01)
+        for each in (lock, recursive):
+            with pytest.raises(RuntimeError):
+                each.release()
+            assert each.acquire(False)
+            each.release()
+        condition = threading.Condition(recursive)
+        with recursive, condition:
+            assert not condition.wait(0.01)
+            assert len(held_locks()) == 1
+        with pytest.raises(RuntimeError):
+            condition.wait()
+
+
+def test_libraries_lock_for_themselves() -> None:
+    with watch(Order()):
+        line: queue.Queue[int] = queue.Queue()
+        assert not hasattr(line.mutex, "number")
+        assert hasattr(threading.Lock(), "number")
+    assert is_library(threading.__file__) and not is_library(__file__)
+
+
+def test_locks_that_a_frame_can_name() -> None:
+    holder = threading.Event()  # anything with attributes
+    holder.guard = _thread.allocate_lock()  # type: ignore[attr-defined]
+    with MADE_BEFORE_AGAIN, holder.guard:  # type: ignore[attr-defined]
+        found = {lock.name: lock.mine for lock in opaque_locks([sys._getframe()])}
+    assert found == {"MADE_BEFORE_AGAIN": True, "holder.guard": None}
+    assert opaque_locks([sys._getframe()]) == []

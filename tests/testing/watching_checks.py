@@ -1,0 +1,229 @@
+"""Programs with and without hazards, watched; run by test_watching.py in one process, as TensorFlow 1 behaves."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tf1sessions as t1
+from tf1sessions.testing.reports import Kind, Report
+from tf1sessions.testing.watching import graph_races
+
+t1.enable_v1_behavior()
+tf: Any = t1.tf1
+DEADLINE = 60.0
+
+
+def run(*functions: Callable[[], object]) -> None:
+    """In a thread each; each begins when the one before it has ended, which no detector knows."""
+    ended = [False] * len(functions)
+
+    def body(number: int) -> None:
+        late = time.monotonic() + DEADLINE
+        while number and not ended[number - 1]:
+            assert time.monotonic() < late
+            time.sleep(0.001)
+        try:
+            functions[number]()
+        finally:
+            ended[number] = True
+
+    threads = [threading.Thread(target=body, args=(number,), name="abc"[number]) for number in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE)
+
+
+def found(program: Callable[[], object], **options: Any) -> list[Report]:
+    with graph_races(**options) as races:
+        program()
+    return races.reports
+
+
+def kinds(program: Callable[[], object], **options: Any) -> list[Kind]:
+    return [report.kind for report in found(program, **options)]
+
+
+def adds(graph: Any) -> Callable[[], None]:
+    def build() -> None:
+        with graph.as_default():
+            tf.constant(1.0)
+
+    return build
+
+
+def check_two_threads_add_to_one_graph() -> None:
+    graph = tf.Graph()
+    (report,) = found(lambda: run(adds(graph), adds(graph)))
+    assert report.kind is Kind.CONSTRUCTION
+    assert (report.first.thread, report.second.thread) == ("a", "b")
+    for side in (report.first, report.second):
+        assert side.place.rpartition(":")[0] == __file__
+        assert side.stack[0].endswith("build") and "Const" in side.names[0]
+    told = str(report)
+    assert told.startswith("concurrent construction: graph 0x") and "why: " in told and "fix: " in told
+    assert report.to_json()["first"]["thread"] == "a"
+
+
+def check_under_one_lock() -> None:
+    graph = tf.Graph()
+
+    def program() -> None:
+        lock = threading.Lock()
+
+        def build() -> None:
+            with lock:
+                adds(graph)()
+
+        run(build, build)
+
+    assert kinds(program) == []
+
+
+def check_a_graph_for_each_thread() -> None:
+    def build() -> None:
+        with tf.Graph().as_default(), tf.Session() as session:
+            v = tf.get_variable("v", [])
+            session.run(tf.global_variables_initializer())
+            session.run(v.assign_add(1.0))
+
+    assert kinds(lambda: run(build, build)) == []
+
+
+def check_built_before_the_threads_start() -> None:
+    def program() -> None:
+        with tf.Graph().as_default():
+            y = tf.constant(1.0) + 1.0
+            with tf.Session() as session, t1.GraphSession() as other:
+                call = other.compile([], tf.constant(2.0))
+                run(lambda: (session.run(y), call()), lambda: (session.run(y), call()))
+
+    assert kinds(program) == []
+
+
+def check_a_request_handler_that_makes_operations() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None])
+        y = x * 2.0
+
+    def program() -> None:
+        requests: queue.Queue[Any] = queue.Queue()
+        turns = [threading.Event() for _ in range(8)]
+        session = tf.Session(graph=graph)
+
+        def handle() -> None:
+            for number in iter(requests.get, None):
+                with graph.as_default():
+                    session.run(y + tf.constant(1.0), {x: [1.0]})
+                turns[number].set()
+
+        threads = [threading.Thread(target=handle) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for number, turn in enumerate(turns):
+            requests.put(number)
+            assert turn.wait(DEADLINE)
+        for _ in threads:
+            requests.put(None)
+        for thread in threads:
+            thread.join(DEADLINE)
+        session.close()
+
+    reports = found(program)
+    # Each request is answered before the next is put: only its growing is left of what is wrong.
+    assert {report.kind for report in reports} == {Kind.GROWTH}, [report.kind for report in reports]
+    report = reports[0]
+    assert "handle" in report.first.stack[0] and "handle" in report.second.stack[0]
+    assert report.first.what == "runs the graph" and report.second.what == "adds operations"
+
+
+def check_a_loop_that_builds_first_does_not_grow() -> None:
+    def program() -> None:
+        with tf.Graph().as_default(), tf.Session() as session:
+            layers = [tf.constant(float(number)) for number in range(9)]
+            for _ in range(9):
+                session.run(layers)
+
+    assert kinds(program) == []
+
+
+def check_a_change_while_another_thread_runs() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        y = tf.constant(1.0)
+        (report,) = found(lambda: run(lambda: session.run(y), adds(graph)))
+        assert report.kind is Kind.MUTATION
+        assert (report.first.what, report.second.what) == ("runs the graph", "adds operations")
+
+
+def check_other_changes() -> None:
+    """What changes a graph besides new operations; none of it makes any."""
+    with tf.Graph().as_default() as graph:
+        a, b = tf.constant(1.0), tf.constant(2.0)
+    changes = {
+        "changes a collection": lambda: graph.add_to_collection("mine", 1),
+        "sets the seed": lambda: setattr(graph, "seed", 3),
+        "changes control inputs": lambda: b.op._add_control_inputs([a.op]),
+        "enters a device scope": lambda: graph.device("/cpu:0").__enter__(),
+        "enters a name scope": lambda: graph.name_scope("inner").__enter__(),
+    }
+    for what, change in changes.items():
+        (report,) = found(lambda change=change: run(adds(graph), change))
+        assert (report.kind, report.second.what) == (Kind.CONSTRUCTION, what), report
+
+
+def check_a_session_closed_while_another_thread_runs_it() -> None:
+    def program(joined: bool) -> None:
+        with tf.Graph().as_default():
+            y = tf.constant(1.0)
+            session = tf.Session()
+        thread = threading.Thread(target=session.run, args=(y,))
+        thread.start()
+        if joined:
+            thread.join(DEADLINE)
+        else:
+            while thread.ident in threading._active:
+                time.sleep(0.001)
+        session.close()
+        thread.join(DEADLINE)
+
+    assert kinds(lambda: program(joined=True)) == []
+    assert kinds(lambda: program(joined=False)) == [Kind.CLOSED]
+
+
+def check_a_variable_that_is_assigned_and_read() -> None:
+    for resource in (False, True):
+        with tf.Graph().as_default(), tf.Session() as session:
+            v = tf.get_variable("v", [], use_resource=resource)
+            other = tf.get_variable("other", [], use_resource=resource)
+            step, read, unrelated = v.assign_add(1.0), v + 1.0, other + 1.0
+            session.run(tf.global_variables_initializer())
+            (report,) = found(lambda: run(lambda: session.run(step), lambda: session.run(read)))  # noqa: B023
+            assert report.kind is Kind.VARIABLE and report.first.names == ("v",), report
+            assert kinds(lambda: run(lambda: session.run(step), lambda: session.run(unrelated))) == []  # noqa: B023
+            assert kinds(lambda: run(lambda: session.run(read), lambda: session.run(read))) == []  # noqa: B023
+            asked = {"ignore": [Kind.VARIABLE]}
+            assert kinds(lambda: run(lambda: session.run(step), lambda: session.run(step)), **asked) == []  # noqa: B023
+
+
+def check_a_thread_that_lost_its_default_graph() -> None:
+    def program() -> None:
+        with tf.Graph().as_default():
+            run(lambda: tf.constant(1.0))
+
+    (report,) = found(program)
+    assert report.kind is Kind.LEAK and report.graph == "the process's default graph"
+    assert (report.first.thread, report.second.thread) == ("MainThread", "a")
+
+
+def check_nothing_stays_watched() -> None:
+    session = t1.runtime.private.session.BaseSession
+    owners = (tf.Graph, t1.Session, t1.sessions.calls.CompiledCall, session, threading.Thread)
+    before = [dict(vars(owner)) for owner in owners]
+    with graph_races() as races:
+        assert [dict(vars(owner)) for owner in owners] != before
+    assert [dict(vars(owner)) for owner in owners] == before
+    assert str(races) == "no races"

@@ -1,0 +1,60 @@
+"""Whose code a frame runs: the program's, or a library's that no user would look at."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from types import CodeType, FrameType
+
+__all__ = ["asked_by_library", "is_library", "program_frame", "program_frames", "told"]
+
+_STANDARD = tuple(
+    os.path.join(path, "") for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")} if path
+)
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_INSTALLED = tuple(os.path.join(part, "") for part in ("site-packages", "dist-packages"))
+_LIBRARIES = tuple(os.path.join(part, "") for part in ("tensorflow", "tf_keras", "keras", "numpy"))
+
+
+@functools.cache
+def is_library(path: str) -> bool:
+    """Whether a file is of the standard library, TensorFlow, Keras, NumPy or tf1sessions."""
+    if path.startswith(_PACKAGE) or path.startswith("<frozen"):
+        return True
+    for installed in _INSTALLED:
+        _, found, inside = path.rpartition(installed)
+        if found:
+            return inside.startswith(_LIBRARIES)
+    return path.startswith(_STANDARD)
+
+
+@functools.cache
+def _of_library(code: CodeType) -> bool:
+    return is_library(code.co_filename)
+
+
+def asked_by_library(depth: int = 2) -> bool:
+    """Whether the function that calls our caller is a library's."""
+    return _of_library(sys._getframe(depth).f_code)
+
+
+def program_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """Those of the program, from a frame outwards."""
+    while frame is not None:
+        if not _of_library(frame.f_code):
+            yield frame
+        frame = frame.f_back
+
+
+def program_frame() -> FrameType | None:
+    """The program's innermost frame on the calling thread's stack."""
+    return next(program_frames(sys._getframe(1)), None)
+
+
+def told(frame: FrameType) -> str:
+    """``file:line in function``."""
+    name: str = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # from Python 3.11 on
+    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {name}"

@@ -1,0 +1,133 @@
+"""What the race detector tells: pairs of accesses, each with its thread and its stack, and why the pair is a hazard."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Access", "Kind", "Report"]
+
+
+class Kind(enum.Enum):
+    """What is wrong about two accesses. The value is the name that users read."""
+
+    CONSTRUCTION = "concurrent construction"
+    MUTATION = "mutation while running"
+    GROWTH = "graph growth in a loop"
+    CLOSED = "run after close"
+    VARIABLE = "variable read while assigned"
+    LEAK = "default graph leak"
+    UNKNOWN = "unknown order"
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether programs may do it on purpose."""
+        return self in (Kind.VARIABLE, Kind.UNKNOWN)
+
+
+WHY = {
+    Kind.CONSTRUCTION: "Two threads change one graph, and nothing makes one wait for the other: names, scopes, control "
+    "inputs and collections get mixed up now and then.",
+    Kind.MUTATION: "A thread changes the graph while another may run it: a run waits until the session has taken the "
+    "change in, and one that begins in the midst sees half of it.",
+    Kind.GROWTH: "Each round adds operations that stay for ever: memory grows, and each run after a change is slower.",
+    Kind.CLOSED: "A session may be closed while another thread still runs it, which then ends with an error.",
+    Kind.VARIABLE: "One run assigns a variable that another may read at the same time: the reader may get the value "
+    "from before, from after, or of a variable that is not a resource a mixture of both.",
+    Kind.LEAK: "The default graph belongs to the thread that entered it. In another thread operations go to the graph "
+    "of the process, where nobody looks for them.",
+    Kind.UNKNOWN: "Whether one waits for the other could not be seen.",
+}
+FIX = {
+    Kind.CONSTRUCTION: "Build in one thread before the others start, give each thread a graph of its own, or hold one "
+    "lock around all building.",
+    Kind.MUTATION: "Build everything before the threads that run it start; graph.finalize() or GraphSession.seal() "
+    "refuses what comes later.",
+    Kind.GROWTH: "Make the operation once, before the loop or the request, and feed what changes.",
+    Kind.CLOSED: "Join the threads that run the session before it is closed.",
+    Kind.VARIABLE: "Lock both runs, or read a copy; when it is meant so (asynchronous training), pass "
+    "ignore=[Kind.VARIABLE].",
+    Kind.LEAK: "Enter the graph in the thread: `with graph.as_default(): ...` in its function.",
+    Kind.UNKNOWN: "Begin to watch before the lock is made, or tell with testing.ordered(...) what orders them.",
+}
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a pair.
+
+    Attributes:
+        thread: The thread's name.
+        what: What it did, as ``"adds operation 'dense/kernel'"``.
+        stack: Where: ``file:line in function``, the innermost first, without the files of libraries.
+        names: The operations, or the other things, that are concerned; at most a few.
+        times: How often it was seen at this place.
+        locks: What was held.
+    """
+
+    thread: str
+    what: str
+    stack: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    times: int = 1
+    locks: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """``file:line`` of the innermost frame."""
+        return self.stack[0].partition(" in ")[0] if self.stack else "an unknown place"
+
+    def __str__(self) -> str:
+        more = f" ({self.times} times)" if self.times > 1 else ""
+        lines = [f"thread {self.thread!r} {self.what}{more}"]
+        lines += [f"    {frame}" for frame in self.stack]
+        if self.locks:
+            lines.append(f"    holding {', '.join(self.locks)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A pair of accesses that nothing orders.
+
+    Attributes:
+        kind: What is wrong.
+        graph: The graph or the session, as messages name it.
+        first: The access that came first, this time.
+        second: The other.
+        others: How many more pairs of places of the same kind, graph and threads there are.
+        note: What is known besides.
+    """
+
+    kind: Kind
+    graph: str
+    first: Access
+    second: Access
+    others: int = 0
+    note: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind.value}: {self.graph}"]
+        for access in (self.first, self.second):
+            lines += ["  " + line for line in str(access).splitlines()]
+        if self.others:
+            lines.append(f"  and {self.others} more pair{'s' * (self.others != 1)} of places in these threads")
+        lines += [f"  why: {WHY[self.kind]}" + (f" {self.note}" if self.note else ""), f"  fix: {FIX[self.kind]}"]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for ``json.dumps``."""
+        sides = {
+            name: {
+                "thread": side.thread,
+                "what": side.what,
+                "stack": list(side.stack),
+                "names": list(side.names),
+                "times": side.times,
+                "locks": list(side.locks),
+            }
+            for name, side in (("first", self.first), ("second", self.second))
+        }
+        told = {"kind": self.kind.value, "warning": self.kind.is_warning, "graph": self.graph, **sides}
+        return told | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
