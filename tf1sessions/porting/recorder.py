@@ -9,9 +9,9 @@ versions go into one file, the trace, which ``tf1sessions verify trace.npz scrip
 
 Data flow::
 
-    the program ──▶ BaseSession._do_run, _make_callable_from_options, close: the hooks below
-                      └─▶ Recorder ──▶ a _Series for each tensor ──▶ _Spool, a file beside the trace
-    the program ends, however it does ──▶ Recorder.finish ──▶ the trace, whole or not at all
+    the program --> BaseSession._do_run, _make_callable_from_options, close: the hooks below
+                      `-> Recorder --> a _Series for each tensor --> _Spool, a file beside the trace
+    the program ends, however it does --> Recorder.finish --> the trace, whole or not at all
 
 The trace, version 1, is an ``.npz`` of plain arrays; ``np.load(path, allow_pickle=False)`` reads it:
 
@@ -318,21 +318,24 @@ def _dead_or_looping(operations):
     A graph that Python built knows; one that was imported does not, and there all that follows is counted in.
     """
     inside = {name for name, operation in operations.items() if _context(operation) is not None}
-    loose = [
-        operation
-        for operation in operations.values()
-        if operation.type in ("Switch", "RefSwitch", "Enter", "RefEnter") and _context(operation) is None
-    ]
-    ahead = loose
+    readers = collections.defaultdict(list)
+    for operation in operations.values():
+        for before in [tensor.op for tensor in operation.inputs] + list(operation.control_inputs):
+            readers[before.name].append(operation.name)
+    ahead = []
+    for operation in operations.values():
+        if operation.type in ("Switch", "RefSwitch", "Enter", "RefEnter") and operation.name not in inside:
+            # Two Identities that a condition hangs on are made outside of its branches, all that follows inside.
+            pivots = [name for name in readers[operation.name] if operations[name].type == "Identity"]
+            known = all(name in inside for pivot in pivots for name in readers[pivot])
+            if len(pivots) == len(readers[operation.name]) and known:
+                inside.update(pivots + [operation.name])
+            else:
+                ahead.append(operation.name)
     while ahead:
-        operation = ahead.pop()
-        inside.add(operation.name)
-        ahead += [
-            reader
-            for tensor in operation.outputs
-            for reader in tensor.consumers()
-            if reader.name in operations and reader.name not in inside
-        ]
+        name = ahead.pop()
+        inside.add(name)
+        ahead += [reader for reader in readers[name] if reader not in inside]
     return inside
 
 
@@ -640,9 +643,13 @@ class Recorder(object):
         setattr(owner, name, function)
         self._undo.append((owner, name, before))
 
+    def here(self):
+        """Whether this is the process that is recorded, and not a child that it has forked."""
+        return os.getpid() == self._pid
+
     def _noting(self):
         """Whether this call of the program is noted: not our own ones, and not in a forked child."""
-        return not self._closed and os.getpid() == self._pid and not getattr(self._inside, "reading", False)
+        return not self._closed and self.here() and not getattr(self._inside, "reading", False)
 
     # Calls
 
@@ -873,7 +880,7 @@ class Recorder(object):
         Raises:
             IOError, OSError: The trace could not be written; there is none.
         """
-        if os.getpid() != self._pid or self._closed:
+        if not self.here() or self._closed:
             return True
         with self._lock:
             for about in self._sessions:
@@ -891,7 +898,7 @@ class Recorder(object):
 
     def close(self):
         """Takes the hooks out and removes what is beside the trace. Idempotent."""
-        if os.getpid() != self._pid:
+        if not self.here():
             return
         with self._lock:
             self._closed = True
@@ -1005,6 +1012,8 @@ def _report(error):
     ours = _run.__code__.co_filename
     while place is not None and place.tb_frame.f_code.co_filename == ours:
         place = place.tb_next
+    if hasattr(error, "with_traceback"):
+        error.with_traceback(place)
     sys.stdout.flush()
     sys.excepthook(type(error), error, place)
 
@@ -1158,6 +1167,8 @@ def _record(recorder, asked):
     ended = how_it_ended(error)
     if error is not None:
         _report(error)
+    if not recorder.here():  # a child that the script has forked came out of it, too
+        return ended["code"]
     try:
         written = recorder.finish(ended)
     except (IOError, OSError) as problem:

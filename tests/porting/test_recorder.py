@@ -1,0 +1,291 @@
+"""recorder.py: what it keeps of a program's sessions, how it ends, and that old machines can run it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import wait_for
+
+from tf1sessions.porting import recorder, traces
+
+PROGRAM = "recorder_checks.py"
+RECORDER = Path(recorder.__file__)
+
+
+def test_sessions(check: str, findings: dict[str, str | None]) -> None:
+    assert findings[check] is None, findings[check]
+
+
+# ---------------------------------------------------------------------------------------------- on the old machine
+
+
+def test_is_written_for_python_2_too() -> None:
+    """What Python 2.7 and 3.5 lack, and numpy and TensorFlow are all that it imports."""
+    tree = ast.parse(RECORDER.read_text("utf-8"))
+    newer = (ast.JoinedStr, ast.AnnAssign, ast.AsyncFunctionDef, ast.Await, ast.NamedExpr, ast.Nonlocal)
+    newer += (ast.YieldFrom, ast.MatMult)
+    assert [node.lineno for node in ast.walk(tree) if isinstance(node, newer)] == []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            arguments = [*node.args.args, *node.args.kwonlyargs]
+            assert not node.args.kwonlyargs and not node.args.posonlyargs
+            assert not any(argument.annotation for argument in arguments) and not getattr(node, "returns", None)
+        assert not (isinstance(node, ast.Raise) and node.cause)
+        if isinstance(node, ast.ClassDef):
+            assert node.bases, "a class of the old kind"
+        if isinstance(node, ast.Call):
+            stars = [isinstance(each, ast.Starred) for each in node.args] + [not each.arg for each in node.keywords]
+            assert sum(stars) <= 2 and stars == sorted(stars), ast.unparse(node)
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            assert not any(isinstance(each, ast.Starred) for each in node.elts)
+    assert "from __future__ import print_function" in RECORDER.read_text("utf-8")
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert imported - sys.stdlib_module_names == {"numpy"}
+    assert RECORDER.read_text("utf-8").isascii()  # Python 2 would ask for an encoding
+
+
+# ---------------------------------------------------------------------------------------- how a recording ends
+
+# A package that has of TensorFlow what the recorder looks at: its processes start at once.
+STAND_IN = """
+import types
+
+VERSION = "1.15.0"
+
+
+class Operation:
+    type, inputs, outputs, control_inputs = "Const", (), (), ()
+
+    def __init__(self, name):
+        self.name = name
+
+    def get_attr(self, name):
+        raise ValueError(name)
+
+    def _get_control_flow_context(self):
+        return None
+
+
+class Tensor:
+    def __init__(self, name):
+        self.name, self.op = name, Operation(name.partition(":")[0])
+        self.dtype = types.SimpleNamespace(name="float32", _is_ref_dtype=False)
+        self.dtype.base_dtype = self.dtype
+
+
+class Graph:
+    version, seed = 1, None
+
+    def get_collection(self, name):
+        return []
+
+    def get_operations(self):
+        return []
+
+    def as_graph_element(self, name):
+        return Tensor(name)
+
+    def as_graph_def(self):
+        library = types.SimpleNamespace(function=[])
+        return types.SimpleNamespace(node=[], library=library, SerializeToString=lambda: b"graph")
+
+
+class BaseSession:
+    def __init__(self):
+        self.graph, self._closed = Graph(), False
+
+    def _do_run(self, handle, targets, fetches, feeds, options, run_metadata):
+        return [float(len(feeds))] * len(fetches)
+
+    def run(self, name, feeds=()):
+        return self._do_run(None, [], [Tensor(name)], {Tensor(feed): 1.0 for feed in feeds}, None, None)[0]
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        return lambda: self.run(fetches)
+
+    def close(self):
+        self._closed = True
+"""
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Any:
+    """Returns ``record(script, *options) -> CompletedProcess``, with the stand-in."""
+    home = tmp_path / "home" / "tensorflow"
+    for folder in (home, home / "python", home / "python" / "client", home / "python" / "framework"):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+    (home / "__init__.py").write_text("__version__ = '1.15.0'\n")
+    (home / "python" / "framework" / "versions.py").write_text("VERSION = '1.15.0'\n")
+    (home / "python" / "client" / "session.py").write_text(STAND_IN)
+    (tmp_path / "scripts").mkdir()
+    return Recording(tmp_path)
+
+
+class Recording:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.script = folder / "scripts" / "script.py"
+        self.out = folder / "trace.npz"
+
+    def command(self, text: str | None, *words: str) -> dict[str, Any]:
+        if text is not None:
+            self.script.write_text("from tensorflow.python.client.session import BaseSession\n" + text)
+        return {
+            "args": [sys.executable, str(RECORDER), *(words or ("scripts/script.py",))],
+            "cwd": self.folder,
+            "env": {**os.environ, "PYTHONPATH": str(self.folder / "home")},
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+        }
+
+    def __call__(self, text: str | None, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(**self.command(text, *words), timeout=60, check=False)
+
+    def trace(self) -> traces.Trace:
+        left = sorted(path.name for path in self.folder.iterdir())
+        assert left == ["home", "scripts", "trace.npz"], left
+        return traces.read(self.out)
+
+
+RUN = "sess = BaseSession()\nprint(sess.run('a:0'))\n"
+
+
+def test_a_script_runs_as_python_would_run_it(record: Any) -> None:
+    (record.folder / "scripts" / "beside.py").write_text("word = 'found'\n")
+    text = (
+        RUN + "import sys, os, beside\nprint(__name__, __file__, sys.argv, beside.word, sys.modules['__main__'].RUN)\n"
+    )
+    done = record("RUN = 3\n" + text, "--every", "2", "scripts/script.py", "--", "--out", "x", "-v")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "0.0\n__main__ scripts/script.py ['scripts/script.py', '--out', 'x', '-v'] found 3\n"
+    assert done.stderr == "recorder: 1 calls in trace.npz, 0.0 MB\n"
+    with record.trace() as trace:
+        assert trace.program == {"script": "script.py", "arguments": ["--out", "x", "-v"]}
+        assert trace.ended == {"how": "done", "code": 0} and trace.options["every"] == 2
+        assert trace.versions["tensorflow"] == "1.15.0" and trace.versions["numpy"] == np.__version__
+        assert [step.fetches["a:0"] for step in traces.steps(trace)] == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "how", "stderr"),
+    [
+        ("raise ValueError('of the script')", 1, "exception", "ValueError: of the script"),
+        ("import sys; sys.exit(3)", 3, "exit", "did not end well (exit)"),
+        ("import sys; sys.exit('no data')", 1, "exit", "no data"),
+        ("import sys; sys.exit()", 0, "exit", ""),
+        ("raise KeyboardInterrupt", 130, "interrupted", "KeyboardInterrupt"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM); import time; time.sleep(60)", 143, "terminated", ""),
+    ],
+    ids=["exception", "exit-3", "exit-text", "exit", "interrupt", "sigterm"],
+)
+def test_the_trace_is_whole_however_the_script_ends(record: Any, end: str, code: int, how: str, stderr: str) -> None:
+    done = record(RUN + end)
+    assert done.returncode == code and stderr in done.stderr, done.stderr
+    assert "recorder.py" not in done.stderr  # no frame of ours
+    with record.trace() as trace:
+        assert trace.count == 1 and (trace.ended["how"], trace.ended["code"]) == (how, code)
+        assert trace.ended.get("message", "") in ("", "ValueError: of the script", "no data")
+
+
+def test_ctrl_c_in_the_midst_of_a_run(record: Any) -> None:
+    text = RUN + "open('ready', 'w').close()\nwhile True:\n    sess.run('a:0')\n"
+    with subprocess.Popen(**record.command(text)) as process:
+        wait_for((record.folder / "ready").exists, "the script")
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    (record.folder / "ready").unlink()
+    assert process.returncode == 130 and "KeyboardInterrupt" in stderr
+    with record.trace() as trace:
+        assert trace.count >= 1 and trace.ended["how"] == "interrupted"
+
+
+def test_threads_that_outlast_the_script_are_recorded(record: Any) -> None:
+    text = RUN + (
+        "import threading\nmain = threading.main_thread()\n"
+        "threading.Thread(target=lambda: [sess.run('late:0') for _ in range(3)], name='late').start()\n"
+    )
+    assert record(text).returncode == 0
+    with record.trace() as trace:
+        assert [call.thread for call in trace.calls if call.kind.fetches == ("late:0",)] == ["late"] * 3
+
+
+def test_a_forked_child_notes_nothing_and_harms_nothing(record: Any) -> None:
+    text = (
+        RUN
+        + "import os\npid = os.fork()\nsess.run('b:0')\nif pid:\n    print(os.waitpid(pid, 0)[1])\n    sess.run('c:0')\n"
+    )
+    done = record(text)
+    assert done.stdout.splitlines()[-1] == "0", done
+    with record.trace() as trace:
+        assert [call.kind.fetches for call in trace.calls] == [("a:0",), ("b:0",), ("c:0",)]
+
+
+def test_a_script_that_runs_no_session_leaves_no_trace(record: Any) -> None:
+    done = record("print('nothing')\n")
+    assert done.returncode == 1 and "ran no session" in done.stderr and not record.out.exists()
+    assert sorted(path.name for path in record.folder.iterdir()) == ["home", "scripts"]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((), "name the script"),
+        (("nowhere.py",), "there is no such file"),
+        (("scripts",), "it is a folder"),
+        (("--out", "no/where.npz", "scripts/script.py"), "/no/where.npz: No such file"),
+        (("--out", "scripts", "scripts/script.py"), "scripts is a folder"),
+        (("--out", "home/there", "scripts/script.py"), "--force replaces it"),
+        (("--every", "0", "scripts/script.py"), "0 is below 1"),
+        (("scripts/script.py", "--steps", "3"), "come after --"),
+        (("scripts/two.py",), "this is Python 3"),
+    ],
+    ids=["none", "missing", "folder", "unwritable", "out-folder", "there", "every", "arguments", "python-2"],
+)
+def test_what_cannot_be_recorded_is_told_before_anything_runs(record: Any, words: tuple[str, ...], text: str) -> None:
+    (record.folder / "home" / "there").write_text("precious")
+    (record.folder / "scripts" / "two.py").write_text("print 'two'\n")
+    done = (
+        record("open('ran', 'w')\n", *words)
+        if words
+        else subprocess.run(**{**record.command(""), "args": [sys.executable, str(RECORDER)]}, timeout=60, check=False)
+    )
+    assert done.returncode == 2 and text in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in record.folder.iterdir()) == ["home", "scripts"]
+    assert (record.folder / "home" / "there").read_text() == "precious"
+
+
+def test_a_trace_that_is_there_is_replaced_by_force_and_only_by_a_whole_one(record: Any) -> None:
+    record.out.write_text("old")
+    assert record("print('nothing')\n", "--force", "scripts/script.py").returncode == 1
+    assert record.out.read_text() == "old"
+    assert record(RUN, "--force", "scripts/script.py").returncode == 0
+    assert record.trace().count == 1
+
+
+def test_other_tensorflows_are_told(record: Any) -> None:
+    versions = record.folder / "home" / "tensorflow" / "python" / "framework" / "versions.py"
+    versions.write_text("VERSION = '0.12.1'\n")
+    done = record(RUN)
+    assert done.returncode == 2 and "too old" in done.stderr and not done.stdout
+    versions.write_text("VERSION = '2.9.1'\n")
+    done = record(RUN)
+    assert done.returncode == 0 and "this is TensorFlow 2.9.1: only what goes through sessions" in done.stderr
+    (record.folder / "home" / "tensorflow" / "__init__.py").write_text("raise ImportError('broken')\n")
+    done = record(RUN, "--force", "scripts/script.py")
+    assert done.returncode == 2 and "TensorFlow cannot be imported (broken)" in done.stderr
+
+
+def test_help_and_version_of_the_file_that_python_m_runs(record: Any) -> None:
+    done = subprocess.run([sys.executable, "-m", "tf1sessions.porting.recorder", "-h"], capture_output=True, text=True)
+    assert done.returncode == 0 and "usage: python recorder.py [options] script.py" in done.stdout
