@@ -39,7 +39,7 @@ class CallableSide(Side):
         if _is_keras(self._function):
             return self._function(values[0] if len(values) == 1 else self._by_layers(given), training=False)
         positional, names, anything = _parameters(self._function)
-        if set(given) <= names:
+        if set(given) <= names or (anything and not positional):
             return self._function(**given)
         if len(values) == 1:
             return self._function(values[0])
@@ -47,8 +47,6 @@ class CallableSide(Side):
             return self._function(dict(given))
         if positional == len(values):
             return self._function(*values)
-        if anything:
-            return self._function(**given)
         raise UsageError(
             f"{self.what} takes {positional} arguments ({', '.join(sorted(names)) or 'no names'}), and the inputs are "
             f"{', '.join(given)}",

@@ -112,7 +112,9 @@ class FunctionSide(Side):
 
         with tf.init_scope():
             values = [self._value(name, given[name]) for name in feeds.values()]
-            return [array(value) for value in tf.function(body, autograph=False)(*values)]
+            # Not called as such: TensorFlow would warn of functions that are made in a loop.
+            function = tf.function(body, autograph=False).get_concrete_function(*values)
+            return [array(value) for value in function(*values)]
 
 
 def of_saved_model(loaded: Any, what: str, signature: str | None = None) -> FunctionSide:

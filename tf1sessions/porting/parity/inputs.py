@@ -57,10 +57,10 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     where = os.fspath(path)
     try:
         with open(path, "rb") as file:
-            with np.load(file, allow_pickle=False) as found:
-                if isinstance(found, np.ndarray):
-                    raise UsageError(f"{where} is one array", where="inputs=", next_step="Save it with np.savez.")
-                return {name: array(found[name]) for name in found.files}
+            found = np.load(file, allow_pickle=False)
+            if isinstance(found, np.ndarray):
+                raise UsageError(f"{where} is one array", where="inputs=", next_step="Save it with np.savez.")
+            return {name: array(found[name]) for name in found.files}
     except OSError as error:
         raise UsageError(f"the inputs {where!r} cannot be read: {error.strerror or error}", where="inputs=") from error
     except (ValueError, EOFError, KeyError) as error:  # what np.load raises of what is no archive of arrays

@@ -239,7 +239,7 @@ class _Verification:
         except tf.errors.OpError as error:
             made = [each.name for each in fed.given if each.how.startswith("made")]
             raise UsageError(
-                f"{side.what} failed with these inputs: {error.message.strip().splitlines()[-1].strip()}",
+                f"{side.what} failed with these inputs: {_reason(error)}",
                 where=f"{type(error).__name__} at {error.op.name!r}" if error.op is not None else type(error).__name__,
                 next_step=f"Give values that it takes for {listed(made)}: --inputs data.npz." if made else None,
             ) from error
@@ -355,6 +355,13 @@ def _tensor(side: Side, output: str) -> str:
 
 def _told(side: Side, role: str) -> list[str]:
     return [f"{role}: {note}" for note in side.notes]
+
+
+def _reason(error: Any) -> str:
+    """What TensorFlow says was wrong, without what it says around it."""
+    around = ("[[", "Node:", "Detected at", "Graph execution error", "Original stack trace", "Function call stack")
+    lines = [line.strip() for line in str(error.message).splitlines()]
+    return next((line for line in lines if line and not line.startswith(around)), type(error).__name__)
 
 
 def _spec_of(name: str, value: Any) -> TensorSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.models.arguments import output_types
@@ -115,16 +115,18 @@ def _is_random(node: Any) -> bool:
 _OTHER_RANDOM = frozenset("Multinomial TruncatedNormal ParameterizedTruncatedNormal SampleDistortedBoundingBox".split())
 
 
-def blocks(
-    names: Sequence[str], view: View, rows: int, most_bytes: int = 64 << 20, most: int = 256
-) -> Iterable[list[str]]:
-    """Names in groups whose values fit into so many bytes, as far as that can be told, in their order.
+#: How many tensors are fetched at once, and how many bytes of them. Arbitrary: less than a model has, more than the
+#: making of a call costs.
+_MOST, _MOST_BYTES = 1000, 64 << 20
+
+
+def blocks(names: Sequence[str], view: View, rows: int) -> Iterator[list[str]]:
+    """Names in groups that can be fetched at once, in their order.
 
     Args:
         names: Of tensors of the view.
         view: Which knows their shapes.
         rows: What an open dimension is taken for.
-        most_bytes, most: How large a group may be. Arbitrary: less than a model has, more than a call costs.
     """
     group: list[str] = []
     size = 0
@@ -134,7 +136,7 @@ def blocks(
         for dim in one.shape or ():
             count *= rows if dim is None else dim
         own = count * (16 if one.dtype == tf.string else one.dtype.size)
-        if group and (size + own > most_bytes or len(group) >= most):
+        if group and (size + own > _MOST_BYTES or len(group) >= _MOST):
             yield group
             group, size = [], 0
         group.append(name)

@@ -111,7 +111,7 @@ def dropout(found: Evidence) -> Cause | None:
         if not kept.any() or not lost.any() or (mine[kept] == 0).any() or mine.size < 8:
             continue
         ratios = theirs[kept] / mine[kept]
-        if ratios.min() > 0.999 and np.ptp(ratios) <= 1e-3 * ratios.mean() and varied(mine):
+        if ratios.min() > 1.001 and np.ptp(ratios) <= 1e-3 * ratios.mean() and varied(mine):
             keep = 1 / ratios.mean()
             return Cause(
                 "dropout",
@@ -200,39 +200,33 @@ def activation(found: Evidence) -> Cause | None:
     return None
 
 
+# The names of coarser dtypes -> how many of the 23 bits of a float32's fraction they lack; the coarsest first.
+_LACKING = {"bfloat16": 16, "float16": 13}
+
+
 def precision(found: Evidence) -> Cause | None:
     """One side has only values that a coarser dtype has, close to those of the other."""
-    if not found.floats or not varied(found.left.value):
+    left, right = found.left.value, found.right.value
+    if not found.floats or left.dtype != np.float32 or right.dtype != np.float32 or not varied(left):
         return None
-    for mine, theirs, side in ((found.left, found.right, "right"), (found.right, found.left, "left")):
-        if theirs.value.dtype != np.float32 or mine.value.dtype != np.float32:
-            continue
-        for name, rounded, largest in (
-            ("float16", _as_float16, 2.0**-10),
-            ("bfloat16", _as_bfloat16, 2.0**-7),
-        ):
-            if not np.array_equal(rounded(theirs.value), theirs.value):
-                continue
-            if np.array_equal(rounded(mine.value), mine.value):
-                continue
-            size = float(np.abs(mine.value).max())
-            if float(np.abs(mine.value - theirs.value).max()) <= 8 * largest * size:
-                return Cause(
-                    "precision",
-                    f"the {side} side computes in {name}",
-                    f"all of its values are {name} ones, and lie as close to the other side's as that allows",
-                )
+    for mine, theirs, side in ((left, right, "right"), (right, left, "left")):
+        for name, lacking in _LACKING.items():
+            unit = 2.0 ** (lacking - 23)
+            if _is_coarse(theirs, lacking) and not _is_coarse(mine, lacking):
+                if float(np.abs(mine - theirs).max()) <= 8 * unit * float(np.abs(mine).max()):
+                    return Cause(
+                        "precision",
+                        f"the {side} side computes in {name}",
+                        f"all of its values are {name} ones, and lie as close to the other side's as that allows",
+                    )
     return None
 
 
-def _as_float16(values: Any) -> Any:
-    with np.errstate(over="ignore"):
-        return values.astype(np.float16).astype(np.float32)
-
-
-def _as_bfloat16(values: Any) -> Any:
-    """Whose bits beyond the upper half are cut off; equal for values that are bfloat16 already."""
-    return (np.ascontiguousarray(values).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+def _is_coarse(values: Any, lacking: int) -> bool:
+    """Whether all values do without the last bits, and most need those before: whole numbers, for one, do not."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    last, before = (np.uint32((1 << count) - 1) for count in (lacking, lacking + 2))
+    return not (bits & last).any() and float(np.mean((bits & before) != 0)) > 0.5
 
 
 def text_form(found: Evidence) -> Cause | None:

@@ -1,0 +1,488 @@
+"""What verify() compares, and what it refuses. Run by test_parity.py in one process."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf2
+import tensorflow.compat.v1 as tf
+
+import tf1sessions as t1
+from tf1sessions import porting
+from tf1sessions.errors import ModelError, UsageError
+from tf1sessions.porting import Comparison, Tolerance, verify
+from tf1sessions.porting.parity import views
+from tf1sessions.porting.parity.artifacts import ArtifactSide
+from tf1sessions.porting.parity.comparison import Compared
+
+MODELS = Path(__file__).resolve().parent.parent / "golden" / "models"
+_numbers = itertools.count()
+
+
+def written(build: Callable[[], Any]) -> str:
+    """The file of a graph that ``build`` makes."""
+    with tf.Graph().as_default() as graph:
+        build()
+    return tf.io.write_graph(graph, ".", f"graph{next(_numbers)}.pb", as_text=False)
+
+
+def perceptron(scale: float = 1.0, name: str = "x", out: str = "probs") -> Callable[[], Any]:
+    def build() -> None:
+        x = tf.placeholder(tf.float32, [None, 4], name=name)
+        kernel = tf.constant(np.linspace(-1, 1, 20).reshape(4, 5).astype(np.float32) * scale, name="kernel")
+        hidden = tf.nn.relu(tf.matmul(x, kernel, name="product"), name="hidden")
+        tf.nn.softmax(hidden, name=out)
+
+    return build
+
+
+def converted(path: str) -> str:
+    """A SavedModel of TensorFlow 2, made of an artifact."""
+    folder = f"saved{next(_numbers)}"
+    module = porting.function(path)
+    tf2.saved_model.save(module, folder, signatures=module.export_signatures())
+    return folder
+
+
+def refused(text: str, *sides: Any, **options: Any) -> str:
+    """The message with which a comparison is refused."""
+    try:
+        verify(*sides, **options)
+    except (UsageError, ModelError) as error:
+        assert text in str(error), str(error)
+        return str(error)
+    raise AssertionError("it was not refused")
+
+
+def by_name(found: Comparison) -> dict[str, Compared]:
+    return {each.name: each for each in found.tensors}
+
+
+# ---------------------------------------------------------------------------------------------------------- artifacts
+
+
+def check_equal_artifacts() -> None:
+    path = written(perceptron())
+    found = verify(path, path, all_tensors=True)
+    assert found.equal and found.first is None
+    assert [each.name for each in found.tensors] == ["kernel:0", "product:0", "hidden:0", "probs:0"]
+    assert all(each.same for each in (*found.outputs, *found.tensors))
+    (given,) = found.inputs
+    assert (given.name, given.dtype, given.shape) == ("x", "float32", (3, 4))
+    assert given.how == "made: standard normal, seed 0"
+    assert str(found).splitlines()[3] == "EQUAL: 1 output and 4 tensors, 5 of them to the bit, on CPU"
+
+
+def check_where_artifacts_part() -> None:
+    found = verify(written(perceptron()), written(perceptron(1.01)), all_tensors=True)
+    assert not found.equal and found.first is not None
+    assert found.first.tensor.name == "kernel:0"
+    assert [each.equal for each in found.tensors] == [False] * 4
+    assert "DIFFERENT: of 1 output and 4 tensors, 5 differ by more than is allowed" in str(found)
+    assert "they part first at kernel:0 (Const)" in str(found)
+
+
+def check_inputs_of_the_first_that_parts() -> None:
+    def build(axis: int) -> Callable[[], Any]:
+        def make() -> None:
+            x = tf.placeholder(tf.float32, [None, 4, 4], name="x")
+            a, b = tf.tanh(x, name="a"), tf.exp(x, name="b")
+            tf.cumsum(tf.add(a, b, name="sum"), axis, name="out")
+
+        return make
+
+    found = verify(written(build(1)), written(build(2)), all_tensors=True)
+    assert found.first is not None and found.first.tensor.name == "out/axis:0"
+    found = verify(written(build(1)), written(build(2)))
+    assert found.first is not None and found.first.tensor.op == "output"
+    assert "--all-tensors" in str(found)
+
+
+def check_only_the_part_that_outputs_need() -> None:
+    def build() -> None:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        tf.placeholder(tf.float32, [], name="unused")
+        tf.get_variable("never_initialised", [2])
+        tf.square(x, name="y")
+
+    path = written(build)
+    found = verify(path, path, all_tensors=True)
+    assert found.equal and "y:0" in by_name(found) and "unused:0" not in by_name(found)
+
+
+def check_golden_models() -> None:
+    """What TensorFlow 1.15.5 wrote, against itself converted: loops, conditions, variables, tables."""
+    for name in ("frozen.pb", "training", "recurrent.pb", "tables.pb", "saved_signatures"):
+        found = verify(MODELS / name, converted(str(MODELS / name)), all_tensors=True)
+        assert found.equal, f"{name}: {found}"
+        assert found.tensors and found.right[1] == "SavedModel of TensorFlow 2"
+        reasons = " ".join(each.why for each in found.left_out)
+        assert ("of the left side in one side of a condition" in reasons) == (name in ("frozen.pb", "training"))
+        assert ("of the left side in the body of a loop" in reasons) == (name == "recurrent.pb")
+        assert ("of the right side in functions of loops" in reasons) or name != "recurrent.pb"
+
+
+def check_blocks() -> None:
+    """A graph of more tensors than are fetched at once, by their number or by their size."""
+
+    def build() -> None:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        for index in range(30):
+            x = tf.identity(x + 1.0, name=f"step{index}")
+
+    path = written(build)
+    sizes = []
+    for most, most_bytes in ((20, 1 << 20), (1000, 100)):
+        usual = views._MOST, views._MOST_BYTES
+        views._MOST, views._MOST_BYTES = most, most_bytes
+        try:
+            with t1.load(path) as model:
+                view = ArtifactSide(model, path).view
+                assert view is not None
+                sizes.append([len(each) for each in views.blocks(list(view.tensors), view, 3)])
+            found = verify(path, path, all_tensors=True)
+        finally:
+            views._MOST, views._MOST_BYTES = usual
+        names = [each.name for each in found.tensors if each.name.startswith("step")]
+        assert names == [f"step{index}:0" for index in range(30)] and found.equal
+    assert sizes[0] == [20, 20, 20, 20, 10] and sizes[1][-3:] == [2, 2, 2], sizes
+
+
+def check_tensors_that_cannot_be_had() -> None:
+    """One whose operation fails takes none of the others with it."""
+    fetch = ArtifactSide.fetch
+
+    def fails(self: ArtifactSide, names: Any, given: Any) -> list[Any]:
+        if "hidden:0" in names:
+            raise tf.errors.InvalidArgumentError(None, None, "not today")
+        return fetch(self, names, given)
+
+    ArtifactSide.fetch = fails  # type: ignore[method-assign]
+    try:
+        path = written(perceptron())
+        found = verify(path, path, all_tensors=True)
+    finally:
+        ArtifactSide.fetch = fetch  # type: ignore[method-assign]
+    assert [each.name for each in found.tensors] == ["kernel:0", "product:0", "probs:0"]
+    (left_out,) = found.left_out
+    assert (left_out.why, left_out.names) == ("which TensorFlow could not give", ("hidden:0",))
+
+
+# ------------------------------------------------------------------------------------------- functions of TensorFlow 2
+
+
+def check_names_inside_of_a_saved_model() -> None:
+    path = written(perceptron())
+    found = verify(path, converted(path), all_tensors=True)
+    assert found.equal and {"product:0", "hidden:0", "probs:0"} <= by_name(found).keys()
+    assert by_name(found)["product:0"].op == "MatMul"
+    other = verify(written(perceptron(1.01)), converted(path), all_tensors=True)
+    assert other.first is not None and other.first.tensor.name in ("kernel:0", "product:0")
+
+
+def check_functions_in_functions() -> None:
+    """Calls of calls are written out, with what they wait for; names that are taken get the call's before them."""
+    log = tf2.Variable(0.0)
+
+    @tf2.function
+    def inner(x: Any) -> Any:
+        log.assign_add(1.0)
+        return tf2.raw_ops.Mul(x=x, y=log.read_value(), name="twice")
+
+    @tf2.function
+    def outer(x: Any) -> dict[str, Any]:
+        return {"y": inner(x) + inner(x)}
+
+    concrete = outer.get_concrete_function(tf2.TensorSpec([2], tf2.float32, name="x"))
+    found = verify(concrete, concrete, inputs={"x": [1, 2]}, all_tensors=True)
+    names = [each.name for each in found.tensors]
+    assert "twice:0" in names and sum(name.endswith("/twice:0") for name in names) == 1
+    assert not found.equal  # the variable counts
+
+
+def check_converted_module() -> None:
+    path = written(perceptron())
+    found = verify(path, porting.function(path), all_tensors=True)
+    assert found.equal and found.right[1] == "converted model" and len(found.tensors) >= 3
+
+
+def check_loaded_objects() -> None:
+    path = written(perceptron())
+    with t1.load(path) as model:
+        assert verify(model, tf2.saved_model.load(converted(path))).equal
+        assert not model.closed
+
+
+def check_dtype_of_an_output() -> None:
+    x = np.arange(3, dtype=np.float32)
+    found = verify(lambda x: x, lambda x: x.astype(np.float64), inputs={"x": x})
+    assert not found.equal and found.outputs[0].problem == "dtype float32 against float64"
+    assert found.first is not None and found.first.causes[0].rule == "dtype"
+    allowed = [Tolerance(other_dtype=True, reason="Keras counts in 64 bits")]
+    assert verify(lambda x: x, lambda x: x.astype(np.float64), inputs={"x": x}, tolerances=allowed).equal
+
+
+# -------------------------------------------------------------------------------------------------------- callables
+
+
+def check_callables() -> None:
+    path = written(perceptron())
+    with t1.load(path) as model:
+        expected = model(x=np.ones((2, 4), np.float32))["probs"]
+    ones = {"x": np.ones((2, 4), np.float32)}
+
+    def by_keyword(x: Any) -> Any:
+        return {"probs": expected}
+
+    def by_position(batch: Any) -> Any:
+        assert batch.shape == (2, 4)
+        return [expected]
+
+    for function in (by_keyword, by_position, lambda **given: expected if "x" in given else None):
+        found = verify(path, function, inputs=ones)
+        assert found.equal and found.right[1] == "Python function", found
+    found = verify(path, by_keyword, all_tensors=True)
+    assert any("only outputs were compared" in note for note in found.notes)
+
+
+def check_keras_model() -> None:
+    kernel = np.linspace(-1, 1, 20).reshape(4, 5).astype(np.float32)
+    layers = [
+        tf2.keras.layers.Dense(5, activation="relu", use_bias=False),
+        tf2.keras.layers.Dropout(0.5),
+        tf2.keras.layers.Softmax(),
+    ]
+    model = tf2.keras.Sequential([tf2.keras.Input([4]), *layers])
+    model.layers[0].set_weights([kernel])
+    found = verify(written(perceptron()), model)
+    assert found.equal and found.right[1] == "Keras model", str(found)
+    model.layers[0].set_weights([kernel * 2])
+    assert not verify(written(perceptron()), model).equal
+
+
+def check_function_in_a_file() -> None:
+    Path("predicting.py").write_text(
+        "import numpy as np\n"
+        "def predict(x):\n    e = np.exp(np.maximum(x @ np.linspace(-1, 1, 20).reshape(4, 5).astype('f'), 0))\n"
+        "    return e / e.sum(-1, keepdims=True)\n"
+        "names = 3\n",
+        "utf-8",
+    )
+    path = written(perceptron())
+    before = list(sys.path)
+    assert verify(path, "predicting.py:predict").equal
+    assert verify(path, "predicting:predict").equal
+    assert sys.path == before
+    message = refused("predicting.py has no function 'names'", path, "predicting.py:names")
+    assert "It has predict" in message
+    refused("there is no file 'missing.py'", path, "missing.py:predict")
+    refused("there is no module 'missing_module'", path, "missing_module:predict")
+
+
+# ------------------------------------------------------------------------------------------------------------ inputs
+
+
+def check_given_inputs() -> None:
+    path = written(perceptron())
+    np.savez("data.npz", x=np.ones((2, 4), np.float64))
+    found = verify(path, path, inputs="data.npz")
+    assert found.inputs[0].how == "given by data.npz" and found.inputs[0].dtype == "float32"
+    assert verify(path, path, inputs={"x:0": np.ones((2, 4), np.int32)}).inputs[0].how == "given"
+    refused("input 'x' has the shape [2, 5], and [?, 4] is needed", path, path, inputs={"x": np.ones((2, 5))})
+    refused("there is no input 'z'", path, path, inputs={"z": 1.0})
+    refused("input 'x' has the dtype string, and float32 is needed", path, path, inputs={"x": [["a"] * 4]})
+    refused("No such file", path, path, inputs="missing.npz")
+    Path("text.npz").write_text("no archive", "utf-8")
+    refused("text.npz", path, path, inputs="text.npz")
+    np.save("one.npy", np.ones(3))
+    refused("one.npy is one array", path, path, inputs="one.npy")
+
+
+def check_numbers_that_do_not_fit() -> None:
+    def build() -> None:
+        tf.identity(tf.placeholder(tf.uint8, [None], name="x"), name="y")
+
+    path = written(build)
+    assert verify(path, path, inputs={"x": [1, 255]}).equal
+    refused("input 'x' has the dtype int64, and uint8 is needed", path, path, inputs={"x": [1, 256]})
+    refused("input 'x' has the dtype float64, and uint8 is needed", path, path, inputs={"x": [0.5]})
+
+
+def check_made_inputs_fit_what_takes_them() -> None:
+    def build() -> None:
+        ids = tf.placeholder(tf.int64, [None, None], name="ids")
+        classes = tf.placeholder(tf.int32, [None], name="classes")
+        count = tf.placeholder(tf.int32, [], name="count")
+        images = tf.placeholder(tf.float32, [None, None, None, 3], name="images")
+        is_training = tf.placeholder(tf.bool, [], name="is_training")
+        mask = tf.placeholder(tf.bool, [None], name="mask")
+        words = tf.placeholder(tf.string, [None], name="words")
+        keep = tf.placeholder(tf.float32, [], name="keep_prob")
+        table = tf.constant(np.ones((7, 2), np.float32), name="table")
+        a = tf.reduce_sum(tf.gather(table, tf.reshape(tf.cast(ids, tf.int32), [-1])), name="a")
+        b = tf.one_hot(classes, 3, name="b")
+        c = tf.nn.conv2d(images, np.ones((3, 3, 3, 2), np.float32), 2, "SAME", name="c")
+        d = tf.strings.length(words, name="d")
+        e = tf.cond(is_training, lambda: keep * 2, lambda: keep, name="e")
+        f = tf.cast(mask, tf.float32, name="f")
+        g = tf.range(count, name="g")
+        for each in (a, b, c, d, e, f, g):
+            tf.identity(each, name=f"out_{each.op.name.partition('/')[0]}")
+
+    path = written(build)
+    with t1.load(path, outputs=[f"out_{name}" for name in "abcdefg"]) as model:
+        found = verify(model, model, seed=4)
+        again = verify(model, model, seed=4)
+    assert found.equal and found.inputs == again.inputs
+    how = {each.name: each for each in found.inputs}
+    assert how["ids"].shape == (3, 5) and "whole numbers below 7, for GatherV2" in how["ids"].how
+    assert "whole numbers below 3, for OneHot b" in how["classes"].how
+    assert "nothing tells" in how["count"].how
+    assert how["images"].shape == (3, 64, 64, 3)
+    assert how["is_training"].how.startswith("made: False")
+    assert how["keep_prob"].how.startswith("made: 1,")
+    assert "words" in how["words"].how and "seed 4" in how["mask"].how
+
+
+def check_what_a_model_does_not_take() -> None:
+    def build() -> None:
+        tf.io.parse_single_example(
+            tf.placeholder(tf.string, [], name="x"), {"a": tf.io.FixedLenFeature([], tf.float32)}
+        )["a"]
+
+    path = written(build)
+    message = refused("failed with these inputs: Could not parse example input", path, path)
+    assert "Give values that it takes for x: --inputs data.npz" in message
+
+
+# ---------------------------------------------------------------------------------------------------------- matching
+
+
+def check_names_that_differ() -> None:
+    left, right = written(perceptron()), written(perceptron(name="batch", out="scores"))
+    found = verify(left, right)
+    assert (found.inputs[0].other, found.outputs[0].other) == ("batch", "scores") and found.equal
+
+
+def two(a: str, b: str) -> str:
+    def build() -> None:
+        x, y = (tf.placeholder(tf.float32, [None], name=name) for name in (a, b))
+        tf.subtract(x, y, name="difference")
+
+    return written(build)
+
+
+def check_names_that_must_be_told() -> None:
+    message = refused("the inputs of the two sides do not match", two("a", "b"), two("c", "d"))
+    assert "'a' float32 (?,), 'b' float32 (?,)" in message and "--map a=c" in message
+    assert verify(two("a", "b"), two("c", "d"), names={"a": "c", "b": "d"}).equal
+    assert not verify(two("a", "b"), two("c", "d"), names={"a": "d"}).equal
+    found = verify(two("a", "b"), two("b", "a"), inputs={"a": [1.0], "b": [3.0]})
+    assert not found.equal and [each.other for each in found.inputs] == ["a", "b"]
+
+
+def check_other_number_of_inputs() -> None:
+    refused("the inputs of the two sides do not match", two("a", "b"), written(perceptron()))
+    refused("neither <lambda> nor <lambda> says", lambda x: x, lambda x: x)
+
+
+def check_outputs_of_one_side_only() -> None:
+    found = verify(lambda x: {"a": x, "b": x}, lambda x: {"a": x}, inputs={"x": [1.0]})
+    assert found.equal and any("only the left side has the output b" in note for note in found.notes)
+    refused(
+        "the outputs of the two sides do not match",
+        lambda x: {"a": x, "b": x},
+        lambda x: {"c": x, "d": x},
+        inputs={"x": [1.0]},
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- outcomes
+
+
+def check_tolerances_are_told() -> None:
+    x = np.linspace(1, 2, 5, dtype=np.float32)
+    found = verify(lambda x: x, lambda x: x + np.float32(0.01), inputs={"x": x})
+    assert not found.equal
+    own = [{"op": "output", "dtype": "float32", "absolute": 0.02, "reason": "a rough model"}]
+    found = verify(lambda x: x, lambda x: x + np.float32(0.01), inputs={"x": x}, tolerances=own)
+    assert found.equal
+    (use,) = found.tolerances
+    assert use.tolerance.reason == "a rough model" and 0.45 < use.share < 0.55
+    assert "op output, dtype float32: 0.02 [tolerances=, record 1; a rough model]; 1 used it" in str(found)
+
+
+def check_tolerance_is_inherited() -> None:
+    """What is made of a sum that was rounded otherwise need not be equal to the bit."""
+
+    def build(more: float) -> Callable[[], Any]:
+        def make() -> None:
+            x = tf.placeholder(tf.float32, [None, 4], name="x")
+            product = tf.matmul(x + more, np.eye(4, dtype=np.float32), name="product")
+            tf.nn.relu(product, name="hidden")
+
+        return make
+
+    loose = [Tolerance(op="Const AddV2 MatMul", absolute=1e-3)]
+    found = verify(written(build(0.0)), written(build(5e-4)), all_tensors=True, tolerances=loose)
+    assert by_name(found)["hidden:0"].inherited and found.tensors[-1].name == "hidden:0"
+    assert all(each.equal for each in found.tensors), str(found)
+
+
+def check_shapes_that_differ() -> None:
+    found = verify(lambda x: x, lambda x: x[:1], inputs={"x": np.ones((2, 3))})
+    assert found.outputs[0].problem == "shape [2, 3] against [1, 3]" and not found.equal
+
+
+def check_nan_on_both_sides() -> None:
+    x = np.array([1.0, np.nan], np.float32)
+    found = verify(lambda x: x, lambda x: x + 0, inputs={"x": x})
+    assert found.equal and "1 NaN on both sides" in str(found)
+
+
+def check_strings_and_integers() -> None:
+    found = verify(lambda x: np.array([b"a", b"b"]), lambda x: np.array(["a", "b"]), inputs={"x": 1.0})
+    assert found.equal and found.outputs[0].dtype == "string"
+    found = verify(lambda x: np.array([1, 2]), lambda x: np.array([1, 3]), inputs={"x": 1.0})
+    assert not found.equal and found.outputs[0].problem == "1 of 2 elements are further apart than equal"
+
+
+def check_random_operations_are_told() -> None:
+    def build() -> None:
+        x = tf.placeholder(tf.float32, [None, 50], name="x")
+        tf.nn.dropout(x, rate=0.5, name="dropped")
+
+    path = written(build)
+    found = verify(path, path)
+    assert any("draws random numbers (dropped/random_uniform/RandomUniform)" in note for note in found.notes)
+    assert not found.equal and found.first is not None
+    assert "random numbers" in [cause.rule for cause in found.first.causes]
+
+
+def check_record() -> None:
+    found = verify(written(perceptron()), written(perceptron(1.01)), all_tensors=True)
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+    record = json.loads(found.to_json())
+    assert record["equal"] is False and record["first"]["tensor"]["name"] == "kernel:0"
+    assert [each["equal"] for each in record["tensors"]] == [False] * 4
+    assert record["tensors"][0]["difference"]["share"] == "inf"
+    assert dataclasses.is_dataclass(found)
+
+
+def check_paths_that_lead_nowhere() -> None:
+    path = written(perceptron())
+    refused("there is no model at", path, "no/such/model")
+    refused("there is no model at", "no/such/model", path)
+    refused("there is no signature 'other'", path, path, signature="other")
+    refused("3 cannot be compared", path, 3)
+    refused("has no signature 'other'", converted(path), path, signature="other")
+    refused("given is for a recording and a script", path, path, given=["seeds"])
