@@ -327,6 +327,7 @@ below, and there are no circles::
       packing.py         objects as a pickle and the memory of their arrays
       arrays.py          Channel: objects between two processes, their arrays in shared memory
       call_packing.py    jobs as bytes, several in one message
+      futures.py         a Future that costs little until somebody waits
       board.py           what pool and worker tell each other about such a message
       preparation.py     what workers run first, so that TensorFlow is there what it is here
       process_worker.py  what a worker of a ProcessSessionPool does
@@ -375,6 +376,8 @@ below, and there are no circles::
       values.py          the values that these begin with
       tables.py          its lookup tables
       calls.py           one way to call it
+      steps.py           ... and to train it
+      saving.py          ... and what is saved of it
       graphs/            its graphs as functions of TensorFlow 2
         structure.py       where a graph has loops and conditions
         functions.py       the functions that come with a graph

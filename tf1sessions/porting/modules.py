@@ -10,20 +10,20 @@
 
 from __future__ import annotations
 
-import keyword
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tf1sessions.errors import ConversionError, UsageError
-from tf1sessions.models.interface import TensorSpec
-from tf1sessions.models.wiring import listed, node_of
-from tf1sessions.porting.calls import GraphFunction, GraphParts, argument_name
+from tf1sessions.models.interface import Interface, TensorSpec
+from tf1sessions.models.wiring import node_of
+from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.graphs.references import TABLES, Part
+from tf1sessions.porting.saving import by_keyword, flat
 from tf1sessions.porting.sources import PLACEHOLDERS, Port, Source, open_source
+from tf1sessions.porting.steps import train_operations, update_operations
 from tf1sessions.porting.tables import make_tables
 from tf1sessions.porting.variables import (
     Choice,
@@ -39,9 +39,6 @@ from tf1sessions.runtime import tf
 __all__ = ["GraphModule", "function"]
 
 tf2: Any = tf.compat.v2
-
-_APPLIES = re.compile(r"^(Resource)?(Sparse)?Apply\w+$")
-_UPDATES = "update_ops"
 
 
 def function(
@@ -144,22 +141,13 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         self.where = source.where
         self.notes = _plain(source.notes)
         self._source = source
-        wiring, interfaces = source.wiring, source.prepared.interfaces
-        trained = _train_operations(source, train)
-        updates = _update_operations(source)
-
-        takes = {name: _inputs_of(source, one.inputs) for name, one in interfaces.items()}
-        cut = {spec.tensor for specs in takes.values() for spec in specs.values()}
-        roots = [node_of(spec.tensor) for one in interfaces.values() for spec in one.outputs.values()]
-        needed = wiring.ancestors([*roots, *trained, *updates], cut)
-        specs = find_variables(source.artifact, wiring, needed, trainable)
-        if partitions == "joined":
-            specs = joined(specs, source.values.slices() | told_slices(source.artifact, wiring))
-        specs += frozen_variables(wiring, needed, trainable, source.artifact.contents)
-        specs = chosen(specs, trainable, source.where)
+        steps = {"update": update_operations(source), "train": train_operations(source, train)}
+        takes = {name: _inputs_of(source, one) for name, one in source.prepared.interfaces.items()}
+        needed = _needed(source, takes, [each for names in steps.values() for each in names])
+        specs = _variables_of(source, needed, trainable, partitions)
         with tf.init_scope():
             made = _make_variables(source, specs)
-            tables = make_tables(source, [name for name in sorted(needed) if wiring.nodes[name].op in TABLES])
+            tables = make_tables(source, [name for name in sorted(needed) if source.wiring.nodes[name].op in TABLES])
         self.by_name = {spec.name: made[spec.node] for spec in specs}
         self.variables = [made[spec.node] for spec in specs]
         self.trainable_variables = [made[spec.node] for spec in specs if spec.trainable]
@@ -169,28 +157,13 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         }
         self._tables = list(tables.values())
         parts = GraphParts(
-            wiring.graph_def,
+            source.wiring.graph_def,
             source.where,
             dict(_by_node(specs, made)),
             {spec.node: made[spec.node] for spec in specs if spec.frozen},
             tables,
         )
-        calls = {
-            name: GraphFunction(
-                name,
-                parts,
-                takes[name],
-                {key: spec.tensor for key, spec in one.outputs.items()},
-                structures=source.structures,
-            )
-            for name, one in interfaces.items()
-        }
-        own = interfaces[source.signature]
-        self._calls = _Calls(calls, calls[source.signature])
-        if updates:
-            self._calls.update = _with_effects(source, parts, "update", own, takes[source.signature], updates)
-        if trained:
-            self._calls.train = _with_effects(source, parts, "train", own, takes[source.signature], trained)
+        self._calls = _Calls(source, parts, takes, steps)
 
     def __call__(self, values: Any = None, /, **named: Any) -> Any:
         """Runs the signature that the module answers to.
@@ -271,8 +244,14 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         return self._calls.train(values, **named)
 
     def export_signatures(self) -> dict[str, Any]:
-        """Concrete functions for ``tf.saved_model.save(module, folder, signatures=module.export_signatures())``."""
-        return {name: _flat(call) for name, call in self._calls.by_signature.items()}
+        """Concrete functions for ``tf.saved_model.save(module, folder, signatures=module.export_signatures())``.
+
+        Those of the signatures, and ``"train"`` where there is a train operation and no signature of that name.
+        """
+        calls = dict(self._calls.by_signature)
+        if self._calls.train is not None:
+            calls.setdefault("train", self._calls.train)
+        return {name: flat(call) for name, call in calls.items()}
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> Any:
         """With the functions of a SavedModel: ``loaded(x=...)``, ``loaded.train(...)``, ``loaded.update(...)``."""
@@ -288,18 +267,42 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
 class _Calls:
     """The functions of a module; not of a kind that is tracked."""
 
-    def __init__(self, by_signature: Mapping[str, GraphFunction], own: GraphFunction) -> None:
-        self.by_signature = by_signature
-        self.own = own
-        self.update: GraphFunction | None = None
-        self.train: GraphFunction | None = None
+    def __init__(
+        self,
+        source: Source,
+        parts: GraphParts,
+        takes: Mapping[str, Mapping[str, TensorSpec]],
+        steps: Mapping[str, Sequence[str]],
+    ) -> None:
+        outputs = {
+            name: {key: spec.tensor for key, spec in one.outputs.items()}
+            for name, one in source.prepared.interfaces.items()
+        }
+        own = source.signature
+        self.by_signature = {
+            name: GraphFunction(name, parts, takes[name], outputs[name], structures=source.structures)
+            for name in outputs
+        }
+        self.own = self.by_signature[own]
+        results = None if source.structures is None else (None, source.structures[1])
+        made = {
+            name: GraphFunction(
+                name, parts, _with_more(source, takes[own], operations), outputs[own], operations, results
+            )
+            for name, operations in steps.items()
+            if operations
+        }
+        self.update, self.train = made.get("update"), made.get("train")
         self._saved: dict[str, Any] | None = None
+        for call in (self.own, self.train):  # what cannot be converted is told now
+            if call is not None:
+                call.concrete  # noqa: B018 - a property that traces
 
     def saved(self) -> dict[str, Any]:
         """The functions as a SavedModel has them; the same at each call, as saving looks more than once."""
         if self._saved is None:
             named = {"__call__": self.own, "update": self.update, "train": self.train}
-            self._saved = {name: _by_keyword(call) for name, call in named.items() if call is not None}
+            self._saved = {name: by_keyword(call) for name, call in named.items() if call is not None}
         return self._saved
 
 
@@ -307,126 +310,46 @@ def _plain(notes: Sequence[str]) -> str:
     return "\n".join(notes)
 
 
-# --------------------------------------------------------------------------------------------------------- what to save
-
-
-def _by_keyword(call: GraphFunction) -> Any:
-    """A ``tf.function`` of the inputs by name; by one dict, where a name is none that Python takes."""
-    plain = all(name.isidentifier() and not keyword.iskeyword(name) for name in call.inputs)
-
-    def run(*structure: Any, **named: Any) -> Any:
-        given = {**(structure[0] if structure else {}), **named}
-        return call(given)
-
-    made = tf2.function(run, autograph=False)
-    required = [name for name, spec in call.inputs.items() if not spec.optional]
-    for names in dict.fromkeys((tuple(required), tuple(call.inputs))):
-        specs = {
-            name: tf.TensorSpec(call.inputs[name].shape, call.inputs[name].dtype, argument_name(name)) for name in names
-        }
-        made.get_concrete_function(**specs) if plain else made.get_concrete_function(specs)
-    return made
-
-
-def _flat(call: GraphFunction) -> Any:
-    """A concrete function that takes the inputs without a default, and gives a dict."""
-    names = [name for name, spec in call.inputs.items() if not spec.optional]
-    specs = [tf.TensorSpec(call.inputs[name].shape, call.inputs[name].dtype, argument_name(name)) for name in names]
-
-    def run(*values: Any) -> dict[str, Any]:
-        results = tf.nest.flatten(call(dict(zip(names, values, strict=True))))
-        return dict(zip(call.output_names, results, strict=True))
-
-    return tf2.function(run, autograph=False).get_concrete_function(*specs)
-
-
 # ------------------------------------------------------------------------------------------------------ what is needed
 
 
-def _inputs_of(source: Source, specs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:
+def _inputs_of(source: Source, one: Interface) -> dict[str, TensorSpec]:
+    """The inputs of a signature; after these, the placeholders with a default that it does not name but needs."""
     found = {}
-    for name, spec in specs.items():
+    for name, spec in one.inputs.items():
         told = source.spec(name, spec.tensor)
         shape = told.shape if told.shape.rank is not None or spec.shape is None else spec.shape
         found[name] = TensorSpec(name, spec.tensor, told.dtype, shape, spec.optional)
-    return found
+    switches = _with_more(source, found, [node_of(spec.tensor) for spec in one.outputs.values()])
+    return found | {name: spec for name, spec in switches.items() if spec.optional and name not in found}
 
 
-def _with_effects(
-    source: Source,
-    parts: GraphParts,
-    name: str,
-    own: Any,
-    takes: Mapping[str, TensorSpec],
-    operations: Sequence[str],
-) -> GraphFunction:
-    """The module's own signature, with operations that run as well; what these need beyond it are inputs, too."""
+def _with_more(source: Source, takes: Mapping[str, TensorSpec], names: Sequence[str]) -> dict[str, TensorSpec]:
+    """The inputs, and the placeholders that these nodes need besides, by their own names."""
     cut = {spec.tensor for spec in takes.values()}
     inputs = dict(takes)
-    needed = source.wiring.ancestors(operations, cut)
+    needed = source.wiring.ancestors(names, cut)
     for node in source.wiring.graph_def.node:
         if node.name in needed and node.op in PLACEHOLDERS and f"{node.name}:0" not in cut:
             inputs[node.name] = source.spec(node.name, f"{node.name}:0")
-    outputs = {key: spec.tensor for key, spec in own.outputs.items()}
-    structures = None if source.structures is None else (None, source.structures[1])
-    return GraphFunction(name, parts, inputs, outputs, operations, structures)
+    return inputs
 
 
-def _node_list(source: Source, collection: str) -> list[str]:
-    """The operations in a collection, as far as the graph has them."""
-    meta = source.artifact.meta_graph
-    if meta is None or collection not in meta.collection_def:
-        return []
-    names = map(node_of, meta.collection_def[collection].node_list.value)
-    return list(dict.fromkeys(name for name in names if name in source.wiring.nodes))
+def _needed(source: Source, takes: Mapping[str, Mapping[str, TensorSpec]], operations: Sequence[str]) -> set[str]:
+    """The nodes that the signatures and these operations need."""
+    found = source.wiring.ancestors(operations, {spec.tensor for spec in takes[source.signature].values()})
+    for name, one in source.prepared.interfaces.items():
+        cut = {spec.tensor for spec in takes[name].values()}
+        found |= source.wiring.ancestors([node_of(spec.tensor) for spec in one.outputs.values()], cut)
+    return found
 
 
-def _update_operations(source: Source) -> list[str]:
-    return _node_list(source, _UPDATES)
-
-
-def _train_operations(source: Source, train: bool | str | Sequence[str] | None) -> list[str]:
-    """The operations that ``train=`` means.
-
-    Raises:
-        ConversionError: True, and the graph has none, or several.
-        UsageError: One is not in the graph.
-    """
-    wiring = source.wiring
-    if train is None or train is False:
-        return []
-    if train is not True:
-        names = [node_of(name) for name in ([train] if isinstance(train, str) else train)]
-        for name in names:
-            if name not in wiring.nodes:
-                raise UsageError(
-                    f"the graph has no operation {name!r}",
-                    where="train=",
-                    next_step=f"Its train operations may be {listed(_train_ends(source)) or 'none'}.",
-                )
-        return names
-    names = _node_list(source, "train_op") or _train_ends(source)
-    if len(names) != 1:
-        raise ConversionError(
-            f"the graph has {len(names) or 'no'} train operations" + (f": {listed(names)}" if names else ""),
-            where=source.where,
-            next_step="Name the one to convert: train='name'." if names else "Convert the graph that was trained.",
-            nodes=tuple(names),
-        )
-    return names
-
-
-def _train_ends(source: Source) -> list[str]:
-    """The ends of what depends on an optimizer's operations."""
-    wiring = source.wiring
-    seen = {node.name for node in wiring.graph_def.node if _APPLIES.match(node.op)}
-    queue = list(seen)
-    while queue:
-        for consumer, _ in wiring.consumers[queue.pop()]:
-            if consumer.name not in seen:
-                seen.add(consumer.name)
-                queue.append(consumer.name)
-    return sorted(name for name in seen if not wiring.consumers[name])
+def _variables_of(source: Source, needed: set[str], trainable: Choice, partitions: str) -> list[VariableSpec]:
+    specs = find_variables(source.artifact, source.wiring, needed, trainable)
+    if partitions == "joined":
+        specs = joined(specs, source.values.slices() | told_slices(source.artifact, source.wiring))
+    specs += frozen_variables(source.wiring, needed, trainable, source.artifact.contents)
+    return chosen(specs, trainable, source.where)
 
 
 def _make_variables(source: Source, specs: Sequence[VariableSpec]) -> dict[str, Any]:
@@ -454,7 +377,8 @@ def _by_node(specs: Sequence[VariableSpec], made: Mapping[str, Any]) -> Iterator
             for part in spec.parts:
                 yield part.node, Part(made[spec.node], part.begin, part.size)
         elif not spec.frozen:
-            yield spec.node, made[spec.node]
+            for node in (spec.node, *spec.aliases):
+                yield node, made[spec.node]
 
 
 def _begin(source: Source, specs: Sequence[VariableSpec]) -> Iterator[tuple[str, Any]]:

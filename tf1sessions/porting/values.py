@@ -145,6 +145,8 @@ class Values:
         found = {}
         for name, restoring in find_restoring(wiring, self._prepared.artifact.meta_graph).items():
             value = tensor_name(wiring.nodes[restoring.operation].input[1])
+            while (node := wiring.nodes[node_of(value)]).op == "Identity":
+                value = tensor_name(node.input[0])
             if [*restoring.feeds] == [value] and restoring.feeds[value].name in shapes:
                 found[name] = restoring.feeds[value]
         return found

@@ -86,6 +86,7 @@ class VariableSpec:
         collections: The collections that it is in, sorted.
         frozen: Whether it is a constant.
         parts: Of a joined one, its parts.
+        aliases: Other nodes that are the same variable: towers may share one by its shared name.
     """
 
     name: str
@@ -96,6 +97,7 @@ class VariableSpec:
     collections: tuple[str, ...] = ()
     frozen: bool = False
     parts: tuple[Slice, ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], choice: Choice) -> list[VariableSpec]:
@@ -113,9 +115,10 @@ def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], cho
     needed = set(names)
     collections = _collections(artifact, wiring)
     told = any(_TRAINABLE in found for found in collections.values())
+    owners = _owners(wiring, needed)
     specs = []
     for node in wiring.graph_def.node:
-        if node.name not in needed or node.op not in VARIABLES:
+        if node.name not in owners:
             continue
         dtype, shape = tf.as_dtype(node.attr["dtype"].type), tf.TensorShape(node.attr["shape"].shape)
         found = collections.get(node.name, ())
@@ -125,8 +128,28 @@ def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], cho
             trained = _TRAINABLE in found
         else:
             trained = dtype.is_floating and not _NOT_TRAINED.search(node.name) and not _is_statistic(wiring, node.name)
-        specs.append(VariableSpec(node.name, node.name, dtype, shape, trained, tuple(sorted(found))))
+        specs.append(
+            VariableSpec(
+                node.name, node.name, dtype, shape, trained, tuple(sorted(found)), aliases=tuple(owners[node.name])
+            )
+        )
     return specs
+
+
+def _owners(wiring: Wiring, needed: Collection[str]) -> dict[str, list[str]]:
+    """The variables that are needed, each with the nodes that are the same variable, because they share its name."""
+    shared: dict[Any, str] = {}
+    owners: dict[str, list[str]] = {}
+    for node in wiring.graph_def.node:
+        if node.op not in VARIABLES:
+            continue
+        name, container = (node.attr[key].s if key in node.attr else b"" for key in ("shared_name", "container"))
+        owner = shared.setdefault((node.op, container, name), node.name) if name else node.name
+        if owner == node.name:
+            owners[owner] = []
+        else:
+            owners[owner].append(node.name)
+    return {owner: aliases for owner, aliases in owners.items() if not {owner, *aliases}.isdisjoint(needed)}
 
 
 def frozen_variables(
