@@ -220,10 +220,8 @@ def test_threads_that_outlast_the_script_are_recorded(record: Any) -> None:
 
 
 def test_a_forked_child_notes_nothing_and_harms_nothing(record: Any) -> None:
-    text = (
-        RUN
-        + "import os\npid = os.fork()\nsess.run('b:0')\nif pid:\n    print(os.waitpid(pid, 0)[1])\n    sess.run('c:0')\n"
-    )
+    text = RUN + "import os\npid = os.fork()\nsess.run('b:0')\n"
+    text += "if pid:\n    print(os.waitpid(pid, 0)[1])\n    sess.run('c:0')\n"
     done = record(text)
     assert done.stdout.splitlines()[-1] == "0", done
     with record.trace() as trace:

@@ -439,10 +439,7 @@ def _extras(graph, needed, known, options):
             name = tensor.name
             if name in known:
                 continue
-            if name not in wanted and not any(
-                fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(operation.name, pattern)
-                for pattern in options.tensors
-            ):
+            if name not in wanted and not any(_fits(name, operation.name, pattern) for pattern in options.tensors):
                 continue
             if inside is None:
                 inside = _dead_or_looping(needed)
@@ -452,6 +449,13 @@ def _extras(graph, needed, known, options):
                 continue
             found.append(tensor)
     return sorted(found, key=lambda tensor: tensor.name)
+
+
+def _fits(name, operation, pattern):
+    """Whether a pattern means a tensor. What initializers are made of has to be meant in so many words."""
+    if "/Initializer/" in name and "Initializer" not in pattern:
+        return False
+    return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(operation, pattern)
 
 
 def _random_sources(fetches, targets, fed, needed):
