@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, M
 from typing import Any
 
 from tf1sessions.errors import ConversionError
+from tf1sessions.models.arguments import output_types
 from tf1sessions.models.guessing import SOURCES
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
@@ -44,6 +45,7 @@ from tf1sessions.porting.graphs.structure import (
     CONTROL,
     ENTER,
     EXIT,
+    MERGE,
     NEXT,
     SWITCH,
     Frame,
@@ -199,6 +201,7 @@ class Replay:
     def _build(self, env: Env, wanted: Iterable[Key]) -> None:
         """Makes what is wanted and what it needs, in the context of ``env``. Without recursion: graphs are deep."""
         waiting = list(wanted)
+        begun: set[Key] = set()
         while waiting:
             key = waiting[-1]
             if key in env:
@@ -206,11 +209,24 @@ class Replay:
                 continue
             missing = [need for need in self._needs_of(key[0]) if need not in env]
             if missing:
+                if circle := sorted({need[0] for need in missing if need in begun}):
+                    raise self._circular(key[0], circle)
+                begun.add(key)
                 waiting += missing
                 continue
             waiting.pop()
+            begun.discard(key)
             self._make(env, key[0])
             assert key in env, told(key)
+
+    def _circular(self, name: str, circle: Sequence[str]) -> ConversionError:
+        return ConversionError(
+            f"a condition that {name!r} is made in needs what comes of itself: {', '.join(circle)}",
+            where=self._where,
+            next_step="Give what decides about it as True or False, so that no condition is left; or convert the "
+            "graph without its training step.",
+            nodes=(name, *circle),
+        )
 
     def _needs_of(self, name: str) -> Sequence[Key]:
         """What must be there before a node can be made."""
@@ -218,7 +234,8 @@ class Replay:
         if name in structure.branches:
             group = self._conditions.group(name)
             if group not in self._needs:
-                self._needs[group] = [group.predicate, *self._around(group.starts(), group.inside)]
+                around = self._around(group.starts(), group.inside)
+                self._needs[group] = [group.predicate, *dict.fromkeys(group.source(key) for key in around)]
             return self._needs[group]
         if structure.nodes[name].op in EXIT:
             frame = structure.frames[name]
@@ -380,14 +397,21 @@ class Replay:
             self._lists.current(env, one)  # made outside of the branches
         ends = {name: self._structure.branches[name] for name in group.ends}
         merges = {name: branch.indices for name, branch in ends.items() if branch.indices is not None}
+        borrowed: Env = {(name, CONTROL): None for name in group.borrowed}
+        borrowed.update((key, env["lent", key]) for key in self._conditions.borrowed(group) if ("lent", key) in env)
+        lent = {key: (side, dtype) for key, side, dtype in self._conditions.lent(group)}
+        shapes: dict[Key, Any] = {}
 
         def side(value: bool) -> Callable[[], list[Any]]:
             def build() -> list[Any]:
-                inner: Env = ChainMap({}, env)
-                self._build(inner, [key for branch in ends.values() if (key := branch.inputs[value]) is not None])
-                results = [_value(inner[ends[name].inputs[value]]) for name in merges] + [
-                    inner["list", one] for one in lists
-                ]
+                inner: Env = ChainMap(dict(borrowed), env)
+                mine = [key for key, (of, _) in lent.items() if of == value]
+                wanted = [key for branch in ends.values() if (key := branch.inputs[value]) is not None]
+                self._build(inner, [*wanted, *mine])
+                shapes.update({key: inner[key].shape for key in mine})
+                results = [_value(inner[ends[name].inputs[value]]) for name in merges]
+                results += [inner["list", one] for one in lists]
+                results += [inner[key] if of == value else tf.zeros([], dtype) for key, (of, dtype) in lent.items()]
                 return [tf.identity(result) for result in results]  # its own, where it is an input of the branch
 
             return build
@@ -411,8 +435,12 @@ class Replay:
                 env[name, CONTROL] = result.op
         for name in ends.keys() - merges.keys():
             env[name, CONTROL] = results[0].op if results else None
-        for one, result in zip(lists, results[len(merges) :], strict=True):
-            env["list", one] = result
+        others = iter(results[len(merges) :])
+        for one in lists:
+            env["list", one] = next(others)
+        for key in lent:
+            env["lent", key] = next(others)
+            env["lent", key].set_shape(shapes[key])
 
     def _decided(self, env: Env, key: Key) -> bool | None:
         """What decides about a condition, where it is known while the graph is made: of a switch that is given."""
@@ -557,6 +585,7 @@ class _Group:
     def __init__(self, structure: Structure, end: str) -> None:
         self._structure = structure
         self.ends = [end]
+        self.borrowed: dict[str, _Group] = {}  # what another group computes in its branch
         self.predicate = structure.branches[end].predicate
         self._frame, self._condition = structure.context((end, CONTROL))
 
@@ -565,7 +594,7 @@ class _Group:
 
     def inside(self, key: Key) -> bool:
         """Whether something is computed in one of the branches only."""
-        if self._structure.is_given(key):
+        if self._structure.is_given(key) or key[0] in self.borrowed:
             return False
         frame, condition = self._structure.context(key)
         depth = len(self._frame)
@@ -573,35 +602,117 @@ class _Group:
             condition = self._structure.loops[frame[: depth + 1]].outside
         return frame[:depth] == self._frame and condition > self._condition
 
+    def source(self, key: Key) -> Key:
+        """What to wait for to have a tensor from outside: the condition, where it is borrowed."""
+        lender = self.borrowed.get(key[0])
+        return key if lender is None else (lender.ends[0], CONTROL)
+
+    def is_directly_inside(self, key: Key) -> bool:
+        """Whether something is in one of the branches, and in no loop or condition within it."""
+        frame, condition = self._structure.context(key)
+        return frame == self._frame and len(condition - self._condition) == 1
+
+    def starts_at(self, name: str) -> bool:
+        """Whether a node is where the loop around this begins: what is before it is of another time or place."""
+        structure = self._structure
+        frame = structure.frames[name]
+        kind = structure.nodes[name].op
+        begins = kind in ENTER or (kind in MERGE and name not in structure.branches)
+        return begins and bool(frame) and frame == self._frame[: len(frame)]
+
 
 class _Conditions:
-    """The ends of branches of a graph in groups."""
+    """The ends of branches of a graph in groups.
+
+    What two ends share must run once, so they are one group; except where one of them needs the other. A gradient does:
+    it takes what is inside of the branch that it is the gradient of, and comes from what follows that. Its group then
+    borrows what they share: the other condition gives it as a result of its own.
+    """
 
     def __init__(self, structure: Structure) -> None:
+        self._structure = structure
         self._groups: dict[str, _Group] = {}
+        self._lent: dict[_Group, dict[Key, None]] = {}
         owners: dict[tuple[str, Key], _Group] = {}
         for end in structure.branches:
             group = self._groups[end] = _Group(structure, end)
             for key in list(_reach(structure, group.starts(), group.inside)):
                 if not group.inside(key) or _is_pivot(structure, key[0]):
                     continue
-                other = owners.setdefault((key[0], group.predicate), group)
-                if other is not group:
-                    group = self._join(other, group)
+                other = self._now(owners.setdefault((key[0], group.predicate), group))
+                if other is group:
+                    continue
+                if self._needed_by(group, other):
+                    if self._can_be_lent(other, key):
+                        group.borrowed[key[0]] = other
+                elif self._needed_by(other, group):
                     owners[key[0], group.predicate] = group
-        # joined groups are found under the names of all of their ends
-
-    def _join(self, one: _Group, other: _Group) -> _Group:
-        one = self._groups[one.ends[0]]
-        other = self._groups[other.ends[0]]
-        if one is not other:
-            one.ends += other.ends
-            for end in other.ends:
-                self._groups[end] = one
-        return one
+                    if self._can_be_lent(group, key):
+                        other.borrowed[key[0]] = group
+                else:
+                    group = self._join(other, group)
+        for group in dict.fromkeys(self._groups.values()):
+            for key in self.borrowed(group):
+                self._lent.setdefault(self._now(group.borrowed[key[0]]), {})[key] = None
 
     def group(self, end: str) -> _Group:
         return self._groups[end]
+
+    def borrowed(self, group: _Group) -> list[Key]:
+        """The tensors that a group takes from the branches of others."""
+        around = _reach(self._structure, group.starts(), group.inside) if group.borrowed else ()
+        return [key for key in around if key[0] in group.borrowed and key[1] != CONTROL]
+
+    def lent(self, group: _Group) -> Iterable[tuple[Key, bool, Any]]:
+        """The tensors that others take from the branches of a group; of which branch, and the dtype."""
+        for key in self._lent.get(group, ()):
+            condition = self._structure.context(key)[1]
+            side = next(value for predicate, value in condition if predicate == group.predicate)
+            yield key, side, _dtype(self._structure, key)
+
+    def _now(self, group: _Group) -> _Group:
+        """The group that this one has become part of."""
+        return self._groups[group.ends[0]]
+
+    def _join(self, one: _Group, other: _Group) -> _Group:
+        one.ends += other.ends
+        one.borrowed |= other.borrowed
+        for end in other.ends:
+            self._groups[end] = one
+        return one
+
+    def _can_be_lent(self, group: _Group, key: Key) -> bool:
+        return group.is_directly_inside(key) and (key[1] == CONTROL or _dtype(self._structure, key) is not None)
+
+    def _needed_by(self, group: _Group, other: _Group) -> bool:
+        """Whether a group needs the results of another."""
+        structure = self._structure
+        seen: set[str] = set()
+        queue = [key[0] for key in _reach(structure, group.starts(), group.inside) if not group.inside(key)]
+        while queue:
+            name = queue.pop()
+            if name in seen or name not in structure.nodes or group.starts_at(name):
+                continue
+            seen.add(name)
+            ends = [name]
+            if name in self._groups:
+                found = self._groups[name]
+                if found is other:
+                    return True
+                ends = [*found.ends, *(lender.ends[0] for lender in found.borrowed.values())]
+            elif structure.nodes[name].op in EXIT:
+                loop = structure.loops[structure.frames[name]]
+                ends = [*ends, *loop.variables, *loop.constants, *(back for _, back in loop.variables.values())]
+            queue += [end for end in ends if end != name]
+            queue += [source for source, _ in structure.inputs[name] if (source, CONTROL) != (name, CONTROL)]
+        return False
+
+
+def _dtype(structure: Structure, key: Key) -> Any:
+    """Of a tensor; None where its node does not tell, or where there are no zeros of it."""
+    types = output_types(structure.nodes[key[0]])
+    dtype = tf.as_dtype(types[key[1]]) if key[1] < len(types) and types[key[1]] is not None else None
+    return None if dtype is None or dtype in (tf.resource, tf.variant) or dtype._is_ref_dtype else dtype
 
 
 def _is_pivot(structure: Structure, name: str) -> bool:

@@ -330,6 +330,8 @@ class Structure:
         leaves = {}
         for name in exits:
             switch = self.inputs[name][0][0]
+            while self.nodes[switch].op == "Identity":  # a gradient's Exit may wait for the other gradients
+                switch = self.inputs[switch][0][0]
             merge = self.inputs[switch][0][0] if self.nodes[switch].op in SWITCH else switch
             if merge not in variables:
                 raise self._error(f"{name!r} leaves loop {frame[-1]!r} with what is none of its variables", name)
