@@ -23,7 +23,8 @@ __all__ = ["OBJECT_GRAPH", "VALUE_SUFFIX", "NamedValues", "Spec", "escaped", "re
 #: Where a checkpoint of objects keeps the graph of its objects, and how the keys of its values end.
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
-#: TensorFlow bounds a read of a slice by this spec: all of it.
+#: What TensorFlow's reader raises; of a file that is cut off an IndexError.
+_READ_ERRORS = (tf.errors.OpError, ValueError, OSError, RuntimeError, SystemError, IndexError)
 _WHOLE = "Copy all files of the checkpoint: the .index, and every .data file."
 
 
@@ -90,7 +91,7 @@ class NamedValues(Mapping[str, Any]):
                 return self._reader.get_tensor(key)
         except tf.errors.UnimplementedError:  # the parts of a partitioned variable, in the first format
             return self._joined(key)
-        except (tf.errors.OpError, ValueError, OSError, RuntimeError, SystemError) as error:
+        except _READ_ERRORS as error:
             raise _unreadable(self.path, f"the value of {name!r} cannot be read: {error}") from error
 
     def __iter__(self) -> Iterator[str]:
@@ -126,7 +127,7 @@ def read(path: str | os.PathLike[str]) -> NamedValues:
     _check_shards(prefix)
     try:
         reader = tf.train.NewCheckpointReader(prefix)
-    except (tf.errors.OpError, ValueError, OSError, RuntimeError, SystemError) as error:
+    except _READ_ERRORS as error:
         raise _unreadable(prefix, f"it is no checkpoint, or is damaged: {error}") from error
     return NamedValues(prefix, reader)
 
