@@ -49,7 +49,10 @@ def train_operations(source: Source, train: bool | str | Sequence[str] | None) -
                     next_step=f"Its train operations may be {listed(_train_ends(source)) or 'none'}.",
                 )
         return names
-    names = _node_list(source, _TRAINS) or _train_ends(source)
+    # An optimizer's own operation is in a collection; a program often goes on to group it with others.
+    names, told = _train_ends(source), _node_list(source, _TRAINS)
+    if len(names) != 1 and told:
+        names = told
     if len(names) != 1:
         raise ConversionError(
             f"the graph has {len(names) or 'no'} train operations" + (f": {listed(names)}" if names else ""),
