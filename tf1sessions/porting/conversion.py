@@ -143,10 +143,12 @@ class Conversion:
         title = "Variables: none"
         if self.variables:
             title = f"Variables: {len(self.variables):,}, {size(total)}; {len(trainable):,} of them trainable"
-        largest = sorted(self.variables, key=lambda each: (-each.bytes, each.name))
+        constants = sum(each.made_of == "constant" for each in self.variables)
+        if constants:
+            title += f"; {'all' if constants == len(self.variables) else f'{constants:,}'} were constants"
         rows = []
-        for each in largest[:ROWS]:
-            made_of = {"constant": "was a constant", "parts": "joined of parts"}.get(each.made_of, "")
+        for each in sorted(self.variables, key=lambda each: (-each.bytes, each.name))[:ROWS]:
+            made_of = "joined of parts" if each.made_of == "parts" else ""
             remark = ", ".join(filter(None, ["" if each.trainable else "not trained", made_of]))
             rows.append((each.name, each.dtype, _shape(each.shape), size(each.bytes), remark))
         return title, _some(_table(rows), len(self.variables))

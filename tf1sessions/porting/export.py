@@ -23,14 +23,14 @@ from typing import Any
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.models import census
-from tf1sessions.models.files import checkpoint_prefix
+from tf1sessions.models.files import Artifact, checkpoint_prefix
 from tf1sessions.models.interface import GUESSED
 from tf1sessions.models.model import Model
 from tf1sessions.models.wiring import node_of
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
-from tf1sessions.porting.conversion import Conversion
+from tf1sessions.porting.conversion import Conversion, Proof
 from tf1sessions.porting.modules import GraphModule
 from tf1sessions.porting.proof import prove
 from tf1sessions.porting.sources import Port, Source, open_source
@@ -123,6 +123,7 @@ def convert(
         if signature is not None:
             opened.prepared.interfaces = {signature: opened.prepared.interfaces[signature]}
         _check_feeds(opened)
+        original = _copy(opened.artifact) if check and folder is not None else opened.artifact
         module = GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
         names = {name: _SERVING if name == GUESSED else name for name in module.signatures}
         found = survey(opened, module, os.fspath(out), names)
@@ -132,17 +133,16 @@ def convert(
         found = dataclasses.replace(found, written=True)
         if not check:
             return found
-        with contextlib.ExitStack() as stack:
-            own = initialize or opened.structures is not None  # a session of its own would draw other initial values
-            values = stack.enter_context(_values_of(module)) if own else opened.artifact.checkpoint
+        if any(each.made_of == "parts" for each in found.variables) and (initialize or opened.structures is not None):
+            why = "the variables that were joined were initialized for it, and no session has these values in parts"
+            return dataclasses.replace(found, proof=Proof({}, dict.fromkeys(names.values(), why)))
+        own = initialize or opened.structures is not None  # a session of its own would draw other initial values
+        with _values_of(module) if own else contextlib.nullcontext(original.checkpoint) as values:
             del module  # its variables are in the folder, and need not be in memory while others are
             gc.collect()
-            told = own or inputs is not None or outputs is not None
-            model = source if isinstance(source, Model) and not told else _reference(opened, values, told)
-            stack.callback(_close, model, source)
-            loaded = tf2.saved_model.load(folder)
-            proof = prove(model, {name: (written, loaded.signatures[written]) for name, written in names.items()})
-        return dataclasses.replace(found, proof=proof)
+            original = dataclasses.replace(original, checkpoint=values)
+            told = opened.structures is not None or inputs is not None or outputs is not None
+            return dataclasses.replace(found, proof=_proof(source, opened, original, told, folder, names))
 
 
 def _path_of(source: Port) -> str | None:
@@ -195,21 +195,43 @@ def _save(module: GraphModule, folder: str, names: Mapping[str, str]) -> None:
         raise OSError(errno.EIO, f"the SavedModel could not be written: {reason}", folder) from error
 
 
-def _reference(source: Source, checkpoint: str | None, told: bool) -> Model:
+def _copy(artifact: Artifact) -> Artifact:
+    """An artifact whose graph nobody else uses: to ask a node for an attribute that it does not have adds that."""
+    graph_def = tf.GraphDef()
+    graph_def.CopyFrom(artifact.graph_def)
+    return dataclasses.replace(artifact, graph_def=graph_def)
+
+
+def _proof(
+    source: Port, opened: Source, artifact: Artifact, told: bool, folder: str, names: Mapping[str, str]
+) -> Proof:
+    """Loads what was written, and compares it with the source in a session.
+
+    Args:
+        source, opened: What was converted.
+        artifact: It, with the values that the variables had.
+        told: Whether inputs and outputs were told, and are not those of the file.
+        folder: What was written.
+        names: The signatures, and what they are called there.
+    """
+    with contextlib.ExitStack() as stack:
+        if isinstance(source, Model) and not told:
+            model = source
+        else:
+            model = stack.enter_context(_reference(opened, artifact, told))
+        loaded = tf2.saved_model.load(folder)
+        ways = {(model.signature.name if told else name): written for name, written in names.items()}
+        return prove(model, {name: (written, loaded.signatures[written]) for name, written in ways.items()})
+
+
+def _reference(opened: Source, artifact: Artifact, told: bool) -> Model:
     """The source in a session. Its inputs and outputs are the file's own, or, where they were told, the module's."""
-    prepared = source.prepared
     ends: dict[str, Any] = {}
     if told:
-        one = prepared.interfaces[source.signature]
+        one = opened.prepared.interfaces[opened.signature]
         ends = {"inputs": {name: spec.tensor for name, spec in one.inputs.items()}}
         ends["outputs"] = {name: spec.tensor for name, spec in one.outputs.items()}
-    artifact = dataclasses.replace(prepared.artifact, checkpoint=checkpoint)
-    return Model(artifact, allow_ops=prepared.allowed, **ends)
-
-
-def _close(model: Model, source: Port) -> None:
-    if model is not source:
-        model.close()
+    return Model(artifact, allow_ops=opened.prepared.allowed, **ends)
 
 
 @contextlib.contextmanager

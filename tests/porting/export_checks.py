@@ -1,0 +1,267 @@
+"""Models of the goldens converted, loaded by plain TensorFlow 2, trained on. Run by test_export.py in one process."""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+import tf1sessions as t1
+from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.porting import Conversion, convert, export
+
+MODELS = Path(__file__).resolve().parent.parent / "golden" / "models"
+v1 = tf.compat.v1
+IMAGES = np.random.RandomState(0).randn(5, 4, 4, 1).astype(np.float32)
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """An empty folder; nothing but what the check made may be in it, hidden or not."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def converted(source: Any, out: Path, **options: Any) -> Conversion:
+    found = convert(source, out, **options)
+    assert isinstance(found, Conversion)
+    return found
+
+
+def raised(error: type[Exception], call: Callable[[], Any]) -> str:
+    try:
+        call()
+    except error as caught:
+        return str(caught)
+    raise AssertionError("nothing was raised")
+
+
+def random_net() -> Any:
+    """A builder with a loop, a random number, a variable that is not trained, and a table."""
+    x = v1.placeholder(tf.float32, [None, 3], name="x")
+    w = v1.get_variable("w", [3, 3], initializer=v1.random_normal_initializer())
+    v1.get_variable("unused", [1])
+    _, y = v1.while_loop(lambda i, _: i < 3, lambda i, each: (i + 1, tf.matmul(each, w)), [0, x])
+    return {"x": x}, {"y": y, "noise": tf.random.uniform([2])}
+
+
+# ------------------------------------------------------------------------------------------------------------- written
+
+
+def check_a_frozen_graph() -> None:
+    with folder() as here:
+        found = converted(MODELS / "frozen.pb", here / "out")
+        assert found.written and found.proof is not None
+        assert dict(found.proof.differences) == {"serving_default: probabilities": 0.0}
+        assert {each.made_of for each in found.variables} == {"constant"}
+        assert os.listdir(here) == ["out"]
+        loaded = tf.saved_model.load(str(here / "out"))
+        with t1.load(MODELS / "frozen.pb") as model:
+            expected = model(images=IMAGES)["probabilities"]
+        given = loaded.signatures["serving_default"](images=tf.constant(IMAGES))
+        np.testing.assert_array_equal(given["probabilities"], expected)
+        names = sorted(each.name for each in found.variables if each.trainable)
+        assert sorted(each.name.removesuffix(":0") for each in loaded.trainable_variables) == names and len(names) == 6
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(loaded(images=tf.constant(IMAGES))["probabilities"][:, 0])
+        gradients = tape.gradient(loss, loaded.trainable_variables)
+        assert all(each is not None for each in gradients)
+        before = float(loss)
+        for variable, gradient in zip(loaded.trainable_variables, gradients, strict=True):
+            variable.assign_sub(0.1 * tf.convert_to_tensor(gradient))
+        assert float(tf.reduce_sum(loaded(images=tf.constant(IMAGES))["probabilities"][:, 0])) < before
+
+
+def check_a_training_graph() -> None:
+    with folder() as here:
+        found = converted(MODELS / "training", here / "out", train=True)
+        assert list(found.functions) == ["update", "train"] and "runs step" in found.functions["train"]
+        assert "global_step" in {each.name for each in found.variables}
+        loaded = tf.saved_model.load(str(here / "out"))
+        step = loaded.by_name["global_step"]
+        given = {"images": tf.constant(IMAGES), "labels": tf.constant([0, 1, 2, 0, 1], tf.int64)}
+        kernel, at = loaded.by_name["logits/kernel"].numpy(), int(step)
+        loaded.train(**given)
+        loaded.signatures["train"](**given)
+        assert int(step) == at + 2 and not np.array_equal(kernel, loaded.by_name["logits/kernel"])
+        mean = loaded.by_name["norm/moving_mean"].numpy()
+        loaded.update(images=given["images"], training=tf.constant(True))
+        assert not np.array_equal(mean, loaded.by_name["norm/moving_mean"])
+
+
+def check_without_train_it_is_told() -> None:
+    with folder() as here:
+        found = converted(MODELS / "training", here / "out", dry_run=True)
+        told = "\n".join(found.left_out)
+        assert list(found.functions) == ["update"]
+        assert "1 variable that no signature or function needs: global_step" in told
+        assert "the training step (6 updates of variables): --train" in told
+        assert "2 operations for summaries" in told and "savers" in told
+
+
+def check_all_signatures_or_one() -> None:
+    with folder() as here:
+        every = converted(MODELS / "saved_signatures", here / "all")
+        one = converted(MODELS / "saved_signatures", here / "one", signature="classify")
+        assert [each.name for each in every.signatures] == ["classify", "regress", "serving_default"]
+        assert sorted(tf.saved_model.load(str(here / "all")).signatures) == ["classify", "regress", "serving_default"]
+        assert list(tf.saved_model.load(str(here / "one")).signatures) == ["classify"]
+        assert [each.name for each in one.signatures] == ["classify"]
+        assert one.proof is not None and not one.proof.differences  # serialized examples cannot be made
+        assert "refuses the inputs that are made" in one.proof.not_compared["classify"]
+
+
+def check_a_function_with_randomness() -> None:
+    with folder() as here:
+        found = converted(random_net, here / "out")
+        assert found.proof is not None and dict(found.proof.differences) == {"serving_default: y": 0.0}
+        assert "another in each run" in found.proof.not_compared["serving_default: noise"]
+        assert found.random == {"RandomUniform": 1}
+        assert [each.name for each in found.variables] == ["w"]
+        assert any("no signature or function needs: unused" in each for each in found.left_out)
+        text = str(found)
+        assert "RandomUniform 1" in text and "Written to" in text
+        assert max(map(len, found.lines(80))) <= 80 or len(str(here)) > 40  # only paths and names may be longer
+
+
+def check_a_model_in_its_session() -> None:
+    """What the variables hold now, not what the checkpoint has."""
+    with folder() as here, t1.load(MODELS / "frozen.pb") as model:
+        expected = model(images=IMAGES)["probabilities"]
+        found = converted(model, here / "out")
+        assert found.proof is not None and len(found.proof.differences) == 1 and not model.closed
+        loaded = tf.saved_model.load(str(here / "out"))
+        np.testing.assert_array_equal(loaded(images=tf.constant(IMAGES))["probabilities"], expected)
+
+
+def check_tables_and_assets() -> None:
+    with folder() as here:
+        found = converted(MODELS / "saved_main_op", here / "out")
+        assert found.tables and found.proof is not None and found.proof.differences, found
+        loaded = tf.saved_model.load(str(here / "out"))
+        assert loaded.signatures
+        if found.assets:
+            assert sorted(os.listdir(here / "out" / "assets")) == list(found.assets)
+
+
+def check_a_loop_is_told() -> None:
+    with folder() as here:
+        found = converted(MODELS / "recurrent", here / "out", dry_run=True)
+        assert len(found.loops) == 1 and "1 loop as tf.while_loop" in str(found)
+
+
+def check_inputs_that_are_no_placeholders() -> None:
+    with folder() as here:
+        options = {"inputs": {"x": "conv/BiasAdd"}, "outputs": {"p": "probabilities"}}
+        found = converted(MODELS / "frozen.pb", here / "out", **options)
+        assert any("the tensor conv/BiasAdd:0 of a BiasAdd" in note for note in found.notes), found.notes
+        assert found.proof is not None and dict(found.proof.differences) == {"serving_default: p": 0.0}
+        assert "conv/kernel" not in {each.name for each in found.variables}
+
+
+def check_a_checkpoint_without_a_graph() -> None:
+    with folder() as here:
+        prefix = here / "old"
+        for file in (MODELS / "training").glob("model.ckpt-7.[id]*"):
+            (here / file.name.replace("model.ckpt-7", "old")).write_bytes(file.read_bytes())
+        found: Any = convert(prefix, here / "new", dry_run=True)
+        assert not found.written and found.form == "objects" and not list(here.glob("new*"))
+        convert(prefix, here / "new")
+        kernel = tf.Variable(tf.zeros([32, 3]))
+        tf.train.Checkpoint(by_name={"logits/kernel": kernel}).restore(
+            str(here / "new")
+        ).assert_existing_objects_matched()
+        np.testing.assert_array_equal(kernel, tf.train.load_variable(str(prefix), "logits/kernel"))
+
+
+# --------------------------------------------------------------------------------------------------------- not written
+
+
+def check_a_dry_run_writes_nothing() -> None:
+    with folder() as here:
+        found = converted(MODELS / "frozen.pb", here / "out", dry_run=True)
+        assert not found.written and found.proof is None and os.listdir(here) == []
+        assert str(found).endswith("Nothing was written: a dry run.")
+
+
+@contextmanager
+def instead(name: str, replacement: Any) -> Iterator[None]:
+    original = getattr(export, name)
+    setattr(export, name, replacement)
+    try:
+        yield
+    finally:
+        setattr(export, name, original)
+
+
+def check_what_differs_is_not_written() -> None:
+    original = export._save
+
+    def spoiled(module: Any, *args: Any) -> None:
+        module.by_name["logits/bias"].assign_add([0.01, 0.0, 0.0])
+        original(module, *args)
+
+    with folder() as here, instead("_save", spoiled):
+        message = raised(ConversionError, lambda: convert(MODELS / "frozen.pb", here / "out"))
+        assert "serving_default: probabilities" in message and "further apart" in message
+        assert "--no-check" in message and os.listdir(here) == []
+        found = converted(MODELS / "frozen.pb", here / "out", check=False)
+        assert found.written and found.proof is None and os.listdir(here) == ["out"]
+
+
+def check_ctrl_c_leaves_nothing() -> None:
+    def interrupted(module: Any, folder: str, names: Any) -> None:
+        Path(folder, "saved_model.pb").write_text("half")
+        raise KeyboardInterrupt
+
+    with folder() as here, instead("_save", interrupted):
+        try:
+            convert(MODELS / "frozen.pb", here / "out")
+        except KeyboardInterrupt:
+            assert os.listdir(here) == []
+        else:
+            raise AssertionError("it was not interrupted")
+
+
+def check_a_full_disk_leaves_nothing() -> None:
+    """The limit of a file's size stands for the disk."""
+    with folder() as here:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+        try:
+            message = raised(OSError, lambda: convert(MODELS / "frozen.pb", here / "out"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert "could not be written" in message and os.listdir(here) == []
+
+
+def check_a_model_of_tensorflow_2() -> None:
+    with folder() as here:
+        converted(MODELS / "frozen.pb", here / "out", check=False)
+        message = raised(ConversionError, lambda: convert(here / "out", here / "again"))
+        assert "is a SavedModel of TensorFlow 2 already" in message and "tf.saved_model.load" in message
+        assert os.listdir(here) == ["out"]
+
+
+def check_out_is_looked_at_before_the_model() -> None:
+    with folder() as here:
+        (here / "out").write_text("mine")
+        message = raised(UsageError, lambda: convert("there/is/none.pb", here / "out"))
+        assert "is a file" in message
+
+
+def check_an_input_inside_a_loop() -> None:
+    with folder() as here:
+        inside = "rnn/while/basic_rnn_cell/MatMul"
+        message = raised(
+            ConversionError,
+            lambda: convert(MODELS / "recurrent", here / "out", inputs=["sequences", inside], outputs=["outputs"]),
+        )
+        assert f"'{inside}:0', a MatMul inside the loop" in message and os.listdir(here) == []
