@@ -480,6 +480,7 @@ below, and there are no circles::
       reports.py         what the race detector tells
       races.py           accesses that nothing orders
       watching.py        what is watched of TensorFlow
+      schedules.py       threads made to come in a certain order, or in every one
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run

@@ -40,7 +40,8 @@
         ├── Overloaded                      too many requests wait already
         ├── StageError                      a stage of a pipeline raised; __cause__ is its own exception
         ├── StallError (TimeoutError)       nothing moves in a pipeline any more
-        └── StragglerError (TimeoutError)   a thread did not end when it had to; where it is stuck
+        ├── StragglerError (TimeoutError)   a thread did not end when it had to; where it is stuck
+        └── ScheduleError                   threads cannot come in an order, or what they do in it is wrong
 
 Each message says what was wrong with which value, where that value came from, and what to do next. All of them
 survive pickling with their attributes and their cause.
@@ -75,6 +76,7 @@ __all__ = [
     "PeerGoneError",
     "PythonTwoError",
     "RemoteTracebackError",
+    "ScheduleError",
     "ScriptUsageError",
     "StageError",
     "StallError",
@@ -316,3 +318,7 @@ class StallError(WorkError, TimeoutError):
 
 class StragglerError(WorkError, TimeoutError):
     """Threads did not end in time. ``threads`` says by name where each is: an operation, or a line of Python."""
+
+
+class ScheduleError(WorkError):
+    """Threads cannot come in an order, or what they did in it is wrong. ``schedule`` is the order, to run it again."""
