@@ -423,7 +423,10 @@ below, and there are no circles::
           contents.py        ... about variables and constants
           patterns.py        ... about how the values differ
           registry.py        all of them, in order
+        programs.py        a script as a side
+        recordings.py      a recording as a side
         verifying.py       verify()
+        page.py            a comparison as a page, with a plot of the error
       target.py          a folder that is written whole or not at all
       conversion.py      what a conversion does, as a record and as text
       survey.py          what of a model comes along, and what does not

@@ -717,7 +717,7 @@ def test_ctrl_c_while_writing_breaks_the_channel(ends: Ends, monkeypatch: pytest
 
 
 def test_ctrl_c_while_waiting_loses_nothing(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupts(monkeypatch, arrays, "_is_readable", after=False)
+    interrupts(monkeypatch, Channel, "_is_readable", after=False)
     with pytest.raises(KeyboardInterrupt):
         ends[1].recv()
     assert through(ends, np.ones(MB)).all()

@@ -28,10 +28,10 @@ def test_jobs_begin_in_turn_and_their_replies_arrive_in_turn(sides):
         pool.clear(2)
         assert (pool.begun, pool.replies()) == (0, [])
         assert worker.begin(0) and pool.begun == 1
-        assert worker.post(0, b"first")
-        assert pool.replies() == [(0, b"first")]
-        assert worker.begin(1) and worker.post(1, b"")
-        assert pool.begun == 2 and pool.replies() == [(1, b"")] and pool.replies() == []
+        assert worker.post(0, True, b"first", 0.5)
+        assert pool.replies() == [(0, True, b"first", 0.5)]
+        assert worker.begin(1) and worker.post(1, False, b"", 2.0)
+        assert pool.begun == 2 and pool.replies() == [(1, False, b"", 2.0)] and pool.replies() == []
         assert not worker.begin(2)
 
 
@@ -48,9 +48,9 @@ def test_what_is_held_does_not_begin(sides):
 def test_a_reply_that_finds_no_room_is_refused_and_the_next_small_one_is_not(sides):
     pool, worker = sides
     pool.clear(2)
-    assert worker.begin(0) and not worker.post(0, bytes(1 << 20))
-    assert worker.begin(1) and worker.post(1, b"small")
-    assert pool.replies() == [(1, b"small")]
+    assert worker.begin(0) and not worker.post(0, True, bytes(1 << 20), 0.0)
+    assert worker.begin(1) and worker.post(1, True, b"small", 0.0)
+    assert pool.replies() == [(1, True, b"small", 0.0)]
 
 
 def test_a_closed_board_takes_what_is_said_too_late(sides):
@@ -74,7 +74,7 @@ def test_two_processes_agree_on_what_has_begun():
             index = 0
             while index < MOST_JOBS and worker.begin(index):
                 sum(range(2000))
-                worker.post(index, b"ran")
+                worker.post(index, True, b"ran", 0.0)
                 index += 1
             os.write(end, bytes([index]))
         os._exit(0)

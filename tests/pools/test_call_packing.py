@@ -7,12 +7,14 @@ import sys
 import textwrap
 import types
 import weakref
+from dataclasses import dataclass, field
+from typing import Any
 
 import cloudpickle
 import numpy as np
 import pytest
 
-from tf1sessions.pools.call_packing import CallPacker, is_plain, joined, split, unpack_call
+from tf1sessions.pools.call_packing import CallPacker, FunctionReader, is_plain, joined, split
 from tf1sessions.pools.mapping import Chunk
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -21,24 +23,121 @@ FACTOR = 2
 OFFSETS = [1]
 
 
-def arrive(packer, *calls):
+@dataclass
+class Call:
+    """A job, as far as its packing goes."""
+
+    function: Any
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    name: str = "a job"
+
+
+def blocks_of(packer, calls, in_band=math.inf, most_bytes=1 << 20):
+    """As a pool packs them."""
+    blocks = []
+    while calls:
+        block = packer.run(calls, in_band, most_bytes) or packer.single(calls[0], in_band)
+        blocks.append(block)
+        calls = calls[block.count or 1 :]
+    return blocks
+
+
+def arrive(packer, *calls, reader=None, **options):
     """Through a message, as the other process would see them."""
-    packed = joined([packer(call, float("inf")) for call in calls])
+    packed = joined(blocks_of(packer, calls, **options))
     stream = memoryview(bytearray(b"".join(packed.stream)))
-    return [unpack_call(call, packed.buffers) for call in split(stream)]
+    buffers = [bytearray(buffer.tobytes()) for buffer in packed.buffers]
+    reader = reader or FunctionReader()
+    return [block.call(number, buffers, reader) for block, number in split(stream)]
 
 
 def result(packer, function, *args, **kwargs):
-    (call,) = arrive(packer, (function, args, kwargs, "a job"))
+    (call,) = arrive(packer, Call(function, args, kwargs))
     assert call[3] == "a job"
     return call[0](*call[1], **call[2])
 
 
 def test_calls_arrive_in_one_message():
     packer = CallPacker()
-    calls = [(math.sqrt, (9.0,), {}, "a"), (lambda x: x + FACTOR, (1,), {}, "b"), (max, (1, 2), {"key": abs}, "c")]
-    assert [f(*args, **kwargs) for f, args, kwargs, _ in arrive(packer, *calls)] == [3.0, 3, 2]
-    assert [name for *_, name in arrive(packer, *calls)] == ["a", "b", "c"]
+    calls = [
+        Call(math.sqrt, (9.0,), {}, "a"),
+        Call(math.sqrt, (4.0,), {}, "b"),
+        Call(lambda x: x + FACTOR, (1,), {}, "c"),
+        Call(max, (1, 2), {"key": abs}, "d"),
+    ]
+    assert [f(*args, **kwargs) for f, args, kwargs, _ in arrive(packer, *calls)] == [3.0, 2.0, 3, 2]
+    assert [name for *_, name in arrive(packer, *calls)] == ["a", "b", "c", "d"]
+    assert [name for *_, name in arrive(CallPacker(with_names=False), *calls)] == ["", "", "", "d"]
+    assert [block.count for block in blocks_of(packer, calls)] == [2, 1, 0]
+
+
+def test_a_block_is_no_longer_than_it_may_be():
+    calls = [Call(len, (bytes([number]) * 1000,)) for number in range(20)]
+    blocks = blocks_of(CallPacker(), calls, most_bytes=3000)
+    assert sum(block.count for block in blocks) == 20 and 7 <= len(blocks) <= 20
+    assert all(block.length <= 3000 for block in blocks)
+    assert [block.count for block in blocks_of(CallPacker(), calls[:2], most_bytes=10)] == [1, 1]
+
+
+def test_no_two_jobs_share_what_can_change():
+    items, array = [1], np.zeros(3)
+    (_, first, _, _), (_, second, _, _) = arrive(CallPacker(), *[Call(max, (items, array))] * 2)
+    first[0].append(2)
+    first[1][:] = 1.0
+    assert second[0] == [1] and not second[1].any()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6.0),
+        np.arange(6).reshape(2, 3).T,
+        np.arange(12.0)[::2],
+        np.array(3),
+        np.zeros((0, 3)),
+        np.array(["a", "bcd"]),
+        np.frombuffer(b"read-only", np.uint8),
+        np.arange(3, dtype=">i4"),
+        np.array([None, 1]),
+        np.array([(1, 2.0)], "i4,f8"),
+    ],
+)
+def test_arrays_that_stay_in_the_pickle_arrive_as_they_are(array):
+    ((_, (here,), _, _),) = arrive(CallPacker(), Call(len, (array,)))
+    np.testing.assert_array_equal(here, array)
+    assert (here.dtype, here.shape, here.flags.writeable) == (array.dtype, array.shape, True)
+    assert here.flags.fnc == array.flags.fnc
+
+
+def test_a_function_that_a_job_has_changed_is_sent_anew():
+    """What is kept in the other process is used only while it is as it came."""
+    packer, reader = CallPacker(), FunctionReader()
+    space = {"count": 0}
+    exec("def plain(x):\n    return count + x", space)
+    exec("def counts():\n    global count\n    count += 1\n    return count", space)
+    exec("def adds():\n    globals()['more'] = 1", space)
+
+    def call(function, *args):
+        ((there, args, _, _),) = arrive(packer, Call(function, args), reader=reader)
+        there(*args)
+        return there
+
+    assert call(space["plain"], 1) is call(space["plain"], 2)
+    for name in ("counts", "adds"):
+        first, second = call(space[name]), call(space[name])
+        assert first is not second and second.__globals__ is not first.__globals__
+    changed = call(space["plain"], 1)
+    changed.__defaults__ = (5,)
+    assert call(space["plain"], 1) is not changed
+    assert call(math.sqrt, 4.0) is math.sqrt
+
+
+def test_functions_share_globals_with_those_that_are_arguments():
+    space = {"total": 0}
+    exec("def job(add):\n    add()\n    return total", space)
+    exec("def add():\n    global total\n    total += 1", space)
+    assert result(CallPacker(), space["job"], space["add"]) == 1
 
 
 def test_a_function_that_cannot_have_changed_is_pickled_once(monkeypatch):
@@ -129,14 +228,11 @@ def test_functions_that_are_kept_live_no_longer():
     assert gone() is None
 
 
-def test_a_job_of_one_with_an_array_keeps_it_out():
+def test_a_job_with_a_large_array_keeps_it_out():
     array = np.ones(1000)
-    function, rest = CallPacker()((np.sum, (array,), {}, "sum"), 100)
-    assert function == b"" and len(rest.buffers) == 1
-    ((_, args, _, _),) = [
-        unpack_call(call, [bytearray(rest.buffers[0].tobytes())])
-        for call in split(memoryview(bytearray(b"".join(joined([(function, rest)]).stream))))
-    ]
+    (block,) = blocks_of(CallPacker(), [Call(len, (array,))], in_band=100)
+    assert block.count == 0 and block.function and len(block.rest.buffers) == 1
+    ((_, args, _, _),) = arrive(CallPacker(), Call(len, (array,)), in_band=100)
     np.testing.assert_array_equal(args[0], array)
 
 
@@ -154,10 +250,10 @@ def test_a_module_of_a_class_of_its_own_goes_by_its_name(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "value", [1, 2.5, "a", b"b", None, True, 1j, (1, (2, "c")), [1, 2], list(range(10_000)), [(1,), (2,)]]
+    "value", [1, 2.5, "a", b"b", None, True, 1j, (1, (2, "c")), [1, 2], list(range(10_000)), [(1,), (2,)], np.ones(12)]
 )
 def test_plain_values(value):
-    assert is_plain(value)
+    assert is_plain(value, 100)
 
 
 class Number(int):
@@ -166,7 +262,18 @@ class Number(int):
 
 @pytest.mark.parametrize(
     "value",
-    [Number(1), np.float32(1), {}, (1, Number(2)), [[[[1]]]], [(1,)] * 2000, [1, np.int64(2)], types, lambda: 1],
+    [
+        Number(1),
+        np.float32(1),
+        {},
+        (1, Number(2)),
+        [[[[1]]]],
+        [(1,)] * 2000,
+        [1, np.int64(2)],
+        types,
+        np.ones(13),
+        lambda: 1,
+    ],
 )
 def test_values_that_need_a_closer_look(value):
-    assert not is_plain(value)
+    assert not is_plain(value, 100)

@@ -171,6 +171,9 @@ class Channel:
 
         # Protects what stands below it.
         self._receiving = threading.RLock()
+        self._poll: Any = select.poll() if hasattr(select, "poll") else None
+        if self._poll is not None:
+            self._poll.register(connection, select.POLLIN)
         self._incoming = bytearray(_LEAST_BYTES)
         self._filled = 0
         self._descriptors: deque[int] = deque()
@@ -240,6 +243,13 @@ class Channel:
     def send_packed(self, packed: Packed) -> None:
         """Send what was pickled with ``pack(obj, channel.in_band)``, or anything else in its place: :meth:`send`."""
         length = packed.length
+        if not packed.buffers and length <= _INLINE_BYTES:  # most messages
+            with self._sending:
+                self._check_open()
+                self._transmit([], [], packed, length, False)
+                self._sent += 1
+                self._bytes_sent += length
+            return
         long = self._shares and length > _INLINE_BYTES
         sizes = [buffer.nbytes for buffer in packed.buffers] + [length] * long
         with self._sending:
@@ -371,7 +381,7 @@ class Channel:
         """
         with self._receiving:
             self._check_open()
-            return _is_readable(self._socket, timeout)
+            return self._is_readable(timeout)
 
     def recv(self, timeout: float | None = None) -> Any:
         """Wait for the next object.
@@ -404,6 +414,10 @@ class Channel:
                 self._receive_some(0)
             try:
                 frame, stream = self._take_frame()
+                if frame is _NO_SEGMENTS:
+                    self._received += 1
+                    self._bytes_received += len(stream)
+                    return stream, []
                 may_keep = self._may_keep()
                 views = self._borrow(frame)
                 for number in frame.dropped:
@@ -427,14 +441,21 @@ class Channel:
         if magic != _MAGIC:
             self._break("what arrived is no message")
             self._check_open()
-        self._incoming += bytes(max(0, _HEADER.size + frame_length + stream_length - self._filled))
-        return self._filled == len(self._incoming)
+        missing = _HEADER.size + frame_length + stream_length - self._filled
+        if missing > 0:
+            self._incoming += bytes(missing)
+        return bool(missing <= 0)
 
     def _wait(self, deadline: float | None) -> None:
-        if not _is_readable(self._socket, None if deadline is None else max(0.0, deadline - time.monotonic())):
+        if not self._is_readable(None if deadline is None else max(0.0, deadline - time.monotonic())):
             begun = f": {self._filled} bytes of a message are here" if self._filled else ""
             raise TimeoutError(f"No message came from {self._name} in time{begun}")
         self._check_open()
+
+    def _is_readable(self, timeout: float | None) -> bool:
+        if self._poll is None:
+            return bool(select.select([self._socket], [], [], timeout)[0])
+        return bool(self._poll.poll(None if timeout is None else timeout * 1000))
 
     def _receive_some(self, flags: int) -> bool:
         """Takes in what is there; False when that is nothing, and it must not wait."""
@@ -576,14 +597,6 @@ def _too_large(name: str, size: int, why: str) -> MessageTooLargeError:
         next_step="Send it in parts, or send the name of a file that has it.",
         size=size,
     )
-
-
-def _is_readable(connection: socket.socket, timeout: float | None) -> bool:
-    if not hasattr(select, "poll"):
-        return bool(select.select([connection], [], [], timeout)[0])
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    return bool(poll.poll(None if timeout is None else timeout * 1000))
 
 
 # -- forks of this process --

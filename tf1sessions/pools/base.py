@@ -19,7 +19,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tf1sessions import forks
@@ -75,28 +75,58 @@ class PoolProgress:
     statistics: PoolStatistics
 
 
-@dataclass
 class Job:
-    """One call of a function with a session. Fields change under the pool's lock, once they are set by submit."""
+    """One call of a function with a session. Fields change under the pool's lock, once they are set by submit.
 
-    future: concurrent.futures.Future[Any]
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    name: str
-    time_limit_secs: float | None
+    A plain class whose defaults are the class's own: there may be tens of thousands a second.
+    """
+
     started: float | None = None
-    ended: bool = False
-    session: Any = field(default=None, repr=False)
+    ended = False
+    session: Any = None
+
+    def __init__(
+        self,
+        future: concurrent.futures.Future[Any],
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        options: JobOptions,
+        number: int,
+    ) -> None:
+        self.future = future
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.options = options
+        self.number = number
+
+    @property
+    def name(self) -> str:
+        """The one it was given, or the function's and a number."""
+        return self.options.name or f"{getattr(self.function, '__name__', type(self.function).__name__)}-{self.number}"
+
+    @property
+    def time_limit_secs(self) -> float | None:
+        """The limit that it was given, or the pool's."""
+        return self.options.time_limit_secs
 
     def begin(self) -> bool:
         """Marks it as running, under the pool's lock; False when it was cancelled. Also :meth:`end` is for subclasses
         whose futures can be cancelled for longer."""
         return self.future.set_running_or_notify_cancel()
 
-    def end(self) -> bool:
-        """Says, under the pool's lock, whether its future takes a result; False when it was cancelled."""
+    def end(self, result: Any, error: BaseException | None) -> bool:
+        """Gives its future what it ended with, or leaves that to :meth:`tell`; under the pool's lock. False when it was
+        cancelled."""
         return True
+
+    def tell(self, result: Any, error: BaseException | None) -> None:
+        """Does the rest, without the lock."""
+        if error is None:
+            self.future.set_result(result)
+        else:
+            self.future.set_exception(error)
 
 
 @dataclass(frozen=True)
@@ -115,8 +145,8 @@ class JobOptions:
 class SessionPool(concurrent.futures.Executor):
     """The part of a pool that does not depend on what its workers are. Not for direct use.
 
-    ``_condition`` guards the statistics, the jobs' states and what subclasses say that it does. ``progress`` is called
-    without it.
+    ``_lock`` guards the statistics, the jobs' states and what subclasses say that it does; ``_condition`` is made on
+    it. ``progress`` is called without it.
     """
 
     def __init__(
@@ -146,7 +176,8 @@ class SessionPool(concurrent.futures.Executor):
             self._progress = PoolBar(name) if progress else None
         else:
             self._progress = progress
-        self._condition = threading.Condition()
+        self._lock = threading.RLock()
+        self._condition = threading.Condition(self._lock)
         self._most_workers = max_workers
         self._counts: dict[str, float] = dict.fromkeys(_COUNTED, 0)
         self._counts["busy_seconds"] = 0.0
@@ -191,16 +222,18 @@ class SessionPool(concurrent.futures.Executor):
             raise UsageError(
                 f"{fn!r} is not callable", where="submit()", next_step="Pass a function that takes a session first."
             )
-        if self._is_inherited():  # before the lock, which may be held for ever
-            raise forks.error(self.name)
-        self._process = os.getpid()
-        number = next(self._numbers)
-        name = options.name or f"{getattr(fn, '__name__', type(fn).__name__)}-{number}"
-        job = self._new_job(options, fn, args, kwargs, name)
-        with self._condition:
+        process = os.getpid()
+        if self._process != process:
+            if self._process is not None:  # before the lock, which may be held for ever
+                raise forks.error(self.name)
+            self._process = process
+        job = self._new_job(options, fn, args, kwargs, next(self._numbers))
+        with self._lock:
             if self._shut:
                 raise ClosedError(f"{self.name} is shut down", where="submit()", next_step="Make a new pool.")
-            self._count(submitted=1, waiting=1)
+            counts = self._counts
+            counts["submitted"] += 1
+            counts["waiting"] += 1
             self._enqueue(job)
         self._watch(job)
         return job.future
@@ -211,9 +244,9 @@ class SessionPool(concurrent.futures.Executor):
         job.future.add_done_callback(functools.partial(self._when_done, weakref.ref(job)))
 
     def _new_job(
-        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
     ) -> Job:
-        return Job(concurrent.futures.Future(), fn, args, kwargs, name, options.time_limit_secs)
+        return Job(concurrent.futures.Future(), fn, args, kwargs, options, number)
 
     def _enqueue(self, job: Job) -> None:
         """Takes a job over; called with the lock held."""
@@ -251,7 +284,7 @@ class SessionPool(concurrent.futures.Executor):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise UsageError(f"{what} is {value!r}", where="map()", next_step="Give an integer of 1 or more.")
         most = functools.partial(self._prefetch, fn, chunksize) if prefetch is None else lambda: prefetch
-        return lazy_map(self.submit, fn, zip(*iterables, strict=False), timeout, chunksize, most, ordered)
+        return lazy_map(self.submit, fn, iterables, timeout, chunksize, most, ordered)
 
     def _prefetch(self, fn: Callable[..., Any], chunksize: int) -> int:
         """How many jobs of a map are submitted ahead."""
@@ -316,14 +349,11 @@ class SessionPool(concurrent.futures.Executor):
             if job.ended:
                 return False
             job.ended = True
-            if not job.end():
+            if not job.end(result, error):
                 return False  # cancelled: its callback counts it
             seconds = time.monotonic() - (job.started or time.monotonic())
             statistics = self._count(running=-1, busy_seconds=seconds, **{state: 1})
-        if error is None:
-            job.future.set_result(result)
-        else:
-            job.future.set_exception(error)
+        job.tell(result, error)
         self._tell(job, state, seconds, statistics)
         return True
 

@@ -20,6 +20,7 @@ least one of them sees what the other wrote.
 from __future__ import annotations
 
 import os
+import struct
 import threading
 
 from tf1sessions.pools.segments import Mapping, anonymous_file, fence
@@ -31,7 +32,7 @@ MOST_JOBS = 64
 
 _SIZE = 64 << 10  # bytes; arbitrary: replies that find no room here go through the channel
 _BEGUN, _LIMIT, _POSTED, _FIRST = 0, 1, 2, 8  # places: three counts, and the first reply
-_HEAD = 5  # bytes before a reply: its job, and its length
+_HEAD = struct.Struct("=B?Id")  # before a reply: its job, whether it is plain, its length, the seconds that it took
 
 
 class Board:
@@ -82,15 +83,23 @@ class Board:
         fence()
         return index < self._bytes[_LIMIT]
 
-    def post(self, index: int, reply: bytes) -> bool:
-        """Leave a reply; False when there is no room for it."""
-        start, end = self._end + _HEAD, self._end + _HEAD + len(reply)
+    def post(self, index: int, is_plain: bool, reply: bytes, secs: float) -> bool:
+        """Leave a reply; False when there is no room for it.
+
+        Args:
+            index: Of its job.
+            is_plain: Whether it is the pickle of a result, and not of a whole Reply.
+            reply: The pickle.
+            secs: That the job took.
+        """
+        start = self._end + _HEAD.size
+        end = start + len(reply)
         if end > _SIZE:
             return False
-        self._bytes[self._end] = index
-        self._bytes[self._end + 1 : start] = len(reply).to_bytes(4, "little")
+        _HEAD.pack_into(self._bytes, self._end, index, is_plain, len(reply), secs)
         self._bytes[start:end] = reply
-        self._end, self._count = end, self._count + 1
+        self._end = end
+        self._count += 1
         fence()
         self._bytes[_POSTED] = self._count
         return True
@@ -118,14 +127,18 @@ class Board:
         fence()
         return self._bytes[_BEGUN]
 
-    def replies(self) -> list[tuple[int, bytes]]:
-        """Those that came since the last look."""
-        found = []
+    def replies(self) -> list[tuple[int, bool, bytes, float]]:
+        """Those that came since the last look, each as it was given to :meth:`post`."""
+        found: list[tuple[int, bool, bytes, float]] = []
         posted = self._bytes[_POSTED]
+        if self._count == posted:
+            return found
         fence()
-        while self._count < posted:
-            start = self._end + _HEAD
-            end = start + int.from_bytes(self._bytes[self._end + 1 : start], "little")
-            found.append((self._bytes[self._end], bytes(self._bytes[start:end])))
-            self._end, self._count = end, self._count + 1
+        data, end = self._bytes, self._end
+        for _ in range(posted - self._count):
+            index, is_plain, length, secs = _HEAD.unpack_from(data, end)
+            start = end + _HEAD.size
+            end = start + length
+            found.append((index, is_plain, bytes(data[start:end]), secs))
+        self._end, self._count = end, posted
         return found

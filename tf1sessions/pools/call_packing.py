@@ -1,31 +1,50 @@
-"""Jobs as bytes: a function and its arguments, several of them in one message.
+"""Jobs as bytes: functions and their arguments, several of them in one message.
 
-A message begins with the number of jobs and two lengths for each: of the function's pickle, 0 when it is not apart, and
-of the rest. Memory that stays out of a pickle, see ``packing``, is the only job's.
+A message is made of blocks. A block is a run of jobs of one function whose arguments are plain, or a single job of any
+kind. The message begins with the number of blocks, and for each the number of jobs in the run (0: a single one) and two
+lengths: of the function's pickle, 0 when it is not apart, and of the rest. Memory that stays out of a pickle, see
+``packing``, is a single job's, and then that is the only one.
 
-What takes longest is to pickle the same function again and again. Its pickle is kept while nothing that it depends on
-can have changed: always for one that the other process imports; for one that goes by value while its code, defaults,
-closure and the globals that it names are the very same objects, and none of them can change in place.
+What takes longest is to pickle the same function again and again, and to read it. Its pickle is kept while nothing
+that it depends on can have changed: always for one that the other process imports; for one that goes by value while its
+code, defaults, closure and the globals that it names are the very same objects, and none of them can change in place.
+By the same rule the other process uses a function again that went by value, so that each job finds it as it was sent.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import pickle
 import sys
 import types
 import weakref
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import cloudpickle
+import numpy as np
+from numpy.typing import NDArray
 
 from tf1sessions.pools.mapping import Chunk
 from tf1sessions.pools.packing import Packed, pack, unpack
 
-__all__ = ["CallPacker", "is_plain", "joined", "split", "unpack_call"]
+__all__ = ["Block", "CallPacker", "FunctionReader", "Sent", "is_plain", "joined", "split"]
+
+
+class _Job(Protocol):
+    @property
+    def function(self) -> Callable[..., Any]: ...
+    @property
+    def args(self) -> tuple[Any, ...]: ...
+    @property
+    def kwargs(self) -> Mapping[str, Any]: ...
+    @property
+    def name(self) -> str: ...
+
 
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]
 
@@ -36,36 +55,96 @@ _KEPT_BYTES = 16 << 10  # of a pickle that is kept; arbitrary
 _MOST_DEPTH = 4  # of functions that name functions; arbitrary
 
 
-class CallPacker:
-    """Pickles jobs. It is safe to call it simultaneously from multiple threads."""
+@dataclass(frozen=True)
+class Block:
+    """Jobs that were pickled together.
 
-    def __init__(self) -> None:
+    Attributes:
+        count: How many; 0 is a single one that may be of any kind.
+        function: The pickle of their function; empty when it is not apart.
+        rest: Their arguments and names.
+    """
+
+    count: int
+    function: bytes
+    rest: Packed
+
+    @property
+    def length(self) -> int:
+        """The bytes of the pickles."""
+        return len(self.function) + self.rest.length
+
+
+class CallPacker:
+    """Pickles jobs. It is safe to call it simultaneously from multiple threads.
+
+    Args:
+        with_names: The other process wants the names of jobs.
+    """
+
+    def __init__(self, with_names: bool = True) -> None:
+        self._with_names = with_names
         # By identity: a reference that tells whether it is the same function, what its pickle depends on, its pickle.
         # Single operations on it are atomic, and an entry that is lost costs one pickling.
         self._kept: OrderedDict[int, tuple[Any, tuple[Any, ...], bytes]] = OrderedDict()
 
-    def __call__(self, call: _Call, in_band: float) -> tuple[bytes, Packed]:
-        """The pickle of the function, empty when it is not apart, and the rest.
+    def run(self, jobs: Sequence[_Job], in_band: float, most_bytes: int) -> Block | None:
+        """As many of the first jobs as make a block: those of one function with plain arguments.
+
+        Args:
+            jobs: What has ``function``, ``args``, ``kwargs`` and ``name``.
+            in_band: As for :func:`~tf1sessions.pools.packing.pack`.
+            most_bytes: That the block may have, unless it is of one job.
+
+        Returns:
+            None when the first is of another kind; pack it by :meth:`single`.
+        """
+        function = jobs[0].function
+        found: list[Any] = []
+        for job in jobs:
+            args = job.args
+            if job.function is not function or job.kwargs:
+                break
+            if _ATOMS.issuperset(map(type, args)):
+                found.append(args)
+            elif is_plain(args, in_band):  # a list that two jobs have shall be two: each has a pickle of its own
+                found.append(pickle.dumps(args, 5))
+            else:
+                break
+        if not found or not (pickled := self._function(function)):
+            return None
+        while True:
+            names = [job.name for job in jobs[: len(found)]] if self._with_names else None
+            rest = pickle.dumps((found, names), 5)
+            if len(found) == 1 or len(pickled) + len(rest) <= most_bytes:
+                return Block(len(found), pickled, Packed([rest]))
+            del found[len(found) // 2 :]
+
+    def single(self, job: _Job, in_band: float) -> Block:
+        """A job of any kind.
 
         Raises:
             Exception: What pickling raises.
         """
-        function, args, kwargs, name = call
-        if not kwargs and is_plain(args) and (pickled := self._function(function)):
-            return pickled, Packed([pickle.dumps((args, name), 5)])
-        return b"", pack(call, in_band)
+        values = (*job.args, *job.kwargs.values())  # others may share globals with the function
+        if all(type(value) is np.ndarray or is_plain(value, math.inf) for value in values) and (
+            pickled := self._function(job.function)
+        ):
+            return Block(0, pickled, pack((job.args, job.kwargs, job.name), in_band))
+        return Block(0, b"", pack((job.function, job.args, job.kwargs, job.name), in_band))
 
     def _function(self, function: Any) -> bytes:
         """The pickle of a function, if another one would be the same later on as long as its state is."""
-        inner = function.function if type(function) is Chunk else function
+        inner = _inner(function)
         kept = self._kept.get(id(function))
-        if kept is not None and kept[0]() is function:
-            state = _state(inner, is_by_name=not kept[1])
-            if state is not None and len(state) == len(kept[1]) and all(map(_is_same, state, kept[1])):
-                return kept[2]
+        if kept is not None and kept[0]() is function and _is_unchanged(inner, kept[1]):
+            return kept[2]
         if type(inner) not in (types.FunctionType, types.BuiltinFunctionType):
             return b""
-        pickled = b"".join(pack(function, float("inf")).stream)
+        try:
+            pickled = b"".join(pack(function, float("inf")).stream)
+        except Exception:  # noqa: BLE001 - whatever a foreign __reduce__ raises: again where its job is told
+            return b""
         alone = pickled if inner is function else b"".join(pack(inner, float("inf")).stream)
         state = _state(inner, is_by_name=_is_by_name(inner, alone))
         if state is None or len(pickled) > _KEPT_BYTES:
@@ -74,6 +153,51 @@ class CallPacker:
         while len(self._kept) > _MOST_FUNCTIONS:
             self._kept.popitem(last=False)
         return pickled
+
+
+class FunctionReader:
+    """Unpickles functions that were apart. Attention: this is **not** thread-safe!"""
+
+    def __init__(self) -> None:
+        # By their pickles: a function that went by value, and what it was when it came; None for one to be read anew.
+        self._kept: dict[bytes, tuple[Callable[..., Any], tuple[Any, ...]] | None] = {}
+
+    def __call__(self, pickled: bytes) -> Callable[..., Any]:
+        """The function as it was sent, whatever earlier jobs have done to theirs.
+
+        Raises:
+            Exception: What unpickling raises.
+        """
+        is_known = pickled in self._kept
+        kept = self._kept[pickled] if is_known else None
+        if kept is not None and _is_unchanged(_inner(kept[0]), kept[1]):
+            return kept[0]
+        function: Callable[..., Any] = pickle.loads(pickled)
+        if is_known and kept is None:
+            return function
+        if len(self._kept) >= _MOST_FUNCTIONS:
+            self._kept.clear()
+        inner = _inner(function)
+        state = _state(inner, is_by_name=_is_imported(inner))
+        self._kept[pickled] = (function, state) if state else None
+        return function
+
+
+def _inner(function: Any) -> Any:
+    return function.function if type(function) is Chunk else function
+
+
+def _is_imported(function: Any) -> bool:
+    """Whether a function that was unpickled is its module's."""
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for name in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found is function
+
+
+def _is_unchanged(function: Any, state: tuple[Any, ...]) -> bool:
+    now = _state(function, is_by_name=not state)
+    return now is not None and len(now) == len(state) and all(map(_is_same, now, state))
 
 
 def _is_same(left: Any, right: Any) -> bool:
@@ -104,13 +228,13 @@ def _add_function(function: types.FunctionType, found: list[Any], seen: dict[int
     if not depth or function.__dict__ or function.__annotations__:
         return False
     seen[id(function)] = function
-    found += [function.__code__, function.__doc__, function.__name__, function.__qualname__]
+    space = function.__globals__
+    found += [function.__code__, function.__doc__, function.__name__, function.__qualname__, len(space)]
     values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()]
     try:
         values += [cell.cell_contents for cell in function.__closure__ or ()]
     except ValueError:  # one is empty
         return False
-    space = function.__globals__
     values += [space[name] for name in _names(function.__code__) if name in space]
     return all(_add(value, found, seen, depth - 1) for value in values)
 
@@ -141,46 +265,78 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
     return (*code.co_names, *inner)
 
 
-def is_plain(value: Any, depth: int = 2) -> bool:
-    """Whether the standard library's pickle of a value is what ours would be, at a tenth of the time."""
+def is_plain(value: Any, in_band: float, depth: int = 2) -> bool:
+    """Whether the standard library's pickle of a value is what ours would be, at a tenth of the time.
+
+    Args:
+        in_band: Arrays with fewer bytes than this stay in the pickle.
+    """
     kind = type(value)
     if kind in _ATOMS:
         return True
+    if kind is np.ndarray:
+        return value.nbytes < in_band and _is_plain_array(value)
     if kind is not tuple and kind is not list:
         return False
     if _ATOMS.issuperset(map(type, value)):
         return True
-    return depth > 0 and len(value) <= _MOST_ITEMS and all([is_plain(item, depth - 1) for item in value])
+    return depth > 0 and len(value) <= _MOST_ITEMS and all([is_plain(item, in_band, depth - 1) for item in value])
 
 
-def joined(calls: Sequence[tuple[bytes, Packed]]) -> Packed:
-    """Several jobs as one message; a job with buffers must be the only one."""
-    lengths = array("I", [len(calls)])
+def _is_plain_array(array: NDArray[Any]) -> bool:
+    """Whether an array arrives as it is, and writable, by NumPy's own pickling."""
+    flags, dtype = array.flags, array.dtype
+    return bool(
+        array.size and flags.forc and flags.writeable and dtype.isbuiltin == 1 and not dtype.hasobject
+    ) and dtype.metadata is None  # fmt: skip
+
+
+def joined(blocks: Sequence[Block]) -> Packed:
+    """Several blocks as one message; one with buffers must be the only one."""
+    lengths = array("I", [len(blocks)])
     stream: list[Any] = []
-    for function, rest in calls:
-        lengths.extend((len(function), rest.length))
-        stream += [function, *rest.stream]
-    return Packed([lengths.tobytes(), *stream], [buffer for _, rest in calls for buffer in rest.buffers])
+    for block in blocks:
+        lengths.extend((block.count, len(block.function), block.rest.length))
+        stream += [block.function, *block.rest.stream]
+    return Packed([lengths.tobytes(), *stream], [buffer for block in blocks for buffer in block.rest.buffers])
 
 
-def split(stream: memoryview) -> list[tuple[memoryview, memoryview]]:
-    """The jobs of a message."""
-    (count,) = stream[:4].cast("I")
-    start = 4 + 8 * count
+def split(stream: memoryview) -> Iterator[tuple[Sent, int]]:
+    """The jobs of a message: the block of each, and its number there."""
+    (blocks,) = stream[:4].cast("I")
+    start = 4 + 12 * blocks
     lengths = stream[4:start].cast("I").tolist()
-    calls = []
-    for function, rest in zip(lengths[::2], lengths[1::2], strict=True):
+    for count, function, rest in zip(*[iter(lengths)] * 3, strict=True):
         middle, end = start + function, start + function + rest
-        calls.append((stream[start:middle], stream[middle:end]))
+        block = Sent(count == 0, bytes(stream[start:middle]), stream[middle:end])
         start = end
-    return calls
+        for number in range(count or 1):
+            yield block, number
 
 
-def unpack_call(call: tuple[memoryview, memoryview], buffers: Sequence[Any]) -> _Call:
-    """The function, its arguments and the job's name."""
-    function, rest = call
-    if not len(function):
-        whole: _Call = unpack(rest, buffers)
-        return whole
-    args, name = pickle.loads(rest)
-    return pickle.loads(function), args, {}, name
+class Sent:
+    """A block that has arrived; nothing of it is read before :meth:`call`. Attention: this is **not** thread-safe!"""
+
+    def __init__(self, is_single: bool, function: bytes, rest: memoryview) -> None:
+        self._is_single, self._function, self._rest = is_single, function, rest
+        self._read: tuple[list[Any], list[str] | None] | None = None
+
+    def call(self, number: int, buffers: Sequence[Any], functions: FunctionReader) -> _Call:
+        """The function of a job, its arguments and its name, which may be empty.
+
+        Raises:
+            Exception: What unpickling raises.
+        """
+        if self._is_single:
+            if not self._function:
+                whole: _Call = unpack(self._rest, buffers)
+                return whole
+            args, kwargs, name = unpack(self._rest, buffers)
+            return functions(self._function), args, kwargs, name
+        if self._read is None:
+            self._read = pickle.loads(self._rest)
+        found, names = self._read
+        args = found[number]
+        if type(args) is bytes:
+            args = pickle.loads(args)
+        return functions(self._function), args, {}, names[number] if names else ""

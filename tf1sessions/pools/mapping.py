@@ -7,8 +7,8 @@ import contextlib
 import itertools
 import queue
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 __all__ = ["Chunk", "lazy_map"]
@@ -19,7 +19,7 @@ _Future = concurrent.futures.Future[Any]
 def lazy_map(
     submit: Callable[..., _Future],
     function: Callable[..., Any],
-    items: Iterator[tuple[Any, ...]],
+    iterables: Sequence[Iterable[Any]],
     timeout: float | None,
     chunksize: int,
     prefetch: Callable[[], int],
@@ -28,11 +28,13 @@ def lazy_map(
     """Submits the first jobs, and returns the iterator of all results. See ``SessionPool.map``."""
     deadline = None if timeout is None else time.monotonic() + timeout
     if chunksize == 1:
+        items = zip(*iterables, strict=False)
         ahead = _Ahead(lambda item: submit(function, *item), items, prefetch, ordered)
         ahead.fill()
         return ahead.results(deadline)
-    call = Chunk(function)
-    chunks = iter(lambda: list(itertools.islice(items, chunksize)), [])
+    call = Chunk(function, takes_one=len(iterables) == 1)
+    each = iter(iterables[0]) if call.takes_one else zip(*iterables, strict=False)
+    chunks = iter(lambda: list(itertools.islice(each, chunksize)), [])
     ahead = _Ahead(lambda chunk: submit(call, chunk), chunks, prefetch, ordered)
     ahead.fill()
     return _each(ahead.results(deadline))
@@ -45,16 +47,27 @@ def _each(lists: Generator[list[Any], None, None]) -> Iterator[Any]:
 
 
 class Chunk:
-    """A job of several items: calls the function for each, with what the pool puts first."""
+    """A job of several items: calls the function for each, with what the pool puts first.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    Args:
+        function: What the job is made of.
+        takes_one: An item is the only argument, not a tuple of them.
+    """
+
+    def __init__(self, function: Callable[..., Any], takes_one: bool = False) -> None:
         self.function = function
+        self.takes_one = takes_one
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__qualname__ = f"{getattr(function, '__qualname__', self.__name__)} in chunks"
 
     def __call__(self, *first_and_chunk: Any) -> list[Any]:
         *first, chunk = first_and_chunk
-        return [self.function(*first, *item) for item in chunk]
+        function = self.function
+        if not self.takes_one:
+            return [function(*first, *item) for item in chunk]
+        if not first:
+            return [function(item) for item in chunk]
+        return [function(*first, item) for item in chunk]
 
 
 class _Ahead:
@@ -64,7 +77,7 @@ class _Ahead:
         self, submit: Callable[[Any], _Future], items: Iterator[Any], prefetch: Callable[[], int], ordered: bool
     ) -> None:
         self._submit, self._items, self._prefetch, self._ordered = submit, items, prefetch, ordered
-        self._pending: OrderedDict[_Future, None] = OrderedDict()  # by items; a dict's first key is slow to find
+        self._pending: deque[_Future] = deque()
         self._ended: queue.SimpleQueue[_Future] = queue.SimpleQueue()
         self._enough = 0
         self._more = True
@@ -72,21 +85,20 @@ class _Ahead:
 
     def fill(self) -> None:
         """Submits jobs until there are enough; several at once where there are many, so that they travel together."""
-        if len(self._pending) > self._enough:
+        if len(self._pending) > self._enough or not self._more:
             return
         most = self._prefetch()
         self._enough = most - max(1, most // 4)
-        while self._more and len(self._pending) < most:
-            try:
-                future = self._submit(next(self._items))
-            except StopIteration:
-                self._more = False
-            except Exception as error:  # noqa: BLE001 - whatever the items raise
-                self._more, self._error = False, error
-            else:
-                self._pending[future] = None
+        submit, items, pending = self._submit, self._items, self._pending
+        try:
+            for _ in range(most - len(pending)):
+                pending.append(future := submit(next(items)))
                 if not self._ordered:
                     future.add_done_callback(self._ended.put)
+        except StopIteration:
+            self._more = False
+        except Exception as error:  # noqa: BLE001 - whatever the items raise
+            self._more, self._error = False, error
 
     def results(self, deadline: float | None) -> Generator[Any, None, None]:
         """Yields the results, and keeps jobs coming. Jobs whose results are not taken are cancelled."""
@@ -105,12 +117,13 @@ class _Ahead:
     def _take(self, deadline: float | None) -> Any:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
         if self._ordered:
-            future = next(iter(self._pending))
-        else:
-            try:
-                future = self._ended.get(timeout=left)
-            except queue.Empty:
-                raise concurrent.futures.TimeoutError from None
+            result = self._pending[0].result(left)
+            self._pending.popleft()
+            return result
+        try:
+            future = self._ended.get(timeout=left)
+        except queue.Empty:
+            raise concurrent.futures.TimeoutError from None
         result = future.result(left)
-        del self._pending[future]
+        self._pending.remove(future)
         return result

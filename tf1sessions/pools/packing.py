@@ -34,7 +34,7 @@ class Packed:
     """A pickled object. Arrays and bytes in it are the caller's, until they have been copied elsewhere.
 
     Attributes:
-        stream: The pickle, in pieces.
+        stream: The pickle, in pieces of bytes.
         buffers: The memory that is not in it: arrays, in the order in which :func:`unpack` wants their bytes.
     """
 
@@ -44,7 +44,7 @@ class Packed:
     @property
     def length(self) -> int:
         """The bytes of the pickle."""
-        return sum(memoryview(piece).nbytes for piece in self.stream)
+        return sum(map(len, self.stream))
 
     def write(self, data: Any) -> None:
         """Take the next piece, as a file does. Long bytes come as the object that has them, and are not copied here."""

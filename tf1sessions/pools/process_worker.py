@@ -32,7 +32,7 @@ from typing import Any
 
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.board import Board
-from tf1sessions.pools.call_packing import is_plain, split, unpack_call
+from tf1sessions.pools.call_packing import FunctionReader, Sent, is_plain, split
 from tf1sessions.pools.packing import Packed, pack, unpack
 
 __all__ = ["REPLY_HEAD", "Reply", "Setup", "preload", "preload_tf1", "preload_tf2", "unpack_reply", "work"]
@@ -145,21 +145,20 @@ def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.Exit
 def _work_on(channel: Channel, board: Board, jobs: _Jobs) -> bool:
     """Runs the jobs of the next message; nothing of them outlives it. False when no other job may be run here."""
     stream, buffers = _receive(channel)
-    calls = split(stream)
     go_on, told = True, False
-    for index, call in enumerate(calls):
-        if not board.begin(index):
-            break
+    calls = split(stream)
+    call = next(calls, None)
+    index = 0
+    while call is not None and board.begin(index):
         start = time.monotonic()
         reply = jobs.run_packed(call, buffers)
         go_on = reply.may_go_on
-        last = not go_on or index == len(calls) - 1
-        if last:
-            del stream, buffers, call  # so that the pool may use the memory of arrays for what it sends next
+        call = next(calls, None) if go_on else None
+        if call is None:
+            del stream, buffers, calls  # so that the pool may use the memory of arrays for what it sends next
         reply.seconds = time.monotonic() - start
-        told = _answer(channel, board, index, reply, last)
-        if last:
-            break
+        told = _answer(channel, board, index, reply, call is None)
+        index += 1
     if not told:
         _tell(channel, Packed([REPLY_HEAD.pack(-1, True)]))
     return go_on
@@ -168,11 +167,11 @@ def _work_on(channel: Channel, board: Board, jobs: _Jobs) -> bool:
 def _answer(channel: Channel, board: Board, index: int, reply: Reply, last: bool) -> bool:
     """Gives a reply, another one if it cannot be sent. Returns whether the pool was told that it is the last."""
     try:
-        if not reply.errors and is_plain(reply.result):
-            packed = Packed([pickle.dumps(reply.parts(), 5)])
-        else:
-            packed = pack(reply.parts(), channel.in_band)
-        if not packed.buffers and board.post(index, b"".join(packed.stream)):
+        plain = not reply.errors and reply.may_go_on and is_plain(reply.result, channel.in_band)
+        if plain and board.post(index, True, pickle.dumps(reply.result, 5), reply.seconds):
+            return False
+        packed = pack(reply.parts(), channel.in_band)
+        if not packed.buffers and board.post(index, False, b"".join(packed.stream), reply.seconds):
             return False
         packed.stream.insert(0, REPLY_HEAD.pack(index, last))
         _tell(channel, packed)
@@ -215,6 +214,7 @@ class _Jobs:
         self._first: tuple[Any, ...] = ()
         self._graphs = mode == "tf1" and setup.model is None
         self._session: Any = None
+        self._functions = FunctionReader()
         if setup.model is not None:
             load = importlib.import_module("tf1sessions.models.model").load
             self._first = (stack.enter_context(load(**setup.model)),)
@@ -229,10 +229,11 @@ class _Jobs:
     def _new_session(self, name: str) -> Any:
         return importlib.import_module("tf1sessions.sessions.session").GraphSession(self._config, name=name)
 
-    def run_packed(self, call: tuple[memoryview, memoryview], buffers: list[Any]) -> Reply:
+    def run_packed(self, call: tuple[Sent, int], buffers: list[Any]) -> Reply:
         """One job as it came, to its end."""
         try:
-            function, args, kwargs, name = unpack_call(call, buffers)
+            block, number = call
+            function, args, kwargs, name = block.call(number, buffers, self._functions)
         except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
             return _failure(error, "unpickle")
         return self.run(function, args, kwargs, name)

@@ -17,7 +17,6 @@ those behind it that have not begun are given back. So are those of a worker tha
 from __future__ import annotations
 
 import atexit
-import concurrent.futures
 import dataclasses
 import itertools
 import logging
@@ -32,7 +31,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tf1sessions.errors import (
     ClosedError,
@@ -47,9 +46,10 @@ from tf1sessions.errors import (
 from tf1sessions.pools import preparation
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
 from tf1sessions.pools.board import MOST_JOBS
-from tf1sessions.pools.call_packing import CallPacker
+from tf1sessions.pools.call_packing import Block, CallPacker
+from tf1sessions.pools.futures import LateFuture
 from tf1sessions.pools.mapping import Chunk
-from tf1sessions.pools.packing import Packed, pack
+from tf1sessions.pools.packing import pack
 from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer
 from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
@@ -86,19 +86,18 @@ _LONG_SECS = 3600.0  # of a wait that ends when there is something; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
 
 
-class _ProcessFuture(concurrent.futures.Future[Any]):
+class _ProcessFuture(LateFuture):
     """A future that can be cancelled until its job has ended: the base class refuses that once it is running."""
 
     began = False
     job: _ProcessJob | None = None  # until it has ended; a callback for each would take longer
-    pool: ProcessSessionPool | None = None
 
     def cancel(self) -> bool:
         """As the base class, also while the job runs."""
         cancelled = super().cancel()
-        job, pool = self.job, self.pool
-        if cancelled and job is not None and pool is not None:
-            pool._on_cancelled(job)
+        job = self.job
+        if cancelled and job is not None:
+            job.options.pool._on_cancelled(job)
         return cancelled
 
     def running(self) -> bool:
@@ -106,28 +105,36 @@ class _ProcessFuture(concurrent.futures.Future[Any]):
         return self.began and not self.done()
 
 
-@dataclass
 class _ProcessJob(Job):
     """Fields change under the pool's lock. One that was cancelled has ended, a moment after its future says so."""
 
     future: _ProcessFuture
 
-    retries: int = 0
-    kind: tuple[str, str] = ("", "")  # jobs of one kind take about the same time
-    seat: _Seat | None = field(default=None, repr=False)  # whose thread has taken it
-    worker: PoolWorker | None = field(default=None, repr=False)  # that it is sent to, or that is being built for it
+    retried = 0  # how many times
+    kind: tuple[str, str] = ("", "")  # jobs of one kind take about the same time; known when it is taken
+    seat: _Seat | None = None  # whose thread has taken it
+    worker: PoolWorker | None = None  # that it is sent to, or that is being built for it
     index: int | None = None  # in the message that it is sent in
-    not_begun: int = 0  # how many workers died before they began it
+    not_begun = 0  # how many workers died before they began it
 
     def begin(self) -> bool:
         self.future.began = not self.ended  # a cancelled one has ended
         return self.future.began
 
-    def end(self) -> bool:
-        if not self.future.set_running_or_notify_cancel():  # only now, so that it could be cancelled until now
+    def end(self, result: Any, error: BaseException | None) -> bool:
+        if not self.future.settle(result, error):
             return False
-        self.future.job = self.future.pool = None
+        self.future.job = None
         return True
+
+    def tell(self, result: Any, error: BaseException | None) -> None:
+        self.future.call_back()
+
+    @property
+    def may_run_again(self) -> bool:
+        """Whether it has retries left."""
+        options = self.options
+        return isinstance(options, _ProcessJobOptions) and self.retried < options.retries
 
 
 @dataclass(frozen=True)
@@ -249,6 +256,7 @@ class ProcessSessionPool(SessionPool):
         check_limit(max_memory_mb, name, "max_memory_mb", "a number of MiB above 0")
         self._mode = mode
         self._retries = retries
+        self._options = _ProcessJobOptions(self, None, time_limit_secs, retries)
         self._build_limit_secs = build_limit_secs
         self._max_jobs = max_jobs_per_worker
         self._max_memory_mb = max_memory_mb
@@ -260,7 +268,7 @@ class ProcessSessionPool(SessionPool):
         self._environment = _environment()
         self._folder = os.getcwd()
         behavior = sys.modules.get("tensorflow.python.tf2")
-        self._packer = CallPacker()
+        self._packer = CallPacker(with_names=mode == "tf1" and initializer is None and model is None)
         self._seconds: dict[tuple[str, str], float] = {}  # that jobs took, by kind; single operations only
         self._payload = {
             "mode": mode,
@@ -268,11 +276,13 @@ class ProcessSessionPool(SessionPool):
             "v1": behavior is not None and not behavior.enabled(),
             "prepare": preparation.code if mode == "tf1" else "",
         }
-        # Under _condition: jobs not taken, threads that may take one, how many of those wait, numbers for workers.
+        # Under _lock: jobs not taken, places for workers, threads that may take jobs, how many of those are to take
+        # one, how many of these wait and were not woken (at least), numbers for workers.
         self._waiting: deque[_ProcessJob] = deque()
-        self._running: dict[int, _ProcessJob] = {}  # by identity
+        self._seats: set[_Seat] = set()
         self._threads: set[threading.Thread] = set()
         self._idle = 0
+        self._asleep = 0
         self._free_numbers = list(range(max_workers))
         self._releasing = False
         self._released = threading.Event()
@@ -292,12 +302,10 @@ class ProcessSessionPool(SessionPool):
         )
 
     def _new_job(
-        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
     ) -> Job:
-        retries = options.retries if isinstance(options, _ProcessJobOptions) else self._retries
         future = _ProcessFuture()
-        job = _ProcessJob(future, fn, args, kwargs, name, options.time_limit_secs, retries=retries, kind=_kind(fn))
-        future.job, future.pool = job, self
+        future.job = job = _ProcessJob(future, fn, args, kwargs, options, number)
         return job
 
     def _watch(self, job: Job) -> None:
@@ -310,7 +318,7 @@ class ProcessSessionPool(SessionPool):
         with self._condition:
             if job.future.job is None:  # another thread was first
                 return
-            job.future.job = job.future.pool = None
+            job.future.job = None
             if not job.ended:
                 job.ended = True
                 job.future.set_running_or_notify_cancel()
@@ -336,14 +344,16 @@ class ProcessSessionPool(SessionPool):
     # -- threads ---------------------------------------------------------------------------------------------------
 
     def _enqueue(self, job: Job) -> None:
-        assert isinstance(job, _ProcessJob)
-        self._waiting.append(job)
-        self._dispatch()
+        self._waiting.append(cast(_ProcessJob, job))
+        if self._asleep or self._free_numbers:
+            self._dispatch()
 
     def _dispatch(self) -> None:
-        """Starts threads for waiting jobs; with the lock held."""
-        if self._idle:
-            self._condition.notify(len(self._waiting))
+        """Wakes and starts threads for waiting jobs; with the lock held."""
+        if self._asleep:
+            woken = min(self._asleep, len(self._waiting))
+            self._asleep -= woken
+            self._condition.notify(woken)
         while len(self._waiting) > self._idle and self._free_numbers:
             number = self._free_numbers.pop(0)
             thread = threading.Thread(target=self._work, args=(number,), name=f"{self.name}-{number}", daemon=True)
@@ -353,21 +363,32 @@ class ProcessSessionPool(SessionPool):
 
     def _take(self, seat: _Seat) -> list[_ProcessJob]:
         """The next jobs, several where all are short; none when there will be none."""
-        with self._condition:
-            while not self._waiting and not self._shut:
+        waiting = self._waiting
+        with self._lock:
+            while not waiting and not self._shut:
+                self._asleep += 1
                 self._condition.wait()
             self._idle -= 1
-            if not self._waiting:
+            if not waiting:
                 return []
-            jobs = [self._waiting.popleft()]
-            secs = self._short_secs(jobs[0])
+            job = waiting.popleft()
+            jobs = seat.taken = [job]
+            job.seat = seat
+            function, kind = job.function, _kind(job.function)
+            job.kind = kind
+            secs = each = self._short_secs(job)
             most = self._most_at_once(seat)
             while secs < _TOGETHER_SECS and len(jobs) < most:
-                secs += self._short_secs(self._waiting[0])
-                jobs.append(self._waiting.popleft())
-            for job in jobs:
+                job = waiting.popleft()
+                if job.function is function:
+                    job.kind = kind
+                else:
+                    function = job.function
+                    job.kind = kind = _kind(function)
+                    each = self._short_secs(job)
+                secs += each
                 job.seat = seat
-                self._running[id(job)] = job
+                jobs.append(job)
             return jobs
 
     def _most_at_once(self, seat: _Seat) -> int:
@@ -389,6 +410,8 @@ class ProcessSessionPool(SessionPool):
     def _work(self, number: int) -> None:
         """The life of a worker's thread; the worker may be replaced."""
         seat = _Seat(number)
+        with self._lock:
+            self._seats.add(seat)
         try:
             while jobs := self._take(seat):
                 try:
@@ -400,17 +423,18 @@ class ProcessSessionPool(SessionPool):
                         if job.seat is seat and (job.started is not None or self._start(job)):
                             self._finish(job, "failed", error=error)
                 finally:
-                    with self._condition:
+                    with self._lock:
                         for job in jobs:
                             if job.seat is seat:
                                 job.seat = job.worker = None
-                                del self._running[id(job)]
+                        seat.taken = []
                         self._idle += 1
                 jobs.clear()  # arguments and results must not outlive them here
                 del job
         finally:
             seat.empty()
-            with self._condition:
+            with self._lock:
+                self._seats.discard(seat)
                 self._threads.discard(threading.current_thread())
                 self._leave_thread()
                 self._free_numbers.append(number)
@@ -428,7 +452,6 @@ class ProcessSessionPool(SessionPool):
         with self._condition:
             for job in reversed(jobs):
                 job.seat = job.worker = job.index = None
-                del self._running[id(job)]
                 if not job.ended:
                     self._waiting.appendleft(job)
             self._dispatch()
@@ -501,29 +524,44 @@ class ProcessSessionPool(SessionPool):
         """Ends a job whose worker died or whose time was up, or returns it, when it has retries."""
         if job.started is None and not self._start(job):
             return None
-        if job.retries == 0 or job.ended:
+        if job.ended or not job.may_run_again:
             self._finish(job, state, error=error)
             return None
-        job.retries -= 1
+        job.retried += 1
         return job
 
-    def _end(self, job: _ProcessJob, reply: Reply) -> None:
+    def _end_all(self, ended: Sequence[tuple[_ProcessJob, Reply]]) -> None:
         """A worker has replied."""
-        if reply.seconds:
-            self._learn(job.kind, reply.seconds)
-        if job.started is None and not reply.errors and self._progress is None:  # most jobs that go together
-            with self._condition:
-                if job.ended or not job.begin():
-                    return
-                job.ended = True
-                if not job.end():
-                    return
-                counts = self._counts
-                counts["waiting"] -= 1
-                counts["succeeded"] += 1
-                counts["busy_seconds"] += reply.seconds
-            job.future.set_result(reply.result)
+        self._learn_all(ended)
+        if self._progress is not None:
+            for job, reply in ended:
+                self._end(job, reply)
             return
+        others = []
+        watched = []
+        succeeded, seconds = 0, 0.0
+        with self._lock:  # most jobs that go together are ended here
+            for job, reply in ended:
+                if job.started is not None or reply.errors:
+                    others.append((job, reply))
+                elif not job.ended:
+                    job.ended = True
+                    if job.end(reply.result, None):
+                        succeeded += 1
+                        seconds += reply.seconds
+                        if job.future.is_watched:
+                            watched.append(job.future)
+            counts = self._counts
+            counts["waiting"] -= succeeded
+            counts["succeeded"] += succeeded
+            counts["busy_seconds"] += seconds
+        for future in watched:
+            future.call_back()
+        for job, reply in others:
+            self._end(job, reply)
+
+    def _end(self, job: _ProcessJob, reply: Reply) -> None:
+        """The same for one job, with all that can be told of it."""
         if job.started is None and not self._start(job):
             return
         assert job.started is not None
@@ -533,15 +571,22 @@ class ProcessSessionPool(SessionPool):
         else:
             self._finish(job, "succeeded", result=reply.result)
 
-    def _learn(self, kind: tuple[str, str], secs: float) -> None:
-        """Takes in how long a job took. One that a busy machine has kept waiting must not hide that all are short."""
+    def _learn_all(self, ended: Sequence[tuple[_ProcessJob, Reply]]) -> None:
+        """Takes in how long jobs took."""
+        for kind, jobs in itertools.groupby(ended, lambda one: one[0].kind):
+            if took := [reply.seconds for _, reply in jobs if reply.seconds]:
+                self._learn(kind, sum(took) / len(took), len(took))
+
+    def _learn(self, kind: tuple[str, str], secs: float, jobs: int = 1) -> None:
+        """Takes in how long jobs took, each. One that a busy machine has kept waiting must not hide that all are
+        short."""
         known = self._seconds.get(kind)
         if known is None:
             if len(self._seconds) >= _MOST_KINDS:
                 self._seconds.clear()
             self._seconds[kind] = secs
         else:
-            self._seconds[kind] = min(secs, 2 * known) if secs > known else known + (secs - known) / 8
+            self._seconds[kind] = min(secs, 2 * known) if secs > known else known + (secs - known) * min(1.0, jobs / 8)
 
     def _new_worker(self, number: int) -> PoolWorker:
         environment = self._environment
@@ -630,7 +675,7 @@ class ProcessSessionPool(SessionPool):
             self._shut = True
             cancelled: list[_ProcessJob] = []
             if cancel_futures:
-                cancelled = [*self._waiting, *(job for job in self._running.values() if job.started is None)]
+                cancelled = [*self._waiting, *(job for job in self._taken() if job.started is None)]
                 self._waiting.clear()
             last = not self._threads
             self._condition.notify_all()
@@ -648,10 +693,14 @@ class ProcessSessionPool(SessionPool):
         if self._is_inherited():
             return
         with self._condition:
-            jobs = [*self._waiting, *self._running.values()]
+            jobs = [*self._waiting, *self._taken()]
             self._waiting.clear()
         for job in jobs:
             job.future.cancel()
+
+    def _taken(self) -> list[_ProcessJob]:
+        """The jobs that threads have taken, and not given back; with the lock held."""
+        return [job for seat in self._seats for job in seat.taken if job.seat is seat]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -691,6 +740,12 @@ class _Message:
     def run(self) -> _ProcessJob | None:
         """Returns a job that is to be run again, by itself."""
         try:
+            return self._run()
+        finally:
+            self._jobs = []  # the same may keep this
+
+    def _run(self) -> _ProcessJob | None:
+        try:
             late = self._send() and self._follow()
         except WorkerGone:
             begun, rest = self._worker.begun, self._left()
@@ -707,36 +762,36 @@ class _Message:
 
     def _send(self) -> bool:
         """Sends what can be sent together; the rest is given back, or has failed. False when nothing was sent."""
-        pool, jobs, self._jobs = self._pool, self._jobs, []
-        calls: list[tuple[bytes, Packed]] = []
+        pool, jobs, self._jobs = self._pool, list(self._jobs), []
+        blocks: list[Block] = []
         length = 0
-        for number, job in enumerate(jobs):
-            try:
-                call = pool._packer((job.function, job.args, job.kwargs, job.name), self._worker.in_band)
-            except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
-                pool._end(job, Reply(errors=(error,), place="pickle"))
+        while jobs and length < _TOGETHER_BYTES:
+            room = _TOGETHER_BYTES - length
+            packed = pool._packer.run(jobs, self._worker.in_band, room) or _single(pool, jobs[0], self._worker.in_band)
+            if isinstance(packed, Reply):
+                pool._end(jobs.pop(0), packed)
                 continue
-            length += len(call[0]) + call[1].length
-            is_large = bool(call[1].buffers) or length > _TOGETHER_BYTES
-            if calls and is_large:
-                pool._give_back(jobs[number:])
+            is_large = bool(packed.rest.buffers) or packed.length > room
+            if blocks and is_large:
                 break
-            self._jobs.append(job)
-            calls.append(call)
+            blocks.append(packed)
+            length += packed.length
+            self._jobs += jobs[: packed.count or 1]
+            jobs = jobs[packed.count or 1 :]
             if is_large:
-                pool._give_back(jobs[number + 1 :])
                 break
+        pool._give_back(jobs)
+        jobs.clear()  # an error's traceback may keep this frame
         there = pool._attach(self._jobs, self._worker)
-        if len(there) < len(calls):  # some were cancelled
-            calls = [call for job, call in zip(self._jobs, calls, strict=True) if job in there]
-            pool._give_back([job for job in self._jobs if job not in there])
+        if len(there) < len(self._jobs):  # some were cancelled
             self._jobs = there
-        if not calls:
+            return self._send()
+        if not there:
             return False
         if there[0].started is None:
             pool._start(there[0])  # if it was cancelled, its worker knows
         try:
-            self._worker.send(calls)
+            self._worker.send(blocks)
         except WorkerGone:
             raise
         except Exception as error:  # noqa: BLE001 - whatever keeps it from being sent, such as a lack of memory
@@ -779,10 +834,10 @@ class _Message:
         return False
 
     def _take(self, replies: list[tuple[int, Reply]]) -> None:
-        for index, reply in sorted(replies, key=operator.itemgetter(0)):
-            self._replied.add(index)
-            self._may_go_on &= reply.may_go_on
-            self._pool._end(self._jobs[index], reply)
+        replies.sort(key=operator.itemgetter(0))
+        self._replied.update(index for index, _ in replies)
+        self._may_go_on = self._may_go_on and all(reply.may_go_on for _, reply in replies)
+        self._pool._end_all([(self._jobs[index], reply) for index, reply in replies])
         replies.clear()
 
     def _hold(self, at: int) -> None:
@@ -812,10 +867,18 @@ class _Message:
         return again
 
 
+def _single(pool: ProcessSessionPool, job: _ProcessJob, in_band: float) -> Block | Reply:
+    """A job by itself, or why it cannot be sent. A function, because the error's traceback keeps what is here."""
+    try:
+        return pool._packer.single(job, in_band)
+    except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
+        return Reply(errors=(error,), place="pickle")
+
+
 # -- a thread's place for a worker ----------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class _Seat:
     """A thread's place for a worker."""
 
@@ -823,6 +886,7 @@ class _Seat:
     worker: PoolWorker | None = None
     building: bool = False
     jobs: int = 0
+    taken: list[_ProcessJob] = field(default_factory=list)  # under the pool's lock; those whose seat this still is
 
     def empty(self, kill: bool = False) -> WorkerEnd:
         """Ends its worker, which must be there unless nobody looks at the result."""

@@ -387,9 +387,7 @@ class _Server:
         self.helpers = set(job_processes(self.environment[MARK], parent=os.getpid()))
         sys.stdout.flush()
         sys.stderr.flush()
-        gc.collect()
-        gc.disable()  # a collection would touch, and so copy, every page that the children share
-        gc.freeze()
+        gc.freeze()  # with the little garbage of the imports, which would take longer to find than it is worth
 
     # -- what happens --
 
@@ -613,6 +611,9 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     server_pid = os.getpid()
     server = _Server(socket.socket(fileno=int(argv[1])), at_start)
+    # Imports make objects that stay: looking through them again and again takes a tenth of TensorFlow's import. Later a
+    # collection would touch, and so copy, every page that the children share.
+    gc.disable()
     for name in argv[2:]:
         _resolve(name)()
     job = server.serve()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import select
 import socket
 import threading
@@ -22,8 +23,7 @@ from typing import Any
 from tf1sessions.errors import ClosedError, PeerGoneError, WorkError, WorkerStartError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.board import Board
-from tf1sessions.pools.call_packing import joined
-from tf1sessions.pools.packing import Packed
+from tf1sessions.pools.call_packing import Block, joined
 from tf1sessions.pools.process_worker import REPLY_HEAD, Reply, Setup, unpack_reply
 from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
 
@@ -131,7 +131,7 @@ class PoolWorker:
         """Gets ready for so many jobs; from now on :meth:`stop` is meant for them."""
         self._board.clear(count)
 
-    def send(self, calls: Sequence[tuple[bytes, Packed]]) -> None:
+    def send(self, blocks: Sequence[Block]) -> None:
         """Sends the jobs.
 
         Raises:
@@ -141,7 +141,7 @@ class PoolWorker:
         self._busy = True
         self._stderr.forget()
         try:
-            self._channel.send_packed(joined(calls))
+            self._channel.send_packed(joined(blocks))
         except Exception as error:
             self._busy = False
             if self._channel.closed or isinstance(error, PeerGoneError):
@@ -173,7 +173,11 @@ class PoolWorker:
                     found.append((index, _read(stream[REPLY_HEAD.size :], buffers)))
         except (WorkerGone, PeerGoneError, ClosedError, TimeoutError):
             gone = True
-        found = [(index, _read(reply, ())) for index, reply in self._board.replies()] + found
+        posted = [
+            (index, Reply(pickle.loads(reply), seconds=secs) if is_plain else _read(reply, ()))
+            for index, is_plain, reply, secs in self._board.replies()
+        ]
+        found = posted + found
         if gone and not found:
             raise WorkerGone
         return found
