@@ -47,7 +47,7 @@ def function(
     signature: str | None = None,
     inputs: Any = None,
     outputs: Sequence[str] | Mapping[str, str] | None = None,
-    train: bool | str | Sequence[str] | None = None,
+    train: bool | str | Sequence[str] | Mapping[str, str] | None = None,
     trainable: Choice = None,
     partitions: str = "joined",
     tags: Sequence[str] | None = None,
@@ -66,7 +66,8 @@ def function(
             parameters, by name or in their order; it gets placeholders. A function without parameters makes its
             placeholders itself, and returns ``(inputs, outputs)``.
         outputs: Tensors to give, as for ``load``.
-        train: Which operations are :meth:`GraphModule.train`; True for the graph's own train operation.
+        train: Which operations are :meth:`GraphModule.train`; True for the graph's own train operation. Where there
+            are several, as those of a GAN, a name for each: they are in :attr:`GraphModule.steps` by these names.
         trainable: Which variables are trained, instead of what the graph says: names, patterns such as
             ``"dense*/kernel"``, or a function of the name. Constants of a frozen graph can be chosen as well.
         partitions: Whether a partitioned variable becomes one variable (``"joined"``) or stays in parts (``"kept"``).
@@ -141,7 +142,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         self.where = source.where
         self.notes = _plain(source.notes)
         self._source = source
-        steps = {"update": update_operations(source), "train": train_operations(source, train)}
+        steps = {"update": update_operations(source), **_train_steps(source, train)}
         takes = {name: _inputs_of(source, one) for name, one in source.prepared.interfaces.items()}
         needed = _needed(source, takes, [each for names in steps.values() for each in names])
         specs = _variables_of(source, needed, trainable, partitions)
@@ -204,9 +205,8 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
 
     @property
     def steps(self) -> dict[str, GraphFunction]:
-        """The calls that change variables: ``"update"`` and ``"train"``, as far as they are there."""
-        both = {"update": self._calls.update, "train": self._calls.train}
-        return {name: call for name, call in both.items() if call is not None}
+        """The calls that change variables: ``"update"``, and ``"train"`` or what ``train=`` has named."""
+        return dict(self._calls.steps)
 
     def update(self, values: Any = None, /, **named: Any) -> Any:
         """Runs the operations in the collection UPDATE_OPS, such as the moving averages of batch normalisation.
@@ -217,14 +217,14 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         Raises:
             ConversionError: There are none.
         """
-        if self._calls.update is None:
+        if "update" not in self._calls.steps:
             raise ConversionError(
                 "the graph has no operations in the collection UPDATE_OPS",
                 where=self.where,
                 next_step="Convert a MetaGraph: a frozen graph has lost its collections.",
                 nodes=(),
             )
-        return self._calls.update(values, **named)
+        return self._calls.steps["update"](values, **named)
 
     def train(self, values: Any = None, /, **named: Any) -> Any:
         """Runs the train operation once.
@@ -235,22 +235,23 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         Raises:
             UsageError: ``train=`` did not name one.
         """
-        if self._calls.train is None:
+        if "train" not in self._calls.steps:
             raise UsageError(
                 "the module was made without its train operation",
                 where=self.where,
-                next_step="Make it by porting.function(..., train=True).",
+                next_step="Make it by porting.function(..., train=True), or call one of its steps.",
             )
-        return self._calls.train(values, **named)
+        return self._calls.steps["train"](values, **named)
 
     def export_signatures(self) -> dict[str, Any]:
         """Concrete functions for ``tf.saved_model.save(module, folder, signatures=module.export_signatures())``.
 
-        Those of the signatures, and ``"train"`` where there is a train operation and no signature of that name.
+        Those of the signatures, and the train steps where there is no signature of their name.
         """
         calls = dict(self._calls.by_signature)
-        if self._calls.train is not None:
-            calls.setdefault("train", self._calls.train)
+        for name, call in self._calls.steps.items():
+            if name != "update":
+                calls.setdefault(name, call)
         return {name: flat(call) for name, call in calls.items()}
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> Any:
@@ -285,25 +286,45 @@ class _Calls:
         }
         self.own = self.by_signature[own]
         results = None if source.structures is None else (None, source.structures[1])
-        made = {
+        self.steps = {
             name: GraphFunction(
                 name, parts, _with_more(source, takes[own], operations), outputs[own], operations, results
             )
             for name, operations in steps.items()
             if operations
         }
-        self.update, self.train = made.get("update"), made.get("train")
         self._saved: dict[str, Any] | None = None
-        for call in (self.own, self.train):  # what cannot be converted is told now
-            if call is not None:
+        for name, call in {"": self.own, **self.steps}.items():  # what cannot be converted is told now
+            if name != "update":
                 call.concrete  # noqa: B018 - a property that traces
 
     def saved(self) -> dict[str, Any]:
         """The functions as a SavedModel has them; the same at each call, as saving looks more than once."""
         if self._saved is None:
-            named = {"__call__": self.own, "update": self.update, "train": self.train}
-            self._saved = {name: by_keyword(call) for name, call in named.items() if call is not None}
+            named = {"__call__": self.own, **self.steps}
+            self._saved = {name: by_keyword(call) for name, call in named.items()}
         return self._saved
+
+
+_OWN = ("by_name", "collections", "notes", "where")
+
+
+def _train_steps(source: Source, train: Any) -> dict[str, list[str]]:
+    """The operations of each train step.
+
+    Raises:
+        UsageError: A step's name cannot be an attribute of the loaded SavedModel.
+    """
+    if not isinstance(train, Mapping):
+        return {"train": train_operations(source, train)}
+    for name in train:
+        if not name.isidentifier() or (name != "train" and (name in _OWN or hasattr(GraphModule, name))):
+            raise UsageError(
+                f"{name!r} cannot be the name of a train step",
+                where="train=",
+                next_step="Choose one that is a Python name, and that the module does not have: train_generator, say.",
+            )
+    return {name: train_operations(source, operation) for name, operation in train.items()}
 
 
 def _plain(notes: Sequence[str]) -> str:
