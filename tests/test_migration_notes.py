@@ -24,7 +24,7 @@ from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR = (
+RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING = (
     NOTES / f"{name}.md"
     for name in (
         "1-run-it-unmodified",
@@ -34,12 +34,14 @@ RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR = (
         "6-queues-and-pipelines",
         "7-sharing-a-machine",
         "8-doctor",
+        "9-leaving-with-models",
     )
 )
 
 
 def test_index_names_every_page_in_order() -> None:
-    assert links(NOTES / "README.md") == sorted(page.name for page in NOTES.glob("[0-9]*.md"))
+    pages = sorted(NOTES.glob("[0-9]*.md"), key=lambda page: int(page.name.partition("-")[0]))
+    assert links(NOTES / "README.md") == [page.name for page in pages]
 
 
 # Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process. Page 7 settles what
@@ -47,8 +49,8 @@ def test_index_names_every_page_in_order() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
-    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES), (SHARING,)],
-    ids=["scripts", "library", "machine"],
+    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES), (SHARING,), (LEAVING,)],
+    ids=["scripts", "library", "machine", "leaving"],
 )
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
     code = [block for page in pages for block in blocks(page, "python")]
@@ -59,7 +61,7 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
 
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING)
     }
 
 
@@ -94,7 +96,7 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
 
 
 def test_tables_of_options_are_complete() -> None:
-    rows = [row for page in (RUNNING, MODELS, SHARING, DOCTOR) for row in table(page, "Option")]
+    rows = [row for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING) for row in table(page, "Option")]
     assert {name for row in rows for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])} == option_names()
 
 
