@@ -235,6 +235,28 @@ def check_switches_are_python_arguments() -> None:
     ]
 
 
+def check_switches_that_a_signature_does_not_name() -> None:
+    """As Keras' learning phase: an input with a default that is there besides those of the signature."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        with raw.Graph().as_default(), raw.Session() as session:
+            x = v1.placeholder(v1.float32, [None, 3], "x")
+            learning = v1.placeholder_with_default(False, [], "keras_learning_phase")
+            y = v1.cond(learning, lambda: 2.0 * x, lambda: x + weight("w", 3))
+            session.run(v1.global_variables_initializer())
+            raw.saved_model.simple_save(session, path, {"x": x}, {"y": y})
+        module = porting.function(path)
+    assert [name for name, spec in module.inputs.items() if spec.optional] == ["keras_learning_phase"]
+    w = module.by_name["w"].numpy()
+    again = loaded(module)
+    for call in (module, again):
+        np.testing.assert_allclose(call(x=tf.constant(ROWS))["y"], ROWS + w, **CLOSE)
+        learned = call(x=tf.constant(ROWS), keras_learning_phase=tf.constant(True))
+        np.testing.assert_allclose(learned["y"], 2.0 * ROWS)
+    np.testing.assert_allclose(module(x=ROWS, keras_learning_phase=True)["y"], 2.0 * ROWS)
+    np.testing.assert_allclose(again.signatures["serving_default"](x=tf.constant(ROWS))["y"], ROWS + w, **CLOSE)
+
+
 def check_a_frozen_switch_leaves_no_condition() -> None:
     module = porting.function(MODELS / "frozen.pb")
     images = np.random.RandomState(7).uniform(-1, 1, [3, 4, 4, 1]).astype(np.float32)
@@ -342,6 +364,21 @@ def check_partitioned_variables() -> None:
     assert losses[0] > losses[1] > losses[2]
 
 
+def check_variables_shared_by_name() -> None:
+    """Two nodes of one variable, as towers and copies of a graph have them."""
+
+    def build(x: Any) -> Any:
+        first = weight("w", 3)
+        second = raw.raw_ops.VarHandleOp(dtype=v1.float32, shape=[3], shared_name="w", name="copy")
+        return x * first, x * raw.raw_ops.ReadVariableOp(resource=second, dtype=v1.float32)
+
+    module = module_of(build)
+    assert [*module.by_name] == ["w"]
+    module.by_name["w"].assign([1.0, 2.0, 3.0])
+    for result in module(x=ROWS):
+        np.testing.assert_allclose(result, ROWS * [1.0, 2.0, 3.0], **CLOSE)
+
+
 def check_which_constants_are_trained() -> None:
     module = porting.function(MODELS / "frozen.pb")
     names = ["conv/kernel", "conv/bias", "norm/gamma", "norm/beta", "logits/kernel", "logits/bias"]
@@ -395,6 +432,20 @@ def check_assets_go_along() -> None:
         os.rename(os.path.join(folder, "one"), os.path.join(folder, "two"))
         (found,) = tf.saved_model.load(os.path.join(folder, "two"))(words=tf.constant(words)).values()
     np.testing.assert_array_equal(found, expected)
+
+
+def looked_up(words: Any) -> Any:
+    fixed = v1.lookup.StaticHashTable(v1.lookup.KeyValueTensorInitializer(["a", "b"], [3, 4]), -1)
+    grows = v1.lookup.experimental.DenseHashTable(v1.string, v1.int64, v1.constant(-1, v1.int64), "", "gone")
+    return {"fixed": fixed.lookup(words), "grows": grows.lookup(words), "size": grows.size()}
+
+
+def check_tables_of_a_builder() -> None:
+    module = porting.function(looked_up, inputs={"words": tf.TensorSpec([None], tf.string)})
+    for each in (module, loaded(module)):
+        results = each(words=tf.constant(["b", "z"]))
+        assert results["fixed"].numpy().tolist() == [4, -1]
+        assert results["grows"].numpy().tolist() == [-1, -1] and int(results["size"]) == 0
 
 
 def check_queues_are_named() -> None:

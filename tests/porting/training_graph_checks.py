@@ -91,6 +91,24 @@ def check_gradients_with_respect_to_variables() -> None:
         np.testing.assert_allclose(variable, case["end"][name], **CLOSE)
 
 
+def check_counting_ends_out_of_range() -> None:
+    """As in TensorFlow 1, also after saving and loading."""
+    case = recorded()["counted"]
+    module = Step(case)
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module, folder)
+        loaded = tf.saved_model.load(folder)
+    for one in (module, loaded):
+        one.by_name["limited"].assign(99)
+        assert int(one.step()[0]) == 99
+        try:
+            one.step()
+        except tf.errors.OutOfRangeError:
+            assert int(one.by_name["limited"]) == 100
+        else:
+            raise AssertionError("nothing was raised")
+
+
 def check_missing_variables_and_operations() -> None:
     case = recorded()["counted"]
     graph_def = tf.compat.v1.GraphDef()
