@@ -24,7 +24,7 @@ from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING = (
+RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOINTS = (
     NOTES / f"{name}.md"
     for name in (
         "1-run-it-unmodified",
@@ -35,6 +35,7 @@ RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING = (
         "7-sharing-a-machine",
         "8-doctor",
         "9-leaving-with-models",
+        "10-checkpoints",
     )
 )
 
@@ -49,7 +50,7 @@ def test_index_names_every_page_in_order() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
-    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES), (SHARING,), (LEAVING,)],
+    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES, CHECKPOINTS), (SHARING,), (LEAVING,)],
     ids=["scripts", "library", "machine", "leaving"],
 )
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
@@ -61,7 +62,7 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
 
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS)
     }
 
 

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 import tensorflow as tf
 import tf_keras
-from checkpoint_cases import cnn, file_of, made, numbers, recorded, slim_cnn
+from checkpoint_cases import cnn, file_of, made, network, numbers, optimizer_of, recorded, slim_cnn
 
 from tf1sessions import porting
 from tf1sessions.errors import CheckpointMismatchError, ModelFileError, UsageError
@@ -562,6 +562,13 @@ def check_saving_under_other_names() -> None:
         checkpoints.save_named(model, f"{folder}/y", kept={"top/bias": "not there"})
         assert set(checkpoints.read(f"{folder}/y")) == {"top/kernel"}
         raised(UsageError, lambda: checkpoints.save_named(model, f"{folder}/x"))
+
+
+def check_the_guide_shows_the_plan() -> None:
+    page = Path(__file__).resolve().parents[2] / "migration_notes" / "10-checkpoints.md"
+    shown = page.read_text("utf-8").partition("```text\n")[2].partition("```")[0]
+    plan = checkpoints.plan(file_of("train_adam"), network(keras), optimizer_of("keras", "adam"))
+    assert f"{plan}\n" == shown
 
 
 # ---------------------------------------------------------------------------------------------------------- assignment
