@@ -131,6 +131,14 @@ def check_a_function_with_a_gradient_of_its_own_in_a_loop() -> None:
     assert "function 'steep' has a gradient of its own" in str(error) and list(error.nodes) == ["steep"]
 
 
+def check_a_function_with_a_variable_of_its_own() -> None:
+    graph_def = graph_of(recorded()["functions_in_functions"])
+    inner = graph_def.library.function[0].node_def.add(name="kept", op="VarHandleOp")
+    inner.attr["dtype"].type = tf.float32.as_datatype_enum
+    error = raised(graph_def, [("y", 0)], [("x", 0)])
+    assert "has a variable or a table of its own: kept" in str(error) and error.nodes == ("kept",)
+
+
 def check_two_libraries_with_one_name() -> None:
     """Each graph has its own function of the name."""
     case = recorded()["functions_in_functions"]

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tf1sessions.errors import ConversionError
+from tf1sessions.models.wiring import listed
+from tf1sessions.porting.graphs.references import HANDLES, REFERENCES, TABLES
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
 from tf1sessions.runtime import private, tf
 
@@ -52,6 +54,7 @@ class Functions:
         self._gradients = {each.function_name: each.gradient_func for each in library.gradient}
         self._bodies = {each.signature.name: each for each in library.function} if self._gradients else {}
         self._calls = {each.signature.name: _called(each) for each in library.function}
+        self._keeps = {each.signature.name: _kept(each) for each in library.function}
         self._library: Any = None
         self._names: dict[str, str] = {}
         if not len(library.function):
@@ -88,7 +91,8 @@ class Functions:
         If it uses functions, they are known to the default graph from then on.
 
         Raises:
-            ConversionError: It uses a function that has a gradient of its own, otherwise than by calling it.
+            ConversionError: It uses a function that has a gradient of its own, otherwise than by calling it; or one
+                that has variables of its own.
         """
         if self._library is None:
             return operation, attributes
@@ -108,6 +112,14 @@ class Functions:
                 next_step="Convert a part of the graph that does without, by naming other outputs or inputs.",
                 nodes=tuple(own),
             )
+        for name in sorted(self._reached(names)):
+            if kept := self._keeps.get(name):
+                raise ConversionError(
+                    f"function {name!r} has a variable or a table of its own: {listed(sorted(kept))}",
+                    where=self._where,
+                    next_step="Convert a part of the graph that does without, by naming other outputs or inputs.",
+                    nodes=tuple(sorted(kept)),
+                )
 
     def _reached(self, names: set[str]) -> set[str]:
         """These functions, and those that they use, directly or not."""
@@ -201,6 +213,11 @@ def _length(argument: Any, node: Any) -> int:
     if argument.number_attr:
         return int(node.attr[argument.number_attr].i)
     return len(node.attr[argument.type_list_attr].list.type) if argument.type_list_attr else 1
+
+
+def _kept(function: Any) -> list[str]:
+    """The nodes of a function that keep something from call to call."""
+    return [node.name for node in function.node_def if node.op in REFERENCES | HANDLES | TABLES]
 
 
 def _called(function: Any) -> set[str]:
