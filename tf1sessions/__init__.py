@@ -484,6 +484,8 @@ below, and there are no circles::
       races.py           accesses that nothing orders
       watching.py        what is watched of TensorFlow
       schedules.py       threads made to come in a certain order, or in every one
+      trees.py           nested results, compared leaf by leaf
+      hammering.py       a function called by many threads at once
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run

@@ -41,6 +41,7 @@
         ├── StageError                      a stage of a pipeline raised; __cause__ is its own exception
         ├── StallError (TimeoutError)       nothing moves in a pipeline any more
         ├── StragglerError (TimeoutError)   a thread did not end when it had to; where it is stuck
+        ├── HammerError (AssertionError)    a function gives threads at once another result than one alone
         └── ScheduleError                   threads cannot come in an order, or what they do in it is wrong
 
 Each message says what was wrong with which value, where that value came from, and what to do next. All of them
@@ -61,6 +62,7 @@ __all__ = [
     "DeadlineError",
     "ExecutionModeError",
     "ForkedAfterSessionError",
+    "HammerError",
     "JobError",
     "JobFileError",
     "JobTimeoutError",
@@ -322,3 +324,7 @@ class StragglerError(WorkError, TimeoutError):
 
 class ScheduleError(WorkError):
     """Threads cannot come in an order, or what they did in it is wrong. ``schedule`` is the order, to run it again."""
+
+
+class HammerError(WorkError, AssertionError):
+    """A call gave another result beside others than alone. ``number`` is that of its feed, ``saved`` its file."""

@@ -1,0 +1,162 @@
+"""hammer(): a function called by many threads at once, each result compared with what it gives alone."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tf1sessions.errors import HammerError, UsageError
+from tf1sessions.testing import trees
+
+__all__ = ["hammer"]
+
+
+def hammer(
+    function: Callable[[Any], Any],
+    threads: int = 8,
+    calls: int = 100,
+    *,
+    feeds: Sequence[Any] | Callable[[int], Any] = lambda number: number,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    seed: int = 0,
+    timeout_secs: float = 120.0,
+    folder: str | None = None,
+) -> int:
+    """Calls a function from many threads at once and compares each result with the one it gives alone.
+
+    First each feed is tried alone. Then the threads begin together, at a barrier, and take the calls in an order of
+    their own each, drawn from ``seed``.
+
+    Args:
+        function: Gets a feed; gives numbers, texts or arrays, nested in dicts, lists and tuples.
+        threads: How many.
+        calls: How many in each thread.
+        feeds: What the function is called with, in turn; or a function of the number of the call.
+        rtol, atol: How far results may be apart: ``abs(found - alone) <= atol + rtol * abs(alone)``. By default they
+            are equal, NaN included.
+        seed: What the orders depend on.
+        timeout_secs: When the threads are given up.
+        folder: Where the feed of the first difference is saved; by default a new temporary folder.
+
+    Returns:
+        How many calls were compared.
+
+    Raises:
+        HammerError: A result differs, or a call raised when others ran beside it (``__cause__``). ``saved`` is the file
+            with its feed, ``number`` that of the feed.
+        UsageError: An argument is out of its range.
+
+    Example:
+        >>> import numpy as np
+        >>> hammer(lambda number: np.sqrt(number), threads=4, calls=25)
+        100
+    """
+    if threads < 1 or calls < 1:
+        raise UsageError(
+            f"threads={threads}, calls={calls}", where="hammer()", next_step="Both must be whole numbers from 1 on."
+        )
+    if not callable(feeds) and not len(feeds):
+        raise UsageError("feeds is empty", where="hammer()", next_step="Give at least one feed, or leave it out.")
+    count = calls if callable(feeds) else len(feeds)
+    given = [feeds(number) if callable(feeds) else feeds[number] for number in range(count)]
+    alone = [trees.flatten(function(feed)) for feed in given]
+    again = trees.differences(trees.flatten(function(given[0])), alone[0], rtol, atol)
+    if again:
+        raise HammerError(
+            f"alone, the same call gives two results: {again[0]}",
+            where="hammer()",
+            next_step="Set the seeds inside the function, or compare with rtol= and atol=.",
+            number=0,
+            saved=None,
+        )
+    attack = _Attack(function, given, alone, rtol, atol, threads)
+    orders = [[number % count for number in range(calls)] for _ in range(threads)]
+    draw = random.Random(seed)
+    workers = []
+    due = time.monotonic() + timeout_secs
+    for number, order in enumerate(orders):
+        draw.shuffle(order)
+        workers.append(threading.Thread(target=attack.run, args=(order,), name=f"hammer-{number}", daemon=True))
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(max(0.0, due - time.monotonic()))
+    stuck = [worker.name for worker in workers if worker.is_alive()]
+    attack.stopped = True
+    if attack.first is not None:
+        number, what, error = attack.first
+        saved = _save(given[number], folder)
+        raise HammerError(
+            f"call {number} of {count} {what}",
+            where=f"hammer() with {threads} threads",
+            next_step=f"Its feed is in {saved}." if saved else "Its feed cannot be saved as arrays.",
+            number=number,
+            saved=saved,
+        ) from error
+    if stuck:
+        raise HammerError(
+            f"after {timeout_secs:g} s {', '.join(stuck)} had not ended",
+            where="hammer()",
+            next_step="See where they are with py-spy or faulthandler; or give them longer (timeout_secs).",
+            number=None,
+            saved=None,
+        )
+    return threads * calls
+
+
+class _Attack:
+    """What the threads share. ``first`` is set once, under the lock."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        given: Sequence[Any],
+        alone: Sequence[dict[str, Any]],
+        rtol: float,
+        atol: float,
+        threads: int,
+    ) -> None:
+        self._function = function
+        self._given = given
+        self._alone = alone
+        self._tolerance = rtol, atol
+        self._begin = threading.Barrier(threads)
+        self._lock = threading.Lock()
+        self.first: tuple[int, str, BaseException | None] | None = None
+        self.stopped = False
+
+    def run(self, order: Sequence[int]) -> None:
+        self._begin.wait()
+        for number in order:
+            if self.stopped:
+                return
+            try:
+                found = trees.flatten(self._function(self._given[number]))
+            except BaseException as error:  # told by hammer(), in the caller's thread
+                self._tell(number, f"raised {type(error).__name__}: {error}", error)
+                return
+            if wrong := trees.differences(found, self._alone[number], *self._tolerance):
+                self._tell(number, f"gives another result than alone: {'; '.join(wrong)}", None)
+                return
+
+    def _tell(self, number: int, what: str, error: BaseException | None) -> None:
+        with self._lock:
+            if self.first is None:
+                self.first = number, what, error
+            self.stopped = True
+
+
+def _save(feed: Any, folder: str | None) -> str | None:
+    try:
+        arrays = trees.flatten(feed)
+    except UsageError:
+        return None
+    path = Path(folder or tempfile.mkdtemp(prefix="tf1sessions-hammer-")) / "feed.npz"
+    trees.write(path, arrays)
+    return str(path)
