@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from tf1sessions.cli.inspect import without_tensorflow_s_remarks
+from tf1sessions.cli.inspect import without_tensorflow_s_remarks, write_page
 
 __all__ = ["verify"]
 
@@ -63,6 +63,7 @@ def verify(
         tf1sessions verify trace.npz train.py --given variables --given feeds
     """
     with without_tensorflow_s_remarks():
+        from tf1sessions.porting.parity.page import page as html_page
         from tf1sessions.porting.parity.verifying import device
         from tf1sessions.porting.parity.verifying import verify as compare
 
@@ -82,7 +83,11 @@ def verify(
         allow_ops=allow_ops,
         given=given,
     )
+    if page is not None:
+        write_page(page, html_page(found))
     click.echo(found.to_json(indent=1) if as_json else str(found))
+    if page is not None and not as_json:
+        click.echo(f"\nThe page is {page}")
     if not found.equal:
         raise click.exceptions.Exit(1)
 

@@ -12,7 +12,7 @@ from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.measures import Difference
 from tf1sessions.porting.parity.tolerances import Tolerance
 
-__all__ = ["Cause", "Compared", "Comparison", "LeftOut", "Parting", "Use"]
+__all__ = ["Cause", "Compared", "Comparison", "LeftOut", "Parting", "Use", "errors", "shown", "used", "verdict"]
 
 #: How many lines of a kind the text has. Arbitrary; the JSON has all.
 _MOST = 12
@@ -207,7 +207,7 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield from _section("outputs", [_compared(each) for each in found.outputs])
     if found.tensors:
         yield from _section("tensors", list(_counts(found.tensors)))
-    yield from _section("tolerances", [_use(each) for each in found.tolerances])
+    yield from _section("tolerances", [used(each) for each in found.tolerances])
     yield from _section("not compared", [f"{each.count:,} tensors {each.why}" for each in found.left_out])
     yield from _section("notes", list(found.notes))
 
@@ -297,7 +297,8 @@ def _counts(tensors: Sequence[Compared]) -> Iterator[str]:
         yield f"{_compared(each)}  ({each.op})"
 
 
-def _use(use: Use) -> str:
+def used(use: Use) -> str:
+    """A tolerance, where it is from and how often it was used, in a line."""
     record = use.tolerance
     if use.beyond:
         text = f"{use.tensors:,} used it, {use.beyond:,} went beyond"
