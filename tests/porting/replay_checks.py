@@ -139,6 +139,24 @@ def check_a_function_with_a_variable_of_its_own() -> None:
     assert "has a variable or a table of its own: kept" in str(error) and error.nodes == ("kept",)
 
 
+def check_a_merge_of_three() -> None:
+    """As hand-made graphs have it: whichever of three branches is taken."""
+    graph_def = tf.compat.v1.GraphDef()
+    for name, dtype in (("x", tf.float32), ("p", tf.bool), ("q", tf.bool)):
+        node(graph_def, name, "Placeholder").attr["dtype"].type = dtype.as_datatype_enum
+    node(graph_def, "first", "Switch", "x", "p")
+    node(graph_def, "second", "Switch", "first:0", "q")
+    for number, source in enumerate(("first:1", "second:0", "second:1")):
+        node(graph_def, f"branch{number}", ("Neg", "Square", "Exp")[number], source)
+    node(graph_def, "y", "Merge", *(f"branch{number}" for number in range(3))).attr["N"].i = 3
+    inputs = [("x", 0), ("p", 0), ("q", 0)]
+    replay = Replay(graph_def, [("y", 0)], inputs)
+    function = tf.function(lambda *given: replay.run(dict(zip(inputs, given, strict=True)))["y", 0], autograph=False)
+    for p, q, expected in ((True, True, -2.0), (True, False, -2.0), (False, False, 4.0), (False, True, np.exp(2.0))):
+        np.testing.assert_allclose(function(*map(tf.constant, (2.0, p, q))), expected, **CLOSE)
+    assert "are not the two sides" in str(raised(graph_def, [("y", 1)], inputs))
+
+
 def check_two_libraries_with_one_name() -> None:
     """Each graph has its own function of the name."""
     case = recorded()["functions_in_functions"]

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError
@@ -120,6 +120,7 @@ class Structure:
     def __init__(self, graph_def: Any, targets: Iterable[Key], given: Collection[Key], where: str) -> None:
         self._where = where
         self._given = set(given)
+        self._targets = targets = set(targets)
         known = {node.name: node for node in graph_def.node}
         self.nodes: dict[str, Any] = {}
         self.inputs: dict[str, tuple[Key, ...]] = {}
@@ -299,6 +300,8 @@ class Structure:
 
     def _branch(self, name: str) -> tuple[Branch, Condition]:
         keys = [key for key in self.inputs[name] if key[1] != CONTROL]
+        if len(keys) > 2 and (name, 1) not in self._targets and (name, 1) not in self.taken():
+            keys = list(self._two_sides(name, keys))
         if len(keys) == 2:
             first, second = (self.context(key)[1] for key in keys)
             for predicate, value in first:
@@ -310,6 +313,29 @@ class Structure:
             f"Merge {name!r} takes {listed([told(key) for key in keys])}, which are not the two sides of one condition",
             name,
         )
+
+    def _two_sides(self, name: str, keys: Sequence[Key]) -> Sequence[Key]:
+        """The inputs of a Merge of more than two, as two: where a side has several, a Merge of ours makes them one."""
+        conditions = [self.context(key)[1] for key in keys]
+        for predicate in sorted({predicate for predicate, _ in conditions[0]}):
+            sides = [
+                [key for key, held in zip(keys, conditions, strict=True) if (predicate, value) in held]
+                for value in (False, True)
+            ]
+            if all(sides) and sum(map(len, sides)) == len(keys):
+                two = [self._merged(f"{name}/{value}", name, side) for value, side in enumerate(sides)]
+                self.inputs[name] = (*two, *(key for key in self.inputs[name] if key[1] == CONTROL))
+                return two
+        return keys
+
+    def _merged(self, new: str, name: str, keys: Sequence[Key]) -> Key:
+        if len(keys) == 1:
+            return keys[0]
+        self.nodes[new] = type(self.nodes[name])(name=new, op="Merge")
+        self.inputs[new] = tuple(keys)
+        self.frames[new] = self.frames[name]
+        self.branches[new], self._conditions[new] = self._branch(new)
+        return new, 0
 
     def _loop(self, frame: Frame, enters: Iterable[str], exits: Iterable[str]) -> Loop:
         variables: dict[str, tuple[str, str]] = {}
