@@ -24,7 +24,7 @@ from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOINTS = (
+RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOINTS, VERIFYING = (
     NOTES / f"{name}.md"
     for name in (
         "1-run-it-unmodified",
@@ -36,6 +36,7 @@ RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOI
         "8-doctor",
         "9-leaving-with-models",
         "10-checkpoints",
+        "11-verify",
     )
 )
 
@@ -50,7 +51,7 @@ def test_index_names_every_page_in_order() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
-    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES, CHECKPOINTS), (SHARING,), (LEAVING,)],
+    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES, CHECKPOINTS), (SHARING,), (LEAVING, VERIFYING)],
     ids=["scripts", "library", "machine", "leaving"],
 )
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
@@ -62,7 +63,7 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
 
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING)
     }
 
 
@@ -97,7 +98,7 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
 
 
 def test_tables_of_options_are_complete() -> None:
-    rows = [row for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING) for row in table(page, "Option")]
+    rows = [row for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING) for row in table(page, "Option")]
     assert {name for row in rows for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])} == option_names()
 
 

@@ -163,7 +163,7 @@ class Comparison:
     @property
     def equal(self) -> bool:
         """Whether all that was compared is equal within its tolerance."""
-        return all(each.equal for each in (*self.outputs, *self.tensors))
+        return bool(self.outputs) and all(each.equal for each in (*self.outputs, *self.tensors))
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON knows it; infinite numbers and NaN are texts there."""
