@@ -31,7 +31,13 @@ __all__ = ["convert"]
 @click.argument("out", metavar="OUT")
 @click.option("--signature", metavar="NAME", help="The only signature to keep. Default: all of them.")
 @click.option("--train", is_flag=True, help="Bring the train operation along, as loaded.train(...).")
-@click.option("--train-op", metavar="NAME", help="Which operation that is, where the graph does not tell.")
+@click.option(
+    "--train-op",
+    "train_ops",
+    metavar="[NAME=]OPERATION",
+    multiple=True,
+    help="Which operation that is; with a NAME for each where there are several, as those of a GAN.",
+)
 @click.option(
     "--input",
     "inputs",
@@ -67,7 +73,7 @@ def convert(
     model: str,
     out: str,
     train: bool,
-    train_op: str | None,
+    train_ops: tuple[str, ...],
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
     trainable: tuple[str, ...],
@@ -105,7 +111,7 @@ def convert(
     options |= {
         "inputs": _ends(inputs),
         "outputs": _ends(outputs),
-        "train": train_op or train or None,
+        "train": _ends(train_ops) or train or None,
         "trainable": trainable or None,
         "tags": None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()],
         "checkpoint": checkpoint,
@@ -131,7 +137,7 @@ def convert(
 
 
 def _ends(told: tuple[str, ...]) -> dict[str, str] | list[str] | None:
-    """Inputs or outputs as porting.convert takes them: names of tensors, or names for the caller with them."""
+    """Inputs, outputs and train operations as porting.convert takes them: names, or names for the caller with them."""
     pairs = [each.rpartition("=") for each in told]
     if not any(name for name, _, _ in pairs):
         return list(told) or None

@@ -52,7 +52,7 @@ def convert(
     signature: str | None = None,
     inputs: Any = None,
     outputs: Sequence[str] | Mapping[str, str] | None = None,
-    train: bool | str | Sequence[str] | None = None,
+    train: bool | str | Sequence[str] | Mapping[str, str] | None = None,
     trainable: str | Collection[str] | Callable[[str], bool] | None = None,
     partitions: str = "joined",
     tags: Sequence[str] | None = None,
