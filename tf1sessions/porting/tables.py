@@ -64,7 +64,8 @@ def _static(source: Source, name: str, fills: list[Any], keys: Any, values: Any)
             ".meta file instead, or cut the graph behind the table (inputs=...).",
             nodes=(name,),
         )
-    fill = fills[0]
+    fill = type(fills[0])()
+    fill.CopyFrom(fills[0])  # to read an attribute that is not there makes one
     default = {tf.string: "", tf.bool: False}.get(values, -1)
     if fill.op in _FROM_FILE:
         initializer = tf2.lookup.TextFileInitializer(
