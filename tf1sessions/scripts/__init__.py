@@ -29,6 +29,7 @@ What runs where::
                                                   frames.py        leaves our frames out of tracebacks
                                                   python2.py       recognises Python 2
                                                   notebooks.py     cells and magics
+                                                built_graph.py  a function that builds a graph, for convert
 
 :func:`install` gives the current process the TF1 face, for programs that are started by something else.
 """
