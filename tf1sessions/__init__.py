@@ -486,6 +486,7 @@ below, and there are no circles::
       schedules.py       threads made to come in a certain order, or in every one
       trees.py           nested results, compared leaf by leaf
       hammering.py       a function called by many threads at once
+      assertions.py      what tests claim about graphs, sessions and results
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run
