@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ConversionError, UsageError
-from tf1sessions.models.interface import Interface, TensorSpec
+from tf1sessions.models.interface import DEFAULT_NAMES, GUESSED, Interface, TensorSpec
 from tf1sessions.models.wiring import node_of
 from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.graphs.references import TABLES, Part
@@ -39,6 +39,8 @@ from tf1sessions.runtime import tf
 __all__ = ["GraphModule", "function"]
 
 tf2: Any = tf.compat.v2
+
+_SERVING = DEFAULT_NAMES[0]
 
 
 def function(
@@ -246,9 +248,10 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
     def export_signatures(self) -> dict[str, Any]:
         """Concrete functions for ``tf.saved_model.save(module, folder, signatures=module.export_signatures())``.
 
-        Those of the signatures, and the train steps where there is no signature of their name.
+        Those of the signatures, and the train steps where there is no signature of their name. A signature that was
+        guessed is the one for serving.
         """
-        calls = dict(self._calls.by_signature)
+        calls = {_SERVING if name == GUESSED else name: call for name, call in self._calls.by_signature.items()}
         for name, call in self._calls.steps.items():
             if name != "update":
                 calls.setdefault(name, call)
