@@ -335,12 +335,15 @@ class SessionPool(concurrent.futures.Executor):
 
     def _start(self, job: Job) -> bool:
         """Marks a job as running; False when it was cancelled."""
-        with self._condition:
+        with self._lock:
             if not job.begin():
                 return False
             job.started = time.monotonic()
-            statistics = self._count(waiting=-1, running=1)
-        self._tell(job, "running", 0.0, statistics)
+            self._counts["waiting"] -= 1
+            self._counts["running"] += 1
+            statistics = None if self._progress is None else self._statistics
+        if statistics is not None:
+            self._tell(job, "running", 0.0, statistics)
         return True
 
     def _finish(self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None) -> bool:

@@ -315,7 +315,7 @@ class ProcessSessionPool(SessionPool):
 
     def _on_cancelled(self, job: Job) -> None:
         assert isinstance(job, _ProcessJob)
-        with self._condition:
+        with self._lock:
             if job.future.job is None:  # another thread was first
                 return
             job.future.job = None
@@ -333,7 +333,7 @@ class ProcessSessionPool(SessionPool):
 
     def _attach(self, jobs: list[_ProcessJob], worker: PoolWorker, building: bool = False) -> list[_ProcessJob]:
         """Makes a worker the jobs', to be stopped with them. Returns those that were not cancelled."""
-        with self._condition:
+        with self._lock:
             jobs = [job for job in jobs if not job.ended]
             if not building:
                 worker.prepare(len(jobs))
@@ -449,7 +449,7 @@ class ProcessSessionPool(SessionPool):
         """Lets others take jobs that have not begun."""
         if not jobs:
             return
-        with self._condition:
+        with self._lock:
             for job in reversed(jobs):
                 job.seat = job.worker = job.index = None
                 if not job.ended:
@@ -502,7 +502,7 @@ class ProcessSessionPool(SessionPool):
             if reply.errors:
                 reply = dataclasses.replace(reply, place="set up" if reply.place == "pickle" else "build")
         finally:
-            with self._condition:
+            with self._lock:
                 job.worker = None
         return None if worker.doomed else reply
 
@@ -537,27 +537,34 @@ class ProcessSessionPool(SessionPool):
             for job, reply in ended:
                 self._end(job, reply)
             return
-        others = []
+        failed = []
         watched = []
-        succeeded, seconds = 0, 0.0
-        with self._lock:  # most jobs that go together are ended here
+        had_started = had_not = 0
+        busy_seconds, now = 0.0, time.monotonic()
+        with self._lock:
             for job, reply in ended:
-                if job.started is not None or reply.errors:
-                    others.append((job, reply))
+                if reply.errors:
+                    failed.append((job, reply))
                 elif not job.ended:
                     job.ended = True
-                    if job.end(reply.result, None):
-                        succeeded += 1
-                        seconds += reply.seconds
-                        if job.future.is_watched:
-                            watched.append(job.future)
+                    if not job.end(reply.result, None):
+                        continue  # cancelled: its callback counts it
+                    if job.started is None:  # as most that go together
+                        had_not += 1
+                        busy_seconds += reply.seconds
+                    else:
+                        had_started += 1
+                        busy_seconds += max(now - job.started, reply.seconds)
+                    if job.future.is_watched:
+                        watched.append(job.future)
             counts = self._counts
-            counts["waiting"] -= succeeded
-            counts["succeeded"] += succeeded
-            counts["busy_seconds"] += seconds
+            counts["waiting"] -= had_not
+            counts["running"] -= had_started
+            counts["succeeded"] += had_not + had_started
+            counts["busy_seconds"] += busy_seconds
         for future in watched:
             future.call_back()
-        for job, reply in others:
+        for job, reply in failed:
             self._end(job, reply)
 
     def _end(self, job: _ProcessJob, reply: Reply) -> None:
@@ -573,9 +580,15 @@ class ProcessSessionPool(SessionPool):
 
     def _learn_all(self, ended: Sequence[tuple[_ProcessJob, Reply]]) -> None:
         """Takes in how long jobs took."""
-        for kind, jobs in itertools.groupby(ended, lambda one: one[0].kind):
-            if took := [reply.seconds for _, reply in jobs if reply.seconds]:
-                self._learn(kind, sum(took) / len(took), len(took))
+        at = 0
+        while at < len(ended):
+            kind = ended[at][0].kind
+            secs, first = 0.0, at
+            while at < len(ended) and ended[at][0].kind == kind:
+                secs += ended[at][1].seconds
+                at += 1
+            if secs:
+                self._learn(kind, secs / (at - first), at - first)
 
     def _learn(self, kind: tuple[str, str], secs: float, jobs: int = 1) -> None:
         """Takes in how long jobs took, each. One that a busy machine has kept waiting must not hide that all are
@@ -671,7 +684,7 @@ class ProcessSessionPool(SessionPool):
         if self._is_inherited():
             self._shut = True
             return
-        with self._condition:
+        with self._lock:
             self._shut = True
             cancelled: list[_ProcessJob] = []
             if cancel_futures:
@@ -692,7 +705,7 @@ class ProcessSessionPool(SessionPool):
         """Cancels waiting and running jobs; the workers of these are killed."""
         if self._is_inherited():
             return
-        with self._condition:
+        with self._lock:
             jobs = [*self._waiting, *self._taken()]
             self._waiting.clear()
         for job in jobs:
@@ -712,7 +725,7 @@ class ProcessSessionPool(SessionPool):
 
     def _release(self) -> None:
         """Gives the server back, when the last thread has ended."""
-        with self._condition:
+        with self._lock:
             first, self._releasing = not self._releasing, True
         if not first:
             return
@@ -856,7 +869,7 @@ class _Message:
         rest = self._left()
         again = rest.pop(0) if rest and rest[0].started is not None and not rest[0].ended else None
         self._pool._give_back(rest)
-        with self._pool._condition:  # nobody stops the worker for them any more
+        with self._pool._lock:  # nobody stops the worker for them any more
             for job in self._jobs:
                 job.worker = None
         self._seat.jobs += len(self._replied)
