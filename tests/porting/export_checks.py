@@ -84,6 +84,7 @@ def check_a_training_graph() -> None:
         found = converted(MODELS / "training", here / "out", train=True)
         assert list(found.functions) == ["update", "train"] and "runs step" in found.functions["train"]
         assert "global_step" in {each.name for each in found.variables}
+        assert found.proof is not None and list(found.proof.not_compared) == ["update", "train"]
         loaded = tf.saved_model.load(str(here / "out"))
         step = loaded.by_name["global_step"]
         given = {"images": tf.constant(IMAGES), "labels": tf.constant([0, 1, 2, 0, 1], tf.int64)}
