@@ -273,6 +273,31 @@ def test_causes_are_told(tmp_path: Path) -> None:
     assert "hidden/kernel/Initializer" in first.causes[0]
 
 
+def test_steps_that_adam_makes_of_rounding_are_told(tmp_path: Path) -> None:
+    def change(size: float) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+        def adam(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+            for name, value in (("hidden/bias", size), ("out/bias", 1.0)):
+                arrays[series_of(index, "last", f"{name}/Momentum")][:] = value
+            for series in index["series"]:
+                series["name"] = series["name"].replace("Momentum", "Adam_1")
+
+        return adam
+
+    def moved(size: float) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+        def both(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+            change(size)(index, arrays)
+            arrays[series_of(index, "last", "hidden/bias")][:] += 1
+
+        return both
+
+    for size, told in ((1e-12, True), (1e-2, False)):
+        left, right = edited(tmp_path / "left.npz", change(size)), edited(tmp_path / "right.npz", moved(size))
+        with left, right:
+            first = compare(left, right).first
+        assert first is not None and first.tensor.name == "hidden/bias"
+        assert any("gradients of hidden/bias are nothing but rounding" in cause for cause in first.causes) is told
+
+
 def test_shapes_dtypes_texts_and_summaries_that_differ(tmp_path: Path) -> None:
     def shaped(index: dict[str, Any], arrays: dict[str, Any]) -> None:
         name = series_of(index, "extra", "hidden/bias/read:0")

@@ -409,11 +409,8 @@ class _Kind(object):
         fed = set(feeds)
         needed = closure(fetches, targets, fed)
         self.extras = [] if how == "partial_run" else _extras(graph, needed, {t.name for t in fetches} | fed, options)
-        self.written = [
-            operation.inputs[0].op.name
-            for operation in needed.values()
-            if operation.type in ("Assign", "AssignVariableOp") and operation.inputs
-        ]
+        assigns = [each for each in needed.values() if each.type in ("Assign", "AssignVariableOp") and len(each.inputs)]
+        self.written = [each.inputs[0].op.name for each in sorted(assigns, key=lambda each: getattr(each, "_id", 0))]
         self.fetches = [tensor.name for tensor in fetches]
         self.entry = {
             "how": how,

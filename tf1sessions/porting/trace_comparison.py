@@ -39,6 +39,10 @@ _BLOCK = 1 << 20
 _ROLES = ("feed", "initial", "fetch", "extra", "variable", "last")
 #: In which order what belongs to one call comes about.
 _RANK = {"feed": 0, "fetch": 1, "extra": 1, "initial": 2, "variable": 2, "last": 2}
+#: From which part of the largest gradients on gradients count as rounding alone. Arbitrary: 24 bits are 6e-8, and
+#: what cancels is a sum over many.
+_NOISE = 3e-5
+_UNSEEDED = "has no seed"
 _SHOWN = {
     "feed": "what is fed to",
     "initial": "the initial value of",
@@ -324,7 +328,7 @@ class _Alignment:
             other = self.right.graphs.get(number, {}).get("seeds", {})
             for name, seeds in graph.get("seeds", {}).items():
                 if not any(seeds) or not any(other.get(name, [1])):
-                    found[name] = "has no seed: it draws anew in each run"
+                    found[name] = f"{_UNSEEDED}: it draws anew in each run"
                 elif name in other and other[name] != seeds:
                     found[name] = f"has the seeds {tuple(seeds)} on the left and {tuple(other[name])} on the right"
         return found
@@ -607,7 +611,8 @@ def _causes(
         yield f"it reads {name}, which the same call changes: which of the two comes first is chance"
     for name in sources:
         if name in random:
-            yield f"{name} {random[name]}; give the seeds of the trace"
+            drawn = "; give the initial values of the trace" if parted.role == "initial" else ""
+            yield f"{name} {random[name]}{drawn if _UNSEEDED in random[name] else '; give the seeds of the trace'}"
     began = [tensor for tensor in told if tensor.role == "initial" and not tensor.equal]
     if parted.role != "initial" and began:
         yield f"{len(began)} variables began otherwise, {began[0].name} among them; give those of the trace"
@@ -616,8 +621,28 @@ def _causes(
         if name in random and name not in sources and parted.role not in ("feed", "initial"):
             yield f"the training step draws from {name}, which {random[name]}"
             break
+    if parted.role != "initial" and (noise := _moved_by_noise(alignment, told, parted.session)):
+        more = f" and of {len(noise) - 1} more" if len(noise) > 1 else ""
+        yield f"the gradients of {noise[0]}{more} are nothing but rounding, and Adam makes whole steps of them"
     if parted.growth and _drifts(parted):
         yield "the error grows from call to call, as rounding does in a training: nothing parts at once"
+
+
+def _moved_by_noise(alignment: _Alignment, told: Sequence[StepTensor], session: int) -> list[str]:
+    """The variables that parted though their gradients, by Adam's averages of their squares, were as good as nought.
+
+    Such are biases before a batch normalisation, which takes them away again.
+    """
+    last = alignment.left.variables(session)
+    sizes = {
+        name.removesuffix("/Adam_1"): float(np.sqrt(np.max(value)))
+        for name, value in last.items()
+        if name.endswith("/Adam_1") and not isinstance(value, Summary) and value.size and value.dtype.kind == "f"
+    }
+    parted = [
+        tensor.name for tensor in told if tensor.role == "last" and not tensor.equal and tensor.session == session
+    ]
+    return [name for name in parted if name in sizes and sizes[name] <= _NOISE * max(sizes.values())]
 
 
 def _drifts(parted: StepTensor) -> bool:
