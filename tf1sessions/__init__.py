@@ -332,6 +332,8 @@ below, and there are no circles::
       preparation.py     what workers run first, so that TensorFlow is there what it is here
       process_worker.py  what a worker of a ProcessSessionPool does
       worker_link.py     ... as its pool sees it
+      process_jobs.py    its jobs, which can be cancelled until they have ended
+      messages.py        those that it gets in one message, to their end
       processes.py       ProcessSessionPool: many sessions, a process each
     scripts/           unmodified TF1 programs
       jobs.py            what is to be run, and under which settings
@@ -396,6 +398,7 @@ below, and there are no circles::
         assignment.py      the best pairing, and whether it is the only one
         matching.py        which variable is which
         optimizers.py      slots and formulas
+        settings.py        what the graph beside a checkpoint tells of them
         plans.py           what is done with each variable
         planning.py        ... and how that is found
         naming.py          names for what is saved

@@ -25,6 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = {}
 # Steps before the checkpoint and after it; and how many of these today's TensorFlow makes before it writes back.
 BEFORE, AFTER, BETWEEN = 4, 6, 2
+# Cases whose graph is beside the checkpoint.
+WITH_GRAPH = {"train_lstm"}
 
 
 def numbers(seed, *shape):
@@ -254,7 +256,8 @@ def record(name, folder):
     if "train" in made:
         told["before"] = losses(made, session, 0, BEFORE)
     saver = v1.train.Saver(**made.get("saver", {}))
-    path = saver.save(session, os.path.join(folder, name, "model.ckpt"), write_meta_graph=False, write_state=False)
+    meta = name in WITH_GRAPH
+    path = saver.save(session, os.path.join(folder, name, "model.ckpt"), write_meta_graph=meta, write_state=False)
     told["files"] = os.path.relpath(path, folder)
     told["values"] = {
         variable.op.name: short(session.run(variable))

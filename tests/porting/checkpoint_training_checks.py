@@ -8,6 +8,7 @@ from typing import Any
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 import tf_keras
 from checkpoint_cases import (
@@ -28,14 +29,18 @@ from checkpoint_cases import (
 from tf1sessions.errors import CheckpointMismatchError, ConversionError, UsageError
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints.optimizers import power_of, steps_of
+from tf1sessions.porting.checkpoints.settings import settings_of
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
+
+
+a_network = functools.cache(network)  # the same one each time: its values are restored
 
 
 def examine(library: str, name: str) -> None:
     """What each pair of a library and an optimizer must do: the same state, and the losses of 1.15.5 from there."""
     case = recorded()[f"train_{name}"]
-    model, optimizer = network(LIBRARIES[library][0]), optimizer_of(library, name)
+    model, optimizer = a_network(LIBRARIES[library][0]), optimizer_of(library, name)
     plan = checkpoints.restore(file_of(f"train_{name}"), model, optimizer)
     assert int(optimizer.iterations.numpy()) == BEFORE
     assert {old for row in plan.rows for old in row.sources} | set(plan.unused) == case["values"].keys()
@@ -277,6 +282,63 @@ def check_formulas_that_part_are_told() -> None:
     assert "to the root" in notes("legacy", "adagrad") and notes("keras", "adagrad") == ""
     assert "learning_rate_power" in notes("keras", "ftrl")
     assert "constant rate" in notes("keras", "momentum") and notes("keras", "sgd") == ""
+
+
+def check_the_graph_beside_a_checkpoint_tells_its_settings() -> None:
+    assert settings_of(file_of("train_lstm"), {"dense/kernel", "rnn/basic_lstm_cell/kernel"}) == given(
+        learning_rate=0.05, beta_1=0.9, beta_2=0.999, epsilon=1e-8
+    )
+    assert settings_of(file_of("train_lstm"), {"others"}) == settings_of(file_of("train_adam"), {"out/bias"}) == {}
+    model = made(keras, (4, 3), keras.layers.LSTM(2), keras.layers.Dense(1))
+    plan = checkpoints.plan(file_of("train_lstm"), model, keras.optimizers.Adam(0.1, beta_1=0.8, epsilon=1e-8))
+    notes = " ".join(plan.notes)
+    assert "learning_rate is 0.1 here and 0.05 in the checkpoint's graph" in notes
+    assert "beta_1 is 0.8 here and 0.9" in notes and "epsilon" not in notes and "beta_2" not in notes
+    plan = checkpoints.plan(file_of("train_lstm"), model, keras.optimizers.Adam(0.05))
+    assert "epsilon is 1e-07 here and 1e-08 in the checkpoint's graph" in " ".join(plan.notes)
+
+
+def given(**settings: float) -> Any:
+    return pytest.approx(settings, rel=1e-5)
+
+
+def check_settings_of_each_optimizer_are_found() -> None:
+    """In the graphs that today's TensorFlow makes, with gradients of rows and of whole variables."""
+    train = tf.compat.v1.train
+    for optimizer, settings in (
+        (train.GradientDescentOptimizer(0.3), given(learning_rate=0.3)),
+        (train.MomentumOptimizer(0.3, 0.8), given(learning_rate=0.3, momentum=0.8)),
+        (train.AdamOptimizer(0.3, 0.8, 0.99, 1e-3), given(learning_rate=0.3, beta_1=0.8, beta_2=0.99, epsilon=1e-3)),
+        (train.RMSPropOptimizer(0.3, 0.8, 0.1), given(learning_rate=0.3, rho=0.8, momentum=0.1, epsilon=1e-10)),
+        (
+            train.RMSPropOptimizer(0.3, 0.8, 0.1, centered=True),
+            given(learning_rate=0.3, rho=0.8, momentum=0.1, epsilon=1e-10),
+        ),
+        (train.AdagradOptimizer(0.3), given(learning_rate=0.3)),
+        (train.AdadeltaOptimizer(0.3, 0.8, 1e-3), given(learning_rate=0.3, rho=0.8, epsilon=1e-3)),
+        (
+            train.FtrlOptimizer(0.3, -0.4, 0.1, 0.01, 0.02),
+            given(
+                learning_rate=0.3,
+                learning_rate_power=-0.4,
+                l1_regularization_strength=0.01,
+                l2_regularization_strength=0.02,
+            ),
+        ),
+    ):
+        with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+            table = tf.compat.v1.get_variable("table", [4, 2])
+            dense = tf.compat.v1.get_variable("dense", [2])
+            loss = tf.reduce_sum(tf.square(tf.gather(table, [1, 2]) * dense))
+            optimizer.minimize(loss)
+            with tf.compat.v1.Session() as session:
+                session.run(tf.compat.v1.global_variables_initializer())
+                train.Saver().save(session, f"{folder}/x")
+            composed = isinstance(
+                optimizer, train.AdamOptimizer | train.GradientDescentOptimizer
+            )  # their steps of rows
+            for names in ({"dense"}, {"dense", "table"}, *([] if composed else [{"table"}])):
+                assert settings_of(f"{folder}/x", names) == settings, (optimizer.get_name(), names)
 
 
 def check_an_epsilon_that_matters() -> None:

@@ -10,8 +10,8 @@
 user gives · ``conversion.py`` a bare checkpoint in the other form · ``objects.py`` the variables of objects by name ·
 ``names.py`` what TensorFlow 1's names say · ``layouts.py`` how values lie in layers · ``assignment.py`` the best
 pairing, and whether it is the only one · ``matching.py`` which variable is which · ``optimizers.py`` slots, formulas ·
-``plans.py`` what is done with each variable · ``planning.py`` how that is found · ``naming.py`` names for what is
-saved · ``transfer.py`` values from here to there
+``settings.py`` what the graph beside a checkpoint tells of them · ``plans.py`` what is done with each variable ·
+``planning.py`` how that is found · ``naming.py`` names for what is saved · ``transfer.py`` values from here to there
 """
 
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint, convert

@@ -385,7 +385,8 @@ def _cell_fit(source: _Group, target: _Group, forget_bias: float) -> _Pairs | No
     elif gates in (1, 4):
         parts = ["kernel", "bias"][: len(roles) - 1]
         expected = [(inputs + units, width), (width,)][: len(parts)]
-        layout = Cell(inputs, (0, 2, 1, 3) if gates == 4 else (0,), forget_bias if gates == 4 else 0.0)
+        in_bias = gates == 1 or "cudnn_compatible_lstm_cell" in source.scope  # which has no forget_bias
+        layout = Cell(inputs, (0, 2, 1, 3) if gates == 4 else (0,), 0.0 if in_bias else forget_bias)
     else:
         return None
     if source.roles.keys() != set(parts) or [source.roles[part].shape for part in parts] != expected:

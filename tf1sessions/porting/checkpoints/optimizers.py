@@ -8,7 +8,8 @@ formulas were read in, and measured against, TensorFlow 1.15.5, tf_keras 2.21 an
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ from tf1sessions.porting.checkpoints.objects import library_of
 from tf1sessions.runtime import tf
 
 __all__ = ["KINDS", "Kind", "ModernOptimizer", "Slot", "power_of", "steps_of"]
+
+
+#: Settings that the graph of a checkpoint tells, by the names that Keras has for them.
+Told = Mapping[str, float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,13 +56,17 @@ class Kind:
         name: TensorFlow 1's name, which its slots have.
         slots: In the order in which TensorFlow 1 makes them.
         powers: Whether TensorFlow 1 keeps ``beta1_power`` and ``beta2_power``.
-        differences: What training on will do otherwise, given the optimizer and whether it is a legacy one.
+        differences: What training on will do otherwise, given the optimizer, whether it is a legacy one, and what the
+            graph of the checkpoint tells.
+        settings: Numbers that both sides are made with, by the names that Keras has for them; besides the learning rate
+            and epsilon.
     """
 
     name: str
     slots: Callable[[Any], Sequence[Slot]]
     powers: bool = False
-    differences: Callable[[Any, bool], list[str]] = lambda optimizer, legacy: []
+    differences: Callable[[Any, bool, Told], list[str]] = lambda optimizer, legacy, told: []
+    settings: tuple[str, ...] = ()
 
 
 def _momentum(optimizer: Any) -> bool:
@@ -71,24 +80,26 @@ def _number(optimizer: Any, name: str) -> float:
     return float(value.numpy() if hasattr(value, "numpy") else value)
 
 
-def _epsilon_note(optimizer: Any, default: str, where: str = "") -> list[str]:
-    epsilon = _number(optimizer, "epsilon")
-    if f"{epsilon:g}" == f"{float(default):g}":
+def _epsilon_note(optimizer: Any, told: Told, default: str, where: str) -> list[str]:
+    epsilon, other = _number(optimizer, "epsilon"), told.get("epsilon", float(default))
+    if math.isclose(epsilon, other, rel_tol=1e-5):
         return []
+    if "epsilon" in told:
+        return [f"epsilon is {epsilon:g} here and {other:g} in the checkpoint's graph. {where}"]
     return [
         f"epsilon is {epsilon:g} here; TensorFlow 1's default is {default}, and a checkpoint does not tell what was "
-        f"used{where}"
+        f"used. {where}"
     ]
 
 
-def _adam_notes(optimizer: Any, legacy: bool) -> list[str]:
-    notes = _epsilon_note(optimizer, "1e-8", ". Both add it to sqrt(v), outside the root, before bias correction")
+def _adam_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
+    notes = _epsilon_note(optimizer, told, "1e-8", "Both add it to sqrt(v), outside the root, before bias correction")
     if getattr(optimizer, "amsgrad", False):
         notes.append("amsgrad is set here; TensorFlow 1's Adam has none, so its largest velocities begin anew")
     return notes
 
 
-def _sgd_notes(optimizer: Any, legacy: bool) -> list[str]:
+def _sgd_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
     if not _momentum(optimizer):
         return []
     return [
@@ -98,17 +109,17 @@ def _sgd_notes(optimizer: Any, legacy: bool) -> list[str]:
     ]
 
 
-def _rms_notes(optimizer: Any, legacy: bool) -> list[str]:
+def _rms_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
     if legacy and not _momentum(optimizer):
         return [
             "tf_keras.optimizers.legacy.RMSprop without momentum adds epsilon to the root; TensorFlow 1 adds it under "
             "the root. The steps differ where gradients are small: use tf_keras.optimizers.RMSprop, which is as "
             "TensorFlow 1"
         ]
-    return _epsilon_note(optimizer, "1e-10", ". Both add it under the root")
+    return _epsilon_note(optimizer, told, "1e-10", "Both add it under the root")
 
 
-def _adagrad_notes(optimizer: Any, legacy: bool) -> list[str]:
+def _adagrad_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
     epsilon = _number(optimizer, "epsilon")
     place = "to the root" if legacy else "under the root"
     if not epsilon:
@@ -116,16 +127,18 @@ def _adagrad_notes(optimizer: Any, legacy: bool) -> list[str]:
     return [f"epsilon {epsilon:g} is added {place}; TensorFlow 1's Adagrad has none, which epsilon=0 is"]
 
 
-def _adadelta_notes(optimizer: Any, legacy: bool) -> list[str]:
-    return _epsilon_note(optimizer, "1e-8", ". Both add it under the roots")
+def _adadelta_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
+    return _epsilon_note(optimizer, told, "1e-8", "Both add it under the roots")
 
 
-def _ftrl_notes(optimizer: Any, legacy: bool) -> list[str]:
-    power = _number(optimizer, "learning_rate_power")
-    notes = [
-        "the accumulators 'linear' depend on the learning rate and on learning_rate_power (here "
-        f"{power:g}), which must be those of TensorFlow 1"
-    ]
+def _ftrl_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
+    notes = []
+    if "learning_rate_power" not in told or "learning_rate" not in told:
+        power = _number(optimizer, "learning_rate_power")
+        notes.append(
+            "the accumulators 'linear' depend on the learning rate and on learning_rate_power (here "
+            f"{power:g}), which must be those of TensorFlow 1"
+        )
     if _number(optimizer, "beta"):
         notes.append(f"beta is {_number(optimizer, 'beta'):g} here; TensorFlow 1's Ftrl has none, which beta=0 is")
     return notes
@@ -148,6 +161,7 @@ KINDS = {
         lambda optimizer: [Slot("m", ("_momentums",), "m"), Slot("v", ("_velocities",), "v")],
         powers=True,
         differences=_adam_notes,
+        settings=("beta_1", "beta_2"),
     ),
     "SGD": Kind(
         "Momentum",
@@ -155,8 +169,9 @@ KINDS = {
             [Slot("momentum", ("momentums", "_momentums"), "momentum", scaled=True)] if _momentum(optimizer) else []
         ),
         differences=_sgd_notes,
+        settings=("momentum",),
     ),
-    "RMSprop": Kind("RMSProp", _rms_slots, differences=_rms_notes),
+    "RMSprop": Kind("RMSProp", _rms_slots, differences=_rms_notes, settings=("rho", "momentum")),
     "Adagrad": Kind(
         "Adagrad",
         lambda optimizer: [Slot("sum of squares", ("_accumulators",), "accumulator")],
@@ -169,6 +184,7 @@ KINDS = {
             Slot("mean of squared updates", ("_accumulated_delta_vars",), "accum_var"),
         ],
         differences=_adadelta_notes,
+        settings=("rho",),
     ),
     "Ftrl": Kind(
         "Ftrl",
@@ -177,6 +193,7 @@ KINDS = {
             Slot("linear", ("_linears",), "linear"),
         ],
         differences=_ftrl_notes,
+        settings=("l1_regularization_strength", "l2_regularization_strength", "learning_rate_power"),
     ),
 }
 
@@ -209,10 +226,17 @@ class ModernOptimizer:
         """The slots of each variable, in TensorFlow 1's order."""
         return list(self.kind.slots(self.optimizer))
 
-    @property
-    def differences(self) -> list[str]:
-        """What training on does otherwise than on TensorFlow 1, in sentences."""
-        notes = self.kind.differences(self.optimizer, self.legacy)
+    def differences(self, told: Told) -> list[str]:
+        """What training on does otherwise than on TensorFlow 1, in sentences.
+
+        Args:
+            told: What the graph of the checkpoint tells.
+        """
+        notes = self.kind.differences(self.optimizer, self.legacy, told)
+        for name in ("learning_rate", *self.kind.settings):
+            here = self.learning_rate() if name == "learning_rate" else self.setting(name)
+            if name in told and not math.isclose(here, told[name], rel_tol=1e-5, abs_tol=1e-12):
+                notes.append(f"{name} is {here:g} here and {told[name]:g} in the checkpoint's graph")
         return [f"{type(self.optimizer).__name__}: {note}." for note in notes]
 
     def learning_rate(self) -> float:
@@ -221,13 +245,6 @@ class ModernOptimizer:
             return float(self.optimizer._decayed_lr(tf.float32).numpy())
         rate = self.optimizer.learning_rate
         return float(np.asarray(rate.numpy() if hasattr(rate, "numpy") else rate))
-
-    def has_schedule(self) -> bool:
-        """Whether its learning rate follows the step."""
-        rate = getattr(self.optimizer, "_learning_rate", None) or getattr(self.optimizer, "_hyper", {}).get(
-            "learning_rate"
-        )
-        return "Schedule" in "".join(each.__name__ for each in type(rate).__mro__)
 
     def setting(self, name: str) -> float:
         """A number that it was made with, such as ``beta_1``."""

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tf1sessions.errors import UsageError
+from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Layout, Scaled
 from tf1sessions.porting.checkpoints.matching import Match, Matching, match
 from tf1sessions.porting.checkpoints.names import Derived, derived_of, is_counter
@@ -25,6 +25,7 @@ from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer, Slot, st
 from tf1sessions.porting.checkpoints.plans import Filled, Plan, Problem, Row, Steps
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Patterns, Renaming, reason_for
+from tf1sessions.porting.checkpoints.settings import settings_of
 
 __all__ = ["Planner", "Request"]
 
@@ -63,6 +64,7 @@ class Planner:
         where: The checkpoint, for messages.
         read: Reads a value of the checkpoint; None where the checkpoint is yet to be written.
         matches: What belongs together, where that is known.
+        prefix: The prefix of the checkpoint, beside which its graph may be.
 
     Attributes:
         holders: The variables of the objects by name, and those of the optimizer.
@@ -75,6 +77,7 @@ class Planner:
         where: str,
         read: Callable[[str], Any] | None,
         matches: list[Match] | None = None,
+        prefix: str = "",
     ) -> None:
         self.specs = specs
         self.request = request
@@ -83,6 +86,7 @@ class Planner:
         self.holders: dict[str, Holder] = holders_of(request.target)
         self.modern = ModernOptimizer(request.optimizer) if request.optimizer not in (None, False) else None
         self.known = matches
+        self.prefix = prefix
         self.rows: list[Row] = []
         self.unused: dict[str, str] = {}
         self.kept: dict[str, str] = {}
@@ -90,6 +94,8 @@ class Planner:
         self.notes: list[str] = []
         self.done: set[str] = set()  # names of the checkpoint that are accounted for
         self.derived: dict[str, Derived] = {}
+        self.made_for: dict[Derived, list[str]] = {}  # the other way round
+        self.averages: dict[str, str] = {}  # of a variable, by its name
         self.counters: dict[str, str] = {}
 
     def plan(self) -> Plan:
@@ -100,7 +106,7 @@ class Planner:
         self._rows_of(matching.matches)
         if self.modern is not None:
             self._slots(matching.matches)
-            self.notes += self.modern.differences
+            self.notes += self.modern.differences(self._told(matching.matches))
         self._averages(matching.matches)
         self._steps()
         self._left(matching)
@@ -138,12 +144,19 @@ class Planner:
         for name, spec in self.specs.items():
             wanted = name in self.holders or renaming(name) in self.holders
             if not wanted and name in derived:
-                self.derived[name] = derived[name]
+                self._is_derived(name, derived[name])
             elif not wanted and not spec.shape and (counter := is_counter(name)):
                 self.counters[name] = counter
             elif name not in self.done:
                 plain[name] = spec
         return plain
+
+    def _is_derived(self, name: str, derived: Derived) -> None:
+        self.derived[name] = derived
+        if name not in self.done:
+            self.made_for.setdefault(derived, []).append(name)
+            if derived.is_average:
+                self.averages.setdefault(derived.base, name)
 
     def _matching(self, plain: Mapping[str, Spec]) -> Matching:
         if self.known is not None:
@@ -156,7 +169,7 @@ class Planner:
         for each in matches:
             sources = each.sources
             if averaged:
-                sources = tuple(self._average_of(name) or name for name in sources)
+                sources = tuple(self.averages.get(name, name) for name in sources)
                 for name, taken in zip(each.sources, sources, strict=True):
                     if name != taken:
                         self._leave(name, "its moving average is taken")
@@ -198,6 +211,14 @@ class Planner:
                         layout = Scaled(-self._rate(), layout)
                     self._add(Row(tuple(name for name in names if name), targets, layout, "slot"))
 
+    def _told(self, matches: list[Match]) -> dict[str, float]:
+        """The settings of the optimizer in the checkpoint's own graph."""
+        try:
+            return settings_of(self.prefix, {name for each in matches for name in each.sources}) if self.prefix else {}
+        except ModelFileError as error:
+            self.notes.append(f"The graph beside the checkpoint tells nothing of the optimizer: {error}")
+            return {}
+
     def _rate(self) -> float:
         assert self.modern is not None
         rate = self.modern.learning_rate()
@@ -221,11 +242,7 @@ class Planner:
     def _slot_of(self, base: str, number: int) -> str | None:
         """The name of a variable's slot by its number, in whichever scope."""
         name, start = self._slot_maker()
-        found = [
-            slot
-            for slot, derived in self.derived.items()
-            if derived == Derived(base, name, start + number) and slot not in self.unused
-        ]
+        found = self.made_for.get(Derived(base, name, start + number))
         return found[0] if found else None
 
     def _missing_slots(self, each: Match, names: list[str | None], slot: Slot, number: int) -> None:
@@ -257,14 +274,6 @@ class Planner:
 
     # ------------------------------------------------------------------------------------------------ averages, steps
 
-    def _average_of(self, name: str) -> str | None:
-        found = [
-            average
-            for average, derived in self.derived.items()
-            if derived.base == name and derived.is_average and average not in self.unused
-        ]
-        return found[0] if found else None
-
     def _averages(self, matches: list[Match]) -> None:
         averages = self.request.averages
         if averages == "variables":
@@ -277,7 +286,7 @@ class Planner:
         if averages is None and not (self.modern is not None and self.modern.keeps_averages):
             return
         for each in matches:
-            names = [self._average_of(name) for name in each.sources]
+            names = [self.averages.get(name) for name in each.sources]
             if None in names:
                 continue
             targets = tuple(f"average of {name}" for name in each.targets)

@@ -47,7 +47,7 @@ def plan(
     """
     values = checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)
     request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
-    return Planner(values.specs, request, f"the checkpoint {values.path!r}", values.__getitem__).plan()
+    return _planner(values, request).plan()
 
 
 def restore(
@@ -113,7 +113,7 @@ def restore(
     """
     values = checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)
     request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
-    planner = Planner(values.specs, request, f"the checkpoint {values.path!r}", values.__getitem__)
+    planner = _planner(values, request)
     result = planner.plan()
     if dry_run:
         return result
@@ -183,7 +183,7 @@ def save_named(
     if like is not None:
         values = like if isinstance(like, NamedValues) else read(like)
         request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
-        planner = Planner(values.specs, request, where, None)
+        planner = Planner(values.specs, request, where, None, prefix=values.path)
     else:
         request = Request(target, optimizer, None, None, kept, averages, step, optimizer_name, forget_bias)
         naming = Naming(request, names)
@@ -201,6 +201,10 @@ def save_named(
             for name, value in zip(row.sources, old, strict=True):
                 writer.add(name, np.asarray(value).astype(planner.specs[name].dtype, copy=False))
     return result
+
+
+def _planner(values: NamedValues, request: Request) -> Planner:
+    return Planner(values.specs, request, f"the checkpoint {values.path!r}", values.__getitem__, prefix=values.path)
 
 
 def _trainable(target: Any, holders: Mapping[str, Holder]) -> list[Any]:
