@@ -146,6 +146,9 @@ def check_builders_that_do_not_fit() -> None:
     )
     assert "it returns 3 for" in raised(UsageError, lambda: porting.function(lambda: 3))
     assert "the source is 3" in raised(UsageError, lambda: porting.function(3))  # type: ignore[arg-type]
+    for option, value in (("tags", ["serve"]), ("signature", "a"), ("outputs", ["y"]), ("initialize", True)):
+        message = raised(UsageError, lambda option=option, value=value: module_of(dense, **{option: value}))
+        assert f"{option} is {value!r}" in message and f"Leave {option}= out" in message
     message = raised(UsageError, lambda: porting.function(dense, inputs={"x": "float"}))
     assert "inputs= has 'float' for 'x'" in message
 

@@ -112,8 +112,9 @@ def open_source(
         ModelError: As :func:`tf1sessions.load`.
         UsageError: As there; or a function whose inputs are not told.
     """
-    prefix = None if checkpoint is None else files.checkpoint_prefix(checkpoint)
+    given = {"tags": tags, "initialize": initialize or None, "allow_ops": allow_ops or None}
     if isinstance(source, Model):
+        _refuse_options("a Model has been loaded already", {**given, "checkpoint": checkpoint})
         return _of_model(source, signature, inputs, outputs)
     if not isinstance(source, str | os.PathLike):
         if not callable(source):
@@ -122,16 +123,30 @@ def open_source(
                 where="porting.function()",
                 next_step="Give a path, a Model of tf1sessions.load(), or a Python function that builds a graph.",
             )
-        return _of_function(source, inputs, outputs, prefix)
+        _refuse_options("a function has one graph, of its own", {**given, "signature": signature, "outputs": outputs})
+        return _of_function(source, inputs, None if checkpoint is None else files.checkpoint_prefix(checkpoint))
     artifact = files.read(source, tags)
     _refuse_version_2(artifact)
-    if prefix is not None:
-        artifact = dataclasses.replace(artifact, checkpoint=prefix)
+    if checkpoint is not None:
+        artifact = dataclasses.replace(artifact, checkpoint=files.checkpoint_prefix(checkpoint))
     prepared = Prepared(artifact, inputs, outputs, allow_ops)
     notes = [*prepared.notes]
     chosen = default_signature(prepared.interfaces, signature, notes)
     values = Values(prepared, initialize=initialize)
     return Source(artifact.path, prepared, chosen, values, notes=(*notes, *prepared.interfaces[chosen].notes))
+
+
+def _refuse_options(why: str, given: Mapping[str, Any]) -> None:
+    """What would have no effect is an error.
+
+    Raises:
+        UsageError: One of these is not None.
+    """
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"{name} is {value!r}, and {why}", where="porting.function()", next_step=f"Leave {name}= out."
+            )
 
 
 def _refuse_version_2(artifact: Artifact) -> None:
@@ -158,11 +173,9 @@ def _of_model(model: Model, signature: str | None, inputs: Any, outputs: Any) ->
 # --------------------------------------------------------------------------------------- a function that builds a graph
 
 
-def _of_function(build: Callable[..., Any], inputs: Any, outputs: Any, checkpoint: str | None) -> Source:
+def _of_function(build: Callable[..., Any], inputs: Any, checkpoint: str | None) -> Source:
     where = f"function {getattr(build, '__qualname__', repr(build))}"
     _check_parameters(build, inputs, where)
-    if outputs is not None:
-        raise UsageError("outputs= is given for a function", where=where, next_step="Return the outputs from it.")
     with tf.Graph().as_default() as graph:
         if inputs is None:
             taken, given = None, build()
