@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pages import NOTES, blocks, table
 from support import ROOT
 
 from tf1sessions.errors import UsageError
@@ -103,6 +104,25 @@ def test_variables_first_and_last(golden: Trace) -> None:
     assert first.keys() == last.keys()
     assert (first["global_step"], last["global_step"]) == (0, 6)
     assert not first["hidden/bias"].any() and last["hidden/bias"].any()
+
+
+def test_the_page_shows_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = NOTES / "12-recorder.md"
+    (block,) = blocks(page, "py")
+    (tmp_path / "trace.npz").write_bytes(GOLDEN.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, str(page), "exec"), {"__name__": "page"})
+    promised = [line.partition("  # ")[2] for line in block.text.splitlines() if "print(" in line]
+    assert capsys.readouterr().out.splitlines() == promised
+    options = [row[0].strip("`").split()[0] for row in table(page, "Option")]
+    assert sorted(options) == sorted(
+        option
+        for action in recorder._parser()._actions
+        for option in action.option_strings
+        if option not in ("-h", "--help")
+    )
 
 
 def test_numpy_alone_reads_it() -> None:
