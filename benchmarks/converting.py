@@ -5,8 +5,8 @@
 The model is made up, as a checkpoint with its graph and as a frozen graph. Each way is a process of its own, after
 TensorFlow has run an operation there; the ways take turns. "By hand" reads every value into an array and writes all of
 them with SaveV2, once; "convert()" writes a SavedModel, synced to the disk; "with proof" also loads it again, and
-compares it with the model in a session. Prints the seconds, by how much the process's memory grew at its highest, and
-the ratios. What is aimed at: at most twice the time and the memory of reading and writing.
+compares it with the model in a session. Prints the seconds, those of the processor, by how much the process's memory
+grew at its highest, and the ratios. What is aimed at: at most twice the time and the memory of reading and writing.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ import numpy as np
 import tensorflow as tf
 import tf1sessions as t1
 
-def highest():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def usage():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return time.perf_counter(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 source, out = sys.argv[1:]
 t1.porting.convert
 assert float(tf.constant(1.0) + 1.0) == 2.0
-before, start = highest(), time.perf_counter()
+before = usage()
 """
 READ_CHECKPOINT = """
 reader = tf.train.load_checkpoint(source)
@@ -77,7 +78,7 @@ found = t1.porting.convert(source, f"{out}/converted")
 assert list(found.proof.differences.values()) == [0.0], found.proof
 """
 END = """
-print(json.dumps(dict(seconds=time.perf_counter() - start, grown=highest() - before)))
+print(json.dumps([after - start for after, start in zip(usage(), before, strict=True)]))
 """
 WAYS = {
     "checkpoint": {"by hand": READ_CHECKPOINT + SAVE, "convert()": CONVERT, "with proof": PROVE},
@@ -102,7 +103,7 @@ def main() -> None:
     layers = max(1, args.megabytes // 4)
     with tempfile.TemporaryDirectory() as folder:
         run(WRITE, folder, str(layers), str(SIZE))
-        found: dict[str, dict[str, list[dict[str, float]]]] = {
+        found: dict[str, dict[str, list[list[float]]]] = {
             kind: {way: [] for way in ways} for kind, ways in WAYS.items()
         }
         for _ in range(args.rounds):
@@ -111,17 +112,16 @@ def main() -> None:
                     with tempfile.TemporaryDirectory(dir=folder) as out:
                         said = run(BEGIN + code + END, os.path.join(folder, FILES[kind]), out)
                     found[kind][way].append(json.loads(said.splitlines()[-1]))
-    print(
-        f"{layers * SIZE * SIZE * 4 / 2**20:.0f} MB in {layers} variables; medians of {args.rounds} (lowest to highest)"
-    )
+    print(f"{layers * SIZE * SIZE * 4 / 2**20:.0f} MB in {layers} variables; medians of {args.rounds}")
+    print(f"{'':25}{'seconds':>17}{'of the processor':>18}{'memory':>18}")
     for kind, by_way in found.items():
-        hand = [statistics.median(each[key] for each in by_way["by hand"]) for key in ("seconds", "grown")]
+        hand = [statistics.median(values) for values in zip(*by_way["by hand"], strict=True)]
         for way, rounds in by_way.items():
-            seconds, grown = (sorted(each[key] for each in rounds) for key in ("seconds", "grown"))
-            time, memory = statistics.median(seconds), statistics.median(grown)
+            ours = [statistics.median(values) for values in zip(*rounds, strict=True)]
+            times = [f"{value / by:.2f}x" for value, by in zip(ours, hand, strict=True)]
             print(
-                f"{kind:13} {way:11} {time:6.2f} s ({seconds[0]:.2f} to {seconds[-1]:.2f}), {time / hand[0]:.2f}x"
-                f"{memory:8.0f} MB, {memory / hand[1]:.2f}x"
+                f"{kind:13} {way:11}{ours[0]:8.2f} s, {times[0]:>6}{ours[1]:9.2f} s, {times[1]:>6}"
+                f"{ours[2]:8.0f} MB, {times[2]:>6}"
             )
 
 

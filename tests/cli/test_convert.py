@@ -53,9 +53,9 @@ call("no_file", "nothing.py:build", "o")
 call("no_module", "no.such:build", "o")
 
 pathlib.Path("net.py").write_text("""
-import tensorflow as tf
-
 def build():
+    import tensorflow as tf
+
     x = tf.placeholder(tf.float32, [None, 3], name="x")
     loss = tf.reduce_mean(tf.layers.dense(x, 2, name="dense"))
     return {"loss": loss}, tf.train.GradientDescentOptimizer(0.1).minimize(loss)
@@ -72,7 +72,7 @@ report(left=sorted(os.listdir(".")))
 
 @pytest.fixture(scope="module")
 def calls(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
-    return run_python(CODE, str(MODELS), deadline=170).results
+    return run_python(CODE, str(MODELS), deadline=300).results
 
 
 def test_help_names_each_option() -> None:

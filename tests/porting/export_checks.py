@@ -266,3 +266,9 @@ def check_an_input_inside_a_loop() -> None:
             lambda: convert(MODELS / "recurrent", here / "out", inputs=["sequences", inside], outputs=["outputs"]),
         )
         assert f"'{inside}:0', a MatMul inside the loop" in message and os.listdir(here) == []
+
+
+def check_a_program_without_eager_execution() -> None:
+    with folder() as here, instead("require_eager", lambda where: (_ for _ in ()).throw(UsageError("off", where=where))):
+        assert "off (from porting.convert())" in raised(UsageError, lambda: convert(MODELS / "frozen.pb", here / "out"))
+        assert os.listdir(here) == []

@@ -106,6 +106,9 @@ def convert(
         tf.config.list_logical_devices()  # it looks for GPUs, and says what it thinks of their absence
 
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
+    if sys.stderr.isatty():  # what it is at, for who waits
+        logging.basicConfig(format="tf1sessions: %(message)s")
+        logging.getLogger("tf1sessions").setLevel(logging.INFO)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names in a file may be any bytes
     options |= {

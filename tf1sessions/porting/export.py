@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import errno
 import gc
+import logging
 import os
 import re
 import tempfile
@@ -31,7 +32,7 @@ from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
 from tf1sessions.porting.conversion import Conversion, Proof
-from tf1sessions.porting.modules import GraphModule
+from tf1sessions.porting.modules import GraphModule, require_eager
 from tf1sessions.porting.proof import prove
 from tf1sessions.porting.sources import Port, Source, open_source
 from tf1sessions.porting.survey import survey
@@ -40,6 +41,7 @@ from tf1sessions.runtime import tf
 
 __all__ = ["convert"]
 
+_log = logging.getLogger("tf1sessions")
 tf2: Any = tf.compat.v2
 #: What a signature is called that was guessed: the name by which everybody looks for the only one.
 _SERVING = "serving_default"
@@ -108,8 +110,10 @@ def convert(
     """
     if checkpoint is None and isinstance(source, str | os.PathLike) and (bare := _bare_checkpoint(source)):
         return checkpoints.convert(bare, out, force=force, dry_run=dry_run)
+    require_eager("porting.convert()")
     target = Target.checked(out, _path_of(source), force=force)
     with contextlib.nullcontext() if dry_run else target.whole() as folder:
+        _log.info("reading the model")
         opened = open_source(
             source,
             signature=signature,
@@ -129,6 +133,7 @@ def convert(
         found = survey(opened, module, os.fspath(out), names)
         if folder is None:
             return found
+        _log.info("writing %d variables", len(found.variables))
         _save(module, folder, names)
         found = dataclasses.replace(found, written=True)
         if not check:
@@ -136,6 +141,7 @@ def convert(
         if any(each.made_of == "parts" for each in found.variables) and (initialize or opened.structures is not None):
             why = "the variables that were joined were initialized for it, and no session has these values in parts"
             return dataclasses.replace(found, proof=Proof({}, dict.fromkeys(names.values(), why)))
+        _log.info("comparing what was written with the model")
         own = initialize or opened.structures is not None  # a session of its own would draw other initial values
         with _values_of(module) if own else contextlib.nullcontext(original.checkpoint) as values:
             del module  # its variables are in the folder, and need not be in memory while others are

@@ -36,7 +36,7 @@ from tf1sessions.porting.variables import (
 )
 from tf1sessions.runtime import tf
 
-__all__ = ["GraphModule", "function"]
+__all__ = ["GraphModule", "function", "require_eager"]
 
 tf2: Any = tf.compat.v2
 
@@ -98,13 +98,7 @@ def function(
         >>> [variable.name for variable in module.trainable_variables]
         ['w:0']
     """
-    if not tf.executing_eagerly_outside_functions():
-        raise UsageError(
-            "eager execution is off in this program",
-            where="porting.function()",
-            next_step="Convert in a program of TensorFlow 2: without disable_eager_execution(), disable_v2_behavior() "
-            "or tf1sessions.enable_v1_behavior().",
-        )
+    require_eager("porting.function()")
     if partitions not in ("joined", "kept"):
         raise UsageError(
             f"partitions is {partitions!r}", where="porting.function()", next_step="Give 'joined' or 'kept'."
@@ -120,6 +114,21 @@ def function(
         allow_ops=allow_ops,
     )
     return GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
+
+
+def require_eager(where: str) -> None:
+    """Refuses to work where there are no variables of TensorFlow 2.
+
+    Raises:
+        UsageError: Eager execution is off.
+    """
+    if not tf.executing_eagerly_outside_functions():
+        raise UsageError(
+            "eager execution is off in this program",
+            where=where,
+            next_step="Convert in a program of TensorFlow 2: without disable_eager_execution(), disable_v2_behavior() "
+            "or tf1sessions.enable_v1_behavior().",
+        )
 
 
 class GraphModule(tf2.Module):  # type: ignore[misc]
