@@ -509,6 +509,19 @@ def check_whatever_has_variables() -> None:
     raised(UsageError, lambda: pairs({"w": np.zeros(2, "f")}, 3))
 
 
+def check_variables_of_graphs_are_refused() -> None:
+    """Their assign() would only add an operation."""
+    with tf.Graph().as_default():
+        of_graph = {"dense/kernel": tf.compat.v1.get_variable("dense/kernel", [2, 3], use_resource=True)}
+        error = raised(UsageError, lambda: pairs(layer("dense"), of_graph))
+        assert "porting.function" in str(error)
+        raised(
+            UsageError, lambda: pairs(layer("dense"), {"x": tf.compat.v1.get_variable("x", [2], use_resource=False)})
+        )
+    error = raised(UsageError, lambda: pairs(layer("dense"), of_graph))
+    assert "'dense/kernel'" in str(error)
+
+
 def check_a_module_of_a_graph() -> None:
     """What porting.function() makes of a graph is filled by its names, and from what convert() writes in plain TF 2."""
 

@@ -75,9 +75,17 @@ def holders_of(objects: Any) -> dict[str, Holder]:
         variables, without the model's own; of other objects the paths to the variables.
 
     Raises:
-        UsageError: There are no variables, or the objects are none of these.
+        UsageError: There are no variables, they are those of a graph, or the objects are none of these.
     """
     named = list(_named(objects))
+    of_graphs = [name for name, variable in named if getattr(variable, "_in_graph_mode", False)]
+    if of_graphs or not tf.executing_eagerly():
+        raise UsageError(
+            f"{of_graphs[0]!r} is a variable of a graph" if of_graphs else "TensorFlow is not eager here",
+            where="the objects of a checkpoint",
+            next_step="A graph's variables have their values in sessions: use tf.train.Saver, or make a module of the "
+            "graph by porting.function().",
+        )
     counts = collections.Counter(name for name, _ in named)
     if any(count > 1 for count in counts.values()):
         paths = {id(variable): path for path, variable in _walk(objects)} if _is_trackable(objects) else {}
