@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from tf1sessions.errors import ConversionError
-from tf1sessions.models.values import find_restoring
 from tf1sessions.models.wiring import node_of, tensor_name
 from tf1sessions.porting.sources import Source
 from tf1sessions.runtime import tf
@@ -32,12 +31,10 @@ def make_tables(source: Source, names: Iterable[str]) -> dict[str, Any]:
 def _table(source: Source, name: str) -> Any:
     node = source.wiring.nodes[name]
     keys, values = (tf.as_dtype(node.attr[each].type) for each in ("key_dtype", "value_dtype"))
-    restoring = find_restoring(source.wiring, source.artifact.meta_graph)
-    saving = restoring[name].operation if name in restoring else None
     fills = [
         consumer
         for consumer, _ in source.wiring.consumers[name]
-        if consumer.op in _FROM_FILE | _FROM_TENSORS and consumer.name != saving
+        if consumer.op in _FROM_FILE | _FROM_TENSORS and not source.values.is_restored(name, consumer.name)
     ]
     if node.op.startswith("HashTable"):
         return _static(source, name, fills, keys, values)
@@ -48,8 +45,11 @@ def _table(source: Source, name: str) -> Any:
         table = tf2.lookup.experimental.DenseHashTable(keys, values, default, empty, deleted)
     else:
         table = tf2.lookup.experimental.MutableHashTable(keys, values, default)
-    if saving is not None and source.artifact.checkpoint is not None:
-        fills = [source.wiring.nodes[saving]]
+    saved = source.values.entries(name)
+    if saved is not None:
+        # As it is restored in TensorFlow 1: a dense table's entries in a checkpoint are all of its buckets.
+        tf.raw_ops.LookupTableImportV2(table_handle=table.resource_handle, keys=saved[0], values=saved[1])
+        return table
     for fill in fills:
         table.insert(*source.values.fetch([tensor_name(entry) for entry in fill.input[1:3]]))
     return table

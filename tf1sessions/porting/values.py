@@ -19,7 +19,7 @@ import numpy as np
 from tf1sessions.errors import CheckpointMismatchError, ModelFileError
 from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared
-from tf1sessions.models.values import find_restoring
+from tf1sessions.models.values import VARIABLES, Restoring, find_restoring
 from tf1sessions.models.wiring import listed, node_of, tensor_name
 from tf1sessions.porting.variables import Slice
 from tf1sessions.runtime import tf
@@ -64,6 +64,21 @@ class Values:
         for name, key in straight.items():
             yield name, self._read(key)
         self._last = None
+
+    def entries(self, name: str) -> list[Any] | None:
+        """The keys and the values of a table, as the checkpoint has them; None if it does not have them."""
+        restoring = self._restoring.get(name)
+        if restoring is None or self._reader is None:
+            return None
+        saved = self._reader.get_variable_to_shape_map()
+        if any(key.name not in saved for key in restoring.feeds.values()):
+            return None
+        inputs = [tensor_name(each) for each in self._prepared.wiring.nodes[restoring.operation].input[1:3]]
+        return [self._read(restoring.feeds[tensor]) for tensor in inputs]
+
+    def is_restored(self, name: str, operation: str) -> bool:
+        """Whether an operation is the one that sets a variable or a table from a checkpoint."""
+        return name in self._restoring and self._restoring[name].operation == operation
 
     def slices(self) -> dict[str, Slice]:
         """The variables that are parts of what the checkpoint has as a whole."""
@@ -137,13 +152,19 @@ class Values:
             raise _unreadable(str(prefix), error) from error
 
     @functools.cached_property
+    def _restoring(self) -> Mapping[str, Restoring]:
+        return find_restoring(self._prepared.wiring, self._prepared.artifact.meta_graph)
+
+    @functools.cached_property
     def _keys(self) -> Mapping[str, Any]:
         """The variables that a checkpoint has as they are, with their keys there."""
         if self._reader is None:
             return {}
         wiring, shapes = self._prepared.wiring, self._reader.get_variable_to_shape_map()
         found = {}
-        for name, restoring in find_restoring(wiring, self._prepared.artifact.meta_graph).items():
+        for name, restoring in self._restoring.items():
+            if wiring.nodes[name].op not in VARIABLES:
+                continue
             value = tensor_name(wiring.nodes[restoring.operation].input[1])
             while (node := wiring.nodes[node_of(value)]).op == "Identity":
                 value = tensor_name(node.input[0])
