@@ -451,6 +451,24 @@ def check_tables_of_a_builder() -> None:
         assert results["grows"].numpy().tolist() == [-1, -1] and int(results["size"]) == 0
 
 
+def check_tables_of_a_checkpoint() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        with raw.Graph().as_default(), raw.Session() as session:
+            words = v1.placeholder(v1.string, [None], "words")
+            grows = v1.lookup.experimental.MutableHashTable(v1.string, v1.int64, v1.constant(-1, v1.int64))
+            options = {"empty_key": v1.constant(-9, v1.int64), "deleted_key": v1.constant(-8, v1.int64)}
+            dense_one = v1.lookup.experimental.DenseHashTable(v1.int64, v1.float32, v1.constant(-1.0), **options)
+            ids = v1.identity(grows.lookup(words), "ids")
+            v1.identity(dense_one.lookup(ids), "values")
+            session.run([grows.insert(["a", "b"], np.int64([5, 6])), dense_one.insert(np.int64([5, 6]), [0.5, 0.6])])
+            v1.train.Saver({"grows": grows, "dense": dense_one}).save(session, os.path.join(folder, "model"))
+        module = porting.function(os.path.join(folder, "model"), outputs=["ids", "values"])
+    for each in (module, loaded(module)):
+        results = each(words=tf.constant(["a", "z", "b"]))
+        assert results["ids"].numpy().tolist() == [5, -1, 6]
+        np.testing.assert_allclose(results["values"], [0.5, -1.0, 0.6])
+
+
 def check_queues_are_named() -> None:
     message = raised(ConversionError, lambda: porting.function(MODELS / "queue.pb", inputs=[], outputs=["y"]).concrete)
     assert "takes data from a queue" in message and "inputs=['batching:0']" in message
