@@ -388,6 +388,13 @@ def check_names_of_other_libraries() -> None:
     assert found == {"projection/kernel": "encoder/W"}
 
 
+def check_a_depthwise_convolution_of_slim() -> None:
+    old = {"net/sep/depthwise_weights": np.zeros([3, 3, 4, 1], "f"), "net/sep/biases": np.zeros(4, "f")}
+    new = variables("dw/kernel", shape=(3, 3, 4, 1)) | variables("dw/bias", shape=(4,))
+    for names in (None, {"net/sep": "dw"}):
+        assert pairs(old, new, names=names) == {"dw/kernel": "net/sep/depthwise_weights", "dw/bias": "net/sep/biases"}
+
+
 def check_words_decide_between_equal_shapes() -> None:
     sources = layer("model/query_projection") | layer("model/key_projection") | layer("model/output_layer")
     targets = wanted("attention/key") | wanted("attention/query") | wanted("attention/output")
@@ -458,6 +465,10 @@ def check_names_that_nothing_has() -> None:
     assert "'dens'" in str(error)
     error = raised(CheckpointMismatchError, lambda: pairs(layer("a"), wanted("dense"), names={"a": "b"}))
     assert "'b/kernel'" in str(error)
+    parted = {"a/kernel": "x/kernel", "a/bias": "y/offset"}  # its kernel is given away already
+    sources, targets = layer("a") | layer("b"), wanted("x") | wanted("y")
+    error = raised(CheckpointMismatchError, lambda: pairs(sources, targets, names=parted))
+    assert "'y/offset'" in str(error)
     error = raised(CheckpointMismatchError, lambda: pairs(layer("a"), wanted("b", (4, 4)), names={"a": "b"}))
     assert set(error.shapes) == {"b/kernel", "b/bias"}
 

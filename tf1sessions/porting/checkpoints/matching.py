@@ -135,28 +135,36 @@ class _Matcher:
 
     def _given(self, renaming: Renaming) -> None:
         layers = {name: group for group in _groups(self.sources) for name in _names(group)}
-        target_layers = {name: group for group in _groups(self.targets) for name in _names(group)}
-        scopes = {group.scope: group for group in target_layers.values()}
-        for name in list(self.sources):
-            new = renaming(name)
-            if new is None or name not in self.sources:
-                continue
-            new = new.removesuffix(":0")
-            new = new if new in self.targets else _with_role(new)
-            plain = new in self.targets and new not in self.in_cells
-            if plain and _fits(self.sources[name], self.targets[new]):
+        new_names = {name: new for name in self.sources if (new := self._new_name(name, renaming)) is not None}
+        target_layers = _layers_by_name(_groups(self.targets))
+        for name, new in new_names.items():
+            if name not in self.sources:
+                continue  # it went with its layer
+            if new in self.targets and new not in self.in_cells and _fits(self.sources[name], self.targets[new]):
                 self._take([name], [new], AS_IT_IS, "names=")
                 continue
-            layer = target_layers.get(new) or scopes.get(new.rpartition("/")[0]) or scopes.get(_outer(new, 2))
-            if layer and all(n in self.targets for n in _names(layer)):
-                if self._take_layer(layers[name], layer, "names="):
+            source, target = layers[name], _found(target_layers, new)
+            whole = {_scope_of(target_layers, new_names[each]) for each in _names(source) if each in new_names}
+            if target and len(whole) == 1 and self._is_left(source, target) and _lies_otherwise(source, target):
+                if self._take_layer(source, target, "names="):
                     continue
             if new in self.targets:
                 self._misfit(name, new)
-            elif not (layer and any(name in each.sources for each in self.found.matches)):
+            else:
                 self.found.unknown.append(f"{name!r} is to be {new!r}, and no variable of the objects is named so")
         for old, new in renaming.unused.items():
             self.found.unknown.append(f"{old!r} is to be {new!r}, and no variable of the checkpoint is named so")
+
+    def _new_name(self, name: str, renaming: Renaming) -> str | None:
+        """What the user calls a variable in the objects; by the role of its last step, if that is how it is there."""
+        new = renaming(name)
+        if new is None:
+            return None
+        new = new.removesuffix(":0")
+        return new if new in self.targets else _with_role(new)
+
+    def _is_left(self, source: _Group, target: _Group) -> bool:
+        return self.sources.keys() >= set(_names(source)) and self.targets.keys() >= set(_names(target))
 
     def _misfit(self, source: str, target: str) -> None:
         self.found.misfits[target] = source
@@ -265,6 +273,27 @@ def _groups(specs: Mapping[str, Spec]) -> list[_Group]:
 
 def _names(group: _Group) -> list[str]:
     return [spec.name for spec in group.roles.values()]
+
+
+def _layers_by_name(groups: Iterable[_Group]) -> dict[str, _Group]:
+    """Layers by the names of their variables and by their scopes."""
+    groups = list(groups)
+    return {group.scope: group for group in groups} | {name: group for group in groups for name in _names(group)}
+
+
+def _found(layers: Mapping[str, _Group], name: str) -> _Group | None:
+    """The layer of a variable; of a GRU's ``gates/kernel``, too."""
+    return layers.get(name) or layers.get(_outer(name, 1)) or layers.get(_outer(name, 2))
+
+
+def _scope_of(layers: Mapping[str, _Group], name: str) -> str | None:
+    layer = _found(layers, name)
+    return layer.scope if layer else None
+
+
+def _lies_otherwise(source: _Group, target: _Group) -> bool:
+    """Whether the variables of a layer have other names, or other shapes, in the objects."""
+    return "recurrent_kernel" in target.roles or "depthwise_kernel" in source.roles
 
 
 def _outer(name: str, steps: int) -> str:
