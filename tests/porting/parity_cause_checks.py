@@ -179,6 +179,20 @@ def check_transposed_kernel() -> None:
     assert rules(parting)[0] == "transposed" and "a transposed matrix" in said(parting)
 
 
+def check_what_has_another_name() -> None:
+    """The kernels have other names, so the product parts first; its cause is the kernel."""
+
+    def build(kernel: Any, name: str) -> Callable[[Any], Any]:
+        return lambda x: tf.matmul(x, tf.constant(kernel, name=name), name="product")
+
+    kernel = values(6, 6)
+    parting = first(build(kernel, "a"), build(np.ascontiguousarray(kernel.T), "b"), shape=(None, 6))
+    assert parting.tensor.name == "product:0" and not parting.inputs
+    assert rules(parting) == ["transposed"] and "its input 1, a, has another value" in said(parting)
+    parting = first(build(kernel, "a"), build(values(6, 6, seed=1), "b"), shape=(None, 6))
+    assert rules(parting) == ["other value"] and "36 of 36 elements differ" in said(parting)
+
+
 def check_gate_order() -> None:
     kernel = values(6, 8)
     i, j, f, o = np.split(kernel, 4, 1)

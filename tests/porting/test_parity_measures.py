@@ -113,7 +113,7 @@ def test_first_record_that_fits() -> None:
     records = Tolerances([own], "GPU")
     assert records.of("MatMul", "a:0", "float32") is own
     assert records.of("Conv2D", "a:0", "float32") is own
-    assert records.of("Conv3D", "a:0", "float32").absolute == 1e-5
+    assert records.of("Sum", "a:0", "float32").absolute == 1e-5
     assert records.of("MatMul", "a:0", "float64").absolute == 1e-12
     assert Tolerances([own], "CPU").of("MatMul", "a:0", "float32").source == "default"
 
@@ -129,6 +129,10 @@ def test_equal_kernels_are_held_to_the_bit() -> None:
     for op in ("Identity", "Relu", "ConcatV2", "Const", "ReadVariableOp", "MaxPool"):
         assert str(records.of(op, "a:0", "float32")) == "equal"
     assert str(records.of("MatMul", "a:0", "float32")) == "1e-05 + 1e-05 of the value"
+    assert str(records.of("Tanh", "a:0", "float32")) == "1e-06 + 1e-06 of the value"
+    assert records.of("Tanh", "a:0", "float64").absolute == 1e-12
+    assert records.of("FFT", "a:0", "complex64").absolute == 2e-3
+    assert Tolerances(device="GPU").of("MatMul", "a:0", "float32").absolute == 1e-3
 
 
 def test_every_default_says_why() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from tf1sessions.models.wiring import node_of
 from tf1sessions.porting.parity.measures import is_float
 from tf1sessions.porting.parity.sides import Side
-from tf1sessions.porting.parity.views import Seen
+from tf1sessions.porting.parity.views import Seen, View
 from tf1sessions.runtime import tf
 
 __all__ = ["Evidence", "Half", "close", "gather", "varied"]
@@ -30,12 +30,14 @@ class Half:
         value: The values, an array.
         node: The NodeDef that made them; None where the side has no graph.
         inputs: What it was given, as far as that could be fetched.
+        sources: The NodeDefs that made these; None for what was fed.
         random: The names of nodes that draw random numbers, on which it depends.
     """
 
     value: Any
     node: Any = None
     inputs: tuple[Any, ...] = ()
+    sources: tuple[Any, ...] = ()
     random: tuple[str, ...] = ()
 
     @property
@@ -108,11 +110,19 @@ def _half(side: Side, name: str, value: Any, fed: Mapping[str, Any]) -> Half:
     seen = view.tensors.get(name) if view is not None else None
     if view is None or seen is None:
         return Half(value)
+    seen = _origin(view, seen)
+    names = seen.inputs[:_MOST_INPUTS]
+    inputs = tuple(_fetched(side, each, fed) for each in names)
+    made = [view.tensors.get(each) for each in names]
+    sources = tuple(None if each is None else _origin(view, each).node for each in made)
+    return Half(value, seen.node, inputs, sources, tuple(_random_ancestors(view, seen)))
+
+
+def _origin(view: View, seen: Seen) -> Seen:
+    """What a tensor is but another name of."""
     while seen.node.op == "Identity" and seen.inputs and seen.inputs[0] in view.tensors:
         seen = view.tensors[seen.inputs[0]]
-    # Fed tensors are not in the view; they are the same on both sides.
-    inputs = tuple(_fetched(side, each, fed) for each in seen.inputs[:_MOST_INPUTS])
-    return Half(value, seen.node, inputs, tuple(_random_ancestors(view, seen)))
+    return seen
 
 
 def _fetched(side: Side, name: str, fed: Mapping[str, Any]) -> Any:
@@ -125,7 +135,7 @@ def _fetched(side: Side, name: str, fed: Mapping[str, Any]) -> Any:
         return None
 
 
-def _random_ancestors(view: Any, seen: Seen) -> Sequence[str]:
+def _random_ancestors(view: View, seen: Seen) -> Sequence[str]:
     """Which nodes that draw random numbers lead to a tensor."""
     random = set(view.random)
     if not random:

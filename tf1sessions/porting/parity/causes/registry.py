@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tf1sessions.porting.parity.causes import attributes, contents, patterns
-from tf1sessions.porting.parity.causes.evidence import Evidence, close
+from tf1sessions.porting.parity.causes.evidence import Evidence, Half, close
 from tf1sessions.porting.parity.comparison import Cause
 
 __all__ = ["RULES", "find_causes"]
@@ -55,6 +55,15 @@ _FAR_APART = {
     patterns.shifted,
     patterns.border,
 }
+#: Those that say something of an input by its values.
+_OF_VALUES = (
+    contents.transposed,
+    contents.reversed_axis,
+    contents.gate_order,
+    patterns.precision,
+    patterns.constant_factor,
+    contents.other_value,
+)
 #: How many causes are told. Arbitrary: what comes later says less.
 _MOST = 3
 
@@ -67,4 +76,23 @@ def find_causes(found: Evidence) -> tuple[Cause, ...]:
         cause = None if near and rule in _FAR_APART else rule(found)
         if cause is not None:
             causes.setdefault(cause.rule, cause)
-    return tuple(causes.values())[:_MOST] or (Cause("unknown", "unknown"),)
+    found_causes = tuple(causes.values())[:_MOST] or given_otherwise(found)
+    return found_causes or (Cause("unknown", "unknown"),)
+
+
+def given_otherwise(found: Evidence) -> tuple[Cause, ...]:
+    """Why the operations of two sides were given something else, where that is so: what they take has other names."""
+    left, right = found.left, found.right
+    if not found.known or left.op != right.op or not len(left.sources) == len(right.sources) > 0:
+        return ()
+    for index, (mine, theirs) in enumerate(zip(left.inputs, right.inputs, strict=True)):
+        if mine is None or theirs is None or close(mine, theirs):
+            continue
+        inner = Evidence(Half(mine, left.sources[index]), Half(theirs, right.sources[index]))
+        causes = [cause for rule in _OF_VALUES if (cause := rule(inner)) is not None]
+        name = left.sources[index].name if left.sources[index] is not None else "what is fed"
+        text = f"its input {index}, {name}, has another value"
+        if causes:
+            return (Cause(causes[0].rule, f"{text}: {causes[0].text}", causes[0].evidence),)
+        return (Cause("other input", text, "it is among what both sides do not have under one name"),)
+    return ()
