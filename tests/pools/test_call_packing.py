@@ -14,7 +14,15 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from tf1sessions.pools.call_packing import CallPacker, FunctionReader, is_plain, joined, split
+from tf1sessions.pools.call_packing import (
+    CallPacker,
+    FunctionReader,
+    is_plain,
+    joined,
+    pickled_plain,
+    read_plain,
+    split,
+)
 from tf1sessions.pools.mapping import Chunk
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -104,7 +112,8 @@ def test_no_two_jobs_share_what_can_change():
     ],
 )
 def test_arrays_that_stay_in_the_pickle_arrive_as_they_are(array):
-    ((_, (here,), _, _),) = arrive(CallPacker(), Call(len, (array,)))
+    ((_, (here, number), _, _),) = arrive(CallPacker(), Call(len, (array, 5)))
+    assert number == 5
     np.testing.assert_array_equal(here, array)
     assert (here.dtype, here.shape, here.flags.writeable) == (array.dtype, array.shape, True)
     assert here.flags.fnc == array.flags.fnc
@@ -254,6 +263,17 @@ def test_a_module_of_a_class_of_its_own_goes_by_its_name(monkeypatch):
 )
 def test_plain_values(value):
     assert is_plain(value, 100)
+    again = read_plain(pickled_plain(value))
+    assert type(again) is type(value)
+    np.testing.assert_equal(again, value)
+
+
+def test_an_array_that_is_there_twice_arrives_once():
+    array = np.ones(3)
+    for value in [(array, array), (array, [array])]:
+        first, second = read_plain(pickled_plain(value))
+        first[:] = 2.0
+        np.testing.assert_equal((first, second), (value[0] * 2, [value[0] * 2] if type(second) is list else first))
 
 
 class Number(int):

@@ -39,7 +39,7 @@ from tf1sessions.errors import (
     WorkerDiedError,
     WorkerStartError,
 )
-from tf1sessions.pools import processes, worker_link
+from tf1sessions.pools import messages, processes, worker_link
 from tf1sessions.pools.processes import ProcessSessionPool
 from tf1sessions.pools.server import WorkerServer
 
@@ -630,7 +630,7 @@ def together(pool_of, monkeypatch, tmp_path):
     """Makes a pool of one worker whose jobs count as short, and submits jobs that it gets in one message."""
 
     def submit(calls, due_secs=DEADLINE, limits=None, **options):
-        monkeypatch.setattr(processes, "_DUE_SECS", due_secs)
+        monkeypatch.setattr(messages, "_DUE_SECS", due_secs)
         pool = pool_of(**options)
         monkeypatch.setattr(pool, "_short_secs", lambda job: 1e-9)
         held = pool.submit(wait_for_path, tmp_path / "go")

@@ -27,12 +27,21 @@ from typing import Any, Protocol
 
 import cloudpickle
 import numpy as np
-from numpy.typing import NDArray
 
 from tf1sessions.pools.mapping import Chunk
-from tf1sessions.pools.packing import Packed, pack, unpack
+from tf1sessions.pools.packing import Packed, array_of, is_plain_array, pack, parts_of, unpack
 
-__all__ = ["Block", "CallPacker", "FunctionReader", "Sent", "is_plain", "joined", "split"]
+__all__ = [
+    "Block",
+    "CallPacker",
+    "FunctionReader",
+    "Sent",
+    "is_plain",
+    "joined",
+    "pickled_plain",
+    "read_plain",
+    "split",
+]
 
 
 class _Job(Protocol):
@@ -49,6 +58,8 @@ class _Job(Protocol):
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]
 
 _ATOMS = frozenset((int, float, bool, str, bytes, complex, type(None)))
+_ATOMS_AND_ARRAYS = _ATOMS | {np.ndarray}
+_OTHER, _ARRAY, _ITEMS = range(3)  # forms of a plain value: as it is, an array, a tuple of which some are arrays
 _MOST_ITEMS = 1000  # of a list of lists that is looked into; arbitrary
 _MOST_FUNCTIONS = 32  # whose pickles are kept; arbitrary
 _KEPT_BYTES = 16 << 10  # of a pickle that is kept; arbitrary
@@ -108,7 +119,7 @@ class CallPacker:
             if _ATOMS.issuperset(map(type, args)):
                 found.append(args)
             elif is_plain(args, in_band):  # a list that two jobs have shall be two: each has a pickle of its own
-                found.append(pickle.dumps(args, 5))
+                found.append(pickled_plain(args))
             else:
                 break
         if not found or not (pickled := self._function(function)):
@@ -266,7 +277,7 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 
 
 def is_plain(value: Any, in_band: float, depth: int = 2) -> bool:
-    """Whether the standard library's pickle of a value is what ours would be, at a tenth of the time.
+    """Whether :func:`pickled_plain` pickles a value as well as we would otherwise, at a tenth of the time.
 
     Args:
         in_band: Arrays with fewer bytes than this stay in the pickle.
@@ -275,7 +286,7 @@ def is_plain(value: Any, in_band: float, depth: int = 2) -> bool:
     if kind in _ATOMS:
         return True
     if kind is np.ndarray:
-        return value.nbytes < in_band and _is_plain_array(value)
+        return value.nbytes < in_band and is_plain_array(value)
     if kind is not tuple and kind is not list:
         return False
     if _ATOMS.issuperset(map(type, value)):
@@ -283,12 +294,29 @@ def is_plain(value: Any, in_band: float, depth: int = 2) -> bool:
     return depth > 0 and len(value) <= _MOST_ITEMS and all([is_plain(item, in_band, depth - 1) for item in value])
 
 
-def _is_plain_array(array: NDArray[Any]) -> bool:
-    """Whether an array arrives as it is, and writable, by NumPy's own pickling."""
-    flags, dtype = array.flags, array.dtype
-    return bool(
-        array.size and flags.forc and flags.writeable and dtype.isbuiltin == 1 and not dtype.hasobject
-    ) and dtype.metadata is None  # fmt: skip
+def pickled_plain(value: Any) -> bytes:
+    """The pickle of a plain value; see :func:`is_plain`."""
+    if type(value) is np.ndarray:
+        return pickle.dumps((_ARRAY, parts_of(value)), 5)
+    if type(value) is tuple and _ATOMS_AND_ARRAYS.issuperset(map(type, value)):
+        places = [place for place, item in enumerate(value) if type(item) is np.ndarray]
+        if len({id(value[place]) for place in places}) < len(places):  # one that is there twice shall arrive once
+            return pickle.dumps((_OTHER, value), 5)
+        items = [parts_of(item) if type(item) is np.ndarray else item for item in value]
+        return pickle.dumps((_ITEMS, items, places), 5)
+    return pickle.dumps((_OTHER, value), 5)
+
+
+def read_plain(pickled: bytes) -> Any:
+    """The value again."""
+    kind, value, *rest = pickle.loads(pickled)
+    if kind == _ARRAY:
+        return array_of(*value)
+    if kind == _ITEMS:
+        for place in rest[0]:
+            value[place] = array_of(*value[place])
+        return tuple(value)
+    return value
 
 
 def joined(blocks: Sequence[Block]) -> Packed:
@@ -338,5 +366,5 @@ class Sent:
         found, names = self._read
         args = found[number]
         if type(args) is bytes:
-            args = pickle.loads(args)
+            args = read_plain(args)
         return functions(self._function), args, {}, names[number] if names else ""

@@ -20,7 +20,6 @@ import contextlib
 import faulthandler
 import importlib
 import os
-import pickle
 import socket
 import struct
 import sys
@@ -32,7 +31,7 @@ from typing import Any
 
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.board import Board
-from tf1sessions.pools.call_packing import FunctionReader, Sent, is_plain, split
+from tf1sessions.pools.call_packing import FunctionReader, Sent, is_plain, pickled_plain, split
 from tf1sessions.pools.packing import Packed, pack, unpack
 
 __all__ = ["REPLY_HEAD", "Reply", "Setup", "preload", "preload_tf1", "preload_tf2", "unpack_reply", "work"]
@@ -168,7 +167,7 @@ def _answer(channel: Channel, board: Board, index: int, reply: Reply, last: bool
     """Gives a reply, another one if it cannot be sent. Returns whether the pool was told that it is the last."""
     try:
         plain = not reply.errors and reply.may_go_on and is_plain(reply.result, channel.in_band)
-        if plain and board.post(index, True, pickle.dumps(reply.result, 5), reply.seconds):
+        if plain and board.post(index, True, pickled_plain(reply.result), reply.seconds):
             return False
         packed = pack(reply.parts(), channel.in_band)
         if not packed.buffers and board.post(index, False, b"".join(packed.stream), reply.seconds):

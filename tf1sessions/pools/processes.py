@@ -20,7 +20,6 @@ import atexit
 import dataclasses
 import itertools
 import logging
-import operator
 import os
 import reprlib
 import sys
@@ -29,7 +28,6 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, cast
 
@@ -46,10 +44,11 @@ from tf1sessions.errors import (
 from tf1sessions.pools import preparation
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
 from tf1sessions.pools.board import MOST_JOBS
-from tf1sessions.pools.call_packing import Block, CallPacker
-from tf1sessions.pools.futures import LateFuture
+from tf1sessions.pools.call_packing import CallPacker
 from tf1sessions.pools.mapping import Chunk
+from tf1sessions.pools.messages import Message
 from tf1sessions.pools.packing import pack
+from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJob, ProcessJobOptions, Seat
 from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer
 from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
@@ -76,70 +75,11 @@ _SET_BY_IMPORTS = {
     "KMP_INIT_AT_FORK": "FALSE",
     "TF2_BEHAVIOR": "1",
 }
-# Jobs go to a worker together while they are so short in sum that it costs the others nothing. What turns out to be
-# longer gives the rest back. Arbitrary, but well above what a message costs, and below what anybody notices.
+# Jobs go to a worker together while they are so short in sum that it costs the others nothing. Arbitrary, but well
+# above what a message costs, and below what anybody notices.
 _TOGETHER_SECS = 0.001
-_DUE_SECS = 0.005
-_TOGETHER_BYTES = 32 << 10  # of the pickles of jobs that go together; arbitrary
 _MOST_KINDS = 1000  # of jobs whose time is known; arbitrary
-_LONG_SECS = 3600.0  # of a wait that ends when there is something; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
-
-
-class _ProcessFuture(LateFuture):
-    """A future that can be cancelled until its job has ended: the base class refuses that once it is running."""
-
-    began = False
-    job: _ProcessJob | None = None  # until it has ended; a callback for each would take longer
-
-    def cancel(self) -> bool:
-        """As the base class, also while the job runs."""
-        cancelled = super().cancel()
-        job = self.job
-        if cancelled and job is not None:
-            job.options.pool._on_cancelled(job)
-        return cancelled
-
-    def running(self) -> bool:
-        """Whether the job has started, and not ended."""
-        return self.began and not self.done()
-
-
-class _ProcessJob(Job):
-    """Fields change under the pool's lock. One that was cancelled has ended, a moment after its future says so."""
-
-    future: _ProcessFuture
-
-    retried = 0  # how many times
-    kind: tuple[str, str] = ("", "")  # jobs of one kind take about the same time; known when it is taken
-    seat: _Seat | None = None  # whose thread has taken it
-    worker: PoolWorker | None = None  # that it is sent to, or that is being built for it
-    index: int | None = None  # in the message that it is sent in
-    not_begun = 0  # how many workers died before they began it
-
-    def begin(self) -> bool:
-        self.future.began = not self.ended  # a cancelled one has ended
-        return self.future.began
-
-    def end(self, result: Any, error: BaseException | None) -> bool:
-        if not self.future.settle(result, error):
-            return False
-        self.future.job = None
-        return True
-
-    def tell(self, result: Any, error: BaseException | None) -> None:
-        self.future.call_back()
-
-    @property
-    def may_run_again(self) -> bool:
-        """Whether it has retries left."""
-        options = self.options
-        return isinstance(options, _ProcessJobOptions) and self.retried < options.retries
-
-
-@dataclass(frozen=True)
-class _ProcessJobOptions(JobOptions):
-    retries: int = 0
 
 
 class ProcessSessionPool(SessionPool):
@@ -256,7 +196,7 @@ class ProcessSessionPool(SessionPool):
         check_limit(max_memory_mb, name, "max_memory_mb", "a number of MiB above 0")
         self._mode = mode
         self._retries = retries
-        self._options = _ProcessJobOptions(self, None, time_limit_secs, retries)
+        self._options = ProcessJobOptions(self, None, time_limit_secs, retries)
         self._build_limit_secs = build_limit_secs
         self._max_jobs = max_jobs_per_worker
         self._max_memory_mb = max_memory_mb
@@ -278,8 +218,8 @@ class ProcessSessionPool(SessionPool):
         }
         # Under _lock: jobs not taken, places for workers, threads that may take jobs, how many of those are to take
         # one, how many of these wait and were not woken (at least), numbers for workers.
-        self._waiting: deque[_ProcessJob] = deque()
-        self._seats: set[_Seat] = set()
+        self._waiting: deque[ProcessJob] = deque()
+        self._seats: set[Seat] = set()
         self._threads: set[threading.Thread] = set()
         self._idle = 0
         self._asleep = 0
@@ -297,24 +237,24 @@ class ProcessSessionPool(SessionPool):
         options = super().job(name, time_limit_secs)
         if retries is not None:
             _check_count("retries", retries, 0, "job()")
-        return _ProcessJobOptions(
+        return ProcessJobOptions(
             self, options.name, options.time_limit_secs, self._retries if retries is None else retries
         )
 
     def _new_job(
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
     ) -> Job:
-        future = _ProcessFuture()
-        future.job = job = _ProcessJob(future, fn, args, kwargs, options, number)
+        future = ProcessFuture()
+        future.job = job = ProcessJob(future, fn, args, kwargs, options, number)
         return job
 
     def _watch(self, job: Job) -> None:
-        """Nothing: :class:`_ProcessFuture` tells it."""
+        """Nothing: :class:`ProcessFuture` tells it."""
 
     # -- a job's state ---------------------------------------------------------------------------------------------
 
     def _on_cancelled(self, job: Job) -> None:
-        assert isinstance(job, _ProcessJob)
+        assert isinstance(job, ProcessJob)
         with self._lock:
             if job.future.job is None:  # another thread was first
                 return
@@ -331,7 +271,7 @@ class ProcessSessionPool(SessionPool):
             worker.kill()
         self._tell(job, "cancelled", seconds, statistics)
 
-    def _attach(self, jobs: list[_ProcessJob], worker: PoolWorker, building: bool = False) -> list[_ProcessJob]:
+    def _attach(self, jobs: list[ProcessJob], worker: PoolWorker, building: bool = False) -> list[ProcessJob]:
         """Makes a worker the jobs', to be stopped with them. Returns those that were not cancelled."""
         with self._lock:
             jobs = [job for job in jobs if not job.ended]
@@ -344,7 +284,7 @@ class ProcessSessionPool(SessionPool):
     # -- threads ---------------------------------------------------------------------------------------------------
 
     def _enqueue(self, job: Job) -> None:
-        self._waiting.append(cast(_ProcessJob, job))
+        self._waiting.append(cast(ProcessJob, job))
         if self._asleep or self._free_numbers:
             self._dispatch()
 
@@ -361,7 +301,7 @@ class ProcessSessionPool(SessionPool):
             self._idle += 1  # it will take a job; counted down when it does
             thread.start()
 
-    def _take(self, seat: _Seat) -> list[_ProcessJob]:
+    def _take(self, seat: Seat) -> list[ProcessJob]:
         """The next jobs, several where all are short; none when there will be none."""
         waiting = self._waiting
         with self._lock:
@@ -391,14 +331,14 @@ class ProcessSessionPool(SessionPool):
                 jobs.append(job)
             return jobs
 
-    def _most_at_once(self, seat: _Seat) -> int:
+    def _most_at_once(self, seat: Seat) -> int:
         """How many jobs may go to a worker in one message; the other workers shall have some, too."""
         if seat.worker is None or self._max_memory_mb is not None:
             return 1
         most = min(MOST_JOBS, 1 + len(self._waiting) // self._most_workers)
         return most if self._max_jobs is None else min(most, self._max_jobs - seat.jobs)
 
-    def _short_secs(self, job: _ProcessJob) -> float:
+    def _short_secs(self, job: ProcessJob) -> float:
         """How long such a job takes; as long as one may that goes together with others, if that is not known."""
         return self._seconds.get(job.kind, _TOGETHER_SECS)
 
@@ -409,7 +349,7 @@ class ProcessSessionPool(SessionPool):
 
     def _work(self, number: int) -> None:
         """The life of a worker's thread; the worker may be replaced."""
-        seat = _Seat(number)
+        seat = Seat(number)
         with self._lock:
             self._seats.add(seat)
         try:
@@ -445,7 +385,7 @@ class ProcessSessionPool(SessionPool):
             if last:
                 self._release()
 
-    def _give_back(self, jobs: Sequence[_ProcessJob]) -> None:
+    def _give_back(self, jobs: Sequence[ProcessJob]) -> None:
         """Lets others take jobs that have not begun."""
         if not jobs:
             return
@@ -458,12 +398,12 @@ class ProcessSessionPool(SessionPool):
 
     # -- running jobs ----------------------------------------------------------------------------------------------
 
-    def _run_all(self, jobs: list[_ProcessJob], seat: _Seat) -> None:
+    def _run_all(self, jobs: list[ProcessJob], seat: Seat) -> None:
         again = self._run(jobs, seat)
         while again is not None:
             again = self._run([again], seat)
 
-    def _run(self, jobs: list[_ProcessJob], seat: _Seat) -> _ProcessJob | None:
+    def _run(self, jobs: list[ProcessJob], seat: Seat) -> ProcessJob | None:
         """Runs jobs, or gives them back. Returns one that is to be run again, by itself.
 
         All are short, as far as is known, or it is only one.
@@ -480,7 +420,7 @@ class ProcessSessionPool(SessionPool):
                         self._finish(first, "failed", error=self._job_error(first, reply))
                     seat.empty(kill=reply is None)
                     return None
-            return _Message(self, seat, jobs).run()
+            return Message(self, seat, jobs).run()
         except WorkerGone:  # while it was built
             return self._after_death([first], True, seat)
         except TimeUp:
@@ -490,7 +430,7 @@ class ProcessSessionPool(SessionPool):
             self._finish(first, "failed", error=error)
             return None
 
-    def _build(self, job: _ProcessJob, seat: _Seat) -> Reply | None:
+    def _build(self, job: ProcessJob, seat: Seat) -> Reply | None:
         """Gives a seat a worker; None when the job was cancelled."""
         seat.worker = worker = self._new_worker(seat.number)
         seat.building = True
@@ -506,7 +446,7 @@ class ProcessSessionPool(SessionPool):
                 job.worker = None
         return None if worker.doomed else reply
 
-    def _after_death(self, jobs: Sequence[_ProcessJob], has_run: bool, seat: _Seat) -> _ProcessJob | None:
+    def _after_death(self, jobs: Sequence[ProcessJob], has_run: bool, seat: Seat) -> ProcessJob | None:
         """A worker has ended: it costs the first job, if that has run; the others have not begun. Returns what is to be
         run again."""
         building = seat.building
@@ -520,7 +460,7 @@ class ProcessSessionPool(SessionPool):
             return first
         return self._again(first, "failed", self._death(first, end, building))
 
-    def _again(self, job: _ProcessJob, state: str, error: Tf1SessionsError) -> _ProcessJob | None:
+    def _again(self, job: ProcessJob, state: str, error: Tf1SessionsError) -> ProcessJob | None:
         """Ends a job whose worker died or whose time was up, or returns it, when it has retries."""
         if job.started is None and not self._start(job):
             return None
@@ -530,7 +470,7 @@ class ProcessSessionPool(SessionPool):
         job.retried += 1
         return job
 
-    def _end_all(self, ended: Sequence[tuple[_ProcessJob, Reply]]) -> None:
+    def _end_all(self, ended: Sequence[tuple[ProcessJob, Reply]]) -> None:
         """A worker has replied."""
         self._learn_all(ended)
         if self._progress is not None:
@@ -567,7 +507,7 @@ class ProcessSessionPool(SessionPool):
         for job, reply in failed:
             self._end(job, reply)
 
-    def _end(self, job: _ProcessJob, reply: Reply) -> None:
+    def _end(self, job: ProcessJob, reply: Reply) -> None:
         """The same for one job, with all that can be told of it."""
         if job.started is None and not self._start(job):
             return
@@ -578,7 +518,7 @@ class ProcessSessionPool(SessionPool):
         else:
             self._finish(job, "succeeded", result=reply.result)
 
-    def _learn_all(self, ended: Sequence[tuple[_ProcessJob, Reply]]) -> None:
+    def _learn_all(self, ended: Sequence[tuple[ProcessJob, Reply]]) -> None:
         """Takes in how long jobs took."""
         at = 0
         while at < len(ended):
@@ -608,7 +548,7 @@ class ProcessSessionPool(SessionPool):
         name = f"{self.name}-{number}"
         return PoolWorker(self._server, name, self._payload, environment, self._folder)
 
-    def _is_worn(self, seat: _Seat) -> bool:
+    def _is_worn(self, seat: Seat) -> bool:
         """Whether a worker is to be replaced after what it has done."""
         if self._max_jobs is not None and seat.jobs >= self._max_jobs:
             return True
@@ -623,7 +563,7 @@ class ProcessSessionPool(SessionPool):
             error.__cause__ = cause
         if reply.traceback:
             reply.errors[-1].__cause__ = RemoteTracebackError(reply.traceback)
-        assert isinstance(job, _ProcessJob)
+        assert isinstance(job, ProcessJob)
         if reply.place == "pickle":
             what = self._unpicklable(job)
             return job_error(self, job, reply.errors[0], f"cannot be sent to a worker: pickling {what} raised", _SEND)
@@ -632,7 +572,7 @@ class ProcessSessionPool(SessionPool):
             return job_error(self, job, reply.errors[0], how, _SEND)
         return job_error(self, job, reply.errors[0], _PLACES[reply.place])
 
-    def _unpicklable(self, job: _ProcessJob) -> str:
+    def _unpicklable(self, job: ProcessJob) -> str:
         """What of a job cannot be pickled."""
         parts = [("its function", job.function)]
         parts += [(f"argument {number}", value) for number, value in enumerate(job.args)]
@@ -686,7 +626,7 @@ class ProcessSessionPool(SessionPool):
             return
         with self._lock:
             self._shut = True
-            cancelled: list[_ProcessJob] = []
+            cancelled: list[ProcessJob] = []
             if cancel_futures:
                 cancelled = [*self._waiting, *(job for job in self._taken() if job.started is None)]
                 self._waiting.clear()
@@ -711,7 +651,7 @@ class ProcessSessionPool(SessionPool):
         for job in jobs:
             job.future.cancel()
 
-    def _taken(self) -> list[_ProcessJob]:
+    def _taken(self) -> list[ProcessJob]:
         """The jobs that threads have taken, and not given back; with the lock held."""
         return [job for seat in self._seats for job in seat.taken if job.seat is seat]
 
@@ -732,179 +672,6 @@ class ProcessSessionPool(SessionPool):
         if self._shares_server:
             _give_back_server(self._mode, self._method)
         self._released.set()
-
-
-# -- jobs that are sent together -------------------------------------------------------------------------------------
-
-
-class _Message:
-    """Jobs that a worker gets in one message, from their pickling to their end. For the thread of the seat.
-
-    The first without a reply runs. Whether one behind it has begun is known when the worker has ended, or was held.
-    """
-
-    def __init__(self, pool: ProcessSessionPool, seat: _Seat, jobs: list[_ProcessJob]) -> None:
-        assert seat.worker is not None
-        self._pool, self._seat, self._worker = pool, seat, seat.worker
-        self._jobs = jobs  # once it is sent: by their numbers in it
-        self._replied: set[int] = set()
-        self._may_go_on = True
-
-    def run(self) -> _ProcessJob | None:
-        """Returns a job that is to be run again, by itself."""
-        try:
-            return self._run()
-        finally:
-            self._jobs = []  # the same may keep this
-
-    def _run(self) -> _ProcessJob | None:
-        try:
-            late = self._send() and self._follow()
-        except WorkerGone:
-            begun, rest = self._worker.begun, self._left()
-            if not rest:
-                return self._leave()
-            has_run = 0 < begun and begun - 1 not in self._replied
-            return self._pool._after_death(rest, has_run, self._seat)
-        if late:
-            first, *others = self._left()
-            self._seat.empty(kill=True)
-            self._pool._give_back(others)
-            return self._pool._again(first, "timed_out", self._pool._lateness(first, building=False))
-        return self._leave()
-
-    def _send(self) -> bool:
-        """Sends what can be sent together; the rest is given back, or has failed. False when nothing was sent."""
-        pool, jobs, self._jobs = self._pool, list(self._jobs), []
-        blocks: list[Block] = []
-        length = 0
-        while jobs and length < _TOGETHER_BYTES:
-            room = _TOGETHER_BYTES - length
-            packed = pool._packer.run(jobs, self._worker.in_band, room) or _single(pool, jobs[0], self._worker.in_band)
-            if isinstance(packed, Reply):
-                pool._end(jobs.pop(0), packed)
-                continue
-            is_large = bool(packed.rest.buffers) or packed.length > room
-            if blocks and is_large:
-                break
-            blocks.append(packed)
-            length += packed.length
-            self._jobs += jobs[: packed.count or 1]
-            jobs = jobs[packed.count or 1 :]
-            if is_large:
-                break
-        pool._give_back(jobs)
-        jobs.clear()  # an error's traceback may keep this frame
-        there = pool._attach(self._jobs, self._worker)
-        if len(there) < len(self._jobs):  # some were cancelled
-            self._jobs = there
-            return self._send()
-        if not there:
-            return False
-        if there[0].started is None:
-            pool._start(there[0])  # if it was cancelled, its worker knows
-        try:
-            self._worker.send(blocks)
-        except WorkerGone:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever keeps it from being sent, such as a lack of memory
-            self._replied.add(0)
-            pool._end(there[0], Reply(errors=(error,), place="pickle"))
-            return False
-        return True
-
-    def _follow(self) -> bool:
-        """Until the worker has no more to do; True when the time of the job that runs is up."""
-        pool, worker = self._pool, self._worker
-        since = time.monotonic()
-        due = since + _DUE_SECS
-        at = 0  # the first without a reply
-        while worker.busy:
-            job = self._jobs[at] if at < len(self._jobs) else None
-            secs = _LONG_SECS
-            if job is not None:
-                if job.started is None and worker.begun > at:
-                    pool._start(job)
-                if job.time_limit_secs is not None:
-                    secs = since + job.time_limit_secs - time.monotonic()
-                if job.started is None or at + 1 < len(self._jobs):
-                    secs = min(secs, due - time.monotonic())
-            if replies := worker.replies(secs):
-                self._take(replies)
-                while at in self._replied:
-                    at += 1
-                since = time.monotonic()
-                continue
-            now = time.monotonic()
-            if job is None:
-                continue
-            if job.time_limit_secs is not None and now >= since + job.time_limit_secs:
-                if worker.hold(at + 1) <= at + 1:
-                    return True
-            elif now >= due:
-                due = now + _DUE_SECS
-                self._hold(at)
-        return False
-
-    def _take(self, replies: list[tuple[int, Reply]]) -> None:
-        replies.sort(key=operator.itemgetter(0))
-        self._replied.update(index for index, _ in replies)
-        self._may_go_on = self._may_go_on and all(reply.may_go_on for _, reply in replies)
-        self._pool._end_all([(self._jobs[index], reply) for index, reply in replies])
-        replies.clear()
-
-    def _hold(self, at: int) -> None:
-        """They take longer than was thought: lets others have what has not begun."""
-        self._pool._learn(self._jobs[at].kind, _DUE_SECS)
-        first = max(self._worker.begun, at + 1)
-        if self._worker.hold(first) <= first:
-            rest, self._jobs = self._jobs[first:], self._jobs[:first]
-            self._pool._give_back(rest)
-
-    def _left(self) -> list[_ProcessJob]:
-        return [job for index, job in enumerate(self._jobs) if index not in self._replied]
-
-    def _leave(self) -> _ProcessJob | None:
-        """The worker has no more to do: what it did not begin is for others."""
-        rest = self._left()
-        again = rest.pop(0) if rest and rest[0].started is not None and not rest[0].ended else None
-        self._pool._give_back(rest)
-        with self._pool._lock:  # nobody stops the worker for them any more
-            for job in self._jobs:
-                job.worker = None
-        self._seat.jobs += len(self._replied)
-        if self._worker.doomed:
-            self._seat.empty(kill=True)
-        elif not self._may_go_on or self._pool._is_worn(self._seat):
-            self._seat.empty()
-        return again
-
-
-def _single(pool: ProcessSessionPool, job: _ProcessJob, in_band: float) -> Block | Reply:
-    """A job by itself, or why it cannot be sent. A function, because the error's traceback keeps what is here."""
-    try:
-        return pool._packer.single(job, in_band)
-    except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
-        return Reply(errors=(error,), place="pickle")
-
-
-# -- a thread's place for a worker ----------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class _Seat:
-    """A thread's place for a worker."""
-
-    number: int
-    worker: PoolWorker | None = None
-    building: bool = False
-    jobs: int = 0
-    taken: list[_ProcessJob] = field(default_factory=list)  # under the pool's lock; those whose seat this still is
-
-    def empty(self, kill: bool = False) -> WorkerEnd:
-        """Ends its worker, which must be there unless nobody looks at the result."""
-        worker, self.worker, self.building, self.jobs = self.worker, None, False, 0
-        return WorkerEnd(0, WorkerStartError("there was no worker"), "") if worker is None else worker.end(kill)
 
 
 def _kind(function: Any) -> tuple[str, str]:

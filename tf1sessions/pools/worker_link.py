@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import select
 import socket
 import threading
@@ -23,7 +22,7 @@ from typing import Any
 from tf1sessions.errors import ClosedError, PeerGoneError, WorkError, WorkerStartError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.board import Board
-from tf1sessions.pools.call_packing import Block, joined
+from tf1sessions.pools.call_packing import Block, joined, read_plain
 from tf1sessions.pools.process_worker import REPLY_HEAD, Reply, Setup, unpack_reply
 from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
 
@@ -174,7 +173,7 @@ class PoolWorker:
         except (WorkerGone, PeerGoneError, ClosedError, TimeoutError):
             gone = True
         posted = [
-            (index, Reply(pickle.loads(reply), seconds=secs) if is_plain else _read(reply, ()))
+            (index, Reply(read_plain(reply), seconds=secs) if is_plain else _read(reply, ()))
             for index, is_plain, reply, secs in self._board.replies()
         ]
         found = posted + found
