@@ -373,6 +373,7 @@ def test_exports_are_exact_and_sorted() -> None:
         "errors",
         "estimator",
         "load",
+        "porting",
         "scripts",
         "tf1",
     ]
