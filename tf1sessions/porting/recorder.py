@@ -32,7 +32,6 @@ from __future__ import print_function
 
 import argparse
 import collections
-import datetime
 import fnmatch
 import hashlib
 import importlib
@@ -175,19 +174,21 @@ class _Spool(object):
 
 
 class _Budget(object):
-    """How many bytes may still be kept."""
+    """How many bytes may still be kept. A fifth is for small values and for calls alone: losses at every step."""
 
     def __init__(self, limit):
         self.left = limit
+        self._for_small = limit // 5
         #: Kept back for the last values of variables whose first ones are there.
         self.reserved = 0
 
-    def take(self, size, reserved=False):
+    def take(self, size, small=False, last=False):
         """Whether so many bytes are free; they are taken."""
-        if size > self.left - (0 if reserved else self.reserved):
+        free = self.left - (0 if last else self.reserved) - (0 if small or last else self._for_small)
+        if size > free:
             return False
         self.left -= size
-        if reserved:
+        if last:
             self.reserved = max(0, self.reserved - size)
         return True
 
@@ -698,7 +699,7 @@ class Recorder(object):
                 self._flush()
 
     def _note_call(self, row):
-        if not self._budget.take(40):
+        if not self._budget.take(40, small=True):
             self._calls_left_out += 1
             return
         self._calls.append(row)
@@ -766,7 +767,7 @@ class Recorder(object):
         limit = float("inf") if variable else self.options.whole_kb * 1024
         form = "text" if array.dtype.kind in "OSU" else "whole"
         size = array.nbytes if form == "whole" else sum(len(text) for text in _texts(array)) + 8 * array.size
-        if size > limit or not self._budget.take(size + 8, role == "last"):
+        if size > limit or not self._budget.take(size + 8, array.size <= SMALL, role == "last"):
             form = "digest" if form == "text" else "summary"
             if not self._budget.take(1024):
                 self._left_out["values"] += 1
@@ -917,7 +918,7 @@ class Recorder(object):
             "version": VERSION,
             "versions": versions(),
             "program": self._program,
-            "began": datetime.datetime.utcfromtimestamp(self._began).isoformat() + "Z",
+            "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._began)),
             "seconds": round(time.time() - self._began, 3),
             "ended": ended,
             "options": self.options.as_dict(),

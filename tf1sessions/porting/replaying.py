@@ -189,22 +189,18 @@ class _Guided(_Recorder):  # type: ignore[misc]
     # Seeds
 
     def _give_seeds(self, graph_class: Any, attribute: Any) -> None:
-        seeds: dict[str, list[int]] = {}
-        unclear = set()
-        for graph in self._trace.graphs.values():
-            for name, pair in graph.get("seeds", {}).items():
-                if seeds.setdefault(name, pair) != pair:
-                    unclear.add(name)
-        for name in unclear:
-            del seeds[name]
-            self.note(f"{name} has other seeds in each graph of the trace, and keeps its own")
+        seeds: dict[str, list[list[int]]] = {}
+        for number in sorted(self._trace.graphs):
+            for name, pair in self._trace.graphs[number].get("seeds", {}).items():
+                seeds.setdefault(name, []).append(pair)
         create = graph_class._create_op_helper
 
         def _create_op_helper(graph: Any, operation: Any, *args: Any, **named: Any) -> Any:
             result = create(graph, operation, *args, **named)
-            pair = seeds.get(operation.name)
-            if pair is not None and not graph.building_function:
-                for name, seed in zip(("seed", "seed2"), pair, strict=True):
+            pairs = seeds.get(operation.name)
+            if pairs and not graph.building_function:
+                # The next graph that has an operation of this name takes the next seeds.
+                for name, seed in zip(("seed", "seed2"), pairs.pop(0) if len(pairs) > 1 else pairs[0], strict=True):
                     operation._set_attr(name, attribute(i=seed))
             return result
 
