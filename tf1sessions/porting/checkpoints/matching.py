@@ -137,7 +137,7 @@ class _Matcher:
         layers = {name: group for group in _groups(self.sources) for name in _names(group)}
         new_names = {name: new for name in self.sources if (new := self._new_name(name, renaming)) is not None}
         target_layers = _layers_by_name(_groups(self.targets))
-        for name, new in new_names.items():
+        for name, new in sorted(new_names.items(), key=lambda pair: pair[1] in self.targets):  # whole layers first
             if name not in self.sources:
                 continue  # it went with its layer
             if new in self.targets and new not in self.in_cells and _fits(self.sources[name], self.targets[new]):
