@@ -127,6 +127,7 @@ def check_a_builder_with_its_own_placeholders() -> None:
         return features, (features["a"] + features["b"][0], features["a"])
 
     module = porting.function(build)
+    np.testing.assert_array_equal(module(a=[1.0, 2.0], b=[3.0])[0], [4.0, 5.0])
     total, same = module({"a": [1.0, 2.0], "b": [3.0]})
     np.testing.assert_array_equal(total, [4.0, 5.0])
     np.testing.assert_array_equal(same, [1.0, 2.0])
@@ -307,7 +308,7 @@ def check_the_train_operation() -> None:
         expected = [session.run([loss, step], dict(zip(fed, (ROWS, y), strict=True)))[0] for _ in range(5)]
     specs = {"x": tf.TensorSpec([None, 3]), "y": tf.TensorSpec([None, 1])}
     module = porting.function(trained, inputs=specs, train=True)
-    found = [float(module.train(x=ROWS, y=y)["loss"]) for _ in range(3)]
+    found = [float(module.train({"x": ROWS, "y": y})["loss"]) for _ in range(3)]
     assert {"w/Adam", "w/Adam_1", "out/Adam", "out/Adam_1", "beta1_power", "beta2_power"} <= {*module.by_name}
     assert [each.name for each in module.trainable_variables] == ["w:0", "out:0"]
     assert int(module.by_name["global_step"]) == 3

@@ -125,14 +125,16 @@ class GraphFunction:
 
     def _by_name(self, values: Any, named: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(values, Mapping):
-            if all(key in self.inputs for key in values):
-                return {**values, **named}
             values, named = {**values, **named}, {}
+            if self._given is None or all(key in self.inputs for key in values):
+                return dict(values)
         required = self._required()
         if self._given is not None and (not isinstance(values, Mapping) or isinstance(self._given, Mapping)):
             with contextlib.suppress(_OtherStructure):
                 return {**dict(_matched(self._given, values)), **named}
-        if len(required) == 1 and not isinstance(values, Mapping):
+        if isinstance(values, Mapping):
+            return dict(values)  # which of them is wrong is told where they are used
+        if len(required) == 1:
             return {required[0]: values, **named}
         raise TypeError(f"the signature {self.name!r} takes {self._told()}, by name or in that structure")
 

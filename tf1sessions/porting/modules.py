@@ -297,14 +297,14 @@ class _Calls:
             for name in outputs
         }
         self.own = self.by_signature[own]
-        results = None if source.structures is None else (None, source.structures[1])
-        self.steps = {
-            name: GraphFunction(
-                name, parts, _with_more(source, takes[own], operations), outputs[own], operations, results
-            )
-            for name, operations in steps.items()
-            if operations
-        }
+        self.steps = {}
+        for name, operations in steps.items():
+            if operations:
+                inputs = _with_more(source, takes[own], operations)
+                structures = source.structures
+                if structures is not None and inputs.keys() != takes[own].keys():
+                    structures = (None, structures[1])  # it takes more than the function did: by name
+                self.steps[name] = GraphFunction(name, parts, inputs, outputs[own], operations, structures)
         self._saved: dict[str, Any] | None = None
         for name, call in {"": self.own, **self.steps}.items():  # what cannot be converted is told now
             if name != "update":
