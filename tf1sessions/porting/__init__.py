@@ -6,7 +6,8 @@ one way to call it · ``graphs/`` graphs of TensorFlow 1 as functions of TensorF
 for objects of TensorFlow 2, and back · ``recorder.py`` for the old machine: what a program computes there, as a trace ·
 ``parity/`` the same inputs through two sides: :func:`verify` · ``export.py`` a module as a SavedModel:
 :func:`convert` · ``target.py`` a folder written whole or not at all · ``survey.py`` what comes along ·
-``conversion.py`` ... as a record · ``proof.py`` that it gives the same
+``conversion.py`` ... as a record · ``proof.py`` that it gives the same · ``traces.py`` what the recorder wrote, read ·
+``trace_comparison.py`` ... held against another · ``replaying.py`` a script run again and recorded
 
 A name is fetched from its file when it is used first; importing this package imports no TensorFlow.
 """

@@ -127,11 +127,11 @@ class _Spool(object):
         data = io.BytesIO()
         np.save(data, array, allow_pickle=False)
         text = memoryview(data.getvalue())
-        self._places[name] = (self._size, len(text))
         os.lseek(self._fd, self._size, os.SEEK_SET)
         done = 0
         while done < len(text):
             done += os.write(self._fd, text[done : done + (1 << 24)])
+        self._places[name] = (self._size, done)  # now that it is there: Ctrl-C may come at any time
         self._size += done
         return done
 
@@ -212,16 +212,18 @@ class _Series(object):
             self._columns.setdefault(name, []).append(value)
             self.waiting += getattr(value, "nbytes", 8)
         self.waiting += 8
-        self._rows += 1
 
     def flush(self, spool):
-        if not self._calls:
+        # Ctrl-C may have come in the midst of an addition.
+        whole = min([len(self._calls)] + [len(rows) for rows in self._columns.values()])
+        if not whole:
             return
         prefix = "series.%d." % self.number
-        spool.add("%scalls.%d" % (prefix, self._pieces), np.array(self._calls, np.int64))
+        spool.add("%scalls.%d" % (prefix, self._pieces), np.array(self._calls[:whole], np.int64))
         for name, rows in self._columns.items():
             join = np.concatenate if self.form == "text" and name == "values" else np.stack
-            spool.add("%s%s.%d" % (prefix, name, self._pieces), join(rows))
+            spool.add("%s%s.%d" % (prefix, name, self._pieces), join(rows[:whole]))
+        self._rows += whole
         self._pieces += 1
         self._calls = []
         self._columns.clear()
