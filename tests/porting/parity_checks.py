@@ -22,7 +22,11 @@ from tf1sessions.porting import Comparison, Tolerance, verify
 from tf1sessions.porting.parity import views
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.comparison import Compared
+from tf1sessions.porting.parity.page import page
+from tf1sessions.porting.trace_comparison import TraceComparison
+from tf1sessions.porting.traces import Summary, read
 
+RECORDED = Path(__file__).resolve().parent.parent / "golden" / "recorded.npz"
 MODELS = Path(__file__).resolve().parent.parent / "golden" / "models"
 _numbers = itertools.count()
 
@@ -486,3 +490,39 @@ def check_paths_that_lead_nowhere() -> None:
     refused("3 cannot be compared", path, 3)
     refused("has no signature 'other'", converted(path), path, signature="other")
     refused("given is for a recording and a script", path, path, given=["seeds"])
+
+
+# --------------------------------------------------------------------------------------------------------- recordings
+
+
+def check_two_recordings() -> None:
+    """All calls of them are compared; the page has a point for each."""
+    found = verify(RECORDED, RECORDED)
+    assert isinstance(found, TraceComparison) and found.equal and found.same
+    data = json.loads(page(found).partition('id="data">')[2].partition("</script>")[0])
+    assert data["equal"] and data["points"] and len(data["rows"]) == len(data["names"]) == len(found.tensors)
+    assert data["axis"] == "calls of the left side" and data["marked"] is None
+
+
+def check_recording_against_a_function() -> None:
+    """The last call that was fed and fetched something; what was fed there is the input."""
+    with read(RECORDED) as trace:
+        call = [each for each in trace.calls if each.kind.feeds and each.kind.fetches and not each.error][-1]
+        step = trace.step(call)
+    fetched = {name: value for name, value in step.fetches.items() if not isinstance(value, Summary)}
+    given = []
+
+    def again(inputs: dict[str, Any]) -> dict[str, Any]:
+        given.append(inputs)
+        return fetched
+
+    found = verify(RECORDED, again)
+    assert found.equal and found.left[1] == "recording of TensorFlow 1.15.5", str(found)
+    assert any(f"call {call.number}" in note for note in found.notes)
+    assert all("the recording" in each.how for each in found.inputs) and given
+    changed = {name: value + 1 if value.dtype.kind == "f" else value for name, value in fetched.items()}
+    assert not verify(RECORDED, lambda inputs: changed).equal
+
+
+def check_recording_without_such_a_call() -> None:
+    refused("no call of the recording", written(perceptron(out="not_recorded")), RECORDED)
