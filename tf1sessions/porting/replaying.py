@@ -84,6 +84,7 @@ def replay(
     Thread-safety: may be called from any thread, by several at once.
 
     Example:
+        >>> from tf1sessions.porting.trace_comparison import compare
         >>> with read("trace.npz") as trace:    # doctest: +SKIP
         ...     replayed = replay(trace, "train.py", out="today.npz", given=["variables", "feeds"])
         ...     print(compare(trace, replayed.trace))

@@ -461,6 +461,8 @@ def read(path: str | os.PathLike[str]) -> Trace:
         UsageError: There is no such file, it is no trace, it is damaged, or a newer recorder wrote it.
 
     Example:
+        >>> is_trace("train.py")
+        False
         >>> with read("trace.npz") as trace:    # doctest: +SKIP
         ...     calls, losses = trace.losses["loss:0"]
     """
