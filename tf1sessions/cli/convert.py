@@ -21,7 +21,6 @@ from typing import Any
 import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
-from tf1sessions.scripts.built_graph import GRAPH, OUTPUTS, VALUES
 
 __all__ = ["convert"]
 
@@ -155,6 +154,8 @@ def _is_builder(model: str) -> bool:
 @contextmanager
 def _built(model: str, values: bool) -> Iterator[dict[str, Any]]:
     """The graph that a function builds, as arguments for porting.convert; built in a process of its own."""
+    from tf1sessions.scripts.built_graph import GRAPH, OUTPUTS, VALUES
+
     with tempfile.TemporaryDirectory(prefix="tf1sessions-") as folder:
         command = [
             sys.executable,

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models.model import Model
 from tf1sessions.porting.calls import argument_name
@@ -26,6 +28,9 @@ from tf1sessions.porting.parity.verifying import verify
 from tf1sessions.runtime import tf
 
 __all__ = ["prove"]
+
+#: Numbers of rows to try where a model refuses the one that is made: a graph may split its batch. Arbitrary.
+_OTHER_ROWS = (4, 1)
 
 
 def prove(model: Model, written: Mapping[str, tuple[str, Any]]) -> Proof:
@@ -42,12 +47,11 @@ def prove(model: Model, written: Mapping[str, tuple[str, Any]]) -> Proof:
     not_compared: dict[str, str] = {}
     for name, (called, function) in written.items():
         side = ArtifactSide(model, model.path, name, owned=False)
-        try:
-            given = _inputs(side)
-            first, second = side.run(given), side.run(given)
-        except (UsageError, ValueError, tf.errors.OpError) as error:
-            not_compared[called] = f"it refuses the inputs that are made for it: {_reason(error)}"
+        given, first, refused = _first_answer(side)
+        if refused is not None:
+            not_compared[called] = f"it refuses the inputs that are made for it: {_reason(refused)}"
             continue
+        second = side.run(given)
         changing = {key for key, value in first.items() if not _same(value, second[key])}
         names = {each: argument_name(each) for each in given}
         found = verify(model, function, inputs=given, signature=name, names=names)
@@ -63,10 +67,27 @@ def prove(model: Model, written: Mapping[str, tuple[str, Any]]) -> Proof:
     return Proof(differences, not_compared)
 
 
-def _inputs(side: ArtifactSide) -> dict[str, Any]:
+def _first_answer(side: ArtifactSide) -> tuple[dict[str, Any], dict[str, Any], Exception | None]:
+    """Inputs, and the outputs for them; or why there are none, for the first inputs that were made."""
+    refused: Exception | None = None
+    for rows in (None, *_OTHER_ROWS):
+        try:
+            given = _inputs(side, rows)
+            return given, side.run(given), None
+        except (UsageError, ValueError, tf.errors.OpError) as error:
+            refused = refused or error
+    return {}, {}, refused
+
+
+def _inputs(side: ArtifactSide, rows: int | None) -> dict[str, Any]:
+    """Inputs that are made; with another number of rows, where that is open."""
     assert side.inputs is not None
     required = {name: spec for name, spec in side.inputs.items() if not spec.optional}
-    return {name: value for name, (value, _) in made(required, side.view, 0).items()}
+    given = {name: value for name, (value, _) in made(required, side.view, 0).items()}
+    for name, spec in required.items() if rows is not None else ():
+        if spec.shape is None or (spec.shape.rank and spec.shape[0] is None):
+            given[name] = np.resize(given[name], (rows, *given[name].shape[1:]))
+    return given
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -83,5 +104,8 @@ def _differs(where: str, name: str, compared: Compared) -> ConversionError:
     )
 
 
-def _reason(error: BaseException) -> str:
-    return str(getattr(error, "message", None) or error).strip().splitlines()[-1].strip()[:200]
+def _reason(error: Exception) -> str:
+    """What TensorFlow says, without where in the graph."""
+    lines = [line.strip() for line in str(getattr(error, "message", None) or error).splitlines()]
+    told = [line for line in lines if line and not line.startswith("[[")]
+    return told[-1][:200] if told else type(error).__name__
