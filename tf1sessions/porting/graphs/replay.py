@@ -682,7 +682,9 @@ class _Conditions:
         return one
 
     def _can_be_lent(self, group: _Group, key: Key) -> bool:
-        return group.is_directly_inside(key) and (key[1] == CONTROL or _dtype(self._structure, key) is not None)
+        count = len(output_types(self._structure.nodes[key[0]]))
+        known = all(_dtype(self._structure, (key[0], index)) is not None for index in range(count))
+        return known and group.is_directly_inside(key)
 
     def _needed_by(self, group: _Group, other: _Group) -> bool:
         """Whether a group needs the results of another."""
