@@ -97,7 +97,15 @@ class LocalLists:
         """The list of an array at this moment. A gradient array is there when it is first asked for."""
         found = env.get(("list", one))
         if found is None:
-            assert isinstance(one, tuple)
+            if not isinstance(one, tuple):
+                raise ConversionError(
+                    f"{one!r} stores what a loop in a branch of a condition computes, and a gradient outside of that "
+                    "branch takes it",
+                    where=self._where,
+                    next_step="Give what decides about the condition as True or False, where it is an input; or "
+                    "convert the graph without its training step.",
+                    nodes=(one,),
+                )
             found = env["list", one] = _raw.TensorListReserve(
                 element_shape=self._shape(self._kinds[one].shape),
                 num_elements=_raw.TensorListLength(input_handle=self.current(env, one[0])),

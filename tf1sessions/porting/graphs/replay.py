@@ -391,8 +391,7 @@ class Replay:
     # -- conditions ------------------------------------------------------------------------------------------------
 
     def _make_condition(self, env: Env, group: _Group) -> None:
-        reached = self._reach(group.starts(), group.inside)
-        lists = self._lists.used_by(key[0] for key in reached if group.inside(key))
+        lists = self._lists.used_by(self._made_inside(group))
         for one in lists:
             self._lists.current(env, one)  # made outside of the branches
         ends = {name: self._structure.branches[name] for name in group.ends}
@@ -441,6 +440,15 @@ class Replay:
         for key in lent:
             env["lent", key] = next(others)
             env["lent", key].set_shape(shapes[key])
+
+    def _made_inside(self, group: _Group) -> list[str]:
+        """The nodes in the branches of a group, with all of the loops in there: what those store others may take."""
+        structure = self._structure
+        names = [key[0] for key in self._reach(group.starts(), group.inside) if group.inside(key)]
+        loops = {structure.frames[name] for name in names if structure.nodes[name].op in EXIT}
+        return names + [
+            name for name, frame in structure.frames.items() if any(frame[: len(loop)] == loop for loop in loops)
+        ]
 
     def _decided(self, env: Env, key: Key) -> bool | None:
         """What decides about a condition, where it is known while the graph is made: of a switch that is given."""
