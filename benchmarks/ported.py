@@ -1,0 +1,144 @@
+"""What a call of a converted model costs, against the session of TensorFlow 1 on the same graph and the same inputs.
+
+    python benchmarks/ported.py [--quick]
+
+Prints microseconds and ratios: ``Session.run`` on a restored graph, as a TensorFlow 1 program has it; the module that
+``porting.function`` makes of the checkpoint, called with the same arrays, its results as arrays; and the module called
+with tensors. Also a training step: the graph's own train operation. What is aimed at: at least 1.0 in each line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import statistics
+import tempfile
+import time
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np  # noqa: E402
+import tensorflow as tf2  # noqa: E402
+
+import tf1sessions as t1  # noqa: E402
+
+tf = t1.tf1
+
+
+def mlp(width):
+    x = tf.placeholder(tf.float32, [None, width], name="x")
+    hidden = tf.layers.dense(tf.layers.dense(x, width, tf.nn.relu), width, tf.nn.relu)
+    return tf.layers.dense(hidden, 10), lambda rows: np.ones([rows, width], np.float32)
+
+
+def cnn():
+    x = tf.placeholder(tf.float32, [None, 28, 28, 1], name="x")
+    net = tf.layers.max_pooling2d(tf.layers.conv2d(x, 16, 5, activation=tf.nn.relu), 2, 2)
+    net = tf.layers.max_pooling2d(tf.layers.conv2d(net, 32, 5, activation=tf.nn.relu), 2, 2)
+    return tf.layers.dense(tf.layers.flatten(net), 10), lambda rows: np.ones([rows, 28, 28, 1], np.float32)
+
+
+def lstm():
+    x = tf.placeholder(tf.float32, [None, 20, 16], name="x")
+    outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(64), x, dtype=tf.float32)
+    return tf.layers.dense(outputs[:, -1], 10), lambda rows: np.ones([rows, 20, 16], np.float32)
+
+
+MODELS = {"MLP of 64": lambda: mlp(64), "MLP of 1024": lambda: mlp(1024), "CNN": cnn, "LSTM, 20 steps": lstm}
+
+
+def build(make):
+    """The output, made as TensorFlow 1 made it: variables are references, loops of Switch and Merge."""
+    output, batch = make()
+    y = tf.identity(output, name="y")
+    loss = tf.reduce_mean(tf.square(y - 0.5), name="loss")
+    tf.train.AdamOptimizer(1e-4).minimize(loss, name="step")
+    return y, batch
+
+
+def costs(calls, seconds):
+    """Microseconds of each call, medians of spells that take turns, so that a busy moment is everybody's."""
+    found = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+        call()
+    for _ in range(7):
+        for name, call in calls.items():
+            count, begin = 0, time.perf_counter()
+            while time.perf_counter() - begin < seconds / 7:
+                call()
+                count += 1
+            found[name].append((time.perf_counter() - begin) / count * 1e6)
+    return {name: statistics.median(each) for name, each in found.items()}
+
+
+def measure(name, make, rows, folder, seconds):
+    path = os.path.join(folder, "model.ckpt")
+    with tf.Graph().as_default(), v1_graph(), tf.Session() as session:
+        _, batch = build(make)
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, path)
+    x = batch(rows)
+    module = t1.porting.function(
+        path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0", "loss": "loss:0"}, train="step"
+    )
+    only_y = t1.porting.function(path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0"})
+    graph = tf.Graph()
+    with graph.as_default():
+        session = tf.Session()
+        tf.train.import_meta_graph(path + ".meta").restore(session, path)
+    # The module is called outside of any graph: in one, calls are made part of it.
+    with contextlib.closing(session):
+        y, loss = graph.get_tensor_by_name("y:0"), graph.get_tensor_by_name("loss:0")
+        step, feeds = graph.get_operation_by_name("step"), {graph.get_tensor_by_name("x:0"): x}
+        np.testing.assert_allclose(only_y(x=x)["y"], session.run(y, feeds), atol=1e-5)
+        tensor = tf2.constant(x)
+        found = costs(
+            {
+                "session": lambda: session.run(y, feeds),
+                "module": lambda: only_y(x=x)["y"].numpy(),
+                "tensors": lambda: only_y(x=tensor),
+                "session trains": lambda: session.run([step, loss], feeds),
+                "module trains": lambda: module.train(x=x)["loss"].numpy(),
+            },
+            seconds,
+        )
+    ratio = found["session"] / found["module"], found["session"] / found["tensors"]
+    trains = found["session trains"] / found["module trains"]
+    print(
+        f"| {name} | {rows} | {found['session']:.0f} | {found['module']:.0f} | {ratio[0]:.2f} | {ratio[1]:.2f} | "
+        f"{found['session trains']:.0f} | {found['module trains']:.0f} | {trains:.2f} |",
+        flush=True,
+    )
+
+
+class v1_graph:
+    """Reference variables and TensorFlow 1's loops while a graph is made; as it was afterwards."""
+
+    def __enter__(self):
+        self._resources, self._control_flow = tf.resource_variables_enabled(), tf.control_flow_v2_enabled()
+        tf.disable_resource_variables()
+        tf.disable_control_flow_v2()
+
+    def __exit__(self, *error):
+        if self._resources:
+            tf.enable_resource_variables()
+        if self._control_flow:
+            tf.enable_control_flow_v2()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="short spells")
+    seconds = 0.3 if parser.parse_args().quick else 1.5
+    print("| model | rows | Session.run | module | times | with tensors | train op, session | module | times |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, make in MODELS.items():
+        for rows in (1, 256):
+            with tempfile.TemporaryDirectory() as folder:
+                measure(name, make, rows, folder, seconds)
+
+
+if __name__ == "__main__":
+    main()
