@@ -498,6 +498,24 @@ def check_saved_loaded_trained_and_saved_again() -> None:
     assert sorted(signature(x=tf.constant(ROWS))) == ["twice/0", "y"]
 
 
+def check_a_checkpoint_that_is_cut_off() -> None:
+    """Its index is whole, so that only reading finds it; in a session, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = os.path.join(folder, "model.ckpt")
+        with v1.Graph().as_default(), v1.Session() as session:
+            x = v1.placeholder(tf.float32, [None, 8], name="x")
+            v1.identity(v1.matmul(x, weight("large", 8, 400)), name="y")
+            session.run(v1.global_variables_initializer())
+            v1.train.Saver().save(session, prefix)
+        os.truncate(prefix + ".data-00000-of-00001", 3000)
+        for call in (
+            lambda: porting.function(prefix),
+            lambda: tf1sessions.load(prefix)(x=[[1.0] * 8]),
+        ):
+            told = raised(ModelError, call)
+            assert prefix in told and "cannot be read" in told and "copy all of its files" in told, told
+
+
 def check_calls_from_many_threads() -> None:
     module = module_of(dense)
     expected = ROWS @ module.by_name["w"].numpy() + module.by_name["b"].numpy()

@@ -443,7 +443,7 @@ class Values:
     def _read(self, key: _Key) -> Any:
         try:
             value = self._reader.get_tensor(key.name)
-        except (tf.errors.OpError, ValueError, OSError, RuntimeError) as error:
+        except (tf.errors.OpError, ValueError, OSError, RuntimeError, IndexError) as error:
             raise _bad_checkpoint(str(self._artifact.checkpoint), error) from error
         _, part = key.slices()
         return value[part] if part else value

@@ -177,7 +177,7 @@ class Values:
         if self._last is None or self._last[0] != key.name:
             try:
                 self._last = key.name, self._reader.get_tensor(key.name)
-            except (tf.errors.OpError, ValueError, OSError, RuntimeError) as error:
+            except (tf.errors.OpError, ValueError, OSError, RuntimeError, IndexError) as error:
                 raise _unreadable(str(self._prepared.artifact.checkpoint), error) from error
         value = self._last[1]
         _, part = key.slices()
