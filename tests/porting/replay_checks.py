@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf1sessions.errors import ConversionError
+from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.replay import Replay
 from tf1sessions.porting.graphs.structure import key_of
 
@@ -263,6 +264,20 @@ def check_errors_name_the_nodes() -> None:
     node(left, "x", "Const")
     node(left, "out", "Exit", "x")
     assert "'out' leaves a loop that nothing enters" in str(raised(left, [("out", 0)], []))
+
+
+def check_a_function_that_takes_a_list() -> None:
+    library = tf.compat.v1.GraphDef().library
+    function = library.function.add()
+    function.signature.name = "joins"
+    function.signature.input_arg.add(name="parts", number_attr="N")
+    library.gradient.add(function_name="joins", gradient_func="slope")
+    try:
+        Functions(library, "old.pb").body("joins")
+    except ConversionError as error:
+        assert "function 'joins'" in str(error) and "parts" in str(error) and "old.pb" in str(error), error
+    else:
+        raise AssertionError("nothing was raised")
 
 
 for _name, _case in recorded().items():

@@ -82,8 +82,21 @@ class Functions:
         return self._gradients.get(function)
 
     def body(self, function: str) -> Body:
-        """What a function is made of."""
-        return _body(self._bodies[function], self._bodies)
+        """What a function is made of.
+
+        Raises:
+            ConversionError: It takes lists, of which it does not say how long they are.
+        """
+        found = self._bodies[function]
+        lists = [each.name for each in found.signature.input_arg if each.number_attr or each.type_list_attr]
+        if lists:
+            raise ConversionError(
+                f"function {function!r}, which has a gradient of its own, takes lists: {listed(lists)}",
+                where=self._where,
+                next_step="Convert a part of the graph that does without, by naming other outputs or inputs.",
+                nodes=(function,),
+            )
+        return _body(found, self._bodies)
 
     def used(self, operation: str, attributes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """The type and the attributes of an operation, with the functions' names of here.
@@ -179,9 +192,6 @@ def _body(function: Any, others: Mapping[str, Any]) -> Body:
         copy = graph_def.node.add()
         copy.CopyFrom(node)
         copy.input[:] = [_flat(entry, kinds, others) for entry in node.input]
-    for each in function.signature.input_arg:
-        if each.number_attr or each.type_list_attr:
-            raise NotImplementedError(f"function {function.signature.name!r} takes a list")
     return Body(
         graph_def,
         tuple((each.name, 0) for each in function.signature.input_arg),
