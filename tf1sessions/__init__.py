@@ -18,6 +18,7 @@ below, and there are no circles::
       calls.py           compiled calls, and the Session whose run() uses them
       graphs.py          a graph that one thread builds and that can be sealed
       sharing.py         what a process has settled about its GPUs
+      late.py            a session that is made when it is first used
       session.py         GraphSession: one thread builds it, any thread runs it
       memory.py          MemoryPlan: how the sessions of a machine share it
     pipelines/         concurrent work inside one session
@@ -486,6 +487,8 @@ below, and there are no circles::
       reports.py         what the race detector tells
       races.py           accesses that nothing orders
       watching.py        what is watched of TensorFlow
+      runs.py            runs a program with all that
+      inside.py          ... in the program's process
       schedules.py       threads made to come in a certain order, or in every one
       trees.py           nested results, compared leaf by leaf
       hammering.py       a function called by many threads at once
@@ -497,6 +500,7 @@ below, and there are no circles::
       report.py          ... what it prints
       memory.py          tf1sessions memory
       doctor.py          tf1sessions doctor
+      races.py           tf1sessions races
       convert.py         tf1sessions convert
       verify.py          tf1sessions verify
       progress.py        plain lines about a run
@@ -516,7 +520,7 @@ from typing import TYPE_CHECKING, Any
 from tf1sessions import errors
 
 if TYPE_CHECKING:
-    from tf1sessions import contrib, estimator, porting, scripts
+    from tf1sessions import contrib, estimator, porting, scripts, testing
     from tf1sessions.models.model import Model, load
     from tf1sessions.pipelines.batching import Batcher
     from tf1sessions.pipelines.pipeline import QueuePipeline
@@ -551,6 +555,7 @@ __all__ = [
     "load",
     "porting",
     "scripts",
+    "testing",
     "tf1",
 ]
 
@@ -573,6 +578,7 @@ _HOMES: dict[str, str | None] = {
     "load": "tf1sessions.models.model",
     "porting": None,
     "scripts": None,
+    "testing": None,
     "tf1": "tf1sessions.runtime",
 }
 

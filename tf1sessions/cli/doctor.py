@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from tf1sessions.doctor.machine import Facts
     from tf1sessions.doctor.source import Program
 
-__all__ = ["doctor"]
+__all__ = ["check_time_limit", "doctor", "printable"]
 
 _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
-def _time_limit(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+def check_time_limit(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """The callback of an option ``--time-limit``."""
     from tf1sessions.scripts.jobs import check_setting
 
     try:
@@ -52,7 +53,7 @@ def _time_limit(ctx: click.Context, param: click.Parameter, value: float | None)
     "--time-limit",
     type=float,
     metavar="SECS",
-    callback=_time_limit,
+    callback=check_time_limit,
     help="With --run: end a program after that.",
 )
 @click.option(
@@ -212,7 +213,7 @@ def _machine(seen: Facts) -> Any:
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     for name, text in seen.rows():
-        table.add_row(Text(_printable(name)), Text(_printable(text)))  # names of processes are no markup
+        table.add_row(Text(printable(name)), Text(printable(text)))  # names of processes are no markup
     return table
 
 
@@ -226,15 +227,15 @@ def _finding(finding: Finding) -> Iterator[Any]:
     name = finding.severity.name.lower()
     nowhere = "this machine" if finding.source is Source.MACHINE else "the run"
     where = nowhere if finding.place is None else str(finding.place)
-    yield Text.assemble("\n", (name, _STYLES[name]), " ", (finding.rule, "bold"), "  ", _printable(where))
+    yield Text.assemble("\n", (name, _STYLES[name]), " ", (finding.rule, "bold"), "  ", printable(where))
     lines = [("", finding.title)]
     if finding.others:
         lines.append(("see: ", ", ".join(map(str, finding.others))))
     lines += [("why: ", finding.why), ("fix: ", finding.fix)]
     for start, text in lines:
-        yield Padding(Text.assemble((start, "bold"), _printable(text)), (0, 0, 0, 2))
+        yield Padding(Text.assemble((start, "bold"), printable(text)), (0, 0, 0, 2))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """A text without control characters: names come from files and processes, and must not steer the terminal."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

@@ -23,6 +23,7 @@ _COMMANDS = {
     "verify": ("tf1sessions.cli.verify:verify", "Put the same inputs through two models, and say where they part."),
     "memory": ("tf1sessions.cli.memory:memory", "Say how the sessions of this machine share its GPUs and cores."),
     "doctor": ("tf1sessions.cli.doctor:doctor", "Say what on this machine, or in a script, will bite."),
+    "races": ("tf1sessions.cli.races:races", "Say which threads of a program get in each other's way."),
 }
 
 
@@ -92,6 +93,10 @@ def cli() -> None:
     \b
     What on this machine, or in a script, will bite:
         tf1sessions doctor train.py
+
+    \b
+    Which threads of a server get in each other's way:
+        tf1sessions races --time-limit 60 server.py
     """
 
 

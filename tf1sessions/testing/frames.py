@@ -15,6 +15,7 @@ _STANDARD = tuple(
     os.path.join(path, "") for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")} if path
 )
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_RUNNER = os.path.join(_PACKAGE, "scripts", "program.py")  # what is outside of it started a script, and is not its
 _INSTALLED = tuple(os.path.join(part, "") for part in ("site-packages", "dist-packages"))
 _LIBRARIES = tuple(os.path.join(part, "") for part in ("tensorflow", "tf_keras", "keras", "numpy"))
 
@@ -43,7 +44,7 @@ def asked_by_library(depth: int = 2) -> bool:
 
 def program_frames(frame: FrameType | None) -> Iterator[FrameType]:
     """Those of the program, from a frame outwards."""
-    while frame is not None:
+    while frame is not None and frame.f_code.co_filename != _RUNNER:
         if not _of_library(frame.f_code):
             yield frame
         frame = frame.f_back

@@ -21,11 +21,11 @@ import contextlib
 import itertools
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Clock", "Moment", "Order", "hear", "listening", "orders", "tell"]
+__all__ = ["Clock", "Moment", "Order", "hand_over", "hear", "listening", "orders", "take_over", "tell"]
 
 #: The latest moment of each thread that is known to be past: the thread's number -> its count.
 Clock = dict[int, int]
@@ -164,3 +164,32 @@ def hear(token: Any) -> None:
     """The calling thread gets to know what was told by ``token``."""
     for order in _orders:
         order.received(token)
+
+
+class _Token:
+    """Stands for a name that :func:`hand_over` was given."""
+
+
+_named: dict[Hashable, _Token] = {}
+
+
+def hand_over(name: Hashable) -> None:
+    """Tells the race detector of an order that it cannot see: what the calling thread did so far comes before what
+    threads do after their :func:`take_over` of the same name.
+
+    Args:
+        name: Equal for both; kept for good.
+
+    Thread-safety: may be called from any thread; does nothing while nobody detects races.
+
+    Example:
+        >>> from tf1sessions import testing
+        >>> testing.hand_over("the graph is built")
+        >>> testing.take_over("the graph is built")  # in another thread, when it knows
+    """
+    tell(_named.setdefault(name, _Token()))
+
+
+def take_over(name: Hashable) -> None:
+    """See :func:`hand_over`. To be called when the order is certain: after the wait, not before."""
+    hear(_named.setdefault(name, _Token()))

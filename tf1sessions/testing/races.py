@@ -8,13 +8,16 @@
 A *place* is something about which threads may get in each other's way: a graph's structure, a session's being open, its
 variables. Two accesses to it by two threads are a report when their actions conflict, neither is known to come before
 the other, and no lock was held both times. For each place the last access from each thread, line and set of locks is
-kept, so the cost does not grow with the number of operations.
+kept, and of each line those of the latest threads, so that neither the number of operations nor a server's threads make
+it slower. Threads whose names differ in their numbers alone do the same: a pair of such threads is told once.
 """
 
 from __future__ import annotations
 
 import _thread
 import dataclasses
+import re
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from types import FrameType
@@ -30,7 +33,10 @@ __all__ = ["Judge", "Place", "Seen"]
 #: How many frames of the program a stack shows, and how many names an access keeps. Arbitrary.
 _FRAMES = 8
 _NAMES = 3
+#: Of how many threads the accesses from one line are kept. Arbitrary: more than most pools have.
+_THREADS = 32
 
+_NUMBERS = re.compile(r"\d+")
 #: Which kind two actions are together, and which names are concerned; None when they do not conflict.
 Conflict = Callable[[Any, Any], tuple[Kind, tuple[str, ...]] | None]
 
@@ -61,24 +67,31 @@ class Place:
         self.told = told
         self.conflict = conflict
         self.seen: dict[tuple[Any, ...], Seen] = {}
+        self.lines: dict[tuple[Any, ...], deque[tuple[Any, ...]]] = {}  # a key without its thread -> the keys
         self.last: tuple[Any, ...] | None = None
-        self.reports: dict[tuple[Any, ...], tuple[int, set[Any]]] = {}  # kind and threads -> index, pairs of lines
+        self.reports: dict[tuple[Any, ...], tuple[int, set[Any]]] = {}  # kind, threads -> index, pairs of lines
 
 
 class Judge:
     """Compares accesses, and keeps what it finds.
 
-    Attributes:
+    Args:
         order: What is known of the order.
+        ignore: Kinds that are not reported.
+        changed: Called when there is something new in ``reports``, by the thread that found it.
+
+    Attributes:
+        order: As given.
         reports: What was found so far.
 
     Thread-safety: any thread may call any method.
     """
 
-    def __init__(self, order: Order, ignore: Iterable[Kind] = ()) -> None:
+    def __init__(self, order: Order, ignore: Iterable[Kind] = (), changed: Callable[[], None] | None = None) -> None:
         self.order = order
         self.reports: list[Report] = []
         self._ignored = frozenset(ignore)
+        self._changed = changed or (lambda: None)
         self._lock = _thread.allocate_lock()
 
     def access(self, place: Place, action: Hashable, what: str, name: str = "", frame: FrameType | None = None) -> Seen:
@@ -98,7 +111,10 @@ class Judge:
             seen = place.seen.get(key)
             if seen is not None:
                 seen.moment = moment
-                seen.times += 1
+                if name and not seen.names:  # scopes were entered for it before
+                    seen.what, seen.times = what, 0
+                if what == seen.what:
+                    seen.times += 1
                 if name and len(seen.names) < _NAMES:
                     seen.names.append(name)
                 if place.last is key or place.last == key:  # nobody else came in between
@@ -111,6 +127,10 @@ class Judge:
                 seen.names.append(name)
             with self._lock:
                 place.seen[key] = seen  # the thread's number is in the key: nobody else puts it there
+                keys = place.lines.setdefault(key[1:], deque())
+                keys.append(key)
+                if len(keys) > _THREADS:
+                    place.seen.pop(keys.popleft())
                 place.last = key
         with self._lock:
             others = [other for other in place.seen.values() if other.moment.thread != moment.thread]
@@ -126,7 +146,7 @@ class Judge:
         kind, note = self._certainty(kind, earlier, now)
         if kind in self._ignored:
             return
-        pair = (kind, *sorted((earlier.moment.thread, now.moment.thread)))
+        pair = (kind, *sorted(_NUMBERS.sub("", self.order.name_of(each.moment.thread)) for each in (earlier, now)))
         lines = frozenset((earlier.stack[:1], now.stack[:1]))
         with self._lock:
             index, known = place.reports.setdefault(pair, (len(self.reports), set()))
@@ -136,7 +156,10 @@ class Judge:
                 )
             elif lines not in known:
                 self.reports[index] = dataclasses.replace(self.reports[index], others=len(known))
+            new = lines not in known
             known.add(lines)
+        if new:
+            self._changed()
 
     def _certainty(self, kind: Kind, earlier: Seen, now: Seen) -> tuple[Kind, str]:
         """The kind, or that the order is not known, and why."""
@@ -161,6 +184,7 @@ class Judge:
             report = Report(kind, told, self._told(first), self._told(second), note=note)
             with self._lock:
                 self.reports.append(report)
+            self._changed()
 
 
 def _seen(moment: Moment, action: Hashable, what: str, frame: FrameType | None, locks: frozenset[int]) -> Seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,8 @@ FIX = {
     Kind.VARIABLE: "Lock both runs, or read a copy; when it is meant so (asynchronous training), pass "
     "ignore=[Kind.VARIABLE].",
     Kind.LEAK: "Enter the graph in the thread: `with graph.as_default(): ...` in its function.",
-    Kind.UNKNOWN: "Begin to watch before the lock is made, or tell with testing.ordered(...) what orders them.",
+    Kind.UNKNOWN: "Begin to watch before the lock is made; or tell what orders them, with testing.hand_over() and "
+    "testing.take_over().",
 }
 
 
@@ -59,11 +61,10 @@ class Access:
 
     Attributes:
         thread: The thread's name.
-        what: What it did, as ``"adds operation 'dense/kernel'"``.
+        what: What it did, as ``"adds operations"``.
         stack: Where: ``file:line in function``, the innermost first, without the files of libraries.
         names: The operations, or the other things, that are concerned; at most a few.
         times: How often it was seen at this place.
-        locks: What was held.
     """
 
     thread: str
@@ -71,7 +72,6 @@ class Access:
     stack: tuple[str, ...]
     names: tuple[str, ...] = ()
     times: int = 1
-    locks: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
@@ -79,11 +79,10 @@ class Access:
         return self.stack[0].partition(" in ")[0] if self.stack else "an unknown place"
 
     def __str__(self) -> str:
+        named = f": {', '.join(self.names)}" if self.names else ""
         more = f" ({self.times} times)" if self.times > 1 else ""
-        lines = [f"thread {self.thread!r} {self.what}{more}"]
+        lines = [f"thread {self.thread!r} {self.what}{named}{more}"]
         lines += [f"    {frame}" for frame in self.stack]
-        if self.locks:
-            lines.append(f"    holding {', '.join(self.locks)}")
         return "\n".join(lines)
 
 
@@ -96,7 +95,7 @@ class Report:
         graph: The graph or the session, as messages name it.
         first: The access that came first, this time.
         second: The other.
-        others: How many more pairs of places of the same kind, graph and threads there are.
+        others: How many more pairs of places of the same kind and graph there are in threads with such names.
         note: What is known besides.
     """
 
@@ -112,7 +111,7 @@ class Report:
         for access in (self.first, self.second):
             lines += ["  " + line for line in str(access).splitlines()]
         if self.others:
-            lines.append(f"  and {self.others} more pair{'s' * (self.others != 1)} of places in these threads")
+            lines.append(f"  and {self.others} more pair{'s' * (self.others != 1)} of places in such threads")
         lines += [f"  why: {WHY[self.kind]}" + (f" {self.note}" if self.note else ""), f"  fix: {FIX[self.kind]}"]
         return "\n".join(lines)
 
@@ -125,9 +124,17 @@ class Report:
                 "stack": list(side.stack),
                 "names": list(side.names),
                 "times": side.times,
-                "locks": list(side.locks),
             }
             for name, side in (("first", self.first), ("second", self.second))
         }
         told = {"kind": self.kind.value, "warning": self.kind.is_warning, "graph": self.graph, **sides}
         return told | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Report:
+        """The report of what :meth:`to_json` gave."""
+        first, second = (
+            Access(side["thread"], side["what"], tuple(side["stack"]), tuple(side["names"]), side["times"])
+            for side in (told["first"], told["second"])
+        )
+        return cls(Kind(told["kind"]), told["graph"], first, second, told["others"], told["note"])

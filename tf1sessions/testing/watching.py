@@ -27,7 +27,7 @@ from tf1sessions.testing.races import Judge, Place, Seen
 from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.testing.synchronisation import watch
 
-__all__ = ["graph_races"]
+__all__ = ["GraphRaces", "graph_races", "watch_graphs"]
 
 #: How many rounds of running and adding, from one line, are a loop. Arbitrary.
 _ROUNDS = 3
@@ -80,8 +80,13 @@ def graph_races(*, ignore: Iterable[Kind] = ()) -> Iterator[GraphRaces]:
     """
     order = Order()
     judge = Judge(order, ignore)
-    with watch(order), _Watch(judge).installed():
+    with watch(order), watch_graphs(judge):
         yield GraphRaces(judge)
+
+
+def watch_graphs(judge: Judge) -> contextlib.AbstractContextManager[None]:
+    """While this lasts, a judge is told what is done with TensorFlow's graphs and sessions."""
+    return _Watch(judge).installed()
 
 
 def _structure(one: Any, other: Any) -> tuple[Kind, tuple[str, ...]] | None:

@@ -1,0 +1,280 @@
+"""``tf1sessions races``: what it prints, its JSON, its exit codes, how it fails; and programs that it really runs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tf1sessions.cli.main import cli
+from tf1sessions.scripts.jobs import Job
+from tf1sessions.testing import runs
+from tf1sessions.testing.reports import FIX, WHY, Access, Kind, Report
+from tf1sessions.testing.runs import Found, find_races
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(cli, ["races", *args], prog_name="tf1sessions")
+
+
+def report(kind: Kind) -> Report:
+    first = Access("Thread-1", "runs the graph", ("server.py:9 in predict", "server.py:20 in do_GET"), times=3)
+    return Report(kind, "the graph", first, Access("Thread-2", "adds operations", ("server.py:8 in f",), ("a", "b")), 2)
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Job, dict[str, Any]]]]:
+    """Stands in for running a program."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def install(*reports: Report, exit_code: int = 0, ended: bool = True, forked: bool = False) -> Any:
+        calls = []
+
+        def find(job: Job, **options: Any) -> Found:
+            calls.append((job, options))
+            return Found(reports, exit_code, ended, forked)
+
+        monkeypatch.setattr(runs, "find_races", find)
+        return calls
+
+    return install
+
+
+Install = Callable[..., list[tuple[Job, dict[str, Any]]]]
+
+
+def test_a_hazard_is_told_with_both_stacks(found: Install) -> None:
+    calls = found(report(Kind.VARIABLE), report(Kind.GROWTH), exit_code=0)
+    done = call("--time-limit", "9", "--ignore", "run-after-close", "server.py", "--port", "80", "--json")
+    assert (done.exit_code, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[1:9] == [
+        "hazard graph growth in a loop: the graph",
+        "  thread 'Thread-1' runs the graph (3 times)",
+        "      server.py:9 in predict",
+        "      server.py:20 in do_GET",
+        "  thread 'Thread-2' adds operations: a, b",
+        "      server.py:8 in f",
+        "  and 2 more pairs of places in such threads",
+        "  why: " + WHY[Kind.GROWTH].removesuffix(" slower."),
+    ]
+    assert f"  fix: {FIX[Kind.GROWTH]}" in lines
+    assert "warning variable read while assigned: the graph" in lines  # after the hazards
+    assert lines[-1] == "1 hazard, 1 warning" and max(map(len, lines)) <= 100
+    ((job, options),) = calls
+    assert (job.shown, job.args) == ("server.py", ("--port", "80", "--json"))  # what follows the script is its own
+    assert options == {"ignore": [Kind.CLOSED], "time_limit": 9.0, "stdio": (0, 1, 2)}
+
+
+def test_json(found: Install) -> None:
+    calls = found(report(Kind.UNKNOWN), exit_code=3)
+    done = call("--json", "--ignore", "run-after-close", "-m", "package.server", "-x", "--json")
+    told = json.loads(done.stdout)
+    assert (done.exit_code, told["exit_code"], told["ended_by_itself"]) == (3, 3, True)
+    assert (told["hazards"], told["warnings"], told["forked"]) == (0, 1, False)
+    (one,) = told["reports"]
+    assert (one["kind"], one["warning"], one["second"]["names"]) == ("unknown order", True, ["a", "b"])
+    assert Report.from_json(one) == report(Kind.UNKNOWN)
+    ((job, options),) = calls
+    assert (job.module, job.args, options["stdio"]) == ("package.server", ("-x", "--json"), (0, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "exit_code", "ended", "expected"),
+    [
+        (Kind.CONSTRUCTION, 0, True, 1),
+        (Kind.CONSTRUCTION, 3, True, 1),
+        (Kind.VARIABLE, 0, True, 0),
+        (Kind.VARIABLE, 3, True, 3),
+        (Kind.UNKNOWN, 124, False, 0),
+        (Kind.LEAK, 130, False, 1),
+    ],
+)
+def test_exit_codes(found: Install, kind: Kind, exit_code: int, ended: bool, expected: int) -> None:
+    found(report(kind), exit_code=exit_code, ended=ended)
+    done = call("server.py")
+    assert done.exit_code == expected
+    assert (f"The program ended with exit code {exit_code}." in done.stdout) is (ended and exit_code > 0)
+
+
+def test_nothing_found(found: Install) -> None:
+    found(forked=True)
+    done = call("server.py")
+    told = "The program forked: what its child processes did was not watched."
+    assert (done.exit_code, done.stdout.split("\n\n")) == (0, ["\n" + told, "0 hazards, 0 warnings\n"])
+
+
+def test_names_do_not_steer_the_terminal(found: Install) -> None:
+    one = report(Kind.GROWTH)
+    found(Report(one.kind, "\x1b[31mgraph", one.first, one.second))
+    assert "hazard graph growth in a loop: \\x1b[31mgraph" in call("server.py").stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "Nothing to run"),
+        (["nowhere.py"], "cannot run 'nowhere.py'"),
+        (["--time-limit", "0", "x.py"], "Invalid value for '--time-limit'"),
+        (["--ignore", "growth", "x.py"], "'growth' is not one of 'concurrent-construction'"),
+        (["--nonsense", "x.py"], "No such option"),
+    ],
+)
+def test_wrong_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = call(*args)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr and "Traceback" not in done.stderr
+
+
+# -- programs that run ------------------------------------------------------------------------------------------------
+
+MODEL = """
+import queue, socketserver, sys, threading, urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None], name="x")
+y = x * 2.0
+session = tf.Session()
+
+def predict(value):
+    with session.graph.as_default():
+        return session.run(y + tf.constant(1.0), {x: [value]})
+
+def predict_fed(value):
+    return session.run(y, {x: [value]})
+"""
+LINE = MODEL.splitlines().index("        return session.run(y + tf.constant(1.0), {x: [value]})") + 1
+
+# Each asks its server five times, from outside, and then goes on for ever.
+HTTP = """
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = str(predict(1.0)).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *args):
+        pass
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+ask = "import sys, urllib.request; print([urllib.request.urlopen(sys.argv[1]).read() for _ in range(5)])"
+import subprocess
+asking = subprocess.Popen([sys.executable, "-c", ask, "http://127.0.0.1:%d/" % server.server_address[1]])
+threading.Thread(target=lambda: (asking.wait(), print("asked", flush=True)), daemon=True).start()
+server.serve_forever()
+"""
+SOCKETS = """
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.wfile.write(str(predict(float(self.rfile.readline()))).encode())
+class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    pass
+server = Server(("127.0.0.1", 0), Handler)
+ask = '''
+import socket, sys
+for _ in range(5):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as connection:
+        connection.sendall(b"1.0\\\\n")
+        connection.recv(99)
+'''
+import subprocess
+asking = subprocess.Popen([sys.executable, "-c", ask, str(server.server_address[1])])
+threading.Thread(target=lambda: (asking.wait(), print("asked", flush=True)), daemon=True).start()
+server.serve_forever()
+"""
+WORKERS = """
+requests, answers = queue.Queue(), queue.Queue()
+def work():
+    for value in iter(requests.get, None):
+        answers.put(predict(value))
+threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for value in range(9):
+    requests.put(float(value))
+for value in range(9):
+    answers.get()
+print("asked", flush=True)
+for thread in threads:
+    thread.join()
+"""
+
+
+def run_until_asked(program: str, folder: Path, signum: signal.Signals | None) -> tuple[int, dict[str, Any]]:
+    """Runs a server under the command and ends it when it has answered; the exit code and what is printed."""
+    (folder / "server.py").write_text(program)
+    command = [sys.executable, "-m", "tf1sessions", "races", "--json"]
+    if signum is None:
+        command += ["--time-limit", "6"]
+    with subprocess.Popen(
+        [*command, "server.py"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        seen = []
+        for line in process.stderr:
+            seen.append(line)
+            if line.startswith("asked"):
+                if signum is not None:
+                    process.send_signal(signum)
+                break
+        else:
+            pytest.fail("".join(seen))
+        process.stderr.read()
+        told = json.loads(process.stdout.read())
+    return process.returncode, told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("server", "inner", "signum"),
+    [(HTTP, "Handler.do_GET", signal.SIGINT), (SOCKETS, "Handler.handle", signal.SIGTERM), (WORKERS, "work", None)],
+    ids=["http", "sockets", "workers"],
+)
+def test_a_server_whose_handler_makes_operations(
+    tmp_path: Path, server: str, inner: str, signum: signal.Signals | None
+) -> None:
+    exit_code, told = run_until_asked(MODEL + server, tmp_path, signum)
+    assert exit_code == 1
+    assert told["ended_by_itself"] is False
+    grows = [one for one in told["reports"] if one["kind"] == "graph growth in a loop"]
+    assert len(grows) == 1, told["reports"]
+    assert grows[0]["first"]["thread"] != "MainThread" != grows[0]["second"]["thread"]
+    for side in (grows[0]["first"], grows[0]["second"]):
+        assert side["stack"][0] == f"server.py:{LINE} in predict" and side["stack"][1].endswith(
+            inner.rpartition(".")[2]
+        )
+    assert any("Const" in name for name in grows[0]["second"]["names"])
+
+
+@pytest.mark.slow
+def test_programs_that_end(tmp_path: Path) -> None:
+    """One that is right and fails by itself, and one that forks; neither has a hazard."""
+    (tmp_path / "right.py").write_text(
+        MODEL
+        + textwrap.dedent("""
+        threads = [threading.Thread(target=predict_fed, args=(1.0,)) for _ in range(4)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        session.close()
+        import os
+        pid = os.fork()
+        if not pid:
+            lock = threading.Lock()
+            with lock:
+                os._exit(7)
+        assert os.waitpid(pid, 0)[1] == 7 << 8
+        sys.exit(5)
+        """)
+    )
+    found = find_races(Job(script=str(tmp_path / "right.py")), stdio=None)
+    assert found == Found((), 5, ended=True, forked=True)

@@ -1,0 +1,141 @@
+"""``tf1sessions races``: runs a program, and tells which of its threads get in each other's way; as text or JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tf1sessions.cli.doctor import check_time_limit, printable
+from tf1sessions.testing.reports import Kind, Report
+
+if TYPE_CHECKING:
+    from tf1sessions.testing.runs import Found
+
+__all__ = ["races"]
+
+_KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
+
+
+class _Command(click.Command):
+    """Keeps what follows ``-m MODULE`` apart: it is the module's, whatever it looks like."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
+        at = 0
+        while at < len(args) and args[at].startswith("-") and not args[at].startswith("-m"):
+            at += 2 if args[at] in with_value else 1
+        if at < len(args) and args[at].startswith("-m"):
+            args.insert(at + (2 if args[at] == "-m" else 1), "--")
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    cls=_Command,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "allow_interspersed_args": False,
+        "ignore_unknown_options": False,
+    }
+)
+# fmt: off
+@click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...", type=click.UNPROCESSED)
+@click.option(
+    "-m", "module", metavar="MODULE", help="A module, as python -m takes it; all that follows are its arguments."
+)
+@click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECS",
+    callback=check_time_limit,
+    help="End the program after that: a server, which never ends by itself. Ctrl-C does so, too.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="KIND",
+    type=click.Choice(list(_KINDS)),
+    help=f"Leave a kind out: {', '.join(_KINDS)}. May be given several times.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
+)
+# fmt: on
+@click.pass_context
+def races(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    module: str | None,
+    time_limit: float | None,
+    ignore: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Run a script, module or notebook unmodified, and say which threads get in each other's way: where, why, the fix.
+
+    Two threads that add operations to one graph, a request handler that makes it grow, a session that is closed while
+    another thread runs it: told with both threads and their stacks, also when nothing went wrong this time. What
+    programs may do on purpose, or what could not be seen for certain, is a warning. Processes that the program starts
+    are not watched.
+
+    \b
+    Exit code: 1 with a hazard; without one (warnings are none) the program's own
+    if it ended by itself, else 0; 2 for a wrong call.
+
+    \b
+    Examples:
+        tf1sessions races --time-limit 60 server.py --port 8080
+        tf1sessions races --json -m package.train
+        tf1sessions races --ignore variable-read-while-assigned async_training.py
+    """
+    if module is None and not words:
+        raise click.UsageError("Nothing to run: name a SCRIPT, or a module with -m.")
+
+    from tf1sessions.scripts.jobs import Job
+    from tf1sessions.testing.runs import find_races
+
+    script, arguments = (words[0], words[1:]) if module is None else (None, words)
+    found = find_races(
+        Job(script=script, module=module, args=arguments),
+        ignore=[_KINDS[name] for name in ignore],
+        time_limit=time_limit,
+        stdio=(0, 2, 2) if as_json else (0, 1, 2),
+    )
+    if as_json:
+        click.echo(json.dumps(_as_json(found), indent=1))
+    else:
+        _print(found)
+    hazards = any(not report.kind.is_warning for report in found.reports)
+    ctx.exit(1 if hazards else found.exit_code if found.ended else 0)
+
+
+def _summary(reports: Sequence[Report]) -> dict[str, int]:
+    warnings = sum(report.kind.is_warning for report in reports)
+    return {"hazards": len(reports) - warnings, "warnings": warnings}
+
+
+def _as_json(found: Found) -> dict[str, Any]:
+    told = {"reports": [report.to_json() for report in found.reports], **_summary(found.reports)}
+    return told | {"exit_code": found.exit_code, "ended_by_itself": found.ended, "forked": found.forked}
+
+
+def _print(found: Found) -> None:
+    width = max(40, min(100, shutil.get_terminal_size().columns))
+    for report in sorted(found.reports, key=lambda report: report.kind.is_warning):
+        name, colour = ("warning", "yellow") if report.kind.is_warning else ("hazard", "red")
+        head, *lines = map(printable, str(report).splitlines())
+        click.echo(f"\n{click.style(name, fg=colour, bold=True)} {click.style(head, bold=True)}")
+        for line in lines:
+            if line.startswith(("  why: ", "  fix: ")):
+                line = textwrap.fill(line, width, subsequent_indent="  ")
+            click.echo(line)
+    if found.forked:
+        click.echo("\nThe program forked: what its child processes did was not watched.")
+    if found.ended and found.exit_code:
+        click.echo(f"\nThe program ended with exit code {found.exit_code}.")
+    counts = [f"{count} {name[:-1] if count == 1 else name}" for name, count in _summary(found.reports).items()]
+    click.echo(f"\n{', '.join(counts)}")

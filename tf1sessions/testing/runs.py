@@ -1,0 +1,115 @@
+"""Runs a program as ``tf1sessions run`` does, with the race detector in its process, and tells what it found.
+
+Data flow; no TensorFlow in the caller's process::
+
+    find_races(job) ──▶ scripts.runner.Run ──▶ the program's process: inside.execute ──▶ the program, as it would run
+                                                    └─▶ the reports so far, in a file of a temporary folder
+    the file ──▶ Found, with the files as the user names them
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tf1sessions.scripts.events import Event
+from tf1sessions.scripts.jobs import Job, JobSettings
+from tf1sessions.scripts.runner import Run, RunSettings
+from tf1sessions.testing.reports import Access, Kind, Report
+
+__all__ = ["Found", "find_races"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a program did.
+
+    Attributes:
+        reports: In the order in which they were found.
+        exit_code: The program's, as a shell would have it: 124 after the time limit, 128 + signal after a signal.
+        ended: Whether it ended by itself, not by the time limit or an interrupt.
+        forked: Whether it made child processes by forking, in which nobody watched.
+    """
+
+    reports: tuple[Report, ...]
+    exit_code: int
+    ended: bool
+    forked: bool
+
+
+def find_races(
+    job: Job,
+    *,
+    ignore: Iterable[Kind] = (),
+    time_limit: float | None = None,
+    stdio: tuple[int | None, int, int] | None = (0, 1, 2),
+    listener: Callable[[Event], None] | None = None,
+) -> Found:
+    """Runs a program to its end, in a process of its own, and tells which of its accesses nothing orders.
+
+    In the main thread SIGINT, SIGTERM and SIGHUP end the program while this waits, the second one kills it; what was
+    found until then is returned.
+
+    Args:
+        job: The program, its arguments and settings.
+        ignore: Kinds that are not reported.
+        time_limit: Seconds after which the program is ended; by default the job's own limit.
+        stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that nobody sees.
+        listener: Called with the events of the run, in this thread.
+
+    Raises:
+        ScriptUsageError: The program cannot be run; nothing was started.
+        WorkerStartError: TensorFlow could not be loaded.
+
+    Thread-safety: may be called from any thread, by several at once.
+
+    Example:
+        >>> from tf1sessions.scripts.jobs import Job
+        >>> found = find_races(Job(script="server.py"), time_limit=60)    # doctest: +SKIP
+    """
+    with tempfile.TemporaryDirectory(prefix="tf1sessions-races-") as name:
+        folder, notes = Path(name), Path(name, "reports.json")
+        running = Run(
+            [replace(job, settings=JobSettings(time_limit=time_limit).over(job.settings))],
+            RunSettings(
+                out=str(folder / "run"),
+                stdio=stdio,
+                target="tf1sessions.testing.inside:execute",
+                more={"notes": str(notes), "ignore": [kind.value for kind in ignore]},
+            ),
+            listener,
+        )
+        with running.heeding_signals():
+            summary = running.run()
+        found: dict[str, Any] = {"reports": [], "forked": False}
+        if notes.exists():
+            found = json.loads(notes.read_text("utf-8"))
+    (record,) = summary.records
+    return Found(
+        tuple(_shown(Report.from_json(report), job) for report in found["reports"]),
+        summary.exit_code,
+        summary.interrupted_by is None and record.state != "timeout",
+        found["forked"],
+    )
+
+
+def _shown(report: Report, job: Job) -> Report:
+    """With the script as the user named it, and other files relative to the folder that the user is in."""
+
+    def shown(access: Access) -> Access:
+        return replace(access, stack=tuple(_named(frame, job) for frame in access.stack))
+
+    return replace(report, first=shown(report.first), second=shown(report.second))
+
+
+def _named(frame: str, job: Job) -> str:
+    path, rest = frame[: frame.rindex(":")], frame[frame.rindex(":") :]
+    if path == job.path:
+        return job.shown + rest
+    below = os.path.relpath(path, os.getcwd()) if os.path.isabs(path) else path
+    return (path if below.startswith(os.pardir) else below) + rest
