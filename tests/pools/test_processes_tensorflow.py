@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pathlib
 import sys
 import types
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 
 import tf1sessions as t1
 from tf1sessions.errors import ConcurrentGraphError, JobError, JobTimeoutError, UsageError, WorkerDiedError
+from tf1sessions.pools import processes
 from tf1sessions.pools.processes import ProcessSessionPool, make_server
 from tf1sessions.pools.server import WorkerServer
 
@@ -45,6 +47,40 @@ def test_map_gives_each_job_its_own_graph_in_order(plain):
     results = list(plain.map(job, range(6)))
     assert [value for value, _ in results] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
     assert os.getpid() not in {pid for _, pid in results} and len({pid for _, pid in results}) <= 2
+
+
+def computing_threads():
+    """How many threads this process has that TensorFlow computes with."""
+    names = [path.read_text().strip() for path in pathlib.Path("/proc/self/task").glob("*/comm")]
+    return names.count("tf_Compute")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="threads are counted by /proc")
+def test_workers_share_the_cores_unless_told_otherwise(server, monkeypatch):
+    def computes(session):
+        session.run(t1.tf1.constant(1.0) + 2.0)
+        return computing_threads()
+
+    def has_sessions_of_its_own(session):
+        tf = t1.tf1
+        config = tf.ConfigProto(inter_op_parallelism_threads=5)
+        with tf.Graph().as_default(), tf.Session(config=config) as own:
+            own.run(tf.constant(1.0) + 2.0)
+        return computing_threads()
+
+    monkeypatch.setattr(processes, "usable_cores", lambda: 9)
+    for name in ("TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    with ProcessSessionPool(3, server=server) as pool:
+        assert pool.submit(lambda session: os.environ["TF_NUM_INTRAOP_THREADS"]).result(DEADLINE) == "3"
+        assert pool.submit(computes).result(DEADLINE) == 3
+    with ProcessSessionPool(3, server=server) as pool:
+        assert pool.submit(has_sessions_of_its_own).result(DEADLINE) == 5
+    with ProcessSessionPool(3, server=server, config=t1.SessionConfig(inter_op_threads=4)) as pool:
+        assert pool.submit(computes).result(DEADLINE) == 4
+    monkeypatch.setenv("TF_NUM_INTEROP_THREADS", "6")
+    with ProcessSessionPool(3, server=server) as pool:
+        assert pool.submit(computes).result(DEADLINE) == 6
 
 
 def build(session, scale):

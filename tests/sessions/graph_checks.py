@@ -410,3 +410,65 @@ def check_any_thread_runs() -> None:
             assert in_thread(work) == 4.0
         assert isinstance(in_thread(lambda: call([1.0])), ValueError)
         assert isinstance(in_thread(lambda: gs.run("nope:0")), ValueError)
+
+
+def check_late_sessions() -> None:
+    made: list[Any] = []
+    original = tf1sessions.Session.__init__
+
+    def note(self: Any, *args: Any, **kwargs: Any) -> None:
+        made.append(self)
+        original(self, *args, **kwargs)
+
+    def gs_of(**config: Any) -> Any:
+        return tf1sessions.GraphSession(tf1sessions.SessionConfig(**config), late=True)
+
+    tf1sessions.Session.__init__ = note
+    try:
+        with gs_of() as unused:
+            assert tf.get_default_session() is unused.session and isinstance(unused.session, tf1sessions.Session)
+            assert unused.session.graph is unused.graph is tf.get_default_graph()
+            total = tf.constant(1.0) + 2.0
+            assert not hasattr(unused.session, "__array__")
+        unused.session.close()
+        assert not made
+        raises(RuntimeError, unused.run, total)
+        assert made.pop() is unused.session
+
+        uses = {
+            "run": lambda gs, x: gs.run(x),
+            "session.run": lambda gs, x: gs.session.run(x),
+            "eval": lambda gs, x: x.eval(session=gs.session),
+            "compile": lambda gs, x: gs.compile(fetches=x)(),
+            "make_callable": lambda gs, x: gs.session.make_callable(x)(),
+            "partial_run": lambda gs, x: gs.session.partial_run(gs.session.partial_run_setup([x], []), x),
+            "list_devices": lambda gs, x: gs.session.list_devices() and gs.run(x),
+        }
+        for name, use in uses.items():
+            with gs_of(execution="pool") as gs:
+                assert use(gs, tf.constant(2.0) * 3.0) == 6.0, name
+                assert made == [gs.session] and type(gs.session) is tf1sessions.Session, name
+                call = gs.compile(fetches=tf.constant(1.0))
+                assert call() == 1.0 and not call.in_caller, name  # what its config says is kept
+            assert gs.session._closed
+            made.clear()
+
+        gs = gs_of()
+        with gs.as_default():
+            x = tf.constant(5.0)
+        threads = [threading.Thread(target=lambda: results.append(gs.run(x))) for _ in range(8)]
+        results: list[Any] = []
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(DEADLINE_SECS)
+        assert results == [5.0] * 8 and made == [gs.session]
+        gs.close()
+        made.clear()
+
+        refused = tf1sessions.GraphSession(target="nobody://", late=True)
+        for _ in range(2):
+            raises(tf.errors.NotFoundError, refused.run, [])
+        refused.close()
+    finally:
+        tf1sessions.Session.__init__ = original

@@ -225,8 +225,8 @@ class _Jobs:
                 self._session.built = setup.initializer(self._session, *setup.initargs)
                 self._session.seal()
 
-    def _new_session(self, name: str) -> Any:
-        return importlib.import_module("tf1sessions.sessions.session").GraphSession(self._config, name=name)
+    def _new_session(self, name: str, late: bool = False) -> Any:
+        return importlib.import_module("tf1sessions.sessions.session").GraphSession(self._config, name=name, late=late)
 
     def run_packed(self, call: tuple[Sent, int], buffers: list[Any]) -> Reply:
         """One job as it came, to its end."""
@@ -250,7 +250,8 @@ class _Jobs:
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
     ) -> Reply:
         leave = importlib.import_module("tf1sessions.pools.threads").leave
-        session = self._session or self._new_session(name)
+        # Late, because a job may make sessions of its own: the first settles the threads of all.
+        session = self._session or self._new_session(name, late=True)
         defaults = session.as_default()
         defaults.__enter__()
         clean = False

@@ -52,6 +52,8 @@ from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJob, ProcessJob
 from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer
 from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
+from tf1sessions.sessions.machine import usable_cores
+from tf1sessions.sessions.shares import thread_counts
 
 __all__ = ["ProcessSessionPool", "make_server"]
 
@@ -91,6 +93,10 @@ class ProcessSessionPool(SessionPool):
     environment, the working directory, ``sys.path`` and TensorFlow behaviour (v1 or v2) that this process had when the
     pool was made; in a script under ``tf1sessions run`` ``import tensorflow`` is TensorFlow 1 there, too. What a job
     changes in its process (globals, environment, random state) the worker's next job sees.
+
+    Without a ``plan`` the workers share the cores by ``TF_NUM_INTRAOP_THREADS`` and ``TF_NUM_INTEROP_THREADS``, unless
+    these are set; a session whose config asks for threads gets those. The session that a job is given is made when
+    the job uses it first, so that one which makes sessions of its own settles their threads by itself.
 
     Workers are forks of a server that has TensorFlow imported; the pools that are open at the same time share one.
     Plain ``fork`` is never used.
@@ -206,6 +212,7 @@ class ProcessSessionPool(SessionPool):
             model = {"path": path if "://" in path else os.path.abspath(path)}
         self._setup = Setup(config, initializer, initargs, model, plan, 0)
         self._environment = _environment()
+        self._threads_of_worker = _thread_counts(max_workers)
         self._folder = os.getcwd()
         behavior = sys.modules.get("tensorflow.python.tf2")
         self._packer = CallPacker(with_names=mode == "tf1" and initializer is None and model is None)
@@ -542,9 +549,8 @@ class ProcessSessionPool(SessionPool):
             self._seconds[kind] = min(secs, 2 * known) if secs > known else known + (secs - known) * min(1.0, jobs / 8)
 
     def _new_worker(self, number: int) -> PoolWorker:
-        environment = self._environment
-        if self._plan is not None:
-            environment = self._plan.environment(number) | environment  # what the user has set counts
+        given = self._threads_of_worker if self._plan is None else self._plan.environment(number)
+        environment = given | self._environment  # what the user has set counts
         name = f"{self.name}-{number}"
         return PoolWorker(self._server, name, self._payload, environment, self._folder)
 
@@ -672,6 +678,14 @@ class ProcessSessionPool(SessionPool):
         if self._shares_server:
             _give_back_server(self._mode, self._method)
         self._released.set()
+
+
+def _thread_counts(workers: int) -> dict[str, str]:
+    """The environment for workers that share the cores; sessions that say how many threads they want get these."""
+    if workers == 1:
+        return {}
+    intra_op, inter_op = thread_counts(usable_cores(), workers)
+    return {"TF_NUM_INTRAOP_THREADS": str(intra_op), "TF_NUM_INTEROP_THREADS": str(inter_op)}
 
 
 def _kind(function: Any) -> tuple[str, str]:

@@ -2,8 +2,8 @@
 
 ``config.py`` SessionConfig and ConfigProto · ``operations.py`` what is known about TensorFlow's operations ·
 ``stacks.py`` the stacks of other threads · ``watchdog.py`` calls that wait for ever · ``calls.py`` compiled calls and
-the Session whose ``run`` uses them · ``graphs.py`` a graph that one thread builds · ``session.py`` GraphSession, which
-puts them together · ``machine.py`` cores and memory · ``gpus.py`` GPUs and who holds them · ``shares.py`` the
-arithmetic of a plan · ``sharing.py`` what a process has settled · ``lanes.py`` logical devices · ``memory.py``
-MemoryPlan.
+the Session whose ``run`` uses them · ``graphs.py`` a graph that one thread builds · ``late.py`` a session that is made
+at its first use · ``session.py`` GraphSession, which puts them together · ``machine.py`` cores and memory · ``gpus.py``
+GPUs and who holds them · ``shares.py`` the arithmetic of a plan · ``sharing.py`` what a process has settled ·
+``lanes.py`` logical devices · ``memory.py`` MemoryPlan.
 """

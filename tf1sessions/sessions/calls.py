@@ -597,7 +597,7 @@ def _refused(session: Any) -> str | None:
 
 def calls_of(session: Any) -> SessionCalls:
     """The compiled calls of any session; made at the first use."""
-    found = session.__dict__.get("_tf1sessions_calls")
+    found = getattr(session, "_tf1sessions_calls", None)
     if found is None:
         found = session.__dict__.setdefault("_tf1sessions_calls", SessionCalls(session))
     return found  # type: ignore[no-any-return]

@@ -25,6 +25,7 @@ from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall, Session
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.graphs import OwnedGraph
+from tf1sessions.sessions.late import LateSession
 
 __all__ = ["GraphSession"]
 
@@ -44,6 +45,8 @@ class GraphSession:
         config: A :class:`SessionConfig` or a ``tf.compat.v1.ConfigProto``.
         target: A gRPC target, as for ``tf.compat.v1.Session``; in process by default.
         name: For messages.
+        late: TensorFlow makes the session when it is used first; errors of its making come then. A graph that is built,
+            and not run here, needs none, and what a process's first session settles stays open.
 
     Attributes:
         graph: The graph.
@@ -71,7 +74,7 @@ class GraphSession:
         3.0
     """
 
-    def __init__(self, config: Any = None, *, target: str = "", name: str | None = None) -> None:
+    def __init__(self, config: Any = None, *, target: str = "", name: str | None = None, late: bool = False) -> None:
         if config is None:
             config = SessionConfig()
         elif not isinstance(config, SessionConfig):
@@ -80,7 +83,7 @@ class GraphSession:
         self.config: SessionConfig = config
         self.built: Any = None
         self.graph = OwnedGraph(self.name, config.lane)
-        self.session = Session(target, self.graph, config)
+        self.session = (LateSession if late else Session)(target, self.graph, config)
         self._stacks = threading.local()
         self._build_lock = threading.Lock()
         self._closed = False
@@ -89,7 +92,7 @@ class GraphSession:
         if config.seed is not None:
             with self.graph.as_default():
                 tf.set_random_seed(config.seed)
-        if config.uses_gpu_options and not _gpu_note.is_set():
+        if config.uses_gpu_options and not late and not _gpu_note.is_set():
             if not any(device.device_type == "GPU" for device in self.session.list_devices()):
                 _gpu_note.set()
                 logger.info("%s: its GPU options have no effect, TensorFlow sees no GPU here", self.name)

@@ -21,7 +21,7 @@ from typing import Any
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions.gpus import Gpu, Machine
 
-__all__ = ["CONTEXT_MB", "MPS_PERCENTAGE", "Division", "Share", "divide"]
+__all__ = ["CONTEXT_MB", "MPS_PERCENTAGE", "Division", "Share", "divide", "thread_counts"]
 
 #: What a process holds of a GPU besides TensorFlow's share: the CUDA context and the handles of cuBLAS and cuDNN. A
 #: guess for planning; it depends on GPU, driver and libraries.
@@ -143,7 +143,7 @@ def divide(
             notes.append(f"no worker uses GPU {', '.join(idle)}: a worker gets one GPU")
         if environ.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
             notes.append("TF_GPU_ALLOCATOR=cuda_malloc_async: a share is what stays with the process, and no hard cap")
-    threads = None if workers == 1 else max(1, machine.cores // workers)
+    intra_op, inter_op = (None, None) if workers == 1 else thread_counts(machine.cores, workers)
     if workers > machine.cores:
         notes.append(f"{workers} workers on {machine.cores} cores: they take turns")
     mps = machine.mps and any(places)
@@ -160,9 +160,8 @@ def divide(
                 by_limit=limit_mb is not None and gpu is not None,
                 growth=growth and gpu is not None,
                 lanes=lanes,
-                intra_op_threads=threads,
-                # Two at least: with one, a Python function in a graph that runs its session waits for itself.
-                inter_op_threads=None if threads is None else max(2, threads),
+                intra_op_threads=intra_op,
+                inter_op_threads=inter_op,
                 mps_percentage=max(1, 100 // counts[gpu.index]) if mps and gpu is not None else None,
             )
         )
@@ -170,6 +169,13 @@ def divide(
     if chosen and lanes > 1:
         _check_lanes(division)
     return division
+
+
+def thread_counts(cores: int, workers: int) -> tuple[int, int]:
+    """How many threads within an operation, and between operations, each of several workers gets."""
+    threads = max(1, cores // workers)
+    # Two at least: with one, a Python function in a graph that runs its session waits for itself.
+    return threads, max(2, threads)
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------
