@@ -81,6 +81,9 @@ TENSORFLOW_FREE_ROOTS = (
 COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.convert", "tf1sessions.cli.inspect", "tf1sessions.cli.verify"}
 
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
+# The pytest plugin is loaded by pytest itself, and these are its modules.
+PYTEST = {"pytest", "pytest_timeout"}
+PYTEST_PLUGIN = {f"tf1sessions.testing.{name}" for name in ("plugin", "resources", "settings", "threaded")}
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
 OPTIONAL = {"PIL", "google", "scipy", "tensorflow_probability"}  # google.protobuf comes with TensorFlow
 
@@ -280,7 +283,13 @@ def test_third_party_imports_are_declared() -> None:
     declared = {IMPORTED_AS.get(name, name) for name in names}
     used = {name.partition(".")[0] for module in MODULES for name in imported(module)}
     library = sys.stdlib_module_names | {"tomllib"}  # new in 3.11
-    assert used - library - {NAME} - TENSORFLOW - declared == OPTIONAL
+    assert used - library - {NAME} - TENSORFLOW - declared - PYTEST == OPTIONAL
+
+
+def test_pytest_is_imported_by_its_plugin_only() -> None:
+    found = {module.name for module in MODULES if {name.partition(".")[0] for name in imported(module)} & PYTEST}
+    assert found == PYTEST_PLUGIN
+    assert PYTEST_PLUGIN.isdisjoint(reachable(GRAPH, NAMES - PYTEST_PLUGIN))
 
 
 def test_optional_packages_are_imported_inside_functions() -> None:

@@ -493,6 +493,13 @@ below, and there are no circles::
       trees.py           nested results, compared leaf by leaf
       hammering.py       a function called by many threads at once
       assertions.py      what tests claim about graphs, sessions and results
+      goldens.py         whether goldens are written anew
+      settings.py        what users set for tests: options, markers
+      hangs.py           what tests that hang wait for, and how they are ended
+      threaded.py        the body of a test in several threads
+      resources.py       graphs and sessions for tests
+      expected.py        which races a test has dealt with
+      plugin.py          the pytest plugin
     cli/               the command line: a file a command
       main.py            finds the subcommand; errors and exit codes
       run.py             tf1sessions run

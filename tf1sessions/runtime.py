@@ -76,6 +76,7 @@ class _Private:
         self.session = self._module("tensorflow.python.client.session")
         self.pywrap_session = self._module("tensorflow.python.client.pywrap_tf_session")
         self.ops = self._module("tensorflow.python.framework.ops")
+        self.stack = self._module("tensorflow.python.framework.stack")  # for testing: the default sessions
         self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
         self.numpy_compat = self._module("tensorflow.python.util.numpy_compat")
         self.nest = self._module("tensorflow.python.util.nest")  # for contrib.framework.nest
@@ -123,7 +124,9 @@ class _Private:
         self.tpu_function = self._module("tensorflow.python.tpu.tpu_function")
         self.tpu_ops = self._module("tensorflow.python.tpu.ops.tpu_ops")
         self.training_loop = self._module("tensorflow.python.tpu.training_loop")
-        self.record = self._module("tensorflow.python.eager.record")  # for porting
+        # for porting
+        self.record = self._module("tensorflow.python.eager.record")
+        self.atomic_function = self._module("tensorflow.python.eager.polymorphic_function.atomic_function")
         base = getattr(self.session, "BaseSession", None)
         self.callable_api: bool = all(
             (

@@ -5,7 +5,10 @@ what · ``locks.py`` which locks a thread holds · ``synchronisation.py`` what t
 what is told · ``races.py`` accesses that nothing orders · ``watching.py`` what is watched of TensorFlow · ``runs.py``
 runs a program with all that · ``inside.py`` ... in the program's process · ``schedules.py`` threads made to come in a
 certain order, or in every one · ``trees.py`` nested results, compared leaf by leaf · ``hammering.py`` a function called
-by many threads at once · ``assertions.py`` what tests claim
+by many threads at once · ``assertions.py`` what tests claim · ``goldens.py`` whether goldens
+are written anew · ``settings.py`` what users set for tests · ``hangs.py`` what tests that hang wait for ·
+``threaded.py`` the body of a test in several threads · ``resources.py`` graphs and sessions for tests · ``expected.py``
+which races a test has dealt with · ``plugin.py`` the pytest plugin
 
 A name is fetched from its module when it is used first; TensorFlow is imported by those that need it.
 """

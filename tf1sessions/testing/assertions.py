@@ -9,7 +9,7 @@ from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.runtime import tf
-from tf1sessions.testing import trees
+from tf1sessions.testing import goldens, trees
 from tf1sessions.testing.frames import is_library
 
 __all__ = ["assert_close", "assert_isolated", "assert_no_graph_growth", "assert_same_graph"]
@@ -113,7 +113,7 @@ def assert_close(
     """
     found = trees.flatten(tree)
     path = os.fspath(golden) if isinstance(golden, (str, os.PathLike)) else None
-    if path is not None and update:
+    if path is not None and (update or goldens.update):
         trees.write(path, found)
         return
     expected = trees.read(path) if path is not None else trees.flatten(golden)

@@ -1,0 +1,489 @@
+"""The pytest plugin: fixtures with a graph or session of their own, tests in threads, leaks, races, hangs.
+
+::
+
+    configure    options ──▶ Settings
+    collection   markers and fixtures ──▶ a Plan for each test, or an error of the collection
+    set-up       seeds; from the first fixture of the test itself on its leaks are looked for
+    call         once, or by threaded.py in threads, with values of resources.py for each
+                 reports of the race detector that are left fail it
+    teardown     leaks are errors
+    all along    a Deadline (hangs.py), set by pytest-timeout or, without that, for the call alone
+
+Loaded by each pytest where tf1sessions is installed. Until a test uses it, it imports neither TensorFlow nor numpy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import random
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tf1sessions.errors import UsageError
+from tf1sessions.testing import goldens
+from tf1sessions.testing.settings import KEYWORDS, OPTIONS, Plan, Settings, ThreadInfo, read_plan, read_settings
+
+if TYPE_CHECKING:
+    from tf1sessions.testing.expected import ExpectedRaces
+    from tf1sessions.testing.hangs import Deadline
+
+_SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
+_LOCKS: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
+_PLAN: pytest.StashKey[Plan] = pytest.StashKey()
+_LEAKS: pytest.StashKey[Any] = pytest.StashKey()
+_RACES: pytest.StashKey[ExpectedRaces] = pytest.StashKey()
+_DEADLINE: pytest.StashKey[Deadline] = pytest.StashKey()
+_SECTIONS: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
+_FAILED: pytest.StashKey[bool] = pytest.StashKey()
+
+_HUNG = "tf1sessions: what it waited for"
+_PER_POOL = 4  # workers of a tf1_pool, without threads; arbitrary
+
+
+class GraphRaceWarning(UserWarning):
+    """A report of the race detector of a kind that programs may mean so."""
+
+
+# -- options ----------------------------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("tf1sessions")
+    for option in OPTIONS:
+        group.addoption(option.flag, dest=option.ini, default=None, metavar=option.metavar, help=option.help)
+        parser.addini(option.ini, option.help, default=None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None]:
+    # After those who may have an option of this name, in which case theirs counts.
+    yield
+    with contextlib.suppress(ValueError):
+        parser.getgroup("tf1sessions").addoption(
+            "--update-goldens",
+            action="store_true",
+            default=False,
+            help="assert_close() writes its files instead of comparing with them",
+        )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    keywords = ", ".join(f"{name}: {told}" for name, (_, _, told) in KEYWORDS.items())
+    config.addinivalue_line("markers", f"tf1({', '.join(KEYWORDS)}): how tf1sessions runs the test. {keywords}.")
+    config.addinivalue_line(
+        "markers", "tf1_leaks(allow, reason): kinds of leaks, or all, that do not fail the test, and why."
+    )
+    try:
+        config.stash[_SETTINGS] = settings = read_settings(config)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error
+    goldens.update = bool(config.getoption("update_goldens", False))
+    config.stash[_LOCKS] = contextlib.ExitStack()
+    if settings.watch_locks:
+        _watch_locks(config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (locks := config.stash.get(_LOCKS, None)) is not None:
+        locks.close()
+    goldens.update = False
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    told = [*config.stash[_SETTINGS].told, *(["update_goldens"] if goldens.update else [])]
+    return f"tf1sessions: {', '.join(told)}" if told else None
+
+
+def _watch_locks(config: pytest.Config) -> None:
+    from tf1sessions.testing.locks import watch_locks
+
+    config.stash[_LOCKS].enter_context(watch_locks())
+    config.stash[_LOCKS] = config.stash[_LOCKS].pop_all()
+
+
+# -- collection -------------------------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
+    """Locks that modules make when they are imported are seen by the tests that look for races."""
+    config = parent.config
+    if not config.stash[_SETTINGS].watch_locks and b"graph_races" in module_path.read_bytes():
+        _watch_locks(config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, Any]:
+    report = yield
+    wrong = []
+    for item in report.result or ():
+        if isinstance(item, pytest.Item):
+            try:
+                item.stash[_PLAN] = plan = read_plan(item, collector.config.stash[_SETTINGS])
+            except UsageError as error:
+                wrong.append(str(error))
+                continue
+            if plan.timeout is not None and collector.config.pluginmanager.hasplugin("timeout"):
+                item.add_marker(pytest.mark.timeout(plan.timeout), append=False)
+    if wrong:
+        report.outcome = "failed"
+        report.longrepr = "\n".join(wrong)
+        report.result = []
+    return report
+
+
+# -- a test -----------------------------------------------------------------------------------------------------------
+
+
+def _plan(item: pytest.Item) -> Plan:
+    return item.stash.get(_PLAN, Plan())
+
+
+def _looks_for_leaks(item: pytest.Item) -> bool:
+    leaks = item.config.stash[_SETTINGS].leaks
+    plan = _plan(item)
+    return plan.allowed is not None and (leaks == "all" or (leaks == "used" and plan.used))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    for key in (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED):  # of an earlier run of the same test
+        if key in item.stash:
+            del item.stash[key]
+    with _seeded(_plan(item).seed):
+        return (yield)
+
+
+@contextlib.contextmanager
+def _seeded(seed: int | None) -> Iterator[None]:
+    if seed is None:
+        yield
+        return
+    state = random.getstate()
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    numpy_state = numpy and numpy.random.get_state()
+    if numpy:
+        numpy.random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(state)
+        if numpy:
+            numpy.random.set_state(numpy_state)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+    # Those that outlive the test come first.
+    if fixturedef.scope == "function" and isinstance(request.node, pytest.Item):
+        _begin_leaks(request.node)
+
+
+def _begin_leaks(item: pytest.Item) -> None:
+    if _looks_for_leaks(item) and _LEAKS not in item.stash:
+        from tf1sessions.testing.leaks import LeakWatch
+
+        item.stash[_LEAKS] = LeakWatch()
+        item.stash[_LEAKS].begin()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    with _failing_in_time(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    _begin_leaks(item)
+    plan = _plan(item)
+    own = not item.config.pluginmanager.hasplugin("timeout")
+    if own and plan.timeout is not None:
+        _set_deadline(item, plan.timeout, _interrupt)
+    try:
+        with _failing_in_time(item):
+            result = yield
+    finally:
+        if own:
+            _end_deadline(item)
+    races = item.stash.get(_RACES, None)
+    if races is not None:
+        _tell_races(item, races)
+    return result
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    try:
+        with _failing_in_time(item):
+            return (yield)
+    finally:
+        _end_leaks(item)
+
+
+def _end_leaks(item: pytest.Item) -> None:
+    watch = item.stash.get(_LEAKS, None)
+    if watch is None:
+        return
+    del item.stash[_LEAKS]
+    allowed = _plan(item).allowed or ()
+    leaks = [str(leak) for leak in watch.end() if leak.kind not in allowed]
+    if leaks and not item.stash.get(_FAILED, False):
+        told = "\n".join(leaks)
+        pytest.fail(
+            f"the test left behind:\n{told}\n(meant so? @pytest.mark.tf1_leaks(allow=(...), reason=...))", pytrace=False
+        )
+
+
+def _tell_races(item: pytest.Item, races: ExpectedRaces) -> None:
+    left = races.left()
+    for report in left:
+        if report.kind.is_warning:
+            warnings.warn(GraphRaceWarning(str(report)), stacklevel=1)
+    hazards = [str(report) for report in left if not report.kind.is_warning]
+    if hazards:
+        told = "\n\n".join(hazards)
+        pytest.fail(f"{told}\n(looked at? read graph_races.reports; meant so? graph_races.allow(kind))", pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    if report.failed and hasattr(report.longrepr, "addsection"):
+        for title, text in item.stash.get(_SECTIONS, []):
+            report.longrepr.addsection(title, text)
+        item.stash[_SECTIONS] = []
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    plan = _plan(pyfuncitem)
+    if not plan.repeats:
+        return None
+    from tf1sessions.testing import threaded
+
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+
+    def body(thread: ThreadInfo) -> None:
+        with contextlib.ExitStack() as stack:
+            made: dict[str, Any] = {}
+            if plan.own or plan.share:
+                from tf1sessions.testing.resources import values
+
+                name = f"{pyfuncitem.name} in thread {thread.number}"
+                made = stack.enter_context(values(plan, thread, pyfuncitem.funcargs, name))
+            pyfuncitem.obj(**arguments | {name: value for name, value in made.items() if name in arguments})
+
+    failures = threaded.repeat(
+        body,
+        plan.threads,
+        plan.iterations,
+        pyfuncitem.config.stash[_SETTINGS].switch_interval,
+        lambda: _is_over(pyfuncitem),
+    )
+    threaded.raise_first(failures, pyfuncitem.stash.setdefault(_SECTIONS, []))
+    return True
+
+
+# -- time-outs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
+    """A test that uses the plugin is ended by ending what it waits for; pytest-timeout's own way is the last resort."""
+    if not _plan(item).used:
+        return None
+    pytest_timeout = importlib.import_module("pytest_timeout")
+    if not settings.disable_debugger_detection and pytest_timeout.is_debugging():
+        return None
+    by_signal = settings.method == "signal" and threading.current_thread() is threading.main_thread()
+
+    def stuck(text: str) -> None:
+        if not by_signal:
+            _print(item, text)
+            pytest_timeout.timeout_timer(item, settings)  # ends the process
+
+    _set_deadline(item, settings.timeout, stuck)
+    return None if by_signal else True
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
+    _end_deadline(item)
+
+
+def _set_deadline(item: pytest.Item, secs: float, stuck: Callable[[str], None]) -> None:
+    from tf1sessions.testing.hangs import Deadline
+
+    item.stash[_DEADLINE] = Deadline(secs, stuck)
+
+
+def _end_deadline(item: pytest.Item) -> None:
+    if (deadline := item.stash.get(_DEADLINE, None)) is not None:
+        del item.stash[_DEADLINE]
+        deadline.end()
+
+
+def _is_over(item: pytest.Item) -> bool:
+    """Whether a test's time is up. What it waits for is known then."""
+    deadline = item.stash.get(_DEADLINE, None)
+    return deadline is not None and deadline.is_over and bool(deadline.look())
+
+
+def _interrupt(text: str) -> None:
+    """Without pytest-timeout: what the main thread does in Python ends as by Ctrl-C."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+def _print(item: pytest.Item, text: str) -> None:
+    capture = item.config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.suspend_global_capture()
+    print(f"\ntf1sessions: {item.nodeid} hangs\n{text}", file=sys.__stderr__, flush=True)
+
+
+@contextlib.contextmanager
+def _failing_in_time(item: pytest.Item) -> Iterator[None]:
+    """A test whose time was up has failed for that, whatever came of ending what it waited in."""
+    try:
+        yield
+    except BaseException as error:
+        deadline = item.stash.get(_DEADLINE, None)
+        if deadline is None or not deadline.is_over:
+            raise
+        text = deadline.look()
+        if isinstance(error, pytest.fail.Exception):  # pytest-timeout's own, by a signal
+            item.stash.setdefault(_SECTIONS, []).append((_HUNG, text))
+            raise
+        if isinstance(error, KeyboardInterrupt) and not deadline.is_stuck:
+            raise
+        item.stash[_SECTIONS] = [(_HUNG, text)]
+        # What comes of closing a session says nothing of its own.
+        raise _timed_out(deadline) from (None if deadline.has_closed else error)
+    deadline = item.stash.get(_DEADLINE, None)
+    if deadline is not None and deadline.is_over:
+        item.stash[_SECTIONS] = [(_HUNG, deadline.look())]
+        raise _timed_out(deadline)
+
+
+def _timed_out(deadline: Deadline) -> BaseException:
+    return pytest.fail.Exception(f"Timeout (>{deadline.secs:g} s)", pytrace=False)
+
+
+# -- fixtures ---------------------------------------------------------------------------------------------------------
+
+
+def _check_own(request: pytest.FixtureRequest, name: str) -> Plan:
+    """The test's plan; for what is the threads' own, fails a request for it that came too late for them."""
+    plan = _plan(request.node)
+    if plan.repeats and name not in plan.names:
+        raise UsageError(
+            f"{name} is asked for by getfixturevalue() in a test that runs its body several times",
+            where=request.node.nodeid,
+            next_step="Make it an argument of the test.",
+        )
+    return plan
+
+
+@pytest.fixture
+def tf1_session(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A GraphSession on a graph of its own, both default in the test, closed after it.
+
+    In a test with threads or iterations each has its own, unless it is shared; with share="graph" it is a Session.
+    """
+    plan = _check_own(request, "tf1_session")
+    if "tf1_session" in plan.own:
+        yield None  # made by each thread
+        return
+    from tf1sessions.testing.resources import own_session
+
+    with own_session(plan, request.node.name) as session:
+        yield session
+
+
+@pytest.fixture
+def tf1_graph(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The graph of tf1_session in a test that has one, else a new tf.Graph, the default in the test."""
+    plan = _check_own(request, "tf1_graph")
+    if "tf1_graph" in plan.own:
+        yield None  # made by each thread
+    elif "tf1_session" in request.fixturenames and plan.share != "graph":
+        yield request.getfixturevalue("tf1_session").graph
+    else:
+        from tf1sessions.testing.resources import own_graph
+
+        with own_graph(plan) as graph:
+            yield graph
+
+
+@pytest.fixture
+def tf1_sessions(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """A function that makes GraphSessions, tf1_sessions(config=None, seed=None): not default, closed after the test.
+
+    In a test with threads all have the same function; a session is built by the thread that made it.
+    """
+    from tf1sessions.testing.resources import new_session
+
+    plan = _plan(request.node)
+    made: list[Any] = []
+
+    def make(config: Any = None, seed: int | None = None) -> Any:
+        session = new_session(plan, f"{request.node.name} session {len(made)}", config, seed)
+        made.append(session)
+        return session
+
+    yield make
+    for session in reversed(made):
+        session.close()
+
+
+@pytest.fixture
+def tf1_pool(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A ThreadSessionPool with the marker's config, with a worker for each thread of the test, else four.
+
+    For processes: @pytest.mark.parametrize("tf1_pool", ["threads", "processes"], indirect=True); a dict instead of a
+    word may have the arguments of the pool besides its "kind".
+    """
+    from tf1sessions.pools.processes import ProcessSessionPool
+    from tf1sessions.pools.threads import ThreadSessionPool
+
+    plan = _plan(request.node)
+    param = getattr(request, "param", "threads")
+    arguments = dict(param) if isinstance(param, dict) else {"kind": param}
+    kind = ProcessSessionPool if arguments.pop("kind", "threads") == "processes" else ThreadSessionPool
+    arguments = {"max_workers": plan.threads or _PER_POOL, "config": plan.config} | arguments
+    with kind(**arguments) as pool:
+        yield pool
+
+
+@pytest.fixture
+def tf1_thread() -> ThreadInfo:
+    """Which thread and iteration of the test this is: number, threads, iteration."""
+    return ThreadInfo()
+
+
+@pytest.fixture
+def graph_races(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The race detector, while the test and the fixtures after this one run; what it finds fails the test.
+
+    Not what the test has read of graph_races.reports, or allowed by graph_races.allow(kind).
+    """
+    from tf1sessions.testing.expected import ExpectedRaces
+    from tf1sessions.testing.watching import graph_races as watch
+
+    with watch() as races:
+        request.node.stash[_RACES] = expected = ExpectedRaces(races)
+        yield expected

@@ -1,0 +1,112 @@
+"""The graphs and sessions that tests get from the pytest plugin: made as the marker says, and default."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from tf1sessions.runtime import private, tf
+from tf1sessions.sessions.calls import Session
+from tf1sessions.sessions.config import SessionConfig
+from tf1sessions.sessions.session import GraphSession
+from tf1sessions.testing.settings import Plan, ThreadInfo
+
+__all__ = ["new_session", "own_graph", "own_session", "values"]
+
+
+@contextlib.contextmanager
+def _defaults(*contexts: Any) -> Iterator[None]:
+    """Enters them. Afterwards the stacks of defaults are as before, whatever the block has left there.
+
+    Raises:
+        pytest.fail.Exception: The block has left a graph or a session there. Not when it raises itself.
+    """
+    graphs, sessions = private.ops._default_graph_stack.stack, private.stack._default_session_stack.stack
+    stacks = [graphs, sessions, private.context.context().context_switches.stack]
+    before = [list(stack) for stack in stacks]
+    stack = contextlib.ExitStack()
+    for context in contexts:
+        stack.enter_context(context)
+    try:
+        yield
+    finally:
+        top = graphs[-1]
+        try:
+            stack.close()
+        except (AssertionError, IndexError) as error:  # TensorFlow's words for "nesting violated"
+            for now, then in zip(stacks, before, strict=True):
+                now[:] = then
+            if error.__context__ is None:
+                raise pytest.fail.Exception(
+                    f"the test has left {top!r} as the default graph, or a session as the default session: "
+                    "enter them with `with`",
+                    pytrace=False,
+                ) from error
+
+
+def new_session(plan: Plan, name: str, config: Any = None, seed: int | None = None) -> GraphSession:
+    """A GraphSession as a test's marker wants it; ``config`` and ``seed`` win."""
+    config = plan.config if config is None else config
+    if config is None:
+        config = SessionConfig()
+    elif isinstance(config, dict):
+        config = SessionConfig(**config)
+    elif not isinstance(config, SessionConfig):
+        config = SessionConfig.from_proto(config)
+    seed = plan.seed if seed is None else seed
+    return GraphSession(config if seed is None else dataclasses.replace(config, seed=seed), name=name)
+
+
+@contextlib.contextmanager
+def own_graph(plan: Plan) -> Iterator[Any]:
+    """A new ``tf.Graph``, the default while this lasts."""
+    graph = tf.Graph()
+    with _defaults(graph.as_default()):
+        if plan.seed is not None:
+            tf.set_random_seed(plan.seed)
+        yield graph
+
+
+@contextlib.contextmanager
+def own_session(plan: Plan, name: str, graph: Any = None) -> Iterator[Any]:
+    """A new GraphSession, or a new Session of a graph that there is: default while this lasts, and then closed."""
+    session = new_session(plan, name) if graph is None else Session(graph=graph, config=plan.config)
+    contexts = [session.as_default()] if graph is None else [graph.as_default(), session.as_default()]
+    try:
+        with _defaults(*contexts):
+            yield session
+    finally:
+        session.close()
+
+
+@contextlib.contextmanager
+def values(plan: Plan, thread: ThreadInfo, shared: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """What one thread has for one iteration: its graph and session, default while this lasts, and the rest.
+
+    Args:
+        plan: That of the test.
+        thread: Which one it is.
+        shared: The values of fixtures as pytest has made them, once.
+        name: The session's, for messages.
+    """
+    made: dict[str, Any] = {}
+    with contextlib.ExitStack() as stack:
+        if "tf1_session" in plan.own:
+            graph = shared["tf1_graph"] if plan.share == "graph" else None
+            made["tf1_session"] = stack.enter_context(own_session(plan, name, graph))
+        elif plan.share is not None:
+            common = shared["tf1_session" if plan.share == "session" else "tf1_graph"]
+            stack.enter_context(_defaults(common.as_default()))
+        if "tf1_graph" in plan.own:
+            session = made.get("tf1_session")
+            made["tf1_graph"] = stack.enter_context(own_graph(plan)) if session is None else session.graph
+        if "tf1_thread" in plan.own:
+            made["tf1_thread"] = thread
+        if "tmp_path" in plan.own:
+            made["tmp_path"] = shared["tmp_path"] / f"thread-{thread.number}-{thread.iteration}"
+            made["tmp_path"].mkdir()
+        yield made

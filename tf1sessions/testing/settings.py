@@ -1,0 +1,393 @@
+"""What users of the pytest plugin can set: options of pytest, keywords of its markers. Checked without TensorFlow.
+
+::
+
+    --tf1-... or tf1_... = ...            ──▶ read_settings(config) ──▶ Settings, one for the run
+    @pytest.mark.tf1(...), the fixtures   ──▶ read_plan(item, ...)  ──▶ Plan, one for each test
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tf1sessions.errors import UsageError
+
+__all__ = [
+    "FIXTURES",
+    "KEYWORDS",
+    "OPTIONS",
+    "Option",
+    "Plan",
+    "Settings",
+    "ThreadInfo",
+    "read_plan",
+    "read_settings",
+]
+
+#: What a test that runs its body several times has anew each time, unless that is shared.
+OWN = ("tf1_graph", "tf1_session", "tf1_thread", "tmp_path")
+#: A test that asks for one of these uses the plugin.
+FIXTURES = ("graph_races", "tf1_graph", "tf1_pool", "tf1_session", "tf1_sessions", "tf1_thread")
+#: What each value of ``share`` leaves for each thread to have alone.
+SHARES = {None: OWN, "graph": OWN[1:], "session": OWN[2:]}
+POOLS = ("threads", "processes")
+
+_CAPTURE = "it catches what all threads print, and each would read what another has printed"
+_PROCESS = "what one thread replaces and puts back is the whole process's"
+#: Fixtures that a threaded test cannot have as an argument, and why.
+UNSHAREABLE = {
+    **dict.fromkeys(("capfd", "capfdbinary", "capsys", "capsysbinary", "capteesys"), _CAPTURE),
+    "caplog": "its level and its records are the whole process's",
+    **dict.fromkeys(("class_mocker", "mocker", "module_mocker", "monkeypatch"), _PROCESS),
+    "recwarn": "warnings are caught for the whole process",
+    **dict.fromkeys(("pytester", "testdir"), "it changes the working directory, which is the process's"),
+    **dict.fromkeys(("request", "subtests"), "pytest serves one thread only"),
+    "benchmark": "it measures one function, once",
+    "tmpdir": "all threads would write to one folder; tmp_path gives each its own",
+}
+
+_Check = Callable[[Any], bool]
+
+
+def _is_whole(least: int, below: float = math.inf) -> _Check:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value < below
+
+
+def _is_secs(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
+
+
+_WHOLE = "Give a whole number of 1 or more."
+_SEED = "Give a whole number from 0 to 2**32 - 1, which NumPy takes too."
+_SECS = "Give a number of seconds above 0."
+
+#: Keyword of the marker ``tf1`` -> whether a value is right, what is to be given, what it is for.
+KEYWORDS: dict[str, tuple[_Check, str, str]] = {
+    "seed": (_is_whole(0, 2**32), _SEED, "seed of the test's graphs, and of random and numpy.random while it runs"),
+    "config": (
+        lambda value: isinstance(value, dict) or hasattr(value, "to_proto") or hasattr(value, "SerializeToString"),
+        "Give a SessionConfig, its arguments as a dict, or a ConfigProto.",
+        "SessionConfig, dict of its arguments, or ConfigProto, of the test's sessions and pools",
+    ),
+    "timeout": (_is_secs, _SECS, "seconds until the test has failed; names what each session waits for"),
+    "threads": (_is_whole(1), _WHOLE, "run the body in so many threads at once"),
+    "iterations": (_is_whole(1), _WHOLE, "run the body so many times, in each thread"),
+    "share": (
+        lambda value: value in ("session", "graph"),
+        'Give "session" or "graph", or leave it out: then each thread has its own.',
+        'what the threads have in common: "session" or "graph"',
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option ``--tf1-...`` and a setting ``tf1_...`` of a configuration file; the command line wins.
+
+    ``read`` makes a value of text, or raises ValueError, and then ``expected`` says what would have been right.
+    """
+
+    name: str
+    help: str
+    read: Callable[[str], Any]
+    expected: str
+    default: Any = None
+    metavar: str | None = None
+
+    @property
+    def ini(self) -> str:
+        return f"tf1_{self.name}"
+
+    @property
+    def flag(self) -> str:
+        return f"--tf1-{self.name.replace('_', '-')}"
+
+
+def _one_of(*values: str) -> Callable[[str], str]:
+    return lambda text: values[values.index(text)]
+
+
+def _checked(check: _Check, kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        value = kind(text)
+        if not check(value):
+            raise ValueError(text)
+        return value
+
+    return read
+
+
+_LEAKS = ("used", "all", "off")
+_YES = {"true": True, "false": False}
+
+OPTIONS = (
+    Option(
+        "leaks",
+        "which tests fail when they leave threads, sessions or the like behind: those that use tf1sessions' fixtures "
+        "or marker (used, the default), all, or none (off)",
+        _one_of(*_LEAKS),
+        "Give used, all or off.",
+        "used",
+        "{used,all,off}",
+    ),
+    Option("seed", "seed of tests whose marker has none", _checked(_is_whole(0, 2**32), int), _SEED, None, "N"),
+    Option(
+        "timeout",
+        "seconds after which a test fails that uses tf1sessions, unless its own marker says otherwise",
+        _checked(_is_secs, float),
+        _SECS,
+        None,
+        "SECS",
+    ),
+    Option(
+        "threads",
+        "number of threads of all tests that run in threads, instead of their own",
+        _checked(_is_whole(1), int),
+        _WHOLE,
+        None,
+        "N",
+    ),
+    Option(
+        "iterations",
+        "how often all tests with threads or iterations run their body, instead of their own number",
+        _checked(_is_whole(1), int),
+        _WHOLE,
+        None,
+        "N",
+    ),
+    Option(
+        "switch_interval",
+        "seconds after which Python lets another thread run while a test runs in threads (0.00001)",
+        _checked(_is_secs, float),
+        _SECS,
+        1e-5,
+        "SECS",
+    ),
+    Option(
+        "watch_locks",
+        "true: locks are watched from the start, for the race detector; otherwise from the first test module that "
+        "names graph_races",
+        _YES.__getitem__,
+        "Give true or false.",
+        False,
+        "{true,false}",
+    ),
+    Option(
+        "unshareable",
+        "fixtures, besides pytest's own, that a test in threads may not have as arguments; separated by commas",
+        lambda text: frozenset(text.replace(",", " ").split()),
+        "Give names of fixtures.",
+        frozenset(),
+        "NAMES",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a run; see :data:`OPTIONS`. ``told`` are those that were given, as text."""
+
+    leaks: str
+    seed: int | None
+    timeout: float | None
+    threads: int | None
+    iterations: int | None
+    switch_interval: float
+    watch_locks: bool
+    unshareable: frozenset[str]
+    told: tuple[str, ...]
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """The options of a run.
+
+    Raises:
+        UsageError: One has a wrong value.
+    """
+    values: dict[str, Any] = {}
+    told = []
+    for option in OPTIONS:
+        text, where = config.getoption(option.ini), f"option {option.flag}"
+        if text is None:
+            text, where = config.getini(option.ini) or None, f"setting {option.ini}"
+        if text is None:
+            values[option.name] = option.default
+            continue
+        try:
+            values[option.name] = option.read(str(text).strip())
+        except (ValueError, KeyError) as error:
+            raise UsageError(f"the value is {text!r}", where=where, next_step=option.expected) from error
+        told.append(f"{option.name}={text}")
+    return Settings(told=tuple(told), **values)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a test runs.
+
+    Attributes:
+        used: Whether it uses the plugin: asks for a fixture of it, or has the marker.
+        seed, config, timeout, threads, iterations, share: See :data:`KEYWORDS`.
+        names: The fixtures that it and its fixtures ask for.
+        allowed: Kinds of leaks that are no failure; None for all of them.
+    """
+
+    used: bool = False
+    seed: int | None = None
+    config: Any = None
+    timeout: float | None = None
+    threads: int | None = None
+    iterations: int = 1
+    share: str | None = None
+    names: frozenset[str] = field(default_factory=frozenset)
+    allowed: frozenset[str] | None = field(default_factory=frozenset)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the body runs otherwise than once, in the main thread."""
+        return self.threads is not None or self.iterations > 1
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The fixtures whose values are made anew for each thread and iteration."""
+        return self.names & frozenset(SHARES[self.share]) if self.repeats else frozenset()
+
+
+@dataclass(frozen=True)
+class ThreadInfo:
+    """Which of the threads of a test one is: what the fixture ``tf1_thread`` gives.
+
+    Attributes:
+        number: From 0 on.
+        threads: How many there are.
+        iteration: How often it has run the body before.
+    """
+
+    number: int = 0
+    threads: int = 1
+    iteration: int = 0
+
+
+def read_plan(item: pytest.Item, settings: Settings) -> Plan:
+    """How a test is to run, by its markers and fixtures; those nearer to the test win.
+
+    Raises:
+        UsageError: That contradicts itself, or cannot be done.
+    """
+    names = frozenset(getattr(item, "fixturenames", ()))
+    markers = list(item.iter_markers("tf1"))
+    given: dict[str, Any] = {}
+    for marker in reversed(markers):
+        if marker.args:
+            raise _wrong(item, f"tf1({marker.args[0]!r})", f"Give keywords: {', '.join(KEYWORDS)}.")
+        given |= marker.kwargs
+    for name, value in given.items():
+        if name not in KEYWORDS:
+            raise _wrong(item, f"tf1({name}={value!r}): there is no {name!r}", f"Give one of {', '.join(KEYWORDS)}.")
+        check, expected, _ = KEYWORDS[name]
+        if value is not None and not check(value):
+            raise _wrong(item, f"tf1({name}={value!r})", expected)
+    given = {name: value for name, value in given.items() if value is not None}
+    _check_pool(item)
+    allowed = _allowed_leaks(item)
+    if not markers and names.isdisjoint(FIXTURES):
+        return Plan(names=names, allowed=allowed)
+    if settings.threads is not None and "threads" in given:
+        given["threads"] = settings.threads
+    if settings.iterations is not None and not given.keys().isdisjoint(("threads", "iterations")):
+        given["iterations"] = settings.iterations
+    given = {"seed": settings.seed} | given
+    if settings.timeout is not None and next(item.iter_markers("timeout"), None) is None:
+        given = {"timeout": settings.timeout} | given
+    given["config"] = _config(item, given.get("config"))
+    plan = Plan(used=True, names=names, allowed=allowed, **given)
+    if plan.repeats:
+        _check_repeats(item, plan, settings)
+    elif plan.share is not None:
+        raise _wrong(item, f"tf1(share={plan.share!r}) of a test that runs once", "Give threads= or iterations=, too.")
+    if plan.share is not None and f"tf1_{plan.share}" not in names:
+        raise _wrong(item, f"tf1(share={plan.share!r}) without the fixture tf1_{plan.share}", "Ask for it, too.")
+    return plan
+
+
+def _wrong(item: pytest.Item, what: str, next_step: str) -> UsageError:
+    return UsageError(f"{what}", where=item.nodeid, next_step=next_step)
+
+
+def _config(item: pytest.Item, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    from tf1sessions.sessions.config import SessionConfig  # needs TensorFlow
+
+    try:
+        return SessionConfig(**value)
+    except (TypeError, UsageError) as error:
+        raise _wrong(item, f"tf1(config={value!r}): {error}", KEYWORDS["config"][1]) from error
+
+
+def _check_pool(item: pytest.Item) -> None:
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    names = getattr(item, "fixturenames", ())
+    value = params.get("tf1_pool", "threads")
+    kind = value.get("kind", "threads") if isinstance(value, dict) else value
+    if "tf1_pool" in names and kind not in POOLS:
+        raise _wrong(
+            item, f"tf1_pool is {value!r}", 'Give "threads" or "processes", or a dict with "kind" and arguments.'
+        )
+
+
+def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
+    allowed: set[str] = set()
+    for marker in item.iter_markers("tf1_leaks"):
+        told = f"tf1_leaks({', '.join([*map(repr, marker.args), *(f'{k}={v!r}' for k, v in marker.kwargs.items())])})"
+        reason, kinds = marker.kwargs.get("reason"), marker.kwargs.get("allow")
+        if marker.args or marker.kwargs.keys() - {"allow", "reason"} or not isinstance(reason, str) or not reason:
+            raise _wrong(item, told, 'Say why: tf1_leaks(allow=("threads",), reason="..."), or reason= alone for all.')
+        if kinds is None:
+            return None
+        allowed |= _kinds(item, told, (kinds,) if isinstance(kinds, str) else kinds)
+    return frozenset(allowed)
+
+
+def _kinds(item: pytest.Item, told: str, kinds: Iterable[str]) -> set[str]:
+    from tf1sessions.testing.leaks import KINDS
+
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise _wrong(item, f"{told}: there is no kind {unknown[0]!r}", f"Give some of {', '.join(map(repr, KINDS))}.")
+    return set(kinds)
+
+
+def _check_repeats(item: pytest.Item, plan: Plan, settings: Settings) -> None:
+    """Whether the body of a test can be called several times, and all it asks for be had."""
+    what = f"tf1(threads={plan.threads})" if plan.threads is not None else f"tf1(iterations={plan.iterations})"
+    if not isinstance(item, pytest.Function) or _is_unittest(item):
+        step = "Make it a function, or a method of a class that is no unittest.TestCase; or hammer() in it."
+        raise _wrong(item, f"{what} of a {type(item).__name__}", step)
+    if inspect.iscoroutinefunction(item.obj) or inspect.isasyncgenfunction(item.obj):
+        raise _wrong(item, f"{what} of an async function", "Run the event loop inside an ordinary test.")
+    info = item._fixtureinfo
+    if plan.threads is not None:
+        refused = UNSHAREABLE | dict.fromkeys(settings.unshareable, "it is listed in tf1_unshareable")
+        for name in info.argnames:
+            if name in refused:
+                step = "Take what the test needs of it in a fixture; that runs once, before the threads."
+                raise _wrong(item, f"{what} with the fixture {name!r}: {refused[name]}", step)
+    for name, definitions in info.name2fixturedefs.items():
+        own = sorted(plan.own.intersection(definitions[-1].argnames) - {"tmp_path"})
+        if own and name not in FIXTURES:
+            step = f"Make {name!r} a function that the test calls"
+            step += "." if own[0] == "tf1_thread" else ', or let all have one: share="session".'
+            made = f"{what}: the fixture {name!r} is made once, and {own[0]!r} for each thread and iteration"
+            raise _wrong(item, made, step)
+
+
+def _is_unittest(item: Any) -> bool:
+    import unittest
+
+    return isinstance(item.cls, type) and issubclass(item.cls, unittest.TestCase)
