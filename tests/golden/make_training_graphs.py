@@ -1,13 +1,12 @@
 """Records training graphs of genuine TensorFlow 1.15.5: ``python make_training_graphs.py``.
 
-Writes training_graphs.json.gz beside this file: for each case the GraphDef, the first values of its variables, what is
+Writes training_graphs.json.xz beside this file: for each case the GraphDef, the first values of its variables, what is
 run how often and with what, what each run gave, and the values of the variables at the end. To be run with the Python
 of an environment that has TensorFlow 1.15. With names of cases, prints how large they are and writes nothing.
 """
 
-import base64
-import gzip
 import json
+import lzma
 import os
 import sys
 
@@ -205,7 +204,7 @@ def record(build):
         )
     results = [[None if value is None else np.asarray(value).tolist() for value in values] for values in runs]
     return {
-        "graph": base64.b64encode(graph_def.SerializeToString()).decode(),
+        "graph": graph_def.SerializeToString().hex(),
         "fed": {tensor.name: np.asarray(value).tolist() for tensor, value in fed.items()},
         "dtypes": {tensor.name: tensor.dtype.name for tensor in fed},
         "run": names,
@@ -215,12 +214,16 @@ def record(build):
     }
 
 
-if __name__ == "__main__":
+def main(cases, names, file):
     v1.logging.set_verbosity(v1.logging.FATAL)
-    recorded = {name: record(CASES[name]) for name in sys.argv[1:] or CASES}
-    if sys.argv[1:]:
+    recorded = {name: record(cases[name]) for name in names or cases}
+    if names:
         print({name: len(one["graph"]) for name, one in recorded.items()})
     else:
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "training_graphs.json.gz")
-        with open(path, "wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed:
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), file)
+        with lzma.open(path, "wb", preset=9) as packed:
             packed.write(json.dumps(recorded, sort_keys=True).encode())
+
+
+if __name__ == "__main__":
+    main(CASES, sys.argv[1:], "training_graphs.json.xz")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 from pathlib import Path
 
 PROGRAM = "training_graph_checks.py"
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "training_graphs.json.gz"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 
 
 def more_checks() -> list[str]:
     """A check for each graph that 1.15.5 has written."""
-    with gzip.open(GOLDEN, "rt", encoding="utf-8") as file:
-        return [f"check_{name}" for name in json.load(file)]
+    checks = []
+    for name in ("training_graphs", "training_conditions"):
+        with lzma.open(GOLDEN / f"{name}.json.xz", "rt", encoding="utf-8") as file:
+            checks += [f"check_{case}" for case in json.load(file)]
+    return checks
 
 
 def test_training(check: str, findings: dict[str, str | None]) -> None:

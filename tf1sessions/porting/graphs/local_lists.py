@@ -18,11 +18,12 @@ through here as well, and may be differentiated once more.
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, TypeAlias
 
 from tf1sessions.errors import ConversionError
-from tf1sessions.porting.graphs.structure import CONTROL, Structure
+from tf1sessions.porting.graphs.structure import CONTROL, Frame, Key, Structure
 from tf1sessions.runtime import tf
 
 __all__ = ["ListId", "LocalLists"]
@@ -61,7 +62,10 @@ class LocalLists:
         self._structure = structure
         self._where = where
         self._used: dict[str, ListId] = {}
+        self._users: dict[ListId, set[str]] = defaultdict(set)
         self._kinds: dict[ListId, _Kind] = {}
+        self._pushed: dict[str, ListId] = {}
+        self._popped: dict[str, ListId] = {}
         for name in structure.order:
             node = structure.nodes[name]
             if node.op == _ARRAY:
@@ -69,15 +73,22 @@ class LocalLists:
                 self._used[name] = name
                 self._kinds[name] = _Kind(tf.as_dtype(node.attr["dtype"].type), shape, adds=False)
             elif node.op == _STACK:
+                dtype = tf.as_dtype(node.attr["elem_type"].type)
                 self._used[name] = name
-                self._kinds[name] = _Kind(tf.as_dtype(node.attr["elem_type"].type), tf.TensorShape(None), adds=False)
-            elif node.op in _USES:
-                made: ListId = self._maker(name)
+                self._kinds[name] = _Kind(tf.variant if dtype == tf.resource else dtype, tf.TensorShape(None), adds=False)
+        self._find_stored_arrays()
+        for name in structure.order:
+            node = structure.nodes[name]
+            if node.op in _USES:
+                made = self._maker(name)
                 if node.op == _GRADIENT:
                     kind = self._kinds[made]
                     made = (made, node.attr["source"].s.decode())
                     self._kinds[made] = _Kind(kind.dtype, kind.shape, adds=True)
                 self._used[name] = made
+        for name, one in self._used.items():
+            for each in _with_owners(one):
+                self._users[each].add(name)
 
     def __contains__(self, name: str) -> bool:
         """Whether a node makes or uses an array."""
@@ -92,6 +103,32 @@ class LocalLists:
                 if _maker_of(one) not in inside:
                     found.setdefault(one)
         return list(found)
+
+    def lent_by(self, names: Iterable[str], frame: Frame) -> list[ListId]:
+        """The arrays that one of these nodes makes in a frame, and that others than these use, too."""
+        inside = set(names)
+        found = dict.fromkeys(self._used[name] for name in sorted(inside.intersection(self._used)))
+        return [
+            one
+            for one in found
+            if (maker := _maker_of(one)) in inside
+            and self._structure.frames[maker] == frame
+            and not self._users[one] <= inside
+        ]
+
+    def is_handle(self, key: Key) -> bool:
+        """Whether a tensor is an array's handle: here a number that can be passed on."""
+        structure = self._structure
+        while key[0] in structure.nodes and key[0] not in self._used:
+            if not structure.inputs[key[0]]:
+                return False
+            key = structure.inputs[key[0]][0]
+        return key[0] in structure.nodes and structure.nodes[key[0]].op in (_ARRAY, _STACK, _GRADIENT)
+
+    def nothing(self, one: ListId) -> Any:
+        """A list without elements, for where an array was not made."""
+        kind = self._kinds[one]
+        return _raw.TensorListReserve(element_shape=self._shape(kind.shape), num_elements=0, element_dtype=kind.dtype)
 
     def current(self, env: MutableMapping[Any, Any], one: ListId) -> Any:
         """The list of an array at this moment. A gradient array is there when it is first asked for."""
@@ -221,6 +258,9 @@ class LocalLists:
         return parts, [_flow()]
 
     def _push(self, env: Any, one: ListId, node: Any, values: list[Any]) -> tuple[Any, list[Any]]:
+        if node.name in self._pushed:  # at the end, with all that is written
+            env["stored"] = (*env.get("stored", ()), node.name)
+            return self.current(env, one), [values[1]]
         return _raw.TensorListPushBack(input_handle=self.current(env, one), tensor=values[1]), [values[1]]
 
     def _pop(self, env: Any, one: ListId, node: Any, values: list[Any]) -> tuple[Any, list[Any]]:
@@ -228,7 +268,10 @@ class LocalLists:
         rest, item = _raw.TensorListPopBack(
             input_handle=self.current(env, one), element_shape=self._shape(kind.shape), element_dtype=kind.dtype
         )
-        return rest, [item]
+        if node.name not in self._popped:
+            return rest, [item]
+        env.setdefault(("list", self._popped[node.name]), item)
+        return rest, [_flow()]
 
     _READS: dict[str, Callable[..., list[Any]]] = {
         "Read": _read,
@@ -244,13 +287,38 @@ class LocalLists:
         "Pop": _pop,
     }
 
+    # -- arrays on stacks ------------------------------------------------------------------------------------------
+
+    def _find_stored_arrays(self) -> None:
+        """A loop whose body makes an array stores it for its gradient; there, what is taken back is an array itself."""
+        structure = self._structure
+        stored: dict[ListId, ListId] = {}
+        for name in structure.order:
+            if structure.nodes[name].op == "StackPushV2" and self._kinds[self._maker(name)].dtype == tf.variant:
+                stored[self._maker(name)] = self._pushed[name] = self._maker(name, 1)
+        first: dict[Any, ListId] = {}
+        for name in structure.order:
+            if structure.nodes[name].op == "StackPopV2" and (array := stored.get(self._maker(name))) is not None:
+                self._popped[name] = first.setdefault((array, structure.frames[name]), name)
+                self._kinds[name] = self._kinds[array]
+
+    def store(self, env: MutableMapping[Any, Any]) -> None:
+        """Pushes the arrays that are stored in a context, as they are at its end."""
+        for name in env.get("stored", ()):
+            stack, array = self._used[name], self._pushed[name]
+            env["list", stack] = _raw.TensorListPushBack(
+                input_handle=self.current(env, stack), tensor=self.current(env, array)
+            )
+
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _maker(self, name: str) -> ListId:
+    def _maker(self, name: str, index: int = 0) -> ListId:
         """What the handle that a node takes was made by."""
         structure = self._structure
-        source = structure.inputs[name][0][0]
+        source = structure.inputs[name][index][0]
         while source in structure.nodes:
+            if source in self._popped:
+                return self._popped[source]
             if source in self._used:
                 return self._used[source]
             if not structure.inputs[source]:

@@ -135,7 +135,7 @@ class Replay:
         self._structure = Structure(graph_def, outputs, cut, where)
         self.used = cut.intersection(self._structure.taken(), inputs) | cut.intersection(outputs)
         self._lists = LocalLists(self._structure, where)
-        self._conditions = _Conditions(self._structure)
+        self._conditions = _Conditions(self._structure, self._lists)
         self._needs: dict[Any, list[Key]] = {}
         nodes = self._structure.nodes
         self.variables = [name for name in self._structure.order if nodes[name].op in REFERENCES | HANDLES]
@@ -207,7 +207,7 @@ class Replay:
             if key in env:
                 waiting.pop()
                 continue
-            missing = [need for need in self._needs_of(key[0]) if need not in env]
+            missing = [need for need in self._needs_of(env, key[0]) if need not in env]
             if missing:
                 if circle := sorted({need[0] for need in missing if need in begun}):
                     raise self._circular(key[0], circle)
@@ -228,25 +228,21 @@ class Replay:
             nodes=(name, *circle),
         )
 
-    def _needs_of(self, name: str) -> Sequence[Key]:
+    def _needs_of(self, env: Env, name: str) -> Sequence[Key]:
         """What must be there before a node can be made."""
         structure = self._structure
         if name in structure.branches:
             group = self._conditions.group(name)
             if group not in self._needs:
-                around = self._around(group.starts(), group.inside)
-                self._needs[group] = [group.predicate, *dict.fromkeys(group.source(key) for key in around)]
-            return self._needs[group]
+                self._needs[group] = [group.predicate, *self._around(group.starts(), group.inside)]
+            return [key if key in env else group.source(key) for key in self._needs[group]]
         if structure.nodes[name].op in EXIT:
             frame = structure.frames[name]
             if frame not in self._needs:
-                self._needs[frame] = self._around(self._loop_starts(structure.loops[frame]), _within(structure, frame))
+                loop = structure.loops[frame]
+                self._needs[frame] = self._around(_loop_starts(loop), _within(structure, frame))
             return self._needs[frame]
         return structure.inputs[name]
-
-    def _loop_starts(self, loop: Loop) -> list[Key]:
-        ends = [back for _, back in loop.variables.values()]
-        return [loop.condition, *((name, 0) for name in (*loop.variables, *loop.constants, *ends))]
 
     def _around(self, starts: Iterable[Key], inside: Callable[[Key], bool]) -> list[Key]:
         """What is needed from outside by what is inside, from the starts backwards."""
@@ -391,9 +387,12 @@ class Replay:
     # -- conditions ------------------------------------------------------------------------------------------------
 
     def _make_condition(self, env: Env, group: _Group) -> None:
-        lists = self._lists.used_by(self._made_inside(group))
+        needs = self._needs_of(env, group.ends[0])
+        names = self._made_inside(group)
+        lists = self._lists.used_by(names)
         for one in lists:
             self._lists.current(env, one)  # made outside of the branches
+        made = self._lists.lent_by(names, group.frame)
         ends = {name: self._structure.branches[name] for name in group.ends}
         merges = {name: branch.indices for name, branch in ends.items() if branch.indices is not None}
         borrowed: Env = {(name, CONTROL): None for name in group.borrowed}
@@ -403,21 +402,23 @@ class Replay:
 
         def side(value: bool) -> Callable[[], list[Any]]:
             def build() -> list[Any]:
-                inner: Env = ChainMap(dict(borrowed), env)
+                inner: Env = ChainMap({**borrowed, "stored": ()}, env)
                 mine = [key for key, (of, _) in lent.items() if of == value]
-                wanted = [key for branch in ends.values() if (key := branch.inputs[value]) is not None]
-                self._build(inner, [*wanted, *mine])
-                shapes.update({key: inner[key].shape for key in mine})
+                self._build(inner, [key for branch in ends.values() if (key := branch.inputs[value]) is not None])
+                passed_on = {key: self._lent(inner, group, key) for key in mine}
+                self._lists.store(inner)
+                shapes.update({key: tensor.shape for key, tensor in passed_on.items()})
                 results = [_value(inner[ends[name].inputs[value]]) for name in merges]
                 results += [inner["list", one] for one in lists]
-                results += [inner[key] if of == value else tf.zeros([], dtype) for key, (of, dtype) in lent.items()]
+                results += [inner["list", one] if ("list", one) in inner else self._lists.nothing(one) for one in made]
+                results += [passed_on[key] if key in passed_on else tf.zeros([], dtype) for key, (_, dtype) in lent.items()]
                 return [tf.identity(result) for result in results]  # its own, where it is an input of the branch
 
             return build
 
         decided = self._decided(env, group.predicate)
         if decided is not None:  # the other branch is not made at all
-            with self._after(env, self._needs[group]):
+            with self._after(env, needs):
                 self._build(env, [key for branch in ends.values() if (key := branch.inputs[decided]) is not None])
             for name, branch in ends.items():
                 taken = branch.inputs[decided]
@@ -426,7 +427,7 @@ class Replay:
                     env[name, 1] = tf.constant(branch.indices[decided])
                 env[name, CONTROL] = _has_run(env, taken)
             return
-        with self._after(env, self._needs[group]):
+        with self._after(env, needs):
             results = tf.cond(env[group.predicate], side(True), side(False), strict=True)
             for (name, indices), result in zip(merges.items(), results):  # noqa: B905 - lists come after them
                 env[name, 0] = result
@@ -435,20 +436,28 @@ class Replay:
         for name in ends.keys() - merges.keys():
             env[name, CONTROL] = results[0].op if results else None
         others = iter(results[len(merges) :])
-        for one in lists:
+        for one in (*lists, *made):
             env["list", one] = next(others)
         for key in lent:
             env["lent", key] = next(others)
             env["lent", key].set_shape(shapes[key])
 
+    def _lent(self, env: Env, group: _Group, key: Key) -> Any:
+        """A tensor that others take, in the branch of a group that it is in; in a condition within that, perhaps."""
+        within = self._conditions.lender_within(group, key)
+        if within is None:
+            self._build(env, [key])
+            return _value(env[key])
+        self._build(env, [(within.ends[0], CONTROL)])
+        if ("lent", key) in env:
+            return env["lent", key]
+        if self._decided(env, within.predicate) == self._conditions.side(within, key):
+            return self._lent(env, within, key)
+        return tf.zeros([], self._conditions.dtype(key))
+
     def _made_inside(self, group: _Group) -> list[str]:
-        """The nodes in the branches of a group, with all of the loops in there: what those store others may take."""
-        structure = self._structure
-        names = [key[0] for key in self._reach(group.starts(), group.inside) if group.inside(key)]
-        loops = {structure.frames[name] for name in names if structure.nodes[name].op in EXIT}
-        return names + [
-            name for name, frame in structure.frames.items() if any(frame[: len(loop)] == loop for loop in loops)
-        ]
+        """The nodes in the branches of a group."""
+        return [key[0] for key in self._reach(group.starts(), group.inside) if group.inside(key)]
 
     def _decided(self, env: Env, key: Key) -> bool | None:
         """What decides about a condition, where it is known while the graph is made: of a switch that is given."""
@@ -473,7 +482,7 @@ class Replay:
         begin += [self._lists.current(env, one) for one in lists]
 
         def inside(values: Sequence[Any]) -> Env:
-            inner: Env = ChainMap({}, constants, env)
+            inner: Env = ChainMap({"stored": ()}, constants, env)
             for name, value in zip(loop.variables, values):  # noqa: B905 - lists come after them
                 inner[name, 0], inner[name, CONTROL] = value, None
             for name in loop.constants:
@@ -491,6 +500,7 @@ class Replay:
             inner = inside(values)
             ends = [structure.inputs[back] for _, back in loop.variables.values()]
             self._build(inner, [key for keys in ends for key in keys])  # what is only waited for as well
+            self._lists.store(inner)
             return [tf.identity(_value(inner[keys[0]])) for keys in ends] + [inner["list", one] for one in lists]
 
         with self._after(env, self._needs[loop.frame]):
@@ -549,7 +559,7 @@ def _within(structure: Structure, frame: Frame) -> Callable[[Key], bool]:
 
 
 def _reach(structure: Structure, starts: Iterable[Key], inside: Callable[[Key], bool]) -> Iterable[Key]:
-    """The starts and what they need, directly or not, up to the first that is not inside."""
+    """The starts and what they need, directly or not, up to the first that is not inside. A loop is needed as a whole."""
     seen: set[Key] = set()
     queue = list(starts)
     while queue:
@@ -560,6 +570,14 @@ def _reach(structure: Structure, starts: Iterable[Key], inside: Callable[[Key], 
         yield key
         if inside(key):
             queue += structure.inputs[key[0]]
+            if structure.nodes[key[0]].op in EXIT:
+                loop = structure.loops[structure.frames[key[0]]]
+                queue += [*_loop_starts(loop), *((name, 0) for name in loop.exits)]
+
+
+def _loop_starts(loop: Loop) -> list[Key]:
+    ends = [back for _, back in loop.variables.values()]
+    return [loop.condition, *((name, 0) for name in (*loop.variables, *loop.constants, *ends))]
 
 
 def _shapes(body: Callable[..., list[Any]], begin: Sequence[Any]) -> list[Any]:
@@ -595,7 +613,7 @@ class _Group:
         self.ends = [end]
         self.borrowed: dict[str, _Group] = {}  # what another group computes in its branch
         self.predicate = structure.branches[end].predicate
-        self._frame, self._condition = structure.context((end, CONTROL))
+        self.frame, self.condition = structure.context((end, CONTROL))
 
     def starts(self) -> list[Key]:
         return [key for name in self.ends for key in self._structure.inputs[name]]
@@ -605,20 +623,15 @@ class _Group:
         if self._structure.is_given(key) or key[0] in self.borrowed:
             return False
         frame, condition = self._structure.context(key)
-        depth = len(self._frame)
+        depth = len(self.frame)
         if len(frame) > depth:
             condition = self._structure.loops[frame[: depth + 1]].outside
-        return frame[:depth] == self._frame and condition > self._condition
+        return frame[:depth] == self.frame and condition > self.condition
 
     def source(self, key: Key) -> Key:
         """What to wait for to have a tensor from outside: the condition, where it is borrowed."""
         lender = self.borrowed.get(key[0])
         return key if lender is None else (lender.ends[0], CONTROL)
-
-    def is_directly_inside(self, key: Key) -> bool:
-        """Whether something is in one of the branches, and in no loop or condition within it."""
-        frame, condition = self._structure.context(key)
-        return frame == self._frame and len(condition - self._condition) == 1
 
     def starts_at(self, name: str) -> bool:
         """Whether a node is where the loop around this begins: what is before it is of another time or place."""
@@ -626,7 +639,7 @@ class _Group:
         frame = structure.frames[name]
         kind = structure.nodes[name].op
         begins = kind in ENTER or (kind in MERGE and name not in structure.branches)
-        return begins and bool(frame) and frame == self._frame[: len(frame)]
+        return begins and bool(frame) and frame == self.frame[: len(frame)]
 
 
 class _Conditions:
@@ -634,14 +647,18 @@ class _Conditions:
 
     What two ends share must run once, so they are one group; except where one of them needs the other. A gradient does:
     it takes what is inside of the branch that it is the gradient of, and comes from what follows that. Its group then
-    borrows what they share: the other condition gives it as a result of its own.
+    borrows what they share: the other condition gives it as a result of its own. So does each condition between::
+
+        cond 1 ─▶ cond 2 ─▶ tensor ─▶ as a result of cond 2 ─▶ as one of cond 1 ─▶ gradient of cond 1 ─▶ of cond 2
     """
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: Structure, lists: LocalLists) -> None:
         self._structure = structure
+        self._lists = lists
         self._groups: dict[str, _Group] = {}
         self._lent: dict[_Group, dict[Key, None]] = {}
         owners: dict[tuple[str, Key], _Group] = {}
+        self._owners = owners
         for end in structure.branches:
             group = self._groups[end] = _Group(structure, end)
             for key in list(_reach(structure, group.starts(), group.inside)):
@@ -661,7 +678,10 @@ class _Conditions:
                     group = self._join(other, group)
         for group in dict.fromkeys(self._groups.values()):
             for key in self.borrowed(group):
-                self._lent.setdefault(self._now(group.borrowed[key[0]]), {})[key] = None
+                lender: _Group | None = self._now(group.borrowed[key[0]])
+                while lender is not None:
+                    self._lent.setdefault(lender, {})[key] = None
+                    lender = self.lender_within(lender, key)
 
     def group(self, end: str) -> _Group:
         return self._groups[end]
@@ -674,9 +694,28 @@ class _Conditions:
     def lent(self, group: _Group) -> Iterable[tuple[Key, bool, Any]]:
         """The tensors that others take from the branches of a group; of which branch, and the dtype."""
         for key in self._lent.get(group, ()):
-            condition = self._structure.context(key)[1]
-            side = next(value for predicate, value in condition if predicate == group.predicate)
-            yield key, side, _dtype(self._structure, key)
+            yield key, self.side(group, key), self.dtype(key)
+
+    def side(self, group: _Group, key: Key) -> bool:
+        """In which branch of a group a tensor is."""
+        return next(value for predicate, value in self._structure.context(key)[1] if predicate == group.predicate)
+
+    def lender_within(self, group: _Group, key: Key) -> _Group | None:
+        """The condition in the branch of a group that a tensor is in; None where it is in none."""
+        around = group.condition | {(group.predicate, self.side(group, key))}
+        for predicate, _ in self._structure.context(key)[1] - around:
+            found = self._owners.get((key[0], predicate))
+            if found is not None and found.condition == around:
+                return self._now(found)
+        return None
+
+    def dtype(self, key: Key) -> Any:
+        """Of a tensor; None where its node does not tell, or where there are no zeros of it."""
+        if self._lists.is_handle(key):
+            return tf.float32
+        types = output_types(self._structure.nodes[key[0]])
+        dtype = tf.as_dtype(types[key[1]]) if key[1] < len(types) and types[key[1]] is not None else None
+        return None if dtype is None or dtype in (tf.resource, tf.variant) or dtype._is_ref_dtype else dtype
 
     def _now(self, group: _Group) -> _Group:
         """The group that this one has become part of."""
@@ -691,8 +730,12 @@ class _Conditions:
 
     def _can_be_lent(self, group: _Group, key: Key) -> bool:
         count = len(output_types(self._structure.nodes[key[0]]))
-        known = all(_dtype(self._structure, (key[0], index)) is not None for index in range(count))
-        return known and group.is_directly_inside(key)
+        known = all(self.dtype((key[0], index)) is not None for index in range(count))
+        frame, condition = self._structure.context(key)
+        if not known or frame != group.frame:
+            return False
+        within = self.lender_within(group, key)
+        return len(condition - group.condition) == 1 if within is None else self._can_be_lent(within, key)
 
     def _needed_by(self, group: _Group, other: _Group) -> bool:
         """Whether a group needs the results of another."""
@@ -716,13 +759,6 @@ class _Conditions:
             queue += [end for end in ends if end != name]
             queue += [source for source, _ in structure.inputs[name] if (source, CONTROL) != (name, CONTROL)]
         return False
-
-
-def _dtype(structure: Structure, key: Key) -> Any:
-    """Of a tensor; None where its node does not tell, or where there are no zeros of it."""
-    types = output_types(structure.nodes[key[0]])
-    dtype = tf.as_dtype(types[key[1]]) if key[1] < len(types) and types[key[1]] is not None else None
-    return None if dtype is None or dtype in (tf.resource, tf.variant) or dtype._is_ref_dtype else dtype
 
 
 def _is_pivot(structure: Structure, name: str) -> bool:

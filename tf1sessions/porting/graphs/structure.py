@@ -10,7 +10,8 @@ out how for it to be computed at all::
                        └─ Switch:0 ──▶ tanh  ──┘        tanh       {(pred, False)}
 
 A condition is a set: all of it must hold. Values of a loop's body hold under the loop's own condition, and begin anew
-inside its frame.
+inside its frame. A loop in a branch may ask within for what decided about the branch, as gradients do before they take
+what the branch has stored: that is no condition any more.
 
 A ControlTrigger runs when all that it waits for has run, or will not run because its condition does not hold; gradients
 of loops use it to push on stacks in one branch only. What it waits for in a branch is an *effect*: a branch that ends
@@ -129,17 +130,21 @@ class Structure:
         self.frames: dict[str, Frame] = self._find_frames(first)
         enters: dict[Frame, list[str]] = defaultdict(list)
         exits: dict[Frame, list[str]] = defaultdict(list)
+        switches: list[str] = []
         for name in first:
             kind = self.nodes[name].op
             if kind in ENTER:
                 enters[self.frames[name]].append(name)
             elif kind in EXIT:
                 exits[self.frames[name]].append(name)
-        self.order = self._sorted({name: enters[frame] for frame, names in exits.items() for name in names})
+            elif kind in SWITCH:
+                switches.append(name)
+        ends = [*switches, *(name for names in exits.values() for name in names)]
+        self.order = self._sorted({name: enters[self.frames[name]] for name in ends if self.frames[name]})
         self._conditions: dict[str, Condition] = {}
-        self._outside: dict[Frame, Condition] = {}
+        self._outside: dict[Frame, Condition] = defaultdict(frozenset)
         self.branches: dict[str, Branch] = {}
-        self._find_conditions(enters)
+        self._find_conditions()
         self.loops: dict[Frame, Loop] = {frame: self._loop(frame, enters[frame], exits[frame]) for frame in enters}
 
     # -- what others ask -------------------------------------------------------------------------------------------
@@ -153,16 +158,28 @@ class Structure:
         kind = self.nodes[name].op
         if kind in EXIT:
             return frame[:-1], self._outside[frame]
-        if kind in SWITCH and index != CONTROL:
-            return frame, self._conditions[name] | {(self.predicate(name), bool(index))}
-        return frame, self._conditions[name]
+        predicate = self.predicate(name) if kind in SWITCH and index != CONTROL else None
+        if predicate is None or self._holds(predicate, bool(index), frame):
+            return frame, self._conditions[name]
+        return frame, self._conditions[name] | {(predicate, bool(index))}
 
     def predicate(self, switch: str) -> Key:
         """What decides a Switch; without the Identities on the way there, which TensorFlow 1 makes in each branch."""
-        name, index = self.inputs[switch][1]
-        while (name, index) not in self._given and self.nodes[name].op in ("Identity", "PlaceholderWithDefault"):
-            name, index = self.inputs[name][0]
-        return name, index
+        return self._handed_on(self.inputs[switch][1])
+
+    def _handed_on(self, key: Key) -> Key:
+        while key not in self._given and self.nodes[key[0]].op in ("Identity", "PlaceholderWithDefault"):
+            key = self.inputs[key[0]][0]
+        return key
+
+    def _holds(self, predicate: Key, value: bool, frame: Frame) -> bool:
+        """Whether a predicate is known in a frame, because one of the loops runs under that condition only."""
+        while frame and predicate not in self._given and self.nodes[predicate[0]].op in ENTER:
+            predicate = self._handed_on(self.inputs[predicate[0]][0])
+            if (predicate, value) in self._outside[frame]:
+                return True
+            frame = frame[:-1]
+        return False
 
     def goes_back(self, key: Key, name: str) -> bool:
         """Whether an input of a node is that of the iteration before."""
@@ -245,14 +262,10 @@ class Structure:
             frames[name] = innermost
         return frames
 
-    def _find_conditions(self, enters: Mapping[Frame, Iterable[str]]) -> None:
-        outside: dict[Frame, Condition] = defaultdict(frozenset)
+    def _find_conditions(self) -> None:
         for name in self.order:
             kind = self.nodes[name].op
             keys = self._before(name)
-            if kind in EXIT:
-                # All of the Enters come before it.
-                self._outside[self.frames[name]] = outside[self.frames[name]]
             if kind in MERGE and not any(self.goes_back(key, name) for key in self.inputs[name]):
                 self.branches[name], self._conditions[name] = self._branch(name)
                 continue
@@ -262,13 +275,11 @@ class Structure:
                 found = frozenset(each for each in found if self._is_loop(each[0]))
                 self.inputs[name] = tuple(self._effect(key, found, name) for key in keys)
             if kind in ENTER:
-                outside[self.frames[name]] |= found
+                self._outside[self.frames[name]] |= found  # whole before any Switch or Exit of the loop
                 found = _NOTHING
             elif kind in EXIT:
                 found = _NOTHING
             self._conditions[name] = found
-        for frame in enters:
-            self._outside.setdefault(frame, outside[frame])
 
     def _is_loop(self, predicate: Key) -> bool:
         return predicate not in self._given and self.nodes[predicate[0]].op == "LoopCond"
@@ -303,7 +314,7 @@ class Structure:
         if len(keys) > 2 and (name, 1) not in self._targets and (name, 1) not in self.taken():
             keys = list(self._two_sides(name, keys))
         if len(keys) == 2:
-            first, second = (self.context(key)[1] for key in keys)
+            first, second = self._sides(name, keys)
             for predicate, value in first:
                 rest = first - {(predicate, value)}
                 if second - {(predicate, not value)} == rest and (predicate, not value) in second:
@@ -312,6 +323,15 @@ class Structure:
         raise self._error(
             f"Merge {name!r} takes {listed([told(key) for key in keys])}, which are not the two sides of one condition",
             name,
+        )
+
+    def _sides(self, name: str, keys: Sequence[Key]) -> tuple[Condition, Condition]:
+        """The conditions of two inputs of a Merge; with what is known in the loop, where the other one denies it."""
+        first, second = (self.context(key)[1] for key in keys)
+        frame = self.frames[name]
+        return (
+            first | {(key, not value) for key, value in second if self._holds(key, not value, frame)},
+            second | {(key, not value) for key, value in first if self._holds(key, not value, frame)},
         )
 
     def _two_sides(self, name: str, keys: Sequence[Key]) -> Sequence[Key]:
