@@ -8,6 +8,7 @@ checks share one such process and hand their findings back as JSON.
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import json
 import os
@@ -27,6 +28,8 @@ import pytest
 from support import PACKAGE, Alive, PythonRun, leftovers, mark_this_session
 
 import tf1sessions
+from tf1sessions.sessions.gpus import look
+from tf1sessions.sessions.machine import available_memory, usable_cores
 
 # How long a worker that was told to end, or a thread that is on its way out, may still be seen after a module's tests.
 SETTLE_SECS = 10.0
@@ -55,6 +58,60 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"tf1sessions {tf1sessions.__version__} from {PACKAGE}"
 
 
+# ------------------------------------------------------------------------------------------------- several workers
+
+# Bytes that a worker of pytest-xdist and the processes of its tests may need.
+WORKER_MEMORY = 4e9
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """What ``-n auto`` of setup.cfg means: a worker for each core, four at most, as many as there is memory for.
+
+    For one file, with ``-s`` or ``--trace``, and beside a GPU, of which a session takes all memory, there are none, and
+    the tests run in this process, as with ``-n 0``.
+    """
+    files = {Path(config.invocation_params.dir, argument.partition("::")[0]) for argument in config.args}
+    one_file = len(files) == 1 and files.pop().is_file()
+    if one_file or config.option.capture == "no" or config.option.trace or look().gpus:
+        return 0
+    memory = available_memory()
+    workers = min(usable_cores(), 4, 4 if memory is None else int(memory / WORKER_MEMORY))
+    return workers if workers > 1 else 0
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.option.dist != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Files(LoadFileScheduling):
+        """Gives each worker whole files, and a test that ended its worker to none: it would end the next one, too."""
+
+        def remove_node(self, node: Any) -> str | None:
+            files = self.assigned_work.pop(node).items()
+            left = [(file, test) for file, tests in files for test, done in tests.items() if not done]
+            for file, test in left[1:]:
+                self.workqueue.setdefault(file, {})[test] = False
+            for other in self.nodes:
+                self._reschedule(other)
+            return left[0][1] if left else None
+
+        def schedule(self) -> None:
+            """Twice, as a worker begins a test when it knows the next: a new one may have got a file's last test."""
+            super().schedule()
+            super().schedule()
+
+    return Files(config, log)
+
+
+def _longest_first(items: list[pytest.Item]) -> None:
+    """Sorts files by how many slow tests they have: one that begins last keeps its worker busy when others are done."""
+    slow = collections.Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
+
+
 # ---------------------------------------------------------------------------------------------------------- GPU
 
 
@@ -66,6 +123,8 @@ def _has_gpu() -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        _longest_first(items)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and not _has_gpu():
         for item in marked:

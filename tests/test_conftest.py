@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -9,9 +10,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from support import Alive, PythonRun, leftovers, wait_for
+from support import ROOT, Alive, PythonRun, leftovers, wait_for
+
+import tf1sessions as t1
 
 
 def test_a_process_and_a_thread_that_stay_are_named() -> None:
@@ -130,3 +135,57 @@ def test_ctrl_c_is_heard_where_pytest_was_started_with_it_ignored() -> None:
         timeout=60,
     )
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("workers", "change"),
+    [
+        (3, {}),
+        (4, {"cores": 64}),
+        (4, {"cores": 64, "memory": None}),
+        (2, {"memory": 9e9}),
+        (0, {"memory": 7e9}),
+        (0, {"cores": 1}),
+        (0, {"gpus": ("one",)}),
+        (0, {"capture": "no"}),
+        (0, {"trace": True}),
+        (0, {"args": [__file__]}),
+        (0, {"args": [f"{Path(__file__).name}::a", f"{Path(__file__).name}::b[c]"]}),
+        (3, {"args": [Path(__file__).name, "conftest.py"]}),
+    ],
+)
+def test_workers(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, workers: int, change: dict[str, object]
+) -> None:
+    has = {"cores": 3, "memory": 64e9, "gpus": (), "capture": "fd", "trace": False, "args": ["."]} | change
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / "tests/conftest.py"))
+    monkeypatch.setattr(conftest, "usable_cores", lambda: has["cores"])
+    monkeypatch.setattr(conftest, "available_memory", lambda: has["memory"])
+    monkeypatch.setattr(conftest, "look", lambda: SimpleNamespace(gpus=has["gpus"]))
+    config = SimpleNamespace(
+        args=has["args"],
+        invocation_params=SimpleNamespace(dir=Path(__file__).parent),
+        option=SimpleNamespace(capture=has["capture"], trace=has["trace"]),
+    )
+    assert conftest.pytest_xdist_auto_num_workers(config) == workers
+
+
+def test_a_worker_that_ends_is_one_tests_failure_and_slow_files_come_first(tmp_path: Path) -> None:
+    tests = {"ends": "os._exit(3)", "leaves": "pass", "runs_long": "pass"}
+    for name, body in tests.items():
+        marker = "@pytest.mark.slow\n" * (name == "runs_long")
+        code = f"import os, pytest\ndef test_1(): pass\n{marker}def test_2(): {body}\ndef test_3(): pass\n"
+        (tmp_path / f"test_{name}.py").write_text(code, "utf-8")
+    options = ["-c", str(ROOT / "setup.cfg"), f"--rootdir={tmp_path}", "-p", "conftest", "-n", "1", "-v"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), str(Path(t1.__file__).parent.parent)])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    ended = re.findall(r"(PASSED|FAILED) (?:\S+/)?test_(\w+).py::test_(\d)", done.stdout.partition("= FAILURES =")[0])
+    expected = [("PASSED", name, str(n)) for name in ("runs_long", "ends", "leaves") for n in (1, 2, 3)]
+    expected[expected.index(("PASSED", "ends", "2"))] = ("FAILED", "ends", "2")
+    assert ended == expected, done.stdout + done.stderr
+    assert re.search(r"crashed while running '\S*test_ends\.py::test_2'", done.stdout)
