@@ -15,6 +15,7 @@ from multiprocessing.pool import ThreadPool
 
 import pytest
 
+from tf1sessions.testing import locks
 from tf1sessions.testing.frames import is_library
 from tf1sessions.testing.locks import held_locks, opaque_locks
 from tf1sessions.testing.order import Order
@@ -71,13 +72,13 @@ def nothing(it: Thing) -> None:
 
 
 def different_locks(it: Thing) -> None:
-    locks = threading.Lock(), threading.Lock()
+    two = threading.Lock(), threading.Lock()
 
     def under(lock: threading.Lock) -> None:
         with lock:
             it.touch()
 
-    both(lambda: it.first(lambda: under(locks[0])), lambda: it.then(lambda: under(locks[1])))
+    both(lambda: it.first(lambda: under(two[0])), lambda: it.then(lambda: under(two[1])))
 
 
 def a_lock_on_one_side(it: Thing) -> None:
@@ -519,6 +520,14 @@ def test_watched_locks_are_locks() -> None:
             assert len(held_locks()) == 1
         with pytest.raises(RuntimeError):
             condition.wait()
+
+
+def test_locks_taken_again_and_again_are_not_kept() -> None:
+    with watch(Order()):
+        for _ in range(100):
+            with threading.Lock(), MADE_BEFORE_AGAIN, threading.RLock() as held:
+                assert held and len(held_locks()) == 2
+        assert len(locks._holding.locks) < 20
 
 
 def test_libraries_lock_for_themselves() -> None:

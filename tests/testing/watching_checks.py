@@ -20,6 +20,7 @@ DEADLINE = 60.0
 def run(*functions: Callable[[], object]) -> None:
     """In a thread each; each begins when the one before it has ended, which no detector knows."""
     ended = [False] * len(functions)
+    raised: list[BaseException] = []
 
     def body(number: int) -> None:
         late = time.monotonic() + DEADLINE
@@ -28,6 +29,8 @@ def run(*functions: Callable[[], object]) -> None:
             time.sleep(0.001)
         try:
             functions[number]()
+        except BaseException as error:
+            raised.append(error)
         finally:
             ended[number] = True
 
@@ -36,6 +39,7 @@ def run(*functions: Callable[[], object]) -> None:
         thread.start()
     for thread in threads:
         thread.join(DEADLINE)
+    assert not raised, raised
 
 
 def found(program: Callable[[], object], **options: Any) -> list[Report]:

@@ -41,7 +41,7 @@ class _Command(click.Command):
         "max_content_width": 100,
         "allow_interspersed_args": False,
         "ignore_unknown_options": False,
-    }
+    },
 )
 # fmt: off
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...", type=click.UNPROCESSED)

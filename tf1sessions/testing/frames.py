@@ -7,7 +7,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from types import FrameType
 
 __all__ = ["asked_by_library", "is_library", "program_frame", "program_frames", "told"]
 
@@ -32,27 +32,27 @@ def is_library(path: str) -> bool:
     return path.startswith(_STANDARD)
 
 
-@functools.cache
-def _of_library(code: CodeType) -> bool:
-    return is_library(code.co_filename)
-
-
 def asked_by_library(depth: int = 2) -> bool:
     """Whether the function that calls our caller is a library's."""
-    return _of_library(sys._getframe(depth).f_code)
+    return is_library(sys._getframe(depth).f_code.co_filename)
 
 
 def program_frames(frame: FrameType | None) -> Iterator[FrameType]:
     """Those of the program, from a frame outwards."""
-    while frame is not None and frame.f_code.co_filename != _RUNNER:
-        if not _of_library(frame.f_code):
+    while frame is not None and (path := frame.f_code.co_filename) != _RUNNER:
+        if not is_library(path):
             yield frame
         frame = frame.f_back
 
 
 def program_frame() -> FrameType | None:
     """The program's innermost frame on the calling thread's stack."""
-    return next(program_frames(sys._getframe(1)), None)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_library(path := frame.f_code.co_filename):  # program_frames(), without a generator
+        if path == _RUNNER:
+            return None
+        frame = frame.f_back
+    return frame
 
 
 def told(frame: FrameType) -> str:

@@ -39,6 +39,8 @@ _RAW_RLOCK = type(_thread.RLock())
 #: Below which number of held locks nobody looks whether some were given back by other threads.
 _FEW = 8
 
+_NONE: frozenset[int] = frozenset()
+
 _numbers = itertools.count(1)
 _holding = threading.local()
 
@@ -58,22 +60,23 @@ def new_number() -> int:
 def takes(permit: Permit) -> None:
     """The calling thread holds this from now on, as long as its ``owner`` says so."""
     try:
-        held: list[Permit] = _holding.locks
+        held: dict[int, Permit] = _holding.locks
     except AttributeError:
-        held = _holding.locks = []
+        held = _holding.locks = {}
     if len(held) > _FEW:
         me = _thread.get_ident()
-        held[:] = [each for each in held if each.owner == me]
-    held.append(permit)
+        for each in [each for each in held.values() if each.owner != me]:
+            del held[each.number]
+    held[permit.number] = permit
 
 
 def held_locks() -> frozenset[int]:
     """The numbers of what the calling thread holds."""
-    held: list[Permit] | None = getattr(_holding, "locks", None)
+    held: dict[int, Permit] | None = getattr(_holding, "locks", None)
     if not held:
-        return frozenset()
+        return _NONE
     me = _thread.get_ident()
-    return frozenset([each.number for each in held if each.owner == me])
+    return frozenset([number for number, each in held.items() if each.owner == me])
 
 
 class WatchedLock:

@@ -2,13 +2,17 @@
 
 ::
 
-    synchronisation.py, locks.py ── send(), receive(clock), tell(token), hear(token) ──▶ Order
-    races.py ── moment() at each access; is_before(moment) at a later one
+    synchronisation.py, locks.py ── send(), receive(message), tell(token), hear(token) ──▶ Order
+    unseen.py ── the same by perhaps_...(): what may be an order, and may be none
+    races.py ── member() and its count at each access; is_before(member, count) at a later one
 
 Two accesses are ordered when the later thread could not have made its own before the other had: it was started after
 it, joined the other thread, or got an item, an event or a result that the other gave away after it. That two threads
 held the same lock one after the other orders nothing: the next time they may come the other way round. Which locks were
 held is for races.py to judge.
+
+A thread's count rises when it tells something after an access, so that each access has a count of its own as far as
+anybody can tell. What is only perhaps an order is kept beside: each thread's second clock is its first one and that.
 
 The clocks are those of Mattern ("Virtual Time and Global States of Distributed Systems", 1988); leaving locks out of
 the order is hybrid race detection (O'Callahan and Choi, "Hybrid Dynamic Data Race Detection", 2003).
@@ -19,29 +23,82 @@ from __future__ import annotations
 import _thread
 import contextlib
 import itertools
+import os
 import threading
 import weakref
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["Clock", "Moment", "Order", "hand_over", "hear", "listening", "orders", "take_over", "tell"]
+__all__ = [
+    "Member",
+    "Message",
+    "Order",
+    "hand_over",
+    "hear",
+    "listening",
+    "orders",
+    "perhaps_hear",
+    "perhaps_hear_all",
+    "perhaps_tell",
+    "take_over",
+    "tell",
+]
 
-#: The latest moment of each thread that is known to be past: the thread's number -> its count.
-Clock = dict[int, int]
+#: The latest accesses of each thread that are known to be past: the thread's number -> its count.
+Clock = Mapping[int, int]
+#: What a thread tells: what is past for certain, and what is perhaps; the same object when there is no difference.
+Message = tuple[Clock, Clock]
+
+#: From how many entries on a clock is looked through for threads that are gone. Arbitrary.
+_MANY = 64
 
 
-@dataclass(frozen=True)
-class Moment:
-    """When a thread did something.
+class Member:
+    """A thread, as an order knows it. It lives as long as the thread, or as an access of it is kept.
 
     Attributes:
-        thread: The thread's number, in the order in which threads were met, from 0.
-        count: What the thread had counted.
+        number: Its number, in the order in which threads were met, from 0.
+        name: The name that it had when it was met.
+        came_unseen: Whether it came from where nobody watches, so that what was before it is not known.
+        count: What its next access counts as.
+        used: The count of its last access.
+        through: By what the thread may have got to know the last thing that is only perhaps past.
     """
 
-    thread: int
-    count: int
+    __slots__ = (
+        "__weakref__",
+        "came_unseen",
+        "clock",
+        "count",
+        "many",
+        "name",
+        "number",
+        "perhaps",
+        "through",
+        "told",
+        "used",
+    )
+
+    def __init__(self, number: int, name: str, came_unseen: bool) -> None:
+        self.number = number
+        self.name = name
+        self.came_unseen = came_unseen
+        self.count = 1
+        self.used = 0
+        self.through = ""
+        self.clock: dict[int, int] = {}
+        self.perhaps: dict[int, int] | None = None  # None: as clock
+        self.told: Message | None = None  # what was told last, unless there is more by now
+        self.many = _MANY
+
+    def finish(self) -> None:
+        """Its accesses so far can be told, later ones will count more. With the order's lock held."""
+        if self.used == self.count:
+            self.clock[self.number] = self.count
+            if self.perhaps is not None:
+                self.perhaps[self.number] = self.count
+            self.count += 1
+            self.told = None
 
 
 class Order:
@@ -52,73 +109,107 @@ class Order:
     """
 
     def __init__(self) -> None:
-        self._lock = _thread.allocate_lock()  # not threading.Lock: that may be one of those that are watched
+        # Not threading's: that may be watched. Re-entrant: an object that is collected meanwhile may close a session.
+        self._lock = _thread.RLock()
         self._local = threading.local()
         self._numbers = itertools.count()
-        self._threads: dict[int, tuple[str, bool]] = {}
-        self._tokens: dict[int, tuple[weakref.ref[Any], Clock]] = {}  # by identity: a token may compare as it likes
+        self._members: weakref.WeakValueDictionary[int, Member] = weakref.WeakValueDictionary()
+        # By identity, as a token may compare as it likes; whether perhaps only -> token -> what was told by it.
+        self._tokens: dict[bool, dict[int, tuple[weakref.ref[Any], Message]]] = {False: {}, True: {}}
 
     def begin(self, name: str) -> None:
         """Says that the calling thread's start was seen; what the starter told is to be received."""
         self._local.name = name
 
-    def name_of(self, number: int) -> str:
-        """The name that a thread had when it was met."""
-        return self._threads[number][0]
+    def member(self) -> Member:
+        """The calling thread."""
+        try:
+            return self._local.member  # type: ignore[no-any-return]
+        except AttributeError:
+            with self._lock:
+                number = next(self._numbers)
+                member = self._members[number] = Member(number, *self._who())
+            self._local.member = member
+            return member
 
-    def began_unseen(self, number: int) -> bool:
-        """Whether a thread came from where nobody watches, so that what was before it is not known."""
-        return self._threads[number][1]
+    def is_before(self, member: Member, count: int) -> bool:
+        """Whether an access is past, by all that the calling thread was told; its own always are."""
+        me = self.member()
+        return member is me or me.clock.get(member.number, 0) >= count
 
-    def moment(self) -> Moment:
-        """The calling thread's now."""
-        number, clock = self._mine()
-        return Moment(number, clock[number])
+    def is_perhaps_before(self, member: Member, count: int) -> bool:
+        """Whether it is, if what may be an order is one."""
+        me = self.member()
+        return me.perhaps is not None and me.perhaps.get(member.number, 0) >= count
 
-    def is_before(self, moment: Moment) -> bool:
-        """Whether a moment of any thread is past, by all that the calling thread was told; its own always is."""
-        return self._mine()[1].get(moment.thread, 0) >= moment.count
-
-    def send(self) -> Clock:
+    def send(self) -> Message:
         """What the calling thread tells with something that it gives away; what it does later is not in it."""
-        number, clock = self._mine()
-        told = dict(clock)
-        clock[number] += 1
-        return told
+        me = self.member()
+        with self._lock:
+            me.finish()
+            if me.told is None:
+                if len(me.clock) > me.many:
+                    self._forget(me)
+                sure = dict(me.clock)
+                me.told = sure, sure if me.perhaps is None else dict(me.perhaps)
+            return me.told
 
-    def receive(self, told: Clock) -> None:
-        """Takes in what came with something that the calling thread got."""
-        clock = self._mine()[1]
-        for number, count in told.items():
-            if count > clock.get(number, 0):
-                clock[number] = count
+    def _forget(self, me: Member) -> None:
+        """Leaves out threads that are gone and of which no access is kept."""
+        for clock in (me.clock, me.perhaps or {}):
+            for number in [number for number in clock if number not in self._members]:
+                del clock[number]
+        me.many = max(_MANY, 2 * len(me.clock))
 
-    def sent(self, token: Any) -> None:
+    def receive(self, message: Message, perhaps: str = "") -> None:
+        """Takes in what came with something that the calling thread got.
+
+        Args:
+            perhaps: By what it may have come, when that is not certain.
+        """
+        me = self.member()
+        if message is me.told:
+            return
+        sure, unsure = message
+        with self._lock:
+            if perhaps or unsure is not sure:
+                if me.perhaps is None:
+                    me.perhaps = dict(me.clock)
+                if perhaps:
+                    me.through = perhaps
+            if me.perhaps is not None and _take_in(me.perhaps, unsure):
+                me.told = None
+            if not perhaps and _take_in(me.clock, sure):
+                me.told = None
+
+    def sent(self, token: Any, perhaps: bool = False) -> None:
         """As :meth:`send`, for all who will get to know something by ``token``: an event, a future, a thread."""
         told = self.send()
+        tokens, number = self._tokens[perhaps], id(token)
         with self._lock:
-            known = self._tokens.get(id(token))
+            known = tokens.get(number)
             if known is None:
-                number = id(token)
-                self._tokens[number] = weakref.ref(token, lambda gone: self._tokens.pop(number, None)), told
-            else:  # a new clock: another thread may be reading the old one
-                before = known[1]
-                both = {key: max(told.get(key, 0), before.get(key, 0)) for key in {**told, **before}}
-                self._tokens[id(token)] = known[0], both
+                tokens[number] = weakref.ref(token, lambda gone: tokens.pop(number, None)), told
+            elif known[1] is not told:  # new clocks: another thread may be reading the old ones
+                both = [{**before, **_later(now, before)} for now, before in zip(told, known[1], strict=True)]
+                same = told[0] is told[1] and known[1][0] is known[1][1]
+                tokens[number] = known[0], (both[0], both[0] if same else both[1])
 
-    def received(self, token: Any) -> None:
+    def received(self, token: Any, perhaps: str = "") -> None:
         """Takes in what was told by ``token`` so far."""
-        known = self._tokens.get(id(token))
+        known = self._tokens[bool(perhaps)].get(id(token))
         if known is not None:
-            self.receive(known[1])
+            self.receive(known[1], perhaps)
 
-    def _mine(self) -> tuple[int, Clock]:
-        mine: tuple[int, Clock] | None = getattr(self._local, "mine", None)
-        if mine is None:
-            number = next(self._numbers)
-            self._threads[number] = self._who()
-            mine = self._local.mine = (number, {number: 1})
-        return mine
+    def perhaps_received_all(self, through: str) -> None:
+        """The calling thread may have got to know of all that any thread has done so far."""
+        self.member()
+        with self._lock:
+            members = list(self._members.values())
+            for member in members:
+                member.finish()
+            past = {member.number: member.count - 1 for member in members}
+        self.receive((past, past), through)
 
     def _who(self) -> tuple[str, bool]:
         """The calling thread's name, and whether it came from where nobody watches. Makes no thread known to Python."""
@@ -130,6 +221,17 @@ class Order:
         if thread is None or isinstance(thread, threading._DummyThread):
             return f"Dummy-{ident}" if thread is None else thread.name, True
         return thread.name, False
+
+
+def _later(clock: Clock, than: Clock) -> dict[int, int]:
+    """The entries in which one clock is ahead of another."""
+    return {number: count for number, count in clock.items() if count > than.get(number, 0)}
+
+
+def _take_in(clock: dict[int, int], other: Clock) -> bool:
+    later = _later(other, clock)
+    clock.update(later)
+    return bool(later)
 
 
 _orders: tuple[Order, ...] = ()
@@ -149,6 +251,17 @@ def listening(order: Order) -> Iterator[None]:
             _orders = tuple(each for each in _orders if each is not order)
 
 
+def _in_child() -> None:
+    """After a fork nobody listens: locks of orders may be held by threads that are not there."""
+    global _orders
+    _orders = ()
+    _guard._at_fork_reinit()  # type: ignore[attr-defined]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
 def orders() -> tuple[Order, ...]:
     """All that listen now."""
     return _orders
@@ -164,6 +277,24 @@ def hear(token: Any) -> None:
     """The calling thread gets to know what was told by ``token``."""
     for order in _orders:
         order.received(token)
+
+
+def perhaps_tell(token: Any) -> None:
+    """As :func:`tell`, by a means of which nobody sees whether it is heard."""
+    for order in _orders:
+        order.sent(token, perhaps=True)
+
+
+def perhaps_hear(token: Any, through: str) -> None:
+    """As :func:`hear`; ``through`` says by what."""
+    for order in _orders:
+        order.received(token, through)
+
+
+def perhaps_hear_all(through: str) -> None:
+    """The calling thread may have got to know what any thread has done."""
+    for order in _orders:
+        order.perhaps_received_all(through)
 
 
 class _Token:

@@ -8,24 +8,26 @@
 A *place* is something about which threads may get in each other's way: a graph's structure, a session's being open, its
 variables. Two accesses to it by two threads are a report when their actions conflict, neither is known to come before
 the other, and no lock was held both times. For each place the last access from each thread, line and set of locks is
-kept, and of each line those of the latest threads, so that neither the number of operations nor a server's threads make
-it slower. Threads whose names differ in their numbers alone do the same: a pair of such threads is told once.
+kept, and of each line the latest few, so that neither the number of operations nor a server's threads make it slower.
+An access that is as the one before it, with no other in between that it could conflict with, is compared with nothing.
+
+Threads whose names differ in their numbers alone do the same: a pair of such threads is told once.
 """
 
 from __future__ import annotations
 
 import _thread
 import dataclasses
+import itertools
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from tf1sessions.testing.frames import program_frames, told
 from tf1sessions.testing.locks import held_locks, opaque_locks
-from tf1sessions.testing.order import Moment, Order
+from tf1sessions.testing.order import Member, Order
 from tf1sessions.testing.reports import Access, Kind, Report
 
 __all__ = ["Judge", "Place", "Seen"]
@@ -33,26 +35,56 @@ __all__ = ["Judge", "Place", "Seen"]
 #: How many frames of the program a stack shows, and how many names an access keeps. Arbitrary.
 _FRAMES = 8
 _NAMES = 3
-#: Of how many threads the accesses from one line are kept. Arbitrary: more than most pools have.
-_THREADS = 32
+#: How many accesses from one line are kept. Arbitrary: more than most pools have threads.
+_KEPT = 32
 
 _NUMBERS = re.compile(r"\d+")
+_versions = itertools.count(1)
+
 #: Which kind two actions are together, and which names are concerned; None when they do not conflict.
 Conflict = Callable[[Any, Any], tuple[Kind, tuple[str, ...]] | None]
+_Key = tuple[Hashable, int, int, frozenset[int]]  # what was done, the code's id, its line, the locks that were held
 
 
-@dataclass
 class Seen:
-    """The accesses of one thread from one line, under the same locks. Changed under the Judge's lock."""
+    """The accesses of one thread from one line, under the same locks. Only that thread changes it."""
 
-    moment: Moment
-    action: Hashable
-    what: str
-    stack: tuple[str, ...]
-    locks: frozenset[int]
-    hidden: dict[int, str]  # locks that were held, by whom is not known
-    names: list[str] = field(default_factory=list)
-    times: int = 0
+    __slots__ = (
+        "action",
+        "code",
+        "count",
+        "dropped",
+        "hidden",
+        "locks",
+        "member",
+        "names",
+        "place",
+        "shares",
+        "stack",
+        "times",
+        "version",
+        "what",
+    )
+
+    def __init__(
+        self, member: Member, place: Place, action: Hashable, what: str, frame: FrameType | None, locks: frozenset[int]
+    ) -> None:
+        frames = list(program_frames(frame))
+        opaque = opaque_locks(frames)
+        self.member = member
+        self.action = action
+        self.place = place
+        self.shares = place.shares(action)
+        self.what = what
+        self.code: CodeType | None = frame and frame.f_code  # kept, so that its id stays its own
+        self.stack = tuple(map(told, frames[:_FRAMES]))
+        self.locks = locks | {-lock.number for lock in opaque if lock.mine}
+        self.hidden = {lock.number: lock.name for lock in opaque if lock.mine is None}  # held, by whom is not known
+        self.names: list[str] = []
+        self.times = 0
+        self.count = 0  # the thread's, at the last access
+        self.version = 0  # the place's, when it was compared last
+        self.dropped = False  # whether the place does not keep it any more
 
 
 class Place:
@@ -61,14 +93,17 @@ class Place:
     Args:
         told: How messages name it.
         conflict: See :data:`Conflict`.
+        shares: Whether an action conflicts with none of those of which this is True.
     """
 
-    def __init__(self, told: str, conflict: Conflict) -> None:
+    def __init__(self, told: str, conflict: Conflict, shares: Callable[[Any], bool] = lambda action: False) -> None:
         self.told = told
         self.conflict = conflict
-        self.seen: dict[tuple[Any, ...], Seen] = {}
-        self.lines: dict[tuple[Any, ...], deque[tuple[Any, ...]]] = {}  # a key without its thread -> the keys
-        self.last: tuple[Any, ...] | None = None
+        self.shares = shares
+        self.seen: dict[int, dict[_Key, Seen]] = {}  # by the thread's number
+        self.lines: dict[tuple[Hashable, int, int], deque[tuple[int, _Key]]] = {}
+        self.touched = 0  # a new number for each access that others have not seen yet
+        self.changed = 0  # ... of those that do not share
         self.reports: dict[tuple[Any, ...], tuple[int, set[Any]]] = {}  # kind, threads -> index, pairs of lines
 
 
@@ -84,7 +119,8 @@ class Judge:
         order: As given.
         reports: What was found so far.
 
-    Thread-safety: any thread may call any method.
+    Thread-safety: any thread may call any method. The lock is held while places get or lose accesses and reports are
+    added; it is re-entrant, because an object that is collected meanwhile may close a session.
     """
 
     def __init__(self, order: Order, ignore: Iterable[Kind] = (), changed: Callable[[], None] | None = None) -> None:
@@ -92,7 +128,7 @@ class Judge:
         self.reports: list[Report] = []
         self._ignored = frozenset(ignore)
         self._changed = changed or (lambda: None)
-        self._lock = _thread.allocate_lock()
+        self._lock = _thread.RLock()
 
     def access(self, place: Place, action: Hashable, what: str, name: str = "", frame: FrameType | None = None) -> Seen:
         """The calling thread does something with a place.
@@ -104,56 +140,78 @@ class Judge:
             name: Which operation.
             frame: The program's innermost frame.
         """
-        moment = self.order.moment()
-        locks = held_locks()
-        key = (moment.thread, action, frame and frame.f_code, frame and frame.f_lineno, locks)
-        with self._lock:
-            seen = place.seen.get(key)
-            if seen is not None:
-                seen.moment = moment
-                if name and not seen.names:  # scopes were entered for it before
-                    seen.what, seen.times = what, 0
-                if what == seen.what:
-                    seen.times += 1
-                if name and len(seen.names) < _NAMES:
-                    seen.names.append(name)
-                if place.last is key or place.last == key:  # nobody else came in between
-                    return seen
-                place.last = key
-        if seen is None:
-            seen = _seen(moment, action, what, frame, locks)
-            seen.times = 1
-            if name:
-                seen.names.append(name)
+        me, locks = self.order.member(), held_locks()
+        key = (action, id(frame.f_code), frame.f_lineno, locks) if frame is not None else (action, 0, 0, locks)
+        try:
+            seen = place.seen[me.number][key]
+        except KeyError:
+            seen = Seen(me, place, action, what, frame, locks)
+            self._keep(place, key, seen)
+        if name and len(seen.names) < _NAMES:
+            if not seen.names and seen.what != what:  # scopes were entered for it before
+                seen.what, seen.times = what, 0
+            seen.names.append(name)
+        if seen.what == what:
+            seen.times += 1
+        if seen.count != me.count:
+            me.used = seen.count = me.count
+            version = place.touched = next(_versions)
+            if not seen.shares:
+                place.changed = version
+        version = place.changed if seen.shares else place.touched
+        if seen.version != version:
+            seen.version = version
             with self._lock:
-                place.seen[key] = seen  # the thread's number is in the key: nobody else puts it there
-                keys = place.lines.setdefault(key[1:], deque())
-                keys.append(key)
-                if len(keys) > _THREADS:
-                    place.seen.pop(keys.popleft())
-                place.last = key
-        with self._lock:
-            others = [other for other in place.seen.values() if other.moment.thread != moment.thread]
-        for other in others:
-            self._compare(place, other, seen)
+                others = [seen for number, kept in place.seen.items() if number != me.number for seen in kept.values()]
+            for other in others:
+                self._compare(place, other, seen)
         return seen
+
+    def again(self, accesses: Iterable[Seen]) -> bool:
+        """Counts accesses once more, if there is nothing that they would have to be compared with.
+
+        Args:
+            accesses: What :meth:`access` gave this thread for the same actions, from the same line and under the same
+                locks.
+
+        Returns:
+            Whether it did; else nothing is counted.
+        """
+        count = self.order.member().count
+        for seen in accesses:
+            place = seen.place
+            if seen.count != count or seen.version != (place.changed if seen.shares else place.touched) or seen.dropped:
+                return False
+        for seen in accesses:
+            seen.times += 1
+        return True
+
+    def _keep(self, place: Place, key: _Key, seen: Seen) -> None:
+        number = seen.member.number
+        with self._lock:
+            place.seen.setdefault(number, {})[key] = seen
+            line = place.lines.setdefault(key[:3], deque())
+            line.append((number, key))
+            if len(line) > _KEPT:
+                number, key = line.popleft()
+                place.seen[number].pop(key).dropped = True
+                if not place.seen[number]:
+                    del place.seen[number]
 
     def _compare(self, place: Place, earlier: Seen, now: Seen) -> None:
         found = place.conflict(earlier.action, now.action)
-        if found is None or self.order.is_before(earlier.moment) or earlier.locks & now.locks:
+        if found is None or earlier.locks & now.locks or self.order.is_before(earlier.member, earlier.count):
             return
         kind, names = found
         kind, note = self._certainty(kind, earlier, now)
         if kind in self._ignored:
             return
-        pair = (kind, *sorted(_NUMBERS.sub("", self.order.name_of(each.moment.thread)) for each in (earlier, now)))
+        pair = (kind, *sorted(_NUMBERS.sub("", each.member.name) for each in (earlier, now)))
         lines = frozenset((earlier.stack[:1], now.stack[:1]))
         with self._lock:
             index, known = place.reports.setdefault(pair, (len(self.reports), set()))
             if not known:
-                self.reports.append(
-                    Report(kind, place.told, self._told(earlier, names), self._told(now, names), note=note)
-                )
+                self.reports.append(Report(kind, place.told, _told(earlier, names), _told(now, names), note=note))
             elif lines not in known:
                 self.reports[index] = dataclasses.replace(self.reports[index], others=len(known))
             new = lines not in known
@@ -169,27 +227,21 @@ class Judge:
                 "not known."
             )
         for seen in (earlier, now):
-            if self.order.began_unseen(seen.moment.thread):
-                name = self.order.name_of(seen.moment.thread)
-                return Kind.UNKNOWN, f"Thread {name!r} was not started by Python's threading."
+            if seen.member.came_unseen:
+                return Kind.UNKNOWN, f"Thread {seen.member.name!r} was not started by Python's threading."
+        if self.order.is_perhaps_before(earlier.member, earlier.count):
+            through = now.member.through or "something between them"
+            return Kind.UNKNOWN, f"Thread {now.member.name!r} may have waited for the other, by {through}."
         return kind, ""
 
-    def _told(self, seen: Seen, names: tuple[str, ...] = ()) -> Access:
-        name = self.order.name_of(seen.moment.thread)
-        return Access(name, seen.what, seen.stack, names or tuple(seen.names), seen.times)
-
-    def tell(self, kind: Kind, told: str, first: Seen, second: Seen, note: str = "") -> None:
+    def tell(self, kind: Kind, told: str, first: Seen, second: Seen) -> None:
         """Adds what was found otherwise."""
         if kind not in self._ignored:
-            report = Report(kind, told, self._told(first), self._told(second), note=note)
+            report = Report(kind, told, _told(first), _told(second))
             with self._lock:
                 self.reports.append(report)
             self._changed()
 
 
-def _seen(moment: Moment, action: Hashable, what: str, frame: FrameType | None, locks: frozenset[int]) -> Seen:
-    frames = list(program_frames(frame))
-    hidden = opaque_locks(frames)
-    stack = tuple(map(told, frames[:_FRAMES]))
-    locks |= {-lock.number for lock in hidden if lock.mine}
-    return Seen(moment, action, what, stack, locks, {lock.number: lock.name for lock in hidden if lock.mine is None})
+def _told(seen: Seen, names: tuple[str, ...] = ()) -> Access:
+    return Access(seen.member.name, seen.what, seen.stack, names or tuple(seen.names), seen.times)

@@ -29,22 +29,22 @@ from typing import Any
 
 from tf1sessions.testing.frames import asked_by_library
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
-from tf1sessions.testing.order import Clock, Order, hear, listening, orders, tell
+from tf1sessions.testing.order import Message, Order, hear, listening, orders, tell
 from tf1sessions.testing.patching import Patch, Switch
 
-__all__ = ["watch"]
+__all__ = ["watch", "wrapped"]
 
 _guard = _thread.allocate_lock()
 
 
-_Message = tuple[tuple[Order, Clock], ...]
-#: For each queue the clocks that came with its items: id(item) -> one for each time it was put in, oldest first.
-_messages: weakref.WeakKeyDictionary[Any, dict[int, collections.deque[_Message]]] = weakref.WeakKeyDictionary()
+_Messages = tuple[tuple[Order, Message], ...]
+#: For each queue what was told with its items: id(item) -> one for each time it was put in, oldest first.
+_messages: weakref.WeakKeyDictionary[Any, dict[int, collections.deque[_Messages]]] = weakref.WeakKeyDictionary()
 
 
 def _enclose(channel: Any, item: Any) -> Callable[[], None]:
     """Sends with an item that is about to be put somewhere; what takes that back when it could not be put."""
-    message: _Message = tuple([(order, order.send()) for order in orders()])
+    message: _Messages = tuple([(order, order.send()) for order in orders()])
     waiting = _messages.setdefault(channel, {}).setdefault(id(item), collections.deque())
     waiting.append(message)
 
@@ -58,8 +58,8 @@ def _unwrap(channel: Any, item: Any) -> None:
     waiting = _messages.get(channel, {})
     messages = waiting.get(id(item))
     if messages:
-        for order, clock in messages.popleft():
-            order.receive(clock)
+        for order, message in messages.popleft():
+            order.receive(message)
         if not messages:
             waiting.pop(id(item), None)
 
@@ -409,7 +409,14 @@ _switch = Switch(_all_patches)
 
 
 @contextlib.contextmanager
+def wrapped() -> Iterator[None]:
+    """While this lasts, all is in place for who listens, and locks that are made will be known to them."""
+    with watch_locks(), _switch.on():
+        yield
+
+
+@contextlib.contextmanager
 def watch(order: Order) -> Iterator[None]:
     """While this lasts, ``order`` is told what threads tell each other; locks that are made are watched as well."""
-    with watch_locks(), _switch.on(), listening(order):
+    with wrapped(), listening(order):
         yield

@@ -20,7 +20,8 @@ from typing import Any
 
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls
-from tf1sessions.testing.frames import program_frame
+from tf1sessions.testing.frames import program_frame, program_frames
+from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.order import Order
 from tf1sessions.testing.patching import put
 from tf1sessions.testing.races import Judge, Place, Seen
@@ -31,6 +32,8 @@ __all__ = ["GraphRaces", "graph_races", "watch_graphs"]
 
 #: How many rounds of running and adding, from one line, are a loop. Arbitrary.
 _ROUNDS = 3
+#: How many requests are remembered of a graph, and of a session. Arbitrary: more than most programs have.
+_REMEMBERED = 1000
 _PROCESS = "the process's default graph"
 _COLLECTIONS = ("add_to_collection", "add_to_collections", "clear_collection")
 _CONTROL_INPUTS = ("_add_control_input", "_add_control_inputs", "_remove_all_control_inputs")
@@ -109,17 +112,40 @@ class _GraphState:
     """What is known of a graph."""
 
     def __init__(self, told: str) -> None:
-        self.structure = Place(told, _structure)
+        self.structure = Place(told, _structure, lambda action: action == "run")
         self.runs = 0
         self.last_run: Seen | None = None
-        self.growth: dict[Any, list[int]] = {}  # line -> the count of runs at its last operation, rounds
+        self.growth: dict[Any, _Growth] = {}  # line -> how operations came from it
         self.uses: dict[Any, tuple[Any, Any]] = {}  # what is run -> (variables it takes, it sets), what it is
 
 
 class _SessionState:
     def __init__(self, told: str) -> None:
-        self.openness = Place(told, _openness)
-        self.variables = Place(told, _values)
+        self.openness = Place(told, _openness, lambda action: action == "run")
+        self.variables = Place(told, _values, lambda action: not action[1])
+        self.runs: dict[Any, list[Seen]] = {}  # by thread, line, locks and what is run
+
+
+class _Growth:
+    """Operations from one line. It may be a function's, so the rounds are counted for each way that leads to it."""
+
+    __slots__ = ("code", "rounds", "runs")
+
+    def __init__(self, code: Any, runs: int) -> None:
+        self.code = code  # kept, so that its id stays its own
+        self.runs = runs  # of the graph, when the last one came
+        self.rounds: dict[Any, int] = {}  # the lines of the stack -> how often there were runs in between
+
+
+class _States(dict[int, Any]):
+    """What is known of objects that may compare as they like, until they are gone."""
+
+    def of(self, thing: Any, make: Callable[[], Any]) -> Any:
+        found = self.get(id(thing))
+        if found is None:
+            number = id(thing)
+            found = self.setdefault(number, (make(), weakref.ref(thing, lambda gone: self.pop(number, None))))
+        return found[0]
 
 
 class _Watch:
@@ -127,8 +153,8 @@ class _Watch:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        self._graphs: weakref.WeakKeyDictionary[Any, _GraphState] = weakref.WeakKeyDictionary()
-        self._sessions: weakref.WeakKeyDictionary[Any, _SessionState] = weakref.WeakKeyDictionary()
+        self._graphs = _States()
+        self._sessions = _States()
         self._starters: weakref.WeakKeyDictionary[threading.Thread, Seen] = weakref.WeakKeyDictionary()
         self._local = threading.local()
         self._undo: list[Callable[[], None]] = []
@@ -198,10 +224,10 @@ class _Watch:
     # -- graphs -------------------------------------------------------------------------------------------------------
 
     def _state(self, graph: Any) -> _GraphState:
-        state = self._graphs.get(graph)
-        if state is None:
-            told = _PROCESS if graph is _global_graph() else f"graph {id(graph):#x}"
-            state = self._graphs.setdefault(graph, _GraphState(told))
+        def make() -> _GraphState:
+            return _GraphState(_PROCESS if graph is _global_graph() else f"graph {id(graph):#x}")
+
+        state: _GraphState = self._graphs.of(graph, make)
         return state
 
     def _will_change(self, owner: Any, *args: Any, what: str, **named: Any) -> None:
@@ -221,17 +247,22 @@ class _Watch:
         self._changed(graph, "adds operations", operation.name)
 
     def _grows(self, state: _GraphState, seen: Seen, frame: Any) -> None:
-        line = frame and (frame.f_code, frame.f_lineno)
-        at = state.growth.setdefault(line, [state.runs, 0])
-        if at[0] != state.runs:
-            at[0] = state.runs
-            at[1] += 1
-            if at[1] == _ROUNDS and state.last_run is not None:
+        line = (id(frame.f_code), frame.f_lineno) if frame is not None else None
+        at = state.growth.get(line)
+        if at is None:
+            state.growth[line] = _Growth(frame and frame.f_code, state.runs)
+        elif at.runs != state.runs:
+            at.runs = state.runs
+            way = tuple((each.f_code, each.f_lineno) for each in program_frames(frame))
+            rounds = at.rounds[way] = at.rounds.get(way, 0) + 1
+            if rounds == _ROUNDS and state.last_run is not None:
                 self._judge.tell(Kind.GROWTH, state.structure.told, state.last_run, seen)
 
     def _leaks(self, state: _GraphState, seen: Seen) -> None:
+        if not self._starters or state.structure.told is not _PROCESS or private.ops._default_graph_stack.stack:
+            return
         starter = self._starters.get(threading.current_thread())
-        if starter is not None and state.structure.told is _PROCESS and not private.ops._default_graph_stack.stack:
+        if starter is not None:
             del self._starters[threading.current_thread()]
             self._judge.tell(Kind.LEAK, state.structure.told, starter, seen)
 
@@ -245,9 +276,7 @@ class _Watch:
     # -- sessions -----------------------------------------------------------------------------------------------------
 
     def _session(self, session: Any) -> _SessionState:
-        state = self._sessions.get(session)
-        if state is None:
-            state = self._sessions.setdefault(session, _SessionState(f"session {id(session):#x}"))
+        state: _SessionState = self._sessions.of(session, lambda: _SessionState(f"session {id(session):#x}"))
         return state
 
     def _runs(self, owner: Any, name: str) -> None:
@@ -276,20 +305,29 @@ class _Watch:
             try:
                 return original(self, *values)
             finally:
-                watch._ran(self._session, self._fetched)
+                watch._ran(self._session, self._fetches)
 
         self._put(owner, "__call__", call)
 
     def _ran(self, session: Any, fetches: Any) -> None:
-        graph = session.graph
-        state, own, frame = self._state(graph), self._session(session), program_frame()
-        state.last_run = self._judge.access(state.structure, "run", "runs the graph", "", frame)
+        judge, graph, frame = self._judge, session.graph, program_frame()
+        state, own = self._state(graph), self._session(session)
         state.runs += 1
-        self._judge.access(own.openness, "run", "runs the session", "", frame)
+        line = (id(frame.f_code), frame.f_lineno) if frame is not None else None
+        key = judge.order.member().number, line, held_locks(), _key(fetches)
+        accesses = own.runs.get(key)
+        if accesses is not None and judge.again(accesses):
+            state.last_run = accesses[0]
+            return
+        state.last_run = judge.access(state.structure, "run", "runs the graph", "", frame)
+        accesses = [state.last_run, judge.access(own.openness, "run", "runs the session", "", frame)]
         uses = _uses(graph, fetches, state.uses)
         if uses[0] or uses[1]:
             what = "assigns variables" if uses[1] else "reads variables"
-            self._judge.access(own.variables, uses, what, "", frame)
+            accesses.append(judge.access(own.variables, uses, what, "", frame))
+        if len(own.runs) > _REMEMBERED:
+            own.runs.clear()
+        own.runs[key] = accesses
 
     def _closes(self, owner: Any, name: str) -> None:
         def tell(session: Any) -> None:
@@ -311,6 +349,8 @@ def _uses(graph: Any, fetches: Any, known: dict[Any, tuple[Uses, Any]]) -> Uses:
     key = _key(fetches)
     found = known.get(key)
     if found is None:
+        if len(known) > _REMEMBERED:
+            known.clear()
         found = known[key] = _closure(_operations(graph, fetches)), fetches  # kept, so that no id is used again
     return found[0]
 

@@ -1,0 +1,222 @@
+"""What the race detector costs: programs with it, against the same programs without, in turns in one process.
+
+    python benchmarks/detecting.py [--quick]
+
+Prints a table of ratios. What is aimed at: at most 2 times as long while a graph is built, at most 1.1 times while it
+runs. "wrapped" is with Python's primitives wrapped and nobody listening, as under the pytest plugin while no test asks
+for the detector; "on" is inside graph_races().
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import os
+import queue
+import statistics
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+
+import numpy as np  # noqa: E402
+
+import tf1sessions as t1  # noqa: E402
+from tf1sessions.testing import graph_races  # noqa: E402
+from tf1sessions.testing.synchronisation import wrapped  # noqa: E402
+
+t1.enable_v1_behavior()
+tf = t1.tf1
+MODES = {"off": contextlib.nullcontext, "wrapped": wrapped, "on": graph_races}
+
+
+# -- building: each makes a graph -------------------------------------------------------------------------------------
+
+
+def layers():
+    """About 2,000 operations: dense layers, their gradients and Adam's updates."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 8])
+        for number in range(42):
+            x = tf.layers.dense(x, 8, tf.nn.relu, name=f"layer{number}")
+        tf.train.AdamOptimizer().minimize(tf.reduce_mean(x))
+    return len(graph.get_operations())
+
+
+def single():
+    """Operations, one at a time."""
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.0)
+        for _ in range(999):
+            x = tf.add(x, x)
+    return len(graph.get_operations())
+
+
+def constants():
+    """The cheapest of them."""
+    with tf.Graph().as_default() as graph:
+        for number in range(1000):
+            tf.constant(number)
+    return len(graph.get_operations())
+
+
+def scopes():
+    """Functions within functions, as models have them: twenty frames of the program above each operation."""
+
+    def deep(x, depth):
+        if depth:
+            return deep(x, depth - 1)
+        with tf.name_scope("block"), tf.device("/cpu:0"):
+            return tf.nn.relu(x + 1.0)
+
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.0)
+        for _ in range(250):
+            x = deep(x, 20)
+    return len(graph.get_operations())
+
+
+# -- running: each gives a function that runs a session once ----------------------------------------------------------
+
+
+@contextlib.contextmanager
+def tiny(kind):
+    """A step of a few microseconds."""
+    with tf.Graph().as_default(), kind() as session:
+        x = tf.placeholder(tf.float32, [2])
+        y, feed = x * 2.0, np.ones(2, np.float32)
+        yield lambda: session.run(y, {x: feed})
+
+
+@contextlib.contextmanager
+def compiled():
+    with t1.GraphSession() as gs:
+        x = tf.placeholder(tf.float32, [2])
+        call, feed = gs.compile([x], x * 2.0), np.ones(2, np.float32)
+        yield lambda: call(feed)
+
+
+@contextlib.contextmanager
+def training(size, kind):
+    """A step that assigns variables; ``size`` of the matrices decides how long it takes."""
+    with tf.Graph().as_default(), kind(config=tf.ConfigProto(intra_op_parallelism_threads=1)) as session:
+        x = tf.placeholder(tf.float32, [None, size])
+        y = tf.layers.dense(tf.layers.dense(x, size, tf.nn.relu), size)
+        loss = tf.reduce_mean(tf.square(y))
+        step = tf.train.GradientDescentOptimizer(1e-3).minimize(loss)
+        feed = np.ones((32, size), np.float32)
+        session.run(tf.global_variables_initializer())
+        yield lambda: session.run([step, loss], {x: feed})
+
+
+RUNS = {
+    "a tiny compiled call": compiled,
+    "a tiny run, tf1sessions": lambda: tiny(t1.Session),
+    "a tiny run, TensorFlow": lambda: tiny(tf.Session),
+    "a training step, tf1sessions": lambda: training(64, t1.Session),
+    "a training step, TensorFlow": lambda: training(64, tf.Session),
+    "a larger one, tf1sessions": lambda: training(512, t1.Session),
+}
+
+
+# -- Python's primitives ----------------------------------------------------------------------------------------------
+
+
+def locks():
+    lock = threading.Lock()
+    for _ in range(1000):
+        with lock:
+            pass
+
+
+def events():
+    event = threading.Event()
+    for _ in range(1000):
+        event.set()
+        event.is_set()
+
+
+def queues():
+    line = queue.Queue()
+    for _ in range(1000):
+        line.put(None)
+        line.get()
+
+
+def jobs():
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(200):
+            pool.submit(int).result()
+
+
+def threads():
+    for _ in range(100):
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+
+
+PRIMITIVES = {
+    "lock": (locks, 1000),
+    "event": (events, 1000),
+    "queue": (queues, 1000),
+    "job": (jobs, 200),
+    "thread": (threads, 100),
+}
+
+
+# -- measuring --------------------------------------------------------------------------------------------------------
+
+
+def took(function):
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def repeat(call, count):
+    for _ in range(count):
+        call()
+
+
+def in_turns(function, rounds):
+    """Seconds in each mode: medians of the rounds; each round tries all of them, one after the other."""
+    found = {name: [] for name in MODES}
+    function()
+    for _ in range(rounds):
+        for name, mode in MODES.items():
+            with mode():
+                found[name].append(took(function))
+    return {name: statistics.median(seconds) for name, seconds in found.items()}
+
+
+def row(name, seconds, count):
+    off, wrapped_, on = (seconds[mode] / count * 1e6 for mode in MODES)
+    print(f"{name:32}{off:10.2f} us{wrapped_ / off:10.2f} x{on / off:10.2f} x{on - off:10.2f} us", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a look")
+    rounds = 3 if parser.parse_args().quick else 15
+    print(f"Python {sys.version.split()[0]}, TensorFlow {tf.version.VERSION}; medians of {rounds} rounds\n")
+    head = f"{'off':>13}{'wrapped':>12}{'on':>12}{'on - off':>13}"
+    print(f"{'Building, an operation':32}{head}")
+    for make in (layers, single, constants, scopes):
+        row(f"{make.__name__}, {make()} operations", in_turns(make, rounds), make())
+    print(f"\n{'Running, a call':32}{head}")
+    for name, make in RUNS.items():
+        with make() as call:
+            count = max(20, int((0.02 if rounds == 3 else 0.05) / took(functools.partial(repeat, call, 20)) * 20))
+            row(name, in_turns(functools.partial(repeat, call, count), rounds), count)
+    print(f"\n{'Python alone':32}{head}")
+    for name, (function, count) in PRIMITIVES.items():
+        row(f"a {name}", in_turns(function, rounds), count)
+
+
+if __name__ == "__main__":
+    main()
