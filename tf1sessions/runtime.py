@@ -124,9 +124,7 @@ class _Private:
         self.tpu_function = self._module("tensorflow.python.tpu.tpu_function")
         self.tpu_ops = self._module("tensorflow.python.tpu.ops.tpu_ops")
         self.training_loop = self._module("tensorflow.python.tpu.training_loop")
-        # for porting
-        self.record = self._module("tensorflow.python.eager.record")
-        self.atomic_function = self._module("tensorflow.python.eager.polymorphic_function.atomic_function")
+        self.record = self._module("tensorflow.python.eager.record")  # for porting
         base = getattr(self.session, "BaseSession", None)
         self.callable_api: bool = all(
             (

@@ -535,3 +535,99 @@ def check_calls_from_many_threads() -> None:
     for one in found:
         np.testing.assert_allclose(one, expected, **CLOSE)
     assert len(module.signatures["serving_default"]._calls) == 1
+
+
+# -- calls that go straight to the function ----------------------------------------------------------------------------
+
+
+def kept(x: Any) -> dict[str, Any]:
+    """Gives what it was given, and keeps that in a variable."""
+    with v1.control_dependencies([v1.assign(weight("kept", 4, 3), x, name="step")]):
+        return {"same": v1.identity(x), "part": v1.reshape(x, [3, 4])}
+
+
+def aligned(values: Any) -> Any:
+    """A copy that begins where TensorFlow would take over the memory as it is."""
+    memory = np.empty(values.nbytes + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    found = memory[begin : begin + values.nbytes].view(values.dtype).reshape(values.shape)
+    found[...] = values
+    return found
+
+
+class Lent:
+    """What NumPy makes an array of that shares its memory."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return self.array
+
+
+def check_arrays_that_change_afterwards() -> None:
+    module = module_of(kept, shape=(4, 3), train="step")
+    for call in (module, module.train):
+        for given in (lambda x: x, Lent, lambda x: x.T.copy().T, lambda x: np.asfortranarray(x)):
+            x = aligned(ROWS)
+            results = call(x=given(x))
+            x[...] = 100.0
+            np.testing.assert_array_equal(results["same"], ROWS)
+            np.testing.assert_array_equal(results["part"], ROWS.reshape(3, 4))
+            np.testing.assert_array_equal(module.by_name["kept"], ROWS)
+    results["same"].numpy()[...] = 7.0
+    np.testing.assert_array_equal(module.by_name["kept"], ROWS)
+
+
+def check_a_call_is_the_same_wherever_it_is_made() -> None:
+    module = module_of(dense)
+    w, b = module.by_name["w"], module.by_name["b"]
+    for value in (ROWS, 3.0 * ROWS):  # changed variables are seen
+        w.assign(value[:3, :2])
+        expected = ROWS @ value[:3, :2] + b.numpy()
+        np.testing.assert_allclose(module(x=ROWS)["y"], expected, **CLOSE)
+        with tf.device("CPU:0"):
+            np.testing.assert_allclose(module(x=ROWS)["y"], expected, **CLOSE)
+        with tf.GradientTape() as tape:
+            y = module(x=ROWS)["y"]
+        np.testing.assert_allclose(y, expected, **CLOSE)
+        np.testing.assert_allclose(tape.gradient(y, w), ROWS.T @ np.ones([4, 2]), **CLOSE)
+        with tf.autodiff.ForwardAccumulator(w, tf.ones_like(w)) as forward:
+            y = module(x=ROWS)["y"]
+        np.testing.assert_allclose(forward.jvp(y), ROWS @ np.ones([3, 2]), **CLOSE)
+        with tf.GradientTape() as tape, tape.stop_recording():
+            np.testing.assert_allclose(module(x=ROWS)["y"], expected, **CLOSE)
+    nested = tf.function(lambda x: module(x=x)["y"])
+    np.testing.assert_allclose(nested(ROWS), expected, **CLOSE)
+    w.assign(tf.zeros_like(w))
+    np.testing.assert_allclose(nested(ROWS), np.tile(b.numpy(), (4, 1)), **CLOSE)
+
+
+def check_an_error_names_the_operation() -> None:
+    """By a call, and by the concrete function: in the same words."""
+
+    def build(x: Any) -> Any:
+        return v1.check_numerics(x, "not finite", name="checked")
+
+    module = module_of(build)
+    given = np.full([1, 3], np.nan, np.float32)
+    told = raised(tf.errors.InvalidArgumentError, lambda: module(x=given))
+    assert told == raised(tf.errors.InvalidArgumentError, lambda: module.concrete(tf.constant(given)))
+    assert "not finite" in told and "{{node checked}}" in told, told
+
+
+def check_results_that_are_no_arrays() -> None:
+    """Of a list of tensors TensorFlow knows what is in it, for functions that it is given to."""
+
+    def build(x: Any) -> Any:
+        return tf.raw_ops.TensorListFromTensor(tensor=x, element_shape=[3])
+
+    @tf.function
+    def first(rows: Any) -> Any:
+        row = tf.raw_ops.TensorListGetItem(input_handle=rows, index=0, element_shape=-1, element_dtype=tf.float32)
+        assert row.shape == [3]
+        return row
+
+    np.testing.assert_array_equal(first(module_of(build)(x=ROWS)), ROWS[0])

@@ -228,62 +228,80 @@ def _matched(names: Any, values: Any) -> Iterator[tuple[str, Any]]:
 class _Call:
     """A concrete function, and what its arguments must be.
 
-    Where nothing records (no tape, no graph), it calls what the concrete function would call in the end: the same
-    function on the same tensors, without looking for gradients first.
+    Where nothing records (no tape, no graph), TensorFlow is asked for the function straight away: with the tensors and
+    the settings with which the concrete function would ask for it in the end.
     """
 
     def __init__(self, concrete: Any, specs: Sequence[TensorSpec]) -> None:
         self.concrete = concrete
-        self._arguments = [(spec.name, *_expected(spec)) for spec in specs]
-        self._inner = getattr(getattr(concrete, "_inference_function", None), "call_flat", None)
+        self._inputs = [(spec.name, _Input(spec)) for spec in specs]
         self._captured = list(concrete.captured_inputs)
+        self._inner = _inner_function(concrete)
+        self._count = len(concrete.outputs)
         results = concrete.structured_outputs
         self._keys = (
             sorted(results) if type(results) is dict and not any(map(tf.nest.is_nested, results.values())) else None
         )
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
-        values = [_tensor(name, given[name], dtype, numbers, shape) for name, dtype, numbers, shape in self._arguments]
-        if self._inner is None or private.record.could_possibly_record() or not tf.executing_eagerly():
+        values = [each.tensor(given[name]) for name, each in self._inputs]
+        context = private.context.context()
+        if self._inner is None or private.record.could_possibly_record() or not context.executing_eagerly():
             return self.concrete(*values)
-        outputs = self._inner(*values, *self._captured)
+        outputs = context.call_function(self._inner.name, values + self._captured, self._count) or []
         if self._keys is not None:
             return dict(zip(self._keys, outputs, strict=True))
         return tf.nest.pack_sequence_as(self.concrete.structured_outputs, outputs)
 
 
-def _expected(spec: TensorSpec) -> tuple[Any, Any, tuple[int | None, ...] | None]:
-    """The dtype of an input, that of its arrays, and its dimensions, if it is known how many there are."""
-    shape = None if spec.shape.rank is None else tuple(spec.shape.as_list())
-    return spec.dtype, np.dtype(spec.dtype.as_numpy_dtype), shape
+def _inner_function(concrete: Any) -> Any:
+    """The function by which TensorFlow knows a concrete function; None where its results need more than being given.
 
-
-def _tensor(name: str, value: Any, dtype: Any, numbers: Any, shape: tuple[int | None, ...] | None) -> Any:
-    """A value as a tensor: as feeding it to a session would make it.
-
-    Args:
-        name: Of the input, for errors.
-        value: Anything that is a tensor, or can become one.
-        dtype, numbers, shape: As from :func:`_expected`.
-
-    Raises:
-        ValueError: It is of another dtype or shape.
+    What a resource holds is noted on the tensor by the concrete function.
     """
-    if isinstance(value, tf2.Variable):
-        value = value.read_value()
-    if not isinstance(value, tf.Tensor):
-        if dtype != tf.string and getattr(value, "dtype", None) != numbers:
-            value = np.asarray(value, numbers)
-        value = tf.constant(value, dtype)
-    if value.dtype != dtype:
-        raise ValueError(f"input {name!r} is {dtype.name}, and {value.dtype.name} was given")
-    if shape is not None and (dims := value.shape).rank is not None:
-        found = dims.as_list()
-        if len(found) != len(shape) or any(
-            here is not None and there is not None and here != there for here, there in zip(found, shape, strict=True)
-        ):
-            raise ValueError(f"input {name!r} has the shape {list(shape)}, and a value of the shape {found} was given")
-    return value
+    inner = getattr(concrete, "_inference_function", None)
+    known = hasattr(private.context.Context, "call_function") and hasattr(inner, "name")
+    return inner if known and not any(each.dtype in (tf.resource, tf.variant) for each in concrete.outputs) else None
+
+
+class _Input:
+    """What a value of an input must be, and the tensor that is made of it."""
+
+    def __init__(self, spec: TensorSpec) -> None:
+        self._name = spec.name
+        self._dtype = spec.dtype
+        self._numbers = None if spec.dtype == tf.string else np.dtype(spec.dtype.as_numpy_dtype)
+        self._shape = None if spec.shape.rank is None else spec.shape.as_list()
+
+    def tensor(self, value: Any) -> Any:
+        """A value as a tensor: as feeding it to a session would make it, of a copy of what an array holds.
+
+        Args:
+            value: Anything that is a tensor, or can become one.
+
+        Raises:
+            ValueError: It is of another dtype or shape.
+        """
+        if isinstance(value, tf2.Variable):
+            value = value.read_value()
+        if not isinstance(value, tf.Tensor):
+            value = tf.constant(value if self._numbers is None else np.asarray(value, self._numbers), self._dtype)
+        if value.dtype is not self._dtype and value.dtype != self._dtype:
+            raise ValueError(f"input {self._name!r} is {self._dtype.name}, and {value.dtype.name} was given")
+        if self._shape is not None and (found := value.shape).rank is not None:
+            dims = found.as_list()
+            if dims != self._shape and not _fit(dims, self._shape):
+                raise ValueError(
+                    f"input {self._name!r} has the shape {self._shape}, and a value of the shape {dims} was given"
+                )
+        return value
+
+
+def _fit(dims: Sequence[int | None], others: Sequence[int | None]) -> bool:
+    """Whether two shapes can be the same; None is a dimension that is open."""
+    return len(dims) == len(others) and all(
+        [one is None or other is None or one == other for one, other in zip(dims, others, strict=True)]
+    )
 
 
 def argument_name(name: str) -> str:
