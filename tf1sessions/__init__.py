@@ -493,6 +493,12 @@ below, and there are no circles::
       trees.py           nested results, compared leaf by leaf
       hammering.py       a function called by many threads at once
       assertions.py      what tests claim about graphs, sessions and results
+      leaks.py           what a program has made and left behind
+      leaks_makers.py    ... who makes threads, processes, shared memory
+      leaks_graphs.py    ... what is left of TensorFlow
+      leaks_kept.py      ... what libraries keep on purpose
+      leaks_switch.py    ... patches of modules that may come later
+      leaks_told.py      ... what is told
       goldens.py         whether goldens are written anew
       settings.py        what users set for tests: options, markers
       hangs.py           what tests that hang wait for, and how they are ended

@@ -8,7 +8,10 @@ certain order, or in every one · ``trees.py`` nested results, compared leaf by 
 by many threads at once · ``assertions.py`` what tests claim · ``goldens.py`` whether goldens
 are written anew · ``settings.py`` what users set for tests · ``hangs.py`` what tests that hang wait for ·
 ``threaded.py`` the body of a test in several threads · ``resources.py`` graphs and sessions for tests · ``expected.py``
-which races a test has dealt with · ``plugin.py`` the pytest plugin
+which races a test has dealt with · ``plugin.py`` the pytest plugin · ``leaks.py`` what a program
+has left behind · ``leaks_makers.py`` ... who makes threads, processes, shared memory · ``leaks_graphs.py`` ... what is
+left of TensorFlow · ``leaks_kept.py`` ... what libraries keep on purpose · ``leaks_switch.py`` ... patches of modules
+that may come later · ``leaks_told.py`` ... what is told
 
 A name is fetched from its module when it is used first; TensorFlow is imported by those that need it.
 """
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
         assert_same_graph,
     )
     from tf1sessions.testing.hammering import hammer
+    from tf1sessions.testing.leaks import Leak, LeakKind, LeakWatch, no_leaks
     from tf1sessions.testing.order import hand_over, take_over
     from tf1sessions.testing.reports import Access, Kind, Report
     from tf1sessions.testing.schedules import Exploration, Schedule, explore, point
@@ -36,6 +40,9 @@ _HOMES = {
     "Exploration": "schedules",
     "GraphRaces": "watching",
     "Kind": "reports",
+    "Leak": "leaks",
+    "LeakKind": "leaks",
+    "LeakWatch": "leaks",
     "Report": "reports",
     "Schedule": "schedules",
     "assert_close": "assertions",
@@ -46,6 +53,7 @@ _HOMES = {
     "graph_races": "watching",
     "hammer": "hammering",
     "hand_over": "order",
+    "no_leaks": "leaks",
     "point": "schedules",
     "take_over": "order",
 }
@@ -55,6 +63,9 @@ __all__ = [
     "Exploration",
     "GraphRaces",
     "Kind",
+    "Leak",
+    "LeakKind",
+    "LeakWatch",
     "Report",
     "Schedule",
     "assert_close",
@@ -65,6 +76,7 @@ __all__ = [
     "graph_races",
     "hammer",
     "hand_over",
+    "no_leaks",
     "point",
     "take_over",
 ]

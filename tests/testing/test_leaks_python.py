@@ -1,0 +1,9 @@
+"""What programs leave behind that do not use TensorFlow; see leaks_python_checks.py."""
+
+from __future__ import annotations
+
+PROGRAM = "leaks_python_checks.py"
+
+
+def test_leaks_python(check: str, findings: dict[str, str | None]) -> None:
+    assert findings[check] is None, findings[check]

@@ -1,0 +1,223 @@
+"""What a program has made and left behind: found at the end of a test, and named with the line that made it.
+
+::
+
+    begin() ──▶ makers and graphs are watched: leaks_makers.py, leaks_graphs.py    whoever makes something is noted
+    end()   ──▶ what is still there? ─▶ collects garbage, waits for grace_secs ─▶ kept by a library? ─▶ Leak
+                 if nothing is, that is all
+
+What counts, and what does not:
+
+- Threads, processes and shared memory have a time of grace to end in; what is garbage ends, too. A process that has
+  ended and was not waited for is no leak.
+- A session has to be closed by somebody. That it was garbage, and TensorFlow closed it then, is a leak: when that
+  happens nobody knows.
+- What was there before begin() is not looked at, nor what it starts later: the threads of an older executor, or of an
+  older pool of tf1sessions. What is made in :meth:`LeakWatch.aside` counts as older.
+- What an installed library keeps in a global name or a class, to use it again, is not the program's to end. Nor is what
+  only installed packages have asked for, such as a test runner's threads.
+- A program that calls ``tf.reset_default_graph()`` looks after the process's graph itself: what is in the new one when
+  it ends is no leak, as the next such program begins with a reset as well.
+- Segments of shared memory that child processes have left are found by what is new in ``/dev/shm``, where there is one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from tf1sessions.errors import UsageError
+from tf1sessions.testing.leaks_graphs import Graphs, graphs
+from tf1sessions.testing.leaks_kept import kept_by_library
+from tf1sessions.testing.leaks_makers import SEGMENTS, Made, Memory, Notes, makers
+from tf1sessions.testing.leaks_told import FIX, KINDS, Leak, LeakKind, kinds_of
+
+__all__ = ["GRACE_SECS", "KINDS", "Leak", "LeakKind", "LeakWatch", "no_leaks"]
+
+#: How long things that are about to end may take. Arbitrary: much longer than a thread needs that has been told so, on
+#: a busy machine, and no test that leaves nothing waits for it.
+GRACE_SECS = 2.0
+
+
+class LeakWatch:
+    """Finds what is made between begin() and end() and is still there.
+
+    Args:
+        kinds: What to look for; all kinds by default. :class:`LeakKind` or their names, see ``KINDS``.
+        grace_secs: How long end() waits for what is about to end.
+
+    Raises:
+        UsageError: From a kind that there is not, from begin() twice, from end() without begin().
+
+    Thread-safety: begin() and end() are called by one thread; what other threads make is found as well. What is
+    default is looked at in the calling thread alone. Several watches may be open, one within another or side by side.
+
+    Example:
+        >>>         >>> watch = LeakWatch(grace_secs=0.1)
+        >>> watch.begin()
+        >>> stop = threading.Event()
+        >>> thread = threading.Thread(target=stop.wait, name="waiter")
+        >>> thread.start()
+        >>> [leak.kind.value for leak in watch.end()]
+        ['threads']
+        >>> stop.set()
+    """
+
+    def __init__(self, kinds: Iterable[LeakKind | str] = KINDS, *, grace_secs: float = GRACE_SECS) -> None:
+        self._kinds = kinds_of(kinds, "LeakWatch(kinds=...)")
+        self._grace_secs = grace_secs
+        self._notes: Notes | None = None
+        self._graphs: Graphs | None = None
+
+    def begin(self) -> None:
+        """Begins to watch."""
+        if self._notes is not None:
+            raise UsageError("begin() was called twice", where="LeakWatch", next_step="Call end() first.")
+        self._segments = _segments()
+        self._graphs = graphs.add(Graphs)
+        self._notes = makers.add(Notes)
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """What the calling thread makes, enters or builds in this block counts as there before: it lives on.
+
+        For what is made late and meant to stay, such as a fixture of a module that a test is the first to use.
+        """
+        if self._notes is None or self._graphs is None:
+            yield
+            return
+        with self._notes.aside(), self._graphs.aside():
+            yield
+
+    def end(self) -> list[Leak]:
+        """Ends watching, and tells what is still there. Waits for ``grace_secs`` if there is something."""
+        notes, known = self._notes, self._graphs
+        if notes is None or known is None:
+            raise UsageError("end() was called without begin()", where="LeakWatch", next_step="Call begin() first.")
+        try:
+            left = self._left(notes)
+            memory = self._segments_of_children(notes)
+            sessions = [made for made in left if made.kind is LeakKind.SESSION]
+            return [*_told(left), *memory, *known.leaks(self._kinds, sessions)]
+        finally:
+            self._notes = self._graphs = None
+            makers.remove(notes)
+            graphs.remove(known)
+
+    def _left(self, notes: Notes) -> list[Made]:
+        def look(among: Iterable[Made]) -> list[Made]:
+            return [made for made in among if made.kind in self._kinds and made.left()]
+
+        left = look(list(notes.made))
+        if left and not all(made.kind is LeakKind.SESSION for made in left):
+            gc.collect()
+        left = [made for made in left if not made.keepable or made.thing() is None or not kept_by_library(made.thing())]
+        until, pause = time.monotonic() + self._grace_secs, 0.001
+        while (left := look(left)) and time.monotonic() < until:
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+        return left
+
+    def _segments_of_children(self, notes: Notes) -> list[Leak]:
+        starters = dict.fromkeys(made.where for made in notes.made if made.kind is LeakKind.PROCESS)
+        if LeakKind.MEMORY not in self._kinds or not starters:
+            return []
+        until = time.monotonic() + self._grace_secs
+        ours = {made.name for made in notes.made if isinstance(made, Memory) and made.created}
+        while (left := _orphans(_segments() - self._segments - ours)) and time.monotonic() < until:
+            time.sleep(0.02)
+        where = ", or ".join(starters)
+        texts = (f"segment {name!r} of a child process was not unlinked" for name in left)
+        return [Leak(LeakKind.MEMORY, text, f"{where} (the process)", FIX[LeakKind.MEMORY]) for text in texts]
+
+
+@contextlib.contextmanager
+def no_leaks(*, allow: Iterable[LeakKind | str] = (), grace_secs: float = GRACE_SECS) -> Iterator[LeakWatch]:
+    """Fails when the block leaves threads, processes, sessions or other things behind.
+
+    Args:
+        allow: Kinds that may be left; :class:`LeakKind` or their names.
+        grace_secs: How long what is about to end may take.
+
+    Raises:
+        AssertionError: Something was left; all of it is named, each with the line that made it. Not when the block
+            itself raises.
+        UsageError: There is no such kind.
+
+    Example:
+        >>> import concurrent.futures
+        >>> with no_leaks():
+        ...     with concurrent.futures.ThreadPoolExecutor() as pool:
+        ...         print(pool.submit(sum, [1, 2]).result())
+        3
+    """
+    kinds = frozenset(LeakKind) - kinds_of(allow, "no_leaks(allow=...)")
+    watch = LeakWatch(kinds, grace_secs=grace_secs)
+    watch.begin()
+    try:
+        yield watch
+    except BaseException:
+        watch._grace_secs = 0.0
+        watch.end()
+        raise
+    leaks = watch.end()
+    if leaks:
+        raise AssertionError("\n\n".join([f"{len(leaks)} left behind:", *map(str, leaks)]))
+
+
+def _told(left: Sequence[Made]) -> list[Leak]:
+    """A leak for each thing; for several of one kind from one line one, that tells the first and how many there are."""
+    groups: dict[tuple[LeakKind, str], list[Made]] = {}
+    for made in left:
+        groups.setdefault((made.kind, made.where), []).append(made)
+    found = []
+    for (kind, where), group in groups.items():
+        more = f"; and {len(group) - 1} more from this line" if len(group) > 1 else ""
+        found.append(Leak(kind, group[0].told() + more, where, FIX[kind]))
+    return found
+
+
+# -- shared memory of others ------------------------------------------------------------------------------------------
+
+
+def _segments() -> set[str]:
+    """The names of all shared memory of this machine; none where they cannot be seen. Semaphores are something else."""
+    try:
+        return {name for name in os.listdir(SEGMENTS) if not name.startswith("sem.")}
+    except FileNotFoundError:
+        return set()
+
+
+def _orphans(names: Iterable[str]) -> list[str]:
+    """Those that belong to this user, and to no running process but this one and its children."""
+    found = []
+    for name in names:
+        try:
+            state = os.stat(os.path.join(SEGMENTS, name))
+        except FileNotFoundError:
+            continue
+        if stat.S_ISREG(state.st_mode) and state.st_uid == os.geteuid():
+            found.append(name)
+    others = _mapped_by_others() if found else ""
+    return sorted(name for name in found if os.path.join(SEGMENTS, name) not in others)
+
+
+def _mapped_by_others() -> str:
+    """What processes have mapped that do not come from this one."""
+    parents, maps = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(") ")[2].split()[1])
+            maps[int(folder.name)] = (folder / "maps").read_text()
+
+    def is_ours(pid: int) -> bool:
+        while pid in parents and pid != os.getpid():
+            pid = parents[pid]
+        return pid == os.getpid()
+
+    return "\n".join(text for pid, text in maps.items() if not is_ours(pid))

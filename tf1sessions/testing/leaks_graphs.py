@@ -1,0 +1,282 @@
+"""What programs leave behind in TensorFlow: sessions, graphs and sessions that stay default, operations, growth.
+
+::
+
+    BaseSession.__init__, __del__ ──▶ leaks_makers: somebody is to close it, and not the garbage collector
+    DefaultStack.get_controller   ──▶ where what is default was entered
+    run of any session            ──▶ how many operations its graph has by now
+    begin() and end()             ──▶ the stacks of the thread, and the operations of the process's default graph
+
+TensorFlow is not imported for it. In a process that imports it meanwhile it is watched from then on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tf1sessions.testing.leaks_makers import Line, Made, is_program, makers, origin, take
+from tf1sessions.testing.leaks_switch import Late, Observers
+from tf1sessions.testing.leaks_told import FIX, Leak, LeakKind
+from tf1sessions.testing.patching import Patch
+
+__all__ = ["Graphs", "graphs"]
+
+#: In how many rounds of running and adding, from one line, a graph grows. As the race detector has it; arbitrary.
+_ROUNDS = 3
+#: How many names of operations, and how many lines, are told. Arbitrary.
+_NAMED = 3
+#: How many operations are asked who made them. Arbitrary: a hundred thousand take a second.
+_ASKED = 10_000
+_UNKNOWN = "an unknown place"
+
+
+class _Session(Made):
+    kind = LeakKind.SESSION
+
+    def __init__(self, session: Any, where: str, owner: str) -> None:
+        super().__init__(session, where, owner)
+        self.dropped = False
+        self._name = f"{type(session).__name__} {id(session):#x}{self._of()}"
+        # In the session itself: where it is part of a cycle, no weak reference to it is left when it is deleted.
+        vars(session).setdefault("_tf1sessions_notes", []).append(self)
+
+    def left(self) -> bool:
+        session = self.thing()
+        return self.dropped or (session is not None and _is_open(session))
+
+    def told(self) -> str:
+        return f"{self._name} was not closed" + (" when the last reference to it was dropped" if self.dropped else "")
+
+
+def _is_open(session: Any) -> bool:
+    return vars(session).get("_session") is not None and not session._closed
+
+
+class _Runs:
+    """What is known of a graph that is run.
+
+    Attributes:
+        count: How many operations it had at the last run.
+        rounds: Between which counts it grew from one run to the next. By the lower one: threads may see it at once.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.rounds: dict[int, int] = {}
+
+
+class Graphs:
+    """What is known of graphs since this was made: in the thread that has made it, and of the runs of all threads."""
+
+    def __init__(self) -> None:
+        self._runs: weakref.WeakKeyDictionary[Any, _Runs] = weakref.WeakKeyDictionary()
+        self._grown: list[Any] = []  # kept until the end, when it is asked who made its operations
+        self._entered: dict[int, tuple[Line | None, str]] = {}
+        self.resets = False
+        self._process_graph, self._count = _process_graph()
+        self._added: list[Any] = []
+        self._kept = {id(each) for each in _defaults()}
+
+    def ran(self, graph: Any) -> None:
+        """A session is about to run a graph."""
+        count = graph.num_operations()
+        runs = self._runs.get(graph)
+        if runs is None:
+            self._runs[graph] = _Runs(count)
+        elif count > runs.count:
+            runs.rounds[runs.count] = count
+            runs.count = count
+            if len(runs.rounds) == _ROUNDS:
+                self._grown.append(graph)
+
+    def entered(self, default: Any) -> None:
+        """A graph or a session becomes default."""
+        found = origin()
+        self._entered[id(default)] = found.line, found.place or _UNKNOWN
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is entered or built in this block, and not left, is not the program's mistake."""
+        self._note_added()
+        before = {id(each) for each in _defaults()}
+        try:
+            yield
+        finally:
+            self._kept |= {id(each) for each in _defaults()} - before
+            self._process_graph, self._count = _process_graph()
+
+    def _note_added(self) -> None:
+        graph, count = _process_graph()
+        if graph is None or (graph is not self._process_graph and self.resets):
+            return
+        first = self._count if graph is self._process_graph else 0
+        if count > first:
+            self._added += graph.get_operations()[first:]
+
+    def leaks(self, kinds: Iterable[LeakKind], sessions: Sequence[Made]) -> Iterator[Leak]:
+        """What is left now. A default that is there because a session of ``sessions`` is open is not told twice."""
+        if LeakKind.DEFAULT in kinds:
+            yield from self._defaults({id(made.thing()) for made in sessions})
+        if LeakKind.OPERATIONS in kinds:
+            self._note_added()
+            if self._added:
+                text, where = _lines(self._added, "were added to the process's default graph and stay there")
+                yield Leak(LeakKind.OPERATIONS, text, where, FIX[LeakKind.OPERATIONS])
+        if LeakKind.GROWTH in kinds:
+            for graph in self._grown:
+                yield from _growth(graph, self._runs[graph])
+
+    def _defaults(self, open_sessions: set[int]) -> Iterator[Leak]:
+        by_place: dict[Any, list[Any]] = {}
+        for each in _defaults():
+            if id(each) not in self._kept:
+                by_place.setdefault(self._entered.get(id(each), (None, _UNKNOWN)), []).append(each)
+        for (_, where), left in by_place.items():
+            if not any(id(each) in open_sessions for each in left):
+                what = " and ".join(_name(each) for each in left)
+                text = f"{what} {'are' if len(left) > 1 else 'is'} still default in this thread"
+                yield Leak(LeakKind.DEFAULT, text, where, FIX[LeakKind.DEFAULT])
+
+
+def _name(default: Any) -> str:
+    return f"{type(default).__name__} {id(default):#x}"
+
+
+def _growth(graph: Any, runs: _Runs) -> Iterator[Leak]:
+    operations = graph.get_operations()
+    rounds: dict[Any, list[Any]] = {}
+    for first, end in runs.rounds.items():
+        by_stack: dict[Any, list[Any]] = {}
+        for operation in operations[first:end][:_ASKED]:
+            by_stack.setdefault(_stack(operation), []).append(operation)
+        for stack, added in by_stack.items():
+            rounds.setdefault(stack, []).append(added)
+    grown = [added for stack, added in rounds.items() if stack and len(added) >= _ROUNDS]
+    if grown:
+        added = [operation for parts in grown for part in parts for operation in part]
+        text, where = _lines(added, f"were added to a graph between its runs, in {max(map(len, grown))} rounds")
+        yield Leak(LeakKind.GROWTH, text, where, FIX[LeakKind.GROWTH])
+
+
+def _stack(operation: Any) -> tuple[str, ...]:
+    """The program's lines that made an operation, the innermost first."""
+    frames = reversed(operation.traceback or ())
+    return tuple(f"{each.filename}:{each.lineno} in {each.name}" for each in frames if is_program(each.filename))
+
+
+def _lines(operations: Sequence[Any], how: str) -> tuple[str, str]:
+    """Operations in words, with the lines that made them but the first, and that one."""
+    lines = list(dict.fromkeys((*_stack(each), _UNKNOWN)[0] for each in operations[:_ASKED]))
+    names = ", ".join(repr(each.name) for each in operations[:_NAMED])
+    more = ", ..." if len(operations) > _NAMED else ""
+    what = f"{len(operations)} operation{'s' * (len(operations) != 1)} ({names}{more}) {how}"
+    if len(lines) > 1:
+        what += f"; also at {'; '.join(lines[1 : _NAMED + 1])}" + ("; ..." if len(lines) > _NAMED + 1 else "")
+    return what, lines[0]
+
+
+# -- TensorFlow's books -----------------------------------------------------------------------------------------------
+
+
+def _process_graph() -> tuple[Any, int]:
+    ops = sys.modules.get("tensorflow.python.framework.ops")
+    stack = getattr(ops, "_default_graph_stack", None)
+    graph = None if stack is None else stack._global_default_graph
+    return graph, 0 if graph is None else graph.num_operations()
+
+
+def _defaults() -> list[Any]:
+    """What is default in the calling thread, besides the process's graph."""
+    found: list[Any] = []
+    for module, name in (("ops", "_default_graph_stack"), ("stack", "_default_session_stack")):
+        stack = getattr(sys.modules.get(f"tensorflow.python.framework.{module}"), name, None)
+        found += () if stack is None else stack.stack
+    return found
+
+
+# -- what is watched --------------------------------------------------------------------------------------------------
+
+
+def _sessions(session: Any) -> Iterator[Patch]:
+    base = session.BaseSession
+    init, delete = base.__init__, base.__del__
+
+    def init_noted(self: Any, *args: Any, **named: Any) -> None:
+        init(self, *args, **named)
+        graphs.catch_up()
+        take(functools.partial(_Session, self))
+
+    def delete_noted(self: Any) -> None:
+        notes = vars(self).get("_tf1sessions_notes")
+        if notes and _is_open(self):
+            for made in notes:
+                made.dropped = True
+        delete(self)
+
+    yield base, "__init__", init_noted
+    yield base, "__del__", delete_noted
+
+
+def _runs(session: Any) -> Iterator[Patch]:
+    yield session.BaseSession, "run", _noted_run(session.BaseSession.run)
+
+
+def _own_runs(calls: Any) -> Iterator[Patch]:
+    original = calls.CompiledCall.__call__
+
+    def call(self: Any, *values: Any) -> Any:
+        for each in graphs.now:
+            each.ran(self._session.graph)
+        return original(self, *values)
+
+    yield calls.Session, "run", _noted_run(calls.Session.run)
+    yield calls.CompiledCall, "__call__", call
+
+
+def _noted_run(original: Any) -> Any:
+    def run(self: Any, *args: Any, **named: Any) -> Any:
+        for each in graphs.now:
+            each.ran(self.graph)
+        return original(self, *args, **named)
+
+    return run
+
+
+def _entering(stack: Any) -> Iterator[Patch]:
+    original = stack.DefaultStack.get_controller
+
+    def get_controller(self: Any, default: Any) -> Any:
+        for each in graphs.now:
+            each.entered(default)
+        return original(self, default)
+
+    yield stack.DefaultStack, "get_controller", get_controller
+
+
+def _resets(ops: Any) -> Iterator[Patch]:
+    original = ops._DefaultGraphStack.reset
+
+    def reset(self: Any) -> None:
+        original(self)
+        for each in graphs.now:
+            each.resets = True
+
+    yield ops._DefaultGraphStack, "reset", reset
+
+
+_SESSION = "tensorflow.python.client.session"
+_LATE: list[Late] = [
+    (_SESSION, _runs),
+    ("tf1sessions.sessions.calls", _own_runs),
+    ("tensorflow.python.framework.stack", _entering),
+    ("tensorflow.python.framework.ops", _resets),
+]
+
+#: Who looks on.
+graphs: Observers[Graphs] = Observers(_LATE)
+makers.late.append((_SESSION, _sessions))
