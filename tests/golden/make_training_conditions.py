@@ -1,7 +1,7 @@
-"""Records training graphs of genuine TensorFlow 1.15.5 with loops in conditions: ``python make_training_conditions.py``.
+"""Training graphs with loops in conditions, of genuine TensorFlow 1.15.5: ``python make_training_conditions.py``.
 
-Writes training_conditions.json.xz beside this file, in the form of training_graphs.json.xz: see make_training_graphs.py,
-which also says with which Python. Each condition is decided by how often the graph ran, so that both branches are
+Writes training_conditions.json.xz beside this file, in the form of training_graphs.json.xz; make_training_graphs.py
+says with which Python. Each condition is decided by how often the graph ran, so that both branches are
 trained. With names of cases, prints how large they are and writes nothing.
 """
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.porting import recorder, traces
+from tf1sessions.porting import recorder, trace_comparison, traces
 from tf1sessions.runtime import private, tf
 
 tf.disable_v2_behavior()
@@ -243,4 +243,26 @@ def check_races_are_told() -> None:
             sess.run([train, loss, read])
             sess.run([loss, read])
     _, training, plain = found[0].kinds
-    assert training.races == {"read:0": ("step",)} and plain.races == {}
+    assert (training.races, plain.races) == ({"read:0": ("step",)}, {}), (training.races, plain.races)
+
+
+def check_a_rate_of_a_counter_is_told() -> None:
+    """As BERT's optimizer has it; one that waits for the step, as minimize() does, is ordered."""
+    recorded = []
+    for more in (0.0, 1.0):
+        with recording() as found:
+            step, weight = variable(0, "step"), variable(1.0, "weight")
+            changed = weight.assign(weight * (tf.cast(step, tf.float32) + more))
+            train = tf.group(changed, step.assign(step + 1))
+            with tf.control_dependencies([changed]):
+                ordered = tf.group(step.assign_add(1))
+            with tf.Session() as sess:
+                sess.run(tf.global_variables_initializer())
+                sess.run(ordered)
+                sess.run(train)
+        _, waits, races = found[0].kinds
+        assert waits.races == {} and races.races == {"": ("step",)}, (waits.races, races.races)
+        recorded.append(found[0])
+    parted = trace_comparison.compare(*recorded).first
+    told = "the training step reads step, which the same call changes: which of the two comes first is chance"
+    assert parted is not None and told in parted.causes, parted

@@ -15,8 +15,9 @@ import tensorflow as tf
 
 import tf1sessions
 from tf1sessions.errors import ConversionError
+from tf1sessions.porting.graphs import counters
 from tf1sessions.porting.graphs.replay import Replay
-from tf1sessions.porting.graphs.structure import CONTROL, key_of
+from tf1sessions.porting.graphs.structure import CONTROL, Structure, key_of
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
@@ -119,6 +120,62 @@ def check_counting_ends_out_of_range() -> None:
             assert int(one.by_name["limited"]) == 100
         else:
             raise AssertionError("nothing was raised")
+
+
+def counting(resource: bool, last: bool) -> tuple[Any, dict[str, Any]]:
+    """A step of what BERT's optimizer does: a rate that a counter gives, and the counter, in no order."""
+    v1 = tf.compat.v1
+    with v1.Graph().as_default() as graph, v1.variable_scope("", use_resource=resource):
+        step = v1.get_variable("step", initializer=np.int64(0))
+        weight = v1.get_variable("weight", initializer=np.float32([8.0, 8.0]))
+        ordered = v1.get_variable("ordered", initializer=np.int64(0))
+        rate = tf.cast(v1.convert_to_tensor(step), tf.float32, name="rate")
+        changes = [weight.assign(weight - rate), step.assign(step + 1)]
+        with v1.control_dependencies([rate]):
+            changes.append(ordered.assign(ordered + step))
+        v1.group(*(changes if last else changes[::-1]), name="train")
+    return graph.as_graph_def(), {
+        "step": tf.Variable(np.int64(0)),
+        "weight": tf.Variable(np.float32([8.0, 8.0])),
+        "ordered": tf.Variable(np.int64(0)),
+    }
+
+
+def check_counters_come_first() -> None:
+    """As nearly always in 1.15.5, which leaves it to chance; wherever the graph happens to name the counter."""
+    for resource in (False, True):
+        for last in (False, True):
+            graph_def, variables = counting(resource, last)
+            structure = Structure(graph_def, [("train", CONTROL)], [], "the graph")
+            assert [*counters.counters(structure).values()] == ["step"]
+            (sentence,) = counters.told(structure)
+            assert "changes step, which rate" in sentence and "chance in TensorFlow 1" in sentence, sentence
+            replay = Replay(graph_def, [("train", CONTROL), ("rate", 0)], [], "the graph")
+
+            def once(replay: Any = replay, variables: Any = variables) -> Any:
+                made = replay.run({}, variables)
+                with tf.control_dependencies([made["train", CONTROL]]):
+                    return tf.identity(made["rate", 0])
+
+            step = tf.function(once, autograph=False)
+            assert [float(step()) for _ in range(3)] == [1.0, 2.0, 3.0], (resource, last)
+            assert variables["weight"].numpy().tolist() == [2.0, 2.0], (resource, last)
+
+
+def check_counters_that_wait_are_left() -> None:
+    """minimize() raises global_step when all is done; nothing else is a counter of that kind."""
+    v1 = tf.compat.v1
+    with v1.Graph().as_default() as graph:
+        step = v1.get_variable("step", initializer=np.int64(0))
+        weight = v1.get_variable("weight", initializer=np.float32([8.0, 8.0]))
+        rate = tf.cast(v1.convert_to_tensor(step), tf.float32, name="rate")
+        with v1.control_dependencies([weight.assign(weight - rate)]):
+            v1.group(step.assign_add(1), name="train")
+        of_another = step.assign(step + tf.cast(weight[0], tf.int64))
+        v1.group(weight.assign(weight * 2.0), step.assign(7), of_another, name="no")
+    for name in ("train", "no"):
+        structure = Structure(graph.as_graph_def(), [(name, CONTROL)], [], "the graph")
+        assert counters.counters(structure) == {} and counters.told(structure) == []
 
 
 def check_missing_variables_and_operations() -> None:

@@ -70,6 +70,8 @@ _KEPT_SESSIONS = 4
 
 #: Up to how many operations a fetch may come from for its races to be looked for. Arbitrary.
 _RACING = 200
+#: Of how many operations a variable's next value may be made if that is all but there when the call begins. Arbitrary.
+_COUNTING = 16
 _WRITERS = ("Assign", "Scatter", "Apply", "SparseApply", "ResourceApply", "ResourceScatter", "ResourceSparseApply")
 _VARIABLES = ("VariableV2", "Variable")
 _RANDOM_WORDS = ("Random", "Shuffle", "Multinomial", "TruncatedNormal", "Dropout")
@@ -473,7 +475,10 @@ def _random_sources(fetches, targets, fed, needed):
 
 
 def _races(fetches, fed, needed):
-    """Fetch -> the variables that it reads and that the same call changes, where neither waits for the other."""
+    """Fetch -> the variables that it reads and that the same call changes, where neither waits for the other.
+
+    With "" for all other changes: a rate may be computed from a counter that the same call raises.
+    """
     writers = {}
     for operation in needed.values():
         if operation.type.startswith(_WRITERS) and len(operation.inputs):
@@ -486,14 +491,47 @@ def _races(fetches, fed, needed):
         names = sorted(name for name in writers if name in read and _unordered(name, writers[name], read, fed))
         if names:
             found[tensor.name] = names
+    names = []
+    for name in sorted(writers):
+        if all(_is_counter(writer) for writer in writers[name]):
+            others = [writer for other in writers if other != name for writer in writers[other]]
+            read = closure([], others, fed)
+            if name in read and _unordered(name, writers[name], read, fed, _readers(read[name], read)):
+                names.append(name)
+    if names:
+        found[""] = names
     return found
 
 
-def _unordered(name, writers, read, fed):
+def _is_counter(writer):
+    """Whether what a variable becomes is made of little, and waits for nothing."""
+    seen = set()
+    queue = [writer]
+    while queue and len(seen) <= _COUNTING:
+        operation = queue.pop()
+        if operation.control_inputs or operation.type.startswith("Placeholder"):
+            return False
+        if operation.name not in seen:
+            seen.add(operation.name)
+            queue.extend(tensor.op for tensor in operation.inputs)
+    return len(seen) <= _COUNTING
+
+
+def _readers(operation, among):
+    """What takes the value of a variable. An Identity of a reference does not: it hands on the variable's memory."""
+    found = []
+    for reader in [reader for output in operation.outputs for reader in output.consumers() if reader.name in among]:
+        handed_on = reader.type == "Identity" and _readers(reader, among)
+        found.extend(handed_on or [reader.name])
+    return found
+
+
+def _unordered(name, writers, read, fed, readers=()):
     """Whether a variable is read, by what is in ``read``, in no order with an operation that writes it."""
-    readers = [
-        reader.name for output in read[name].outputs for reader in output.consumers() if reader.name in read
-    ] or [name]
+    if not readers:
+        readers = [
+            reader.name for output in read[name].outputs for reader in output.consumers() if reader.name in read
+        ] or [name]
     for writer in writers:
         if writer.name not in read:
             before = closure([], [writer], fed)

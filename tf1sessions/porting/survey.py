@@ -13,6 +13,8 @@ from tf1sessions.models.values import VARIABLES
 from tf1sessions.models.wiring import Wiring, listed, node_of
 from tf1sessions.porting.calls import GraphFunction
 from tf1sessions.porting.conversion import Conversion, Signature, Tensor, Variable
+from tf1sessions.porting.graphs import counters
+from tf1sessions.porting.graphs.structure import CONTROL, Structure, key_of
 from tf1sessions.porting.modules import GraphModule
 from tf1sessions.porting.sources import PLACEHOLDERS, Source
 from tf1sessions.runtime import tf
@@ -57,7 +59,7 @@ def survey(source: Source, module: GraphModule, out: str, written: Mapping[str, 
         conditions=flow.conditions,
         random=_random(part),
         left_out=tuple(_left_out(source, needed)),
-        notes=(*filter(None, module.notes.split("\n")), *_cuts(source, functions)),
+        notes=(*filter(None, module.notes.split("\n")), *_cuts(source, functions), *_counters(source, module)),
     )
 
 
@@ -126,6 +128,14 @@ def _cuts(source: Source, functions: Iterable[GraphFunction]) -> Iterator[str]:
             if node.op not in PLACEHOLDERS and spec.tensor not in seen:
                 seen.add(spec.tensor)
                 yield f"the input {name} is the tensor {spec.tensor} of a {node.op}: given in place of what computes it"
+
+
+def _counters(source: Source, module: GraphModule) -> Iterator[str]:
+    """What TensorFlow 1 leaves to chance in a training step."""
+    for call in module.steps.values():
+        given = [key_of(spec.tensor) for spec in call.inputs.values()]
+        effects = [(effect, CONTROL) for effect in call.effects]
+        yield from counters.told(Structure(source.wiring.graph_def, effects, given, source.where))
 
 
 def _left_out(source: Source, needed: set[str]) -> Iterator[str]:

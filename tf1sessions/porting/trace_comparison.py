@@ -609,6 +609,9 @@ def _causes(
         sources = [name for name in random if name.startswith(f"{parted.name}/")]
     for name in kind.races.get(parted.name, ()) if kind is not None else ():
         yield f"it reads {name}, which the same call changes: which of the two comes first is chance"
+    counters = {name for each in alignment.left.kinds for name in each.races.get("", ())}
+    for name in sorted(counters) if parted.role != "initial" else ():
+        yield f"the training step reads {name}, which the same call changes: which of the two comes first is chance"
     for name in sources:
         if name in random:
             drawn = "; give the initial values of the trace" if parted.role == "initial" else ""

@@ -9,8 +9,8 @@ is a JSON object in UTF-8:
 * ``calls``: ``count``, and ``pieces`` of the table; ``threads``: their names; ``errors``: ``type``, ``message``;
 * ``kinds`` of calls: ``graph``, ``how`` ("run", "partial_run", "callable"), ``fetches``, ``targets``, ``feeds``,
   ``extras`` (what the recorder fetched beside), ``random`` (fetch, "" for the targets, to random operations),
-  ``order`` (fetch to the number of its operation: as they were made), ``races`` (fetch to the variables that it reads
-  and that the same call changes, in no order);
+  ``order`` (fetch to the number of its operation: as they were made), ``races`` (fetch, "" for changes of others, to
+  the variables that it reads and that the same call changes, in no order);
 * ``sessions``: ``number``, ``graph``, ``target``, ``config`` as text, ``calls``;
 * ``graphs``: ``number``, ``seed``, ``seed_at_first`` call, ``seeds`` (operation → [seed, seed2]), ``losses``,
   ``variables`` (``name``, ``trainable``, ``readable``), ``nodes``, ``digest`` of their names, operations and inputs,
@@ -83,7 +83,8 @@ class Kind:
         fetches, targets, feeds: Names of tensors, operations, tensors.
         extras: Tensors that the recorder fetched beside.
         random: Fetch, or "" for the targets → random operations that it comes from.
-        races: Fetch → variables that it reads and that the same call changes, in no order.
+        races: Fetch, or "" for changes of other variables → variables that it reads and that the same call changes,
+            in no order.
     """
 
     number: int

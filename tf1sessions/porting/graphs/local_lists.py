@@ -74,8 +74,9 @@ class LocalLists:
                 self._kinds[name] = _Kind(tf.as_dtype(node.attr["dtype"].type), shape, adds=False)
             elif node.op == _STACK:
                 dtype = tf.as_dtype(node.attr["elem_type"].type)
+                dtype = tf.variant if dtype == tf.resource else dtype  # of arrays: the lists that they are
                 self._used[name] = name
-                self._kinds[name] = _Kind(tf.variant if dtype == tf.resource else dtype, tf.TensorShape(None), adds=False)
+                self._kinds[name] = _Kind(dtype, tf.TensorShape(None), adds=False)
         self._find_stored_arrays()
         for name in structure.order:
             node = structure.nodes[name]

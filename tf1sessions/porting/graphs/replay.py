@@ -10,7 +10,8 @@ condition is made, all that it needs from around it is there, and is made once.
                                 ├─ a condition: all ends that share what is inside ─▶ tf.cond ─▶ build in each branch
                                 └─ a loop: all its Exits ─▶ tf.while_loop ─▶ build in condition and body
 
-Operations with an effect keep the order that control inputs gave them; TensorFlow 2 adds that of the list.
+Operations with an effect keep the order that control inputs gave them; TensorFlow 2 adds that in which they are made.
+What raises a counter, and waits for nothing, is made first.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 from tf1sessions.errors import ConversionError
 from tf1sessions.models.arguments import output_types
 from tf1sessions.models.guessing import SOURCES
+from tf1sessions.porting.graphs.counters import counters
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.local_lists import LocalLists
@@ -179,6 +181,7 @@ class Replay:
             table = self._one_of(tables, name, "table", "Give what is in it")
             env[name, 0] = self._resource(name, table, TABLES_BY_HANDLE, None)
             env[name, CONTROL] = None
+        self._build(env, [(name, CONTROL) for name in counters(self._structure)])
         self._build(env, self._outputs)
         return {key: _value(env[key]) for key in self._outputs}
 
@@ -411,7 +414,7 @@ class Replay:
                 results = [_value(inner[ends[name].inputs[value]]) for name in merges]
                 results += [inner["list", one] for one in lists]
                 results += [inner["list", one] if ("list", one) in inner else self._lists.nothing(one) for one in made]
-                results += [passed_on[key] if key in passed_on else tf.zeros([], dtype) for key, (_, dtype) in lent.items()]
+                results += [passed_on[key] if of == value else tf.zeros([], dtype) for key, (of, dtype) in lent.items()]
                 return [tf.identity(result) for result in results]  # its own, where it is an input of the branch
 
             return build
@@ -559,7 +562,7 @@ def _within(structure: Structure, frame: Frame) -> Callable[[Key], bool]:
 
 
 def _reach(structure: Structure, starts: Iterable[Key], inside: Callable[[Key], bool]) -> Iterable[Key]:
-    """The starts and what they need, directly or not, up to the first that is not inside. A loop is needed as a whole."""
+    """The starts and what they need, directly or not, up to the first that is not inside. A loop is needed whole."""
     seen: set[Key] = set()
     queue = list(starts)
     while queue:
