@@ -386,6 +386,7 @@ below, and there are no circles::
         functions.py       the functions that come with a graph
         local_lists.py     TensorArrays and stacks as lists that are values
         former.py          operations that are no more, as others
+        counters.py        counters that a step raises, and nothing orders
         references.py      variables of TensorFlow 1 as those of TensorFlow 2
         replay.py          a graph made again
       checkpoints/       its checkpoints for objects of TensorFlow 2, and back
@@ -484,6 +485,8 @@ below, and there are no circles::
       order.py           what happened before what
       locks.py           which locks a thread holds
       synchronisation.py  what threads tell each other
+      unseen.py          ... by means that nobody sees
+      polling.py         loops that wait for another thread
       reports.py         what the race detector tells
       races.py           accesses that nothing orders
       watching.py        what is watched of TensorFlow

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import _queue
 import _thread
 import asyncio
 import concurrent.futures
 import logging
+import multiprocessing
+import os
 import queue
+import select
+import selectors
+import socket
 import sys
 import threading
 import time
@@ -18,14 +24,21 @@ import pytest
 from tf1sessions.testing import locks
 from tf1sessions.testing.frames import is_library
 from tf1sessions.testing.locks import held_locks, opaque_locks
-from tf1sessions.testing.order import Order
+from tf1sessions.testing.order import Order, hand_over, take_over
 from tf1sessions.testing.races import Judge, Place
 from tf1sessions.testing.reports import Kind
 from tf1sessions.testing.synchronisation import watch
 
 DEADLINE = 30.0
-MADE_BEFORE = threading.Lock()
-MADE_BEFORE_AGAIN = threading.RLock()
+# What threading and queue make of C when nobody watches.
+MADE_BEFORE = _thread.allocate_lock()
+MADE_BEFORE_AGAIN = _thread.RLock()
+QUEUE_MADE_BEFORE = _queue.SimpleQueue()
+
+
+def unseen_pause() -> None:
+    """Sleeps, as time.sleep() does when nobody watches it."""
+    select.select([], [], [], 0.001)
 
 
 class Thing:
@@ -50,7 +63,7 @@ class Thing:
         late = time.monotonic() + DEADLINE
         while not self._second:
             assert time.monotonic() < late
-            time.sleep(0.001)
+            unseen_pause()
         for action in actions:
             action()
 
@@ -368,6 +381,39 @@ def what_a_result_brings_about(it: Thing) -> None:
         job.result(DEADLINE)
 
 
+def a_lock_of_multiprocessing(it: Thing) -> None:
+    lock = multiprocessing.Lock()
+
+    def locked() -> None:
+        with lock:
+            it.touch()
+
+    both(lambda: it.first(locked), lambda: it.then(locked))
+
+
+def a_coroutine_from_another_thread(it: Thing) -> None:
+    async def touch() -> None:
+        it.touch()
+        await asyncio.sleep(0)
+
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    it.touch()
+    asyncio.run_coroutine_threadsafe(touch(), loop).result(DEADLINE)
+    it.touch()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(DEADLINE)
+    loop.close()
+
+
+def what_the_program_tells(it: Thing) -> None:
+    both(
+        lambda: it.first(it.touch, lambda: hand_over("ready")),
+        lambda: it.then(lambda: take_over("ready"), it.touch),
+    )
+
+
 def a_thread_pool_of_multiprocessing(it: Thing) -> None:
     with ThreadPool(1) as pool:
         it.touch()
@@ -390,6 +436,44 @@ def an_event_loop(it: Thing) -> None:
     asyncio.run(main())
 
 
+def a_byte_that_came_too_early(it: Thing) -> None:
+    ends = os.pipe()
+    os.write(ends[1], b"x")
+    both(lambda: it.first(it.touch), lambda: it.then(lambda: os.read(ends[0], 1), it.touch))
+    for end in ends:
+        os.close(end)
+
+
+def a_request_over_the_network(it: Thing) -> None:
+    """The next may come at any time."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        with server.accept()[0] as accepted:
+            both(lambda: (it.touch(), client.sendall(b"x")), lambda: (accepted.recv(1), it.touch()))
+
+
+def a_loop_that_goes_on(it: Thing) -> None:
+    """It sleeps between its rounds, and waits for nothing that another thread does."""
+
+    def rounds() -> None:
+        for _ in range(3):
+            time.sleep(0.001)
+            it.touch()
+
+    both(lambda: it.first(it.touch), lambda: it.then(rounds))
+
+
+def a_loop_that_asks_what_is_seen(it: Thing) -> None:
+    event = threading.Event()
+
+    def ask() -> None:
+        while not event.is_set() or not event.is_set():
+            time.sleep(0.001)
+        it.touch()
+
+    threading.Timer(0.02, event.set).start()
+    both(lambda: it.first(it.touch), lambda: it.then(ask))
+
+
 RACES = [
     nothing,
     different_locks,
@@ -403,6 +487,10 @@ RACES = [
     both_after_a_barrier,
     two_jobs_of_a_pool,
     a_lock_given_back_early,
+    a_byte_that_came_too_early,
+    a_request_over_the_network,
+    a_loop_that_goes_on,
+    a_loop_that_asks_what_is_seen,
 ]
 ORDERED = [
     start_and_join,
@@ -429,6 +517,9 @@ ORDERED = [
     futures_that_are_waited_for,
     what_a_result_brings_about,
     a_thread_pool_of_multiprocessing,
+    a_lock_of_multiprocessing,
+    a_coroutine_from_another_thread,
+    what_the_program_tells,
     an_event_loop,
 ]
 
@@ -465,6 +556,171 @@ def test_of_a_lock_made_before_nobody_knows_who_holds_it() -> None:
     assert kinds(program) == [Kind.UNKNOWN]
 
 
+def a_lock_of_c(it: Thing) -> str:
+    lock = _thread.allocate_lock()
+
+    def locked() -> None:
+        with lock:
+            it.touch()
+
+    both(lambda: it.first(locked), lambda: it.then(locked))
+    return "The lock lock was made before anybody watched. It was held both times"
+
+
+def a_queue_made_before(it: Thing) -> str:
+    def give() -> None:
+        it.touch()
+        QUEUE_MADE_BEFORE.put(1)
+
+    def take() -> None:
+        QUEUE_MADE_BEFORE.get(timeout=DEADLINE)
+        it.touch()
+
+    both(lambda: it.first(give), lambda: it.then(take))
+    return "The queue QUEUE_MADE_BEFORE was made before anybody watched. What was handed over by it is not known."
+
+
+def give_after(rounds: list[int], it: Thing, ready: list[int]) -> None:
+    """Touches it and says so when the other waits."""
+    late = time.monotonic() + DEADLINE
+    while not rounds:
+        assert time.monotonic() < late
+        unseen_pause()
+    it.touch()
+    ready.append(1)
+
+
+def a_flag_that_is_polled(it: Thing) -> str:
+    ready: list[int] = []
+    rounds: list[int] = []
+
+    def wait() -> None:  # has returned when the thing is touched
+        while not ready:
+            time.sleep(0.001)
+            rounds.append(1)
+
+    both(lambda: give_after(rounds, it, ready), lambda: (wait(), it.touch()))
+    return f"may have waited for the other, by the loop at {__file__}:"
+
+
+def a_loop_that_is_left(it: Thing) -> str:
+    ready: list[int] = []
+    rounds: list[int] = []
+
+    def wait() -> None:
+        while True:
+            time.sleep(0.001)
+            rounds.append(1)
+            if ready:
+                break
+        it.touch()
+
+    both(lambda: give_after(rounds, it, ready), wait)
+    return f"by the loop at {__file__}:"
+
+
+def a_byte_in_a_pipe(it: Thing) -> str:
+    ends = os.pipe()
+    both(lambda: (it.touch(), os.write(ends[1], b"x")), lambda: (os.read(ends[0], 1), it.touch()))
+    for end in ends:
+        os.close(end)
+    return "by a pipe."
+
+
+def a_pipe_that_is_looked_at(it: Thing) -> str:
+    ends = os.pipe()
+    both(lambda: (it.touch(), os.write(ends[1], b"x")), lambda: (select.select(ends[:1], [], [], DEADLINE), it.touch()))
+    for end in ends:
+        os.close(end)
+    return "by a pipe."
+
+
+def a_pair_of_sockets(it: Thing) -> str:
+    one, other = socket.socketpair()
+    with one, other:
+        both(lambda: (it.touch(), one.sendall(b"x")), lambda: (other.recv(1), it.touch()))
+    return "by a pair of sockets."
+
+
+def a_selector(it: Thing) -> str:
+    one, other = socket.socketpair()
+    with one, other, selectors.DefaultSelector() as selector:
+        selector.register(other, selectors.EVENT_READ)
+        both(lambda: (it.touch(), one.send(b"x")), lambda: (selector.select(DEADLINE), it.touch()))
+    return "by a pair of sockets."
+
+
+def an_event_of_multiprocessing(it: Thing) -> str:
+    event = multiprocessing.Event()
+    both(lambda: (it.touch(), event.set()), lambda: (event.wait(DEADLINE), it.touch()))
+    return "by an event of multiprocessing."
+
+
+def a_semaphore_of_multiprocessing(it: Thing) -> str:
+    semaphore = multiprocessing.Semaphore(0)
+    both(lambda: (it.touch(), semaphore.release()), lambda: (semaphore.acquire(timeout=DEADLINE), it.touch()))
+    return "by a semaphore of multiprocessing."
+
+
+def a_queue_of_multiprocessing(it: Thing) -> str:
+    line: multiprocessing.Queue[int] = multiprocessing.Queue()
+    both(lambda: (it.touch(), line.put(1)), lambda: (line.get(timeout=DEADLINE), it.touch()))
+    line.close()
+    line.join_thread()
+    return "by a queue of multiprocessing."
+
+
+def a_pipe_of_multiprocessing(it: Thing) -> str:
+    one, other = multiprocessing.Pipe()
+    with one, other:
+        both(lambda: (it.touch(), one.send(1)), lambda: (other.recv(), it.touch()))
+    return "by a pipe of multiprocessing."
+
+
+def what_is_handed_on(it: Thing) -> str:
+    """By a third thread, which tells what it perhaps knows."""
+    ends, event = os.pipe(), threading.Event()
+    threads = [
+        threading.Thread(target=lambda: (it.touch(), os.write(ends[1], b"x"))),
+        threading.Thread(target=lambda: (os.read(ends[0], 1), event.set())),
+        threading.Thread(target=lambda: (event.wait(DEADLINE), it.touch())),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE)
+    for end in ends:
+        os.close(end)
+    return "may have waited for the other, by something between them."
+
+
+UNSEEN = [
+    a_lock_of_c,
+    a_queue_made_before,
+    a_flag_that_is_polled,
+    a_loop_that_is_left,
+    a_byte_in_a_pipe,
+    a_pipe_that_is_looked_at,
+    a_pair_of_sockets,
+    a_selector,
+    an_event_of_multiprocessing,
+    a_semaphore_of_multiprocessing,
+    a_queue_of_multiprocessing,
+    a_pipe_of_multiprocessing,
+    what_is_handed_on,
+]
+
+
+@pytest.mark.parametrize("program", UNSEEN, ids=lambda program: program.__name__)
+def test_what_may_order_them(program: Callable[[Thing], str]) -> None:
+    it = Thing()
+    with watch(it.judge.order):
+        why = program(it)
+    (report,) = it.judge.reports
+    assert report.kind is Kind.UNKNOWN and why in report.note, report
+    assert report.note in str(report)
+
+
 def test_a_thread_from_elsewhere() -> None:
     def program(it: Thing) -> None:
         ended = _thread.allocate_lock()
@@ -479,23 +735,9 @@ def test_a_thread_from_elsewhere() -> None:
 # -- what is watched --------------------------------------------------------------------------------------------------
 
 
-def test_all_is_as_before_afterwards() -> None:
-    classes = (
-        threading.Thread,
-        threading.Event,
-        threading.Condition,
-        threading.Semaphore,
-        threading.Barrier,
-        queue.Queue,
-        concurrent.futures,
-        concurrent.futures.Future,
-        asyncio.Handle,
-    )
-    before = [dict(vars(owner)) for owner in (threading, queue, *classes)]
+def test_locks_outlive_the_watching() -> None:
     with watch(Order()), watch(Order()):
-        assert vars(threading)["Lock"] is not before[0]["Lock"]
         made, again = threading.Lock(), threading.RLock()
-    assert [dict(vars(owner)) for owner in (threading, queue, *classes)] == before
     with made, again, again:  # go on working, and are known
         assert made.locked()
         assert len(held_locks()) == 2

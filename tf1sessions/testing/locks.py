@@ -9,6 +9,7 @@ Thread-safety: all functions may be called from any thread.
 
 from __future__ import annotations
 
+import _queue
 import _thread
 import contextlib
 import dataclasses
@@ -36,6 +37,7 @@ __all__ = [
 
 _RAW_LOCK = type(_thread.allocate_lock())
 _RAW_RLOCK = type(_thread.RLock())
+_RAW_QUEUE = _queue.SimpleQueue
 #: Below which number of held locks nobody looks whether some were given back by other threads.
 _FEW = 8
 
@@ -181,21 +183,29 @@ class WatchedRLock(WatchedLock):
 
 @dataclasses.dataclass(frozen=True)
 class OpaqueLock:
-    """A lock that was made before anybody watched.
+    """A lock that was made before anybody watched; or a queue of C, which threads may use as one uses locks.
 
     Attributes:
         number: Its identity while it lives.
         name: How the program calls it at the place where it was found.
         mine: Whether the calling thread holds it; None where that cannot be known.
+        what: ``"lock"`` or ``"queue"``.
     """
 
     number: int
     name: str
     mine: bool | None
+    what: str = "lock"
+
+    @property
+    def doubt(self) -> str:
+        """What is not known of it when it was there both times."""
+        unknown = "It was held both times; by whom" if self.what == "lock" else "What was handed over by it"
+        return f"The {self.what} {self.name} was made before anybody watched. {unknown} is not known."
 
 
 def opaque_locks(frames: Iterable[FrameType]) -> list[OpaqueLock]:
-    """The locks of C that somebody holds and that these frames can name: by a variable, or an attribute of one."""
+    """The locks of C that somebody holds, and its queues, that these frames can name: by a variable or an attribute."""
     found: dict[int, OpaqueLock] = {}
     for frame in frames:
         names = dict.fromkeys((*frame.f_code.co_names, *frame.f_code.co_varnames, *frame.f_code.co_freevars))
@@ -217,10 +227,16 @@ _LOOKED_INTO = (int, float, str, bytes, list, tuple, dict, set, type(None))
 def _look_at(value: Any, name: str, found: dict[int, OpaqueLock]) -> None:
     if type(value) is threading.Condition:
         value = vars(value)["_lock"]
-    if type(value) is _RAW_RLOCK:
-        if value._is_owned():  # type: ignore[attr-defined]
+    kind = type(value)
+    if kind.__module__ == "multiprocessing.synchronize" and kind.__name__ in ("Lock", "RLock"):
+        if value._semlock._is_mine():
             found.setdefault(id(value), OpaqueLock(id(value), name, True))
-    elif type(value) is _RAW_LOCK and value.locked():
+    elif kind is _RAW_QUEUE:
+        found.setdefault(id(value), OpaqueLock(id(value), name, None, "queue"))
+    elif kind is _RAW_RLOCK:
+        if value._is_owned():
+            found.setdefault(id(value), OpaqueLock(id(value), name, True))
+    elif kind is _RAW_LOCK and value.locked():
         found.setdefault(id(value), OpaqueLock(id(value), name, None))
 
 

@@ -38,7 +38,6 @@ __all__ = [
     "listening",
     "orders",
     "perhaps_hear",
-    "perhaps_hear_all",
     "perhaps_tell",
     "take_over",
     "tell",
@@ -62,6 +61,7 @@ class Member:
         came_unseen: Whether it came from where nobody watches, so that what was before it is not known.
         count: What its next access counts as.
         used: The count of its last access.
+        waited: The loop in which the thread slept last, until an access outside of it shows that its wait is over.
         through: By what the thread may have got to know the last thing that is only perhaps past.
     """
 
@@ -77,6 +77,7 @@ class Member:
         "through",
         "told",
         "used",
+        "waited",
     )
 
     def __init__(self, number: int, name: str, came_unseen: bool) -> None:
@@ -86,6 +87,7 @@ class Member:
         self.count = 1
         self.used = 0
         self.through = ""
+        self.waited: Any = None
         self.clock: dict[int, int] = {}
         self.perhaps: dict[int, int] | None = None  # None: as clock
         self.told: Message | None = None  # what was told last, unless there is more by now
@@ -289,12 +291,6 @@ def perhaps_hear(token: Any, through: str) -> None:
     """As :func:`hear`; ``through`` says by what."""
     for order in _orders:
         order.received(token, through)
-
-
-def perhaps_hear_all(through: str) -> None:
-    """The calling thread may have got to know what any thread has done."""
-    for order in _orders:
-        order.perhaps_received_all(through)
 
 
 class _Token:

@@ -79,7 +79,7 @@ class Seen:
         self.code: CodeType | None = frame and frame.f_code  # kept, so that its id stays its own
         self.stack = tuple(map(told, frames[:_FRAMES]))
         self.locks = locks | {-lock.number for lock in opaque if lock.mine}
-        self.hidden = {lock.number: lock.name for lock in opaque if lock.mine is None}  # held, by whom is not known
+        self.hidden = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []
         self.times = 0
         self.count = 0  # the thread's, at the last access
@@ -161,11 +161,22 @@ class Judge:
         version = place.changed if seen.shares else place.touched
         if seen.version != version:
             seen.version = version
+            if me.waited is not None:
+                self._end_wait(me, frame)
             with self._lock:
                 others = [seen for number, kept in place.seen.items() if number != me.number for seen in kept.values()]
             for other in others:
                 self._compare(place, other, seen)
         return seen
+
+    def _end_wait(self, me: Member, frame: FrameType | None) -> None:
+        """A thread that has left a loop in which it slept may know all that was done until now."""
+        loop = me.waited
+        for each in program_frames(frame):
+            if each.f_code is loop.code and loop.first <= each.f_lineno <= loop.last:
+                return  # it is still in it
+        me.waited = None
+        self.order.perhaps_received_all(str(loop))
 
     def again(self, accesses: Iterable[Seen]) -> bool:
         """Counts accesses once more, if there is nothing that they would have to be compared with.
@@ -222,10 +233,7 @@ class Judge:
     def _certainty(self, kind: Kind, earlier: Seen, now: Seen) -> tuple[Kind, str]:
         """The kind, or that the order is not known, and why."""
         for number in earlier.hidden.keys() & now.hidden.keys():
-            return Kind.UNKNOWN, (
-                f"The lock {now.hidden[number]} was made before anybody watched. It was held both times; by whom is "
-                "not known."
-            )
+            return Kind.UNKNOWN, now.hidden[number]
         for seen in (earlier, now):
             if seen.member.came_unseen:
                 return Kind.UNKNOWN, f"Thread {seen.member.name!r} was not started by Python's threading."

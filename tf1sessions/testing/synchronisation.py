@@ -27,6 +27,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tf1sessions.testing import unseen
 from tf1sessions.testing.frames import asked_by_library
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.order import Message, Order, hear, listening, orders, tell
@@ -65,7 +66,10 @@ def _unwrap(channel: Any, item: Any) -> None:
 
 
 def _all_patches() -> Iterator[Patch]:
-    for patches in (_threads, _events, _conditions, _semaphores, _barriers, _queues, _futures, _handles):
+    for patches in (
+        *(_threads, _events, _conditions, _semaphores, _barriers, _queues, _futures, _handles),
+        unseen.patches,
+    ):
         yield from patches()
 
 
