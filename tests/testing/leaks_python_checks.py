@@ -237,6 +237,12 @@ def check_what_a_library_keeps_for_its_next_use() -> None:
     clean(lambda: program(installed))
     assert kinds(lambda: program(own)) == ["threads"]
 
+    def given() -> None:
+        installed.POOL = threading.Thread(target=wait_until_stopped())
+        installed.POOL.start()  # the library did not make it
+
+    one(given, "threads", "# the library", "given")
+
 
 def check_what_a_library_makes_for_the_program() -> None:
     module = library("site-packages")
@@ -537,6 +543,10 @@ def check_wrong_use() -> None:
     with pytest.raises(UsageError, match="twice"):
         watch.begin()
     assert watch.end() == []
+    watch.begin()
+    watch.cancel()
+    watch.cancel()
+    assert leaks_makers.makers.now == ()
 
 
 def check_tensorflow_was_not_imported() -> None:

@@ -14,8 +14,8 @@ What counts, and what does not:
   happens nobody knows.
 - What was there before begin() is not looked at, nor what it starts later: the threads of an older executor, or of an
   older pool of tf1sessions. What is made in :meth:`LeakWatch.aside` counts as older.
-- What an installed library keeps in a global name or a class, to use it again, is not the program's to end. Nor is what
-  only installed packages have asked for, such as a test runner's threads.
+- What an installed library has made, and keeps in a global name or a class for its next use, is not the program's to
+  end. Nor is what only installed packages have asked for, such as a test runner's threads.
 - A program that calls ``tf.reset_default_graph()`` looks after the process's graph itself: what is in the new one when
   it ends is no leak, as the next such program begins with a reset as well.
 - Segments of shared memory that child processes have left are found by what is new in ``/dev/shm``, where there is one.
@@ -105,9 +105,14 @@ class LeakWatch:
             sessions = [made for made in left if made.kind is LeakKind.SESSION]
             return [*_told(left), *memory, *known.leaks(self._kinds, sessions)]
         finally:
-            self._notes = self._graphs = None
-            makers.remove(notes)
-            graphs.remove(known)
+            self.cancel()
+
+    def cancel(self) -> None:
+        """Ends watching, and looks for nothing. Does nothing when it is not on."""
+        if self._notes is not None and self._graphs is not None:
+            makers.remove(self._notes)
+            graphs.remove(self._graphs)
+        self._notes = self._graphs = None
 
     def _left(self, notes: Notes) -> list[Made]:
         def look(among: Iterable[Made]) -> list[Made]:
@@ -116,7 +121,7 @@ class LeakWatch:
         left = look(list(notes.made))
         if left and not all(made.kind is LeakKind.SESSION for made in left):
             gc.collect()
-        left = [made for made in left if not made.keepable or made.thing() is None or not kept_by_library(made.thing())]
+        left = [made for made in left if not kept_by_library(made.thing(), made.claim.packages)]
         until, pause = time.monotonic() + self._grace_secs, 0.001
         while (left := look(left)) and time.monotonic() < until:
             time.sleep(pause)
@@ -124,7 +129,7 @@ class LeakWatch:
         return left
 
     def _segments_of_children(self, notes: Notes) -> list[Leak]:
-        starters = dict.fromkeys(made.where for made in notes.made if made.kind is LeakKind.PROCESS)
+        starters = dict.fromkeys(made.claim.where for made in notes.made if made.kind is LeakKind.PROCESS)
         if LeakKind.MEMORY not in self._kinds or not starters:
             return []
         until = time.monotonic() + self._grace_secs
@@ -161,11 +166,9 @@ def no_leaks(*, allow: Iterable[LeakKind | str] = (), grace_secs: float = GRACE_
     watch.begin()
     try:
         yield watch
-    except BaseException:
-        watch._grace_secs = 0.0
-        watch.end()
-        raise
-    leaks = watch.end()
+        leaks = watch.end()
+    finally:
+        watch.cancel()
     if leaks:
         raise AssertionError("\n\n".join([f"{len(leaks)} left behind:", *map(str, leaks)]))
 
@@ -174,7 +177,7 @@ def _told(left: Sequence[Made]) -> list[Leak]:
     """A leak for each thing; for several of one kind from one line one, that tells the first and how many there are."""
     groups: dict[tuple[LeakKind, str], list[Made]] = {}
     for made in left:
-        groups.setdefault((made.kind, made.where), []).append(made)
+        groups.setdefault((made.kind, made.claim.where), []).append(made)
     found = []
     for (kind, where), group in groups.items():
         more = f"; and {len(group) - 1} more from this line" if len(group) > 1 else ""

@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tf1sessions.testing.leaks_makers import Line, Made, is_program, makers, origin, take
+from tf1sessions.testing.leaks_makers import Claim, Line, Made, is_program, makers, origin, take
 from tf1sessions.testing.leaks_switch import Late, Observers
 from tf1sessions.testing.leaks_told import FIX, Leak, LeakKind
 from tf1sessions.testing.patching import Patch
@@ -38,8 +38,8 @@ _UNKNOWN = "an unknown place"
 class _Session(Made):
     kind = LeakKind.SESSION
 
-    def __init__(self, session: Any, where: str, owner: str) -> None:
-        super().__init__(session, where, owner)
+    def __init__(self, session: Any, claim: Claim) -> None:
+        super().__init__(session, claim)
         self.dropped = False
         self._name = f"{type(session).__name__} {id(session):#x}{self._of()}"
         # In the session itself: where it is part of a cycle, no weak reference to it is left when it is deleted.

@@ -7,32 +7,32 @@ import sys
 from types import FrameType, ModuleType
 from typing import Any
 
-from tf1sessions.testing.leaks_makers import is_installed
-
 __all__ = ["kept_by_library"]
 
 #: How many references there may be from a library's global name or class to the thing. Arbitrary: executor pools are
-#: three or four away, and what a test keeps in its own objects is not reached from a library at all.
+#: three or four away.
 _STEPS = 8
 #: How many objects are looked at in one step. Arbitrary.
 _WIDTH = 2000
 _STACKS = ("_DefaultGraphStack", "DefaultStack")
 
 
-def kept_by_library(thing: Any) -> bool:
-    """Whether a global name, or a class, of an installed package holds a thing, by a chain of references.
+def kept_by_library(thing: Any, packages: frozenset[str]) -> bool:
+    """Whether a global name, or a class, of one of the packages holds a thing, by a chain of references.
 
-    Such a thing was not left behind by the program, which could not end it: the library has it for the next use. What
-    the standard library notes of all threads and processes does not count, nor do TensorFlow's stacks of defaults.
-    Takes some ten milliseconds a step with TensorFlow in the process.
+    The packages are those that have made it. Then it was not left behind by the program, which could not end it: the
+    library has it for the next use. What the standard library notes of all threads and processes does not count, nor
+    do TensorFlow's stacks of defaults. Takes some ten milliseconds a step with TensorFlow in the process.
     """
+    if thing is None or not packages:
+        return False
     seen = {id(thing)}
     found: list[Any] = [thing]
     for _ in range(_STEPS):
         seen.add(id(found))
         seen.add(id(sys._getframe()))
         found = [each for each in gc.get_referrers(*found) if id(each) not in seen]
-        if any(map(_is_of_library, found)):
+        if any(_package_of(each) in packages for each in found):
             return True
         found = [each for each in found if not _is_end(each)][:_WIDTH]
         if not found:
@@ -41,24 +41,18 @@ def kept_by_library(thing: Any) -> bool:
     return False
 
 
-def _is_of_library(referrer: Any) -> bool:
-    if isinstance(referrer, type):
-        module = sys.modules.get(referrer.__module__)
-        return module is not None and _is_library(module) and referrer.__name__ not in _STACKS
-    if isinstance(referrer, dict):
-        module = _module_of(referrer)
-        return module is not None and _is_library(module)
-    return False
+def _package_of(referrer: Any) -> str | None:
+    """The package whose class or global names a referrer is."""
+    if isinstance(referrer, type) and referrer.__name__ not in _STACKS:
+        return str(referrer.__module__).partition(".")[0]
+    if type(referrer) is dict and _is_module(referrer):
+        return str(referrer["__name__"]).partition(".")[0]
+    return None
 
 
-def _module_of(names: dict[Any, Any]) -> ModuleType | None:
+def _is_module(names: dict[Any, Any]) -> bool:
     module = sys.modules.get(names.get("__name__", "")) if "__spec__" in names else None
-    return module if module is not None and vars(module) is names else None
-
-
-def _is_library(module: ModuleType) -> bool:
-    path = getattr(module, "__file__", None)
-    return path is not None and is_installed(path)
+    return module is not None and vars(module) is names
 
 
 def _is_end(referrer: Any) -> bool:
@@ -68,5 +62,5 @@ def _is_end(referrer: Any) -> bool:
         kind in (FrameType, ModuleType)
         or isinstance(referrer, type)
         or kind.__name__ in _STACKS
-        or (kind is dict and _module_of(referrer) is not None)
+        or (kind is dict and _is_module(referrer))
     )

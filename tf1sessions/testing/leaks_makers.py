@@ -40,6 +40,7 @@ from tf1sessions.testing.patching import Patch
 
 __all__ = [
     "SEGMENTS",
+    "Claim",
     "Made",
     "Memory",
     "Notes",
@@ -60,6 +61,7 @@ _OURS = tuple(
     for path in (sysconfig.get_path("scripts"), os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 )
 _THREADING = threading.__file__
+_TESTING = __name__.rpartition(".")[0]
 
 
 # -- whose call it is -------------------------------------------------------------------------------------------------
@@ -91,12 +93,14 @@ class Origin(NamedTuple):
         line: The program's innermost line; None if only libraries are on the stack.
         through: The innermost line of an installed library that the program called, if it is not TensorFlow's.
         owners: The owners whose methods are between that line and here, the innermost first.
+        packages: The installed packages, and TensorFlow, whose code is between that line and here.
         frame: The frame of the line.
     """
 
     line: Line | None
     through: Line | None
     owners: tuple[Any, ...]
+    packages: frozenset[str]
     frame: FrameType | None
 
     @property
@@ -118,20 +122,24 @@ def origin() -> Origin:
     through: Line | None = None
     alone: FrameType | None = None  # `python -c`, if nothing else is the program's
     owners: list[Any] = []
+    packages: set[str] = set()
     while frame is not None:
         code = frame.f_code
         if _is_program(code):
-            return Origin((code, frame.f_lineno), through, tuple(owners), frame)
+            return Origin((code, frame.f_lineno), through, tuple(owners), frozenset(packages), frame)
         if not is_library(code.co_filename):
             if code.co_filename != "<string>":
                 through = through or (code, frame.f_lineno)
             elif through is None:
                 alone = alone or frame
+        name = frame.f_globals.get("__name__", "")
+        if is_installed(code.co_filename) and not name.startswith(_TESTING):
+            packages.add(name.partition(".")[0])
         if code in _owner_code:
             owners.append(_first_argument(frame))
         frame = frame.f_back
     line = alone and (alone.f_code, alone.f_lineno)
-    return Origin(line, None, tuple(owners), alone)
+    return Origin(line, None, tuple(owners), frozenset(packages), alone)
 
 
 def _first_argument(frame: FrameType) -> Any:
@@ -155,22 +163,28 @@ def _body_is_of_program(frame: FrameType | None) -> bool:
 # -- what was made ----------------------------------------------------------------------------------------------------
 
 
-class Made:
-    """Something that the program has made.
+class Claim(NamedTuple):
+    """To whom something belongs that was made.
 
-    Args:
-        thing: It is not kept alive. A number stands for itself.
+    Attributes:
         where: The program's line.
-        owner: The name of the type of what it belongs to; empty if it belongs to the program.
+        packages: The installed packages by way of which that line has made it.
+        owner: The name of the type of the owner that has made it; empty if there is none.
     """
 
-    kind: LeakKind
-    keepable = True  # a library may keep it on purpose
+    where: str
+    packages: frozenset[str]
+    owner: str = ""
 
-    def __init__(self, thing: Any, where: str, owner: str) -> None:
+
+class Made:
+    """Something that the program has made. It is not kept alive; a number stands for itself."""
+
+    kind: LeakKind
+
+    def __init__(self, thing: Any, claim: Claim) -> None:
         self.thing: Callable[[], Any] = (lambda: thing) if isinstance(thing, int) else weakref.ref(thing)
-        self.where = where
-        self.owner = owner
+        self.claim = claim
 
     def left(self) -> bool:
         """Whether it is still there."""
@@ -181,7 +195,7 @@ class Made:
         raise NotImplementedError
 
     def _of(self) -> str:
-        return f" of a {self.owner}" if self.owner else ""
+        return f" of a {self.claim.owner}" if self.claim.owner else ""
 
 
 class _Thread(Made):
@@ -216,7 +230,6 @@ class _Body:
 
 class _BareThread(Made):
     kind = LeakKind.THREAD
-    keepable = False
 
     def left(self) -> bool:
         body = self.thing()
@@ -256,7 +269,6 @@ class _Process(Made):
 
 class _Fork(Made):
     kind = LeakKind.PROCESS
-    keepable = False
 
     def left(self) -> bool:
         return _runs(self.thing())
@@ -269,11 +281,10 @@ class Memory(Made):
     """A segment that ``SharedMemory(create=True)`` has made, or one that somebody has opened."""
 
     kind = LeakKind.MEMORY
-    keepable = False
 
-    def __init__(self, thing: Any, where: str, owner: str, name: str, created: bool) -> None:
-        super().__init__(thing, where, owner)
-        self.name = name
+    def __init__(self, thing: Any, claim: Claim, created: bool) -> None:
+        super().__init__(thing, claim)
+        self.name: str = thing.name
         self._size = thing.size
         self.created = created
 
@@ -296,7 +307,6 @@ class _Mapping(Made):
     """Memory of ours without a name."""
 
     kind = LeakKind.MEMORY
-    keepable = False
 
     def left(self) -> bool:
         return self.thing() is not None
@@ -343,7 +353,7 @@ class Notes:
     def __init__(self) -> None:
         self.made: list[Made] = []
         self._owner_types = tuple(_owner_types)  # those that are noted from their beginning
-        self._owners: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+        self._owners: weakref.WeakKeyDictionary[Any, Claim] = weakref.WeakKeyDictionary()
         self._home = (threading.get_ident(), threading.main_thread().ident)
         self._aside: list[int] = []
 
@@ -357,44 +367,44 @@ class Notes:
         finally:
             self._aside.remove(ident)
 
-    def take(self, found: Origin, make: Callable[[str, str], Made]) -> None:
-        """Notes what ``make(where, owner)`` gives, if it is the program's."""
+    def take(self, found: Origin, make: Callable[[Claim], Made]) -> None:
+        """Notes what ``make()`` gives, if it is the program's."""
         claim = self._claim(found)
         if claim is not None:
-            self.made.append(make(*claim))
+            self.made.append(make(claim))
 
     def own(self, found: Origin, owner: Any) -> None:
         """Notes that an owner is made, which is new, therefore."""
         claim = self._claim(found._replace(owners=tuple(each for each in found.owners if each is not owner)))
         if claim is not None:
-            self._owners.setdefault(owner, claim[0])
+            self._owners.setdefault(owner, claim._replace(owner=type(owner).__name__))
 
-    def _claim(self, found: Origin) -> tuple[str, str] | None:
-        """Where something was made, and for an owner of which type; None if it is not to be noted."""
+    def _claim(self, found: Origin) -> Claim | None:
+        """Whose something is that was made; None if it is not to be noted."""
         ident = threading.get_ident()
         if ident in self._aside:
             return None
         for owner in found.owners:
-            where = self._owners.get(owner)
-            if where is not None:
-                return where, type(owner).__name__
+            claim = self._owners.get(owner)
+            if claim is not None:
+                return claim
             if isinstance(owner, self._owner_types):
                 return None
-        where = found.place
+        claim = None if found.place is None else Claim(found.place, found.packages)
         if ident not in self._home:
             thread = threading._active.get(ident)  # type: ignore[attr-defined]  # current_thread() may make one
             for made in list(self.made) if thread is not None else ():
                 if made.thing() is thread:
-                    return where or made.where, "" if where else made.owner
+                    return claim or made.claim
             if found.frame is None or _body_is_of_program(found.frame):
                 return None
-        return None if where is None else (where, "")
+        return claim
 
 
 _local = threading.local()
 
 
-def take(make: Callable[[str, str], Made]) -> None:
+def take(make: Callable[[Claim], Made]) -> None:
     """Notes something with all who look on."""
     if makers.now and not getattr(_local, "inside", False):
         makers.catch_up()
@@ -466,7 +476,7 @@ def _memory(_: Any) -> Iterator[Patch]:
 
     def make(self: Any, name: Any = None, create: bool = False, *args: Any, **named: Any) -> None:
         original(self, name, create, *args, **named)
-        take(lambda where, owner: Memory(self, where, owner, self.name, create))
+        take(functools.partial(Memory, self, created=create))
 
     yield shared_memory.SharedMemory, "__init__", make
 
