@@ -26,8 +26,10 @@ from tf1sessions.sessions.watchdog import list_operations, place, watchdog
 
 __all__ = ["Deadline", "free", "report"]
 
-#: How long a test may take to fail once its sessions are closed; how long a queue is asked for its size. Arbitrary.
+#: How long a test may take to fail once its sessions are closed, and when it waits in none; how long a queue is asked
+#: for its size. Arbitrary.
 _GRACE_SECS = 5.0
+_OTHERWISE_SECS = 2.0
 _ASK_SECS = 2.0
 
 #: Where a thread is in a run of a session: the end of the file's path, and the function.
@@ -35,7 +37,7 @@ _RUN = ("tensorflow/python/client/session.py", "run")
 #: Above whose frames the program's begin, in a test's thread.
 _RUNNERS = ("_pytest.", "pluggy.", f"{__package__}.plugin.", f"{__package__}.threaded.")
 #: How the names of threads of this package begin.
-_OUR_THREADS = "tf1sessions-"
+_OUR_THREADS = "'tf1sessions-"
 
 _closing: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -45,7 +47,7 @@ class Deadline:
 
     Args:
         secs: From now.
-        stuck: Called in its thread when the test has not ended :data:`_GRACE_SECS` after its sessions were closed.
+        stuck: Called in its thread when the test has not ended some seconds after its sessions were closed.
 
     Attributes:
         secs: As given.
@@ -89,8 +91,8 @@ class Deadline:
         if self._ended.wait(self.secs):
             return
         text = self.look()
-        due = time.monotonic() + _GRACE_SECS
-        while time.monotonic() < due:
+        since = time.monotonic()
+        while time.monotonic() - since < (_GRACE_SECS if self.has_closed else _OTHERWISE_SECS):
             self.has_closed |= free(set(current_frames()) - {threading.get_ident()})
             if self._ended.wait(0.1):
                 return
@@ -128,9 +130,9 @@ def report(leave_out: Iterable[int | None] = ()) -> str:
         lines += [f"{line} (of {_told(session)})" for line in _queues(session)]
     stacks: dict[str, list[str]] = {}
     for thread in threads:
-        name = names.get(thread, "?")
+        name = repr(names[thread]) if thread in names else "of a library"
         if not name.startswith(_OUR_THREADS):
-            stacks.setdefault(_stack(frames[thread]), []).append(repr(name))
+            stacks.setdefault(_stack(frames[thread]), []).append(name)
     for stack, same in stacks.items():
         lines += [f"stack of thread{'s' * (len(same) > 1)} {', '.join(sorted(same))}:", stack]
     return "\n".join(lines)

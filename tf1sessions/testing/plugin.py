@@ -30,7 +30,16 @@ import pytest
 
 from tf1sessions.errors import UsageError
 from tf1sessions.testing import goldens
-from tf1sessions.testing.settings import KEYWORDS, OPTIONS, Plan, Settings, ThreadInfo, read_plan, read_settings
+from tf1sessions.testing.settings import (
+    KEYWORDS,
+    NEED_TENSORFLOW,
+    OPTIONS,
+    Plan,
+    Settings,
+    ThreadInfo,
+    read_plan,
+    read_settings,
+)
 
 if TYPE_CHECKING:
     from tf1sessions.testing.expected import ExpectedRaces
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
 
 _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 _LOCKS: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
+_ITEM: pytest.StashKey[pytest.Item] = pytest.StashKey()  # in the stash of the configuration: the test that runs
 _PLAN: pytest.StashKey[Plan] = pytest.StashKey()
 _LEAKS: pytest.StashKey[Any] = pytest.StashKey()
 _RACES: pytest.StashKey[ExpectedRaces] = pytest.StashKey()
@@ -46,6 +56,7 @@ _SECTIONS: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 _FAILED: pytest.StashKey[bool] = pytest.StashKey()
 
 _HUNG = "tf1sessions: what it waited for"
+_GOLDENS = "--update-goldens"
 _PER_POOL = 4  # workers of a tf1_pool, without threads; arbitrary
 
 
@@ -65,15 +76,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None]:
-    # After those who may have an option of this name, in which case theirs counts.
+    # After those who may have an option of this name: it is theirs then.
     yield
-    with contextlib.suppress(ValueError):
+    if not _has(parser, _GOLDENS):
         parser.getgroup("tf1sessions").addoption(
-            "--update-goldens",
+            _GOLDENS,
+            dest="tf1_update_goldens",
             action="store_true",
             default=False,
             help="assert_close() writes its files instead of comparing with them",
         )
+
+
+def _has(parser: pytest.Parser, flag: str) -> bool:
+    try:
+        return flag not in parser.parse_known_and_unknown_args([flag])[1]
+    except pytest.UsageError:  # it wants a value
+        return True
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -86,8 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_SETTINGS] = settings = read_settings(config)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
-    goldens.update = bool(config.getoption("update_goldens", False))
-    config.stash[_LOCKS] = contextlib.ExitStack()
+    goldens.update = config.getoption("tf1_update_goldens", False)
     if settings.watch_locks:
         _watch_locks(config)
 
@@ -104,10 +122,11 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def _watch_locks(config: pytest.Config) -> None:
-    from tf1sessions.testing.locks import watch_locks
+    if _LOCKS not in config.stash:
+        from tf1sessions.testing.synchronisation import wrapped
 
-    config.stash[_LOCKS].enter_context(watch_locks())
-    config.stash[_LOCKS] = config.stash[_LOCKS].pop_all()
+        config.stash[_LOCKS] = locks = contextlib.ExitStack()
+        locks.enter_context(wrapped())
 
 
 # -- collection -------------------------------------------------------------------------------------------------------
@@ -116,9 +135,8 @@ def _watch_locks(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
     """Locks that modules make when they are imported are seen by the tests that look for races."""
-    config = parent.config
-    if not config.stash[_SETTINGS].watch_locks and b"graph_races" in module_path.read_bytes():
-        _watch_locks(config)
+    if b"graph_races" in module_path.read_bytes():
+        _watch_locks(parent.config)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -133,12 +151,20 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
                 wrong.append(str(error))
                 continue
             if plan.timeout is not None and collector.config.pluginmanager.hasplugin("timeout"):
-                item.add_marker(pytest.mark.timeout(plan.timeout), append=False)
+                _limit(item, plan.timeout)
     if wrong:
         report.outcome = "failed"
         report.longrepr = "\n".join(wrong)
         report.result = []
     return report
+
+
+def _limit(item: pytest.Item, secs: float) -> None:
+    """Gives a test a marker of pytest-timeout's; how that ends a test is as the test's own one says."""
+    own = next(item.iter_markers("timeout"), None)
+    more, named = (own.args[1:], own.kwargs) if own is not None else ((), {})
+    named = {name: value for name, value in named.items() if name != "timeout"}
+    item.add_marker(pytest.mark.timeout(secs, *more, **named), append=False)
 
 
 # -- a test -----------------------------------------------------------------------------------------------------------
@@ -159,6 +185,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     for key in (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED):  # of an earlier run of the same test
         if key in item.stash:
             del item.stash[key]
+    item.config.stash[_ITEM] = item
+    if _looks_for_leaks(item) or not _plan(item).names.isdisjoint(NEED_TENSORFLOW):
+        importlib.import_module("tf1sessions.runtime")  # here, where no test's time limit runs
     with _seeded(_plan(item).seed):
         return (yield)
 
@@ -182,19 +211,27 @@ def _seeded(seed: int | None) -> Iterator[None]:
             numpy.random.set_state(numpy_state)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
-    # Those that outlive the test come first.
-    if fixturedef.scope == "function" and isinstance(request.node, pytest.Item):
-        _begin_leaks(request.node)
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, Any, Any]:
+    """Leaks are looked for from a test's first own fixture on; what is made for several tests is none of them."""
+    item = request.config.stash[_ITEM]
+    if fixturedef.scope == "function":
+        _begin_leaks(item)
+    elif (watch := item.stash.get(_LEAKS, None)) is not None:
+        with watch.aside():
+            return (yield)
+    return (yield)
 
 
 def _begin_leaks(item: pytest.Item) -> None:
     if _looks_for_leaks(item) and _LEAKS not in item.stash:
-        from tf1sessions.testing.leaks import LeakWatch
+        from tf1sessions.testing.leaks import KINDS, LeakWatch
 
-        item.stash[_LEAKS] = LeakWatch()
-        item.stash[_LEAKS].begin()
+        allowed = _plan(item).allowed or ()
+        item.stash[_LEAKS] = watch = LeakWatch([kind for kind in KINDS if kind not in allowed])
+        watch.begin()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -236,13 +273,10 @@ def _end_leaks(item: pytest.Item) -> None:
     if watch is None:
         return
     del item.stash[_LEAKS]
-    allowed = _plan(item).allowed or ()
-    leaks = [str(leak) for leak in watch.end() if leak.kind not in allowed]
+    leaks = watch.end()
     if leaks and not item.stash.get(_FAILED, False):
-        told = "\n".join(leaks)
-        pytest.fail(
-            f"the test left behind:\n{told}\n(meant so? @pytest.mark.tf1_leaks(allow=(...), reason=...))", pytrace=False
-        )
+        told = "\n".join(map(str, leaks))
+        pytest.fail(f"left {told}\n(meant so? @pytest.mark.tf1_leaks(allow=(...), reason=...))", pytrace=False)
 
 
 def _tell_races(item: pytest.Item, races: ExpectedRaces) -> None:
@@ -279,12 +313,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
     def body(thread: ThreadInfo) -> None:
         with contextlib.ExitStack() as stack:
-            made: dict[str, Any] = {}
-            if plan.own or plan.share:
+            made: dict[str, Any] = {"tf1_thread": thread}
+            if not plan.names.isdisjoint(("tf1_graph", "tf1_session")):
                 from tf1sessions.testing.resources import values
 
                 name = f"{pyfuncitem.name} in thread {thread.number}"
-                made = stack.enter_context(values(plan, thread, pyfuncitem.funcargs, name))
+                made |= stack.enter_context(values(plan, pyfuncitem.funcargs, name))
+            if "tmp_path" in arguments:
+                made["tmp_path"] = arguments["tmp_path"] / f"thread-{thread.number}-{thread.iteration}"
+                made["tmp_path"].mkdir()
             pyfuncitem.obj(**arguments | {name: value for name, value in made.items() if name in arguments})
 
     failures = threaded.repeat(
@@ -365,14 +402,16 @@ def _failing_in_time(item: pytest.Item) -> Iterator[None]:
         if deadline is None or not deadline.is_over:
             raise
         text = deadline.look()
-        if isinstance(error, pytest.fail.Exception):  # pytest-timeout's own, by a signal
+        if isinstance(error, pytest.fail.Exception) and _plan(item).threads is None:
+            # pytest-timeout's own, by a signal: it says where the test was
             item.stash.setdefault(_SECTIONS, []).append((_HUNG, text))
             raise
         if isinstance(error, KeyboardInterrupt) and not deadline.is_stuck:
             raise
         item.stash[_SECTIONS] = [(_HUNG, text)]
-        # What comes of closing a session says nothing of its own.
-        raise _timed_out(deadline) from (None if deadline.has_closed else error)
+        # What comes of closing a session says nothing of its own; nor does where the main thread waited for others.
+        by_us = deadline.has_closed or isinstance(error, (KeyboardInterrupt, pytest.fail.Exception))
+        raise _timed_out(deadline) from (None if by_us else error)
     deadline = item.stash.get(_DEADLINE, None)
     if deadline is not None and deadline.is_over:
         item.stash[_SECTIONS] = [(_HUNG, deadline.look())]

@@ -13,7 +13,7 @@ from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.calls import Session
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.session import GraphSession
-from tf1sessions.testing.settings import Plan, ThreadInfo
+from tf1sessions.testing.settings import Plan
 
 __all__ = ["new_session", "own_graph", "own_session", "values"]
 
@@ -84,12 +84,11 @@ def own_session(plan: Plan, name: str, graph: Any = None) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def values(plan: Plan, thread: ThreadInfo, shared: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """What one thread has for one iteration: its graph and session, default while this lasts, and the rest.
+def values(plan: Plan, shared: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """The graph and session that one thread has for one iteration, its default ones while this lasts.
 
     Args:
         plan: That of the test.
-        thread: Which one it is.
         shared: The values of fixtures as pytest has made them, once.
         name: The session's, for messages.
     """
@@ -104,9 +103,4 @@ def values(plan: Plan, thread: ThreadInfo, shared: Mapping[str, Any], name: str)
         if "tf1_graph" in plan.own:
             session = made.get("tf1_session")
             made["tf1_graph"] = stack.enter_context(own_graph(plan)) if session is None else session.graph
-        if "tf1_thread" in plan.own:
-            made["tf1_thread"] = thread
-        if "tmp_path" in plan.own:
-            made["tmp_path"] = shared["tmp_path"] / f"thread-{thread.number}-{thread.iteration}"
-            made["tmp_path"].mkdir()
         yield made

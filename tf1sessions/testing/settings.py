@@ -21,6 +21,7 @@ from tf1sessions.errors import UsageError
 __all__ = [
     "FIXTURES",
     "KEYWORDS",
+    "NEED_TENSORFLOW",
     "OPTIONS",
     "Option",
     "Plan",
@@ -34,6 +35,7 @@ __all__ = [
 OWN = ("tf1_graph", "tf1_session", "tf1_thread", "tmp_path")
 #: A test that asks for one of these uses the plugin.
 FIXTURES = ("graph_races", "tf1_graph", "tf1_pool", "tf1_session", "tf1_sessions", "tf1_thread")
+NEED_TENSORFLOW = frozenset(FIXTURES) - {"tf1_thread"}
 #: What each value of ``share`` leaves for each thread to have alone.
 SHARES = {None: OWN, "graph": OWN[1:], "session": OWN[2:]}
 POOLS = ("threads", "processes")
@@ -356,7 +358,7 @@ def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
 
 
 def _kinds(item: pytest.Item, told: str, kinds: Iterable[str]) -> set[str]:
-    from tf1sessions.testing.leaks import KINDS
+    from tf1sessions.testing.leaks_told import KINDS
 
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise _wrong(item, f"{told}: there is no kind {unknown[0]!r}", f"Give some of {', '.join(map(repr, KINDS))}.")

@@ -6,7 +6,7 @@
     main thread                waits for all of them, or for what ends the test before: a time-out, Ctrl-C
     raise_first() ◀── failures ──▶ the worst is the test's; a section of its report for each of the others
 
-No thread begins another iteration once one has failed.
+Each thread runs the body once, at least; none begins another iteration when one has failed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ __all__ = ["Failure", "raise_first", "repeat"]
 
 #: How long threads may take to begin, and how long to end once their sessions are closed. Arbitrary.
 _BEGIN_SECS = 60.0
-_END_SECS = 2.0
+_END_SECS = 1.0
 #: Between two looks at whether the test's time is up. Arbitrary.
 _LOOK_SECS = 0.05
 
+#: Whose frames are above the test's in its threads.
+_OURS = (__name__, f"{__package__}.plugin")
 _NO_FAILURE = (pytest.skip.Exception, pytest.xfail.Exception)
 _END_ALL = (pytest.exit.Exception, KeyboardInterrupt)
 
@@ -73,7 +75,7 @@ def repeat(
             begin.wait()
             for iteration in range(iterations):
                 thread = ThreadInfo(number, threads or 1, iteration)
-                if failures:
+                if failures and iteration:
                     return
                 body(thread)
         except BaseException as error:  # raised in the main thread, with all others
@@ -146,6 +148,6 @@ def _rank(error: BaseException) -> int:
 
 def _traceback(error: BaseException) -> str:
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_filename == __file__:
+    while trace is not None and trace.tb_frame.f_globals.get("__name__") in _OURS:
         trace = trace.tb_next
     return "".join(traceback.format_exception(type(error), error, trace)).rstrip()

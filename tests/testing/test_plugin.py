@@ -1,0 +1,406 @@
+"""The pytest plugin, in pytests of their own: every fixture, keyword, option, and what goes wrong.
+
+Each of those pytests starts TensorFlow, so there are few, with many tests in each.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tf1sessions.testing.settings import FIXTURES, KEYWORDS, OPTIONS
+
+pytest_plugins = ["pytester"]
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a pytest told: for each test "passed", "failed", "error" or "skipped", and its text."""
+
+    outcomes: dict[str, str]
+    texts: dict[str, str]
+    output: str
+    ret: int
+
+
+def run(pytester: pytest.Pytester, *args: str, timeout: float = 150.0) -> Run:
+    """A pytest in a process of its own."""
+    report = pytester.path / "report.xml"
+    done = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-o", "junit_logging=no", f"--junitxml={report}", *args, timeout=timeout
+    )
+    outcomes: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
+        name = case.get("name", "")
+        worst = next(iter(case), None)
+        outcomes[name] = "passed" if worst is None else {"failure": "failed"}.get(worst.tag, worst.tag)
+        texts[name] = "\n".join(f"{each.get('message')}\n{each.text}" for each in case)
+    return Run(outcomes, texts, "\n".join([*done.outlines, *done.errlines]), int(done.ret))
+
+
+def program(pytester: pytest.Pytester, name: str) -> None:
+    """Puts a file of tests from beside this one where a pytest finds it."""
+    (pytester.path / f"test_{name}.py").write_text((HERE / f"plugin_{name}.py").read_text("utf-8"), "utf-8")
+
+
+# -- tests that use it ------------------------------------------------------------------------------------------------
+
+_ENDS = {"fails": "failed", "is_error": "error", "is_skipped": "skipped"}
+#: What is in the report of a test, by the end of its name; in this order.
+_TOLD = {
+    "building_in_a_shared_session_fails": ["ConcurrentGraphError", "tf1sessions", "of 2, iteration 0"],
+    "all_errors_are_told_fails": ["of 4, iteration 0; 3 of the threads raised"],
+    "same_errors_are_told_once_fails": ["AssertionError: the same", "of 3, iteration 0; 3 of the threads raised"],
+    "fails_in_its_third_iteration_fails": ["raised in thread 0 of 1, iteration 2; 1 of the threads raised"],
+    "errors_win_over_skips_fails": ["ValueError: but here"],
+    "argument_asked_for_late_fails": ["tf1_session is asked for by getfixturevalue()", "Make it an argument"],
+    "race_fails": ["concurrent construction", "thread 'tf1-thread-", "thread 'tf1-thread-", "graph_races.allow("],
+    "other_kind_allowed_fails": ["concurrent construction"],
+    "default_left_on_the_stack_is_error": ["the test has left <tensorflow", "enter them with `with`"],
+    "leak_is_error": ["left sessions: ", "made at", "in test_leak_is_error", "tf1_leaks(allow=(...), reason=...)"],
+    "leak_of_another_kind_is_error": ["left sessions: "],
+    "marker_alone_is_use_is_error": ["left sessions: "],
+    "skip_in_threads_is_skipped": ["not here"],
+}
+
+
+def in_order(text: str, parts: list[str]) -> bool:
+    return re.search(".*".join(map(re.escape, parts)), text, re.DOTALL) is not None
+
+
+@pytest.mark.slow
+def test_fixtures_and_marker(pytester: pytest.Pytester) -> None:
+    """Each test of plugin_checks.py says in its name how it ends."""
+    program(pytester, "checks")
+    done = run(pytester, "-p", "no:xdist")
+    assert done.outcomes, done.output
+    wrong = {}
+    for name, outcome in done.outcomes.items():
+        expected = next((end for word, end in _ENDS.items() if re.search(rf"_{word}(\[|$)", name)), "passed")
+        if outcome != expected:
+            wrong[name] = (outcome, done.texts[name])
+    assert not wrong, "\n".join(f"{name}: {outcome}\n{text}" for name, (outcome, text) in wrong.items())
+    for name, parts in _TOLD.items():
+        assert in_order(done.texts[f"test_{name}"], parts), done.texts[f"test_{name}"]
+    all_told = done.texts["test_all_errors_are_told_fails"]
+    for number, error in enumerate(("ValueError: of thread 0", "SystemExit: of thread 1", "Failed: of thread 2")):
+        assert error in all_told and f"thread {number} " in all_told, all_told
+    same = done.texts["test_same_errors_are_told_once_fails"]
+    assert len(re.findall(r"threads \d \(iteration 0\), \d \(iteration 0\)", same)) == 1, same
+    assert done.texts["test_leak_of_a_failed_test_is_not_told_fails"].count("what matters") and not in_order(
+        done.texts["test_leak_of_a_failed_test_is_not_told_fails"], ["left sessions"]
+    )
+    assert done.output.count("GraphRaceWarning: variable read while assigned") == 1, done.output
+
+
+@pytest.mark.slow
+def test_hangs(pytester: pytest.Pytester) -> None:
+    """They end, by the means of both methods of pytest-timeout, in workers of pytest-xdist, and the worker goes on."""
+    program(pytester, "hangs")
+    done = run(pytester, "-n", "2", "--dist", "load")
+    assert "crashed" not in done.output and len(done.outcomes) == 14, done.output
+    assert "no time-out" in done.texts.pop("test_all_goes_on")
+    assert "Timeout (>1.0s) from pytest-timeout" in done.texts["test_in_python"]
+    waits = [
+        r"thread '{}' waits in session 0x\w+ for .*, at .*test_hangs\.py:\d+",
+        r"queue 'food' \(fifo\): 0 items of 3, open",
+    ]
+    for name, text in done.texts.items():
+        assert "Timeout (>1" in text, text
+        assert in_order(text, ["what it waited for", "stack of thread"]), text
+        if "locks" in name or "python" in name:
+            assert "no thread waits in a session" in text
+            continue
+        for thread in ("tf1-thread-1", "tf1-thread-2") if "threads" in name else ("MainThread",):
+            for pattern in waits:
+                assert re.search(pattern.format(thread), text), text
+        assert name.startswith("test_in_a_plain") or "for 'eat' (QueueDequeueV2) since " in text
+    assert re.search(
+        r"stack of threads 'tf1-thread-0', 'tf1-thread-1':\n.*in test_in_locks", done.texts["test_in_locks[thread]"]
+    )
+
+
+def test_hang_without_pytest_timeout(pytester: pytest.Pytester) -> None:
+    program(pytester, "stuck")
+    done = run(pytester, "-p", "no:timeout", "-p", "no:xdist")
+    assert done.outcomes == {"test_stuck": "failed", "test_after": "passed"}, done.output
+    assert in_order(done.texts["test_stuck"], ["Timeout (>0.5 s)", "stack of thread 'MainThread':", "lock.acquire()"])
+
+
+def test_hang_that_nothing_ends(pytester: pytest.Pytester) -> None:
+    """pytest-timeout's own way is the last one; what is known is told before."""
+    program(pytester, "stuck")
+    done = run(pytester, "-p", "no:xdist", "--timeout-method=thread")
+    assert in_order(done.output, ["test_stuck hangs", "no thread waits in a session", "stack of thread 'MainThread':"])
+    assert done.ret == 1 and not done.outcomes
+
+
+# -- wrong use --------------------------------------------------------------------------------------------------------
+
+_WRONG = {
+    "unknown_keyword": ["tf1(thread=4): there is no 'thread'", "Give one of seed, config"],
+    "positional": ["tf1(8)", "Give keywords: seed, config"],
+    "no_threads": ["tf1(threads=0)", "Give a whole number of 1 or more."],
+    "threads_of_another_kind": ["tf1(threads=True)", "Give a whole number of 1 or more."],
+    "iterations": ["tf1(iterations=-1)", "Give a whole number of 1 or more."],
+    "seed": ["tf1(seed=-1)", "Give a whole number from 0 to 2**32 - 1"],
+    "timeout": ["tf1(timeout='soon')", "Give a number of seconds above 0."],
+    "config": ["tf1(config=3)", "Give a SessionConfig, its arguments as a dict, or a ConfigProto."],
+    "config_of_unknown_field": ["tf1(config={'threads': 3}): ", "unexpected keyword argument 'threads'"],
+    "config_with_wrong_value": ["tf1(config={'seed': -1}): seed is -1"],
+    "share": ["tf1(share='sessions')", 'Give "session" or "graph"'],
+    "share_alone": ["tf1(share='session') of a test that runs once", "Give threads= or iterations=, too."],
+    "share_without_fixture": ["tf1(share='graph') without the fixture tf1_graph", "Ask for it, too."],
+    "capsys": ["tf1(threads=2) with the fixture 'capsys': it catches what all threads print", "in a fixture"],
+    "monkeypatch": ["tf1(threads=2) with the fixture 'monkeypatch': what one thread replaces", "in a fixture"],
+    "request": ["tf1(threads=2) with the fixture 'request': pytest serves one thread only"],
+    "unshareable_by_setting": ["tf1(threads=2) with the fixture 'own_unshareable': it is listed in tf1_unshareable"],
+    "fixture_that_needs_what_is_made_later": ["the fixture 'model' is made once, and 'tf1_session'", 'share="session"'],
+    "async": ["tf1(threads=2) of an async function"],
+    "pool[fibres]": ["tf1_pool is 'fibres'", 'Give "threads" or "processes"'],
+    "leaks_without_reason": ["tf1_leaks(allow=('threads',))", "Say why"],
+    "unknown_leak": ["there is no kind 'treads'", "Give some of 'threads'"],
+}
+
+
+@pytest.mark.slow
+def test_wrong_use_is_an_error_of_the_collection(pytester: pytest.Pytester) -> None:
+    program(pytester, "wrong")
+    done = run(pytester, "-p", "no:xdist", "-o", "tf1_unshareable=own_unshareable, another")
+    assert done.ret == pytest.ExitCode.INTERRUPTED and "passed" not in done.output, done.output
+    lines = done.output.splitlines()
+    for name, parts in _WRONG.items():
+        where = f"(from test_wrong.py::test_{name})"
+        (told,) = [line for line in lines if where in line]
+        assert in_order(told.replace(where, ""), parts), told
+    assert not [line for line in lines if "::test_right" in line], done.output
+
+
+def test_wrong_use_in_workers_of_xdist(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import unittest
+        import pytest
+
+        class TestUnittest(unittest.TestCase):
+            @pytest.mark.tf1(threads=2)
+            def test_it(self):
+                pass
+
+        def test_right():
+            pass
+        """
+    )
+    done = run(pytester, "-n", "2")
+    told = ["tf1(threads=2) of a TestCaseFunction", "TestUnittest::test_it)", "a class that is no unittest.TestCase"]
+    assert in_order(done.output, told), done.output
+    assert done.ret == pytest.ExitCode.TESTS_FAILED and "INTERNALERROR" not in done.output
+
+
+# -- options ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("leaks", "some"),
+        ("seed", "-1"),
+        ("timeout", "0"),
+        ("threads", "0"),
+        ("iterations", "1.5"),
+        ("switch-interval", "never"),
+        ("watch-locks", "yes"),
+    ],
+)
+def test_wrong_option(pytester: pytest.Pytester, name: str, value: str) -> None:
+    expected = {option.name: option.expected for option in OPTIONS}[name.replace("-", "_")]
+    done = pytester.runpytest_subprocess(f"--tf1-{name}={value}")
+    done.stderr.fnmatch_lines(
+        [f"ERROR: the value is '{value}' (from option --tf1-{name}). {expected}".replace("**", "[*][*]")]
+    )
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_wrong_setting(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\ntf1_seed = many")
+    done = pytester.runpytest_subprocess()
+    done.stderr.fnmatch_lines(["ERROR: the value is 'many' (from setting tf1_seed). Give a whole number *"])
+
+
+_OPTIONS_TEST = """
+    import sys, threading, time
+    import pytest
+    import tensorflow.compat.v1 as tf
+
+    seen = []
+
+    @pytest.mark.tf1(threads=2)
+    def test_threads(tf1_thread, tf1_graph):
+        seen.append(tf1_thread)
+        assert tf1_thread.threads == 3 and tf1_graph.seed == 17
+        assert sys.getswitchinterval() == 0.002
+
+    def test_iterations():
+        assert len(seen) == 12
+
+    @pytest.mark.tf1(seed=5)
+    def test_marker_wins(tf1_graph):
+        assert tf1_graph.seed == 5
+
+    def test_runs_once(tf1_thread):
+        seen.append(0)
+
+    def test_ran_once():
+        assert seen[12:] == [0]
+
+    def test_timeout(tf1_graph):
+        time.sleep(60)
+
+    def test_timeout_of_others():
+        time.sleep(2.5)
+
+    @pytest.mark.timeout(60)
+    def test_own_timeout(tf1_graph):
+        time.sleep(2.5)
+
+    kept = []
+
+    def test_leak():
+        with tf.Graph().as_default():
+            kept.append(tf.Session())
+
+    def test_locks():
+        assert type(threading.Lock()).__name__ == "WatchedLock"
+
+    def test_goldens(tmp_path_factory):
+        from tf1sessions.testing import assert_close
+        assert_close({"loss": 1.0}, tmp_path_factory.getbasetemp() / "golden.npz")
+"""
+
+
+@pytest.mark.slow
+def test_options(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(_OPTIONS_TEST)
+    options = ["--tf1-seed=17", "--tf1-threads=3", "--tf1-iterations=4", "--tf1-switch-interval=0.002"]
+    options += ["--tf1-timeout=2", "--tf1-leaks=all", "--tf1-watch-locks=true", "--update-goldens"]
+    done = run(pytester, "-p", "no:xdist", *options)
+    assert (
+        "tf1sessions: leaks=all, seed=17, timeout=2, threads=3, iterations=4, switch_interval=0.002, watch_locks=true, "
+        "update_goldens" in done.output
+    )
+    ends = {"test_timeout": "failed", "test_leak": "error"}
+    assert done.outcomes == {name: ends.get(name, "passed") for name in done.outcomes}, done.output
+    assert "Timeout (>2" in done.texts["test_timeout"] and "left sessions" in done.texts["test_leak"]
+
+
+def test_settings_in_a_file(pytester: pytest.Pytester) -> None:
+    """The command line wins; and what is not set is as it was. Nothing of it needs TensorFlow."""
+    pytester.makepyprojecttoml(
+        """
+        [tool.pytest.ini_options]
+        tf1_seed = 3
+        tf1_threads = 3
+        tf1_iterations = "4"
+        tf1_switch_interval = "0.002"
+        tf1_timeout = "2"
+        tf1_leaks = "off"
+        """
+    )
+    pytester.makepyfile(
+        """
+        import random, sys, threading, time
+        import pytest
+
+        first = []
+        seen = []
+
+        @pytest.mark.tf1(iterations=2)
+        def test_iterations(tf1_thread):
+            seen.append(tf1_thread.threads)
+            first.append(random.random())
+
+        @pytest.mark.tf1(threads=2)
+        def test_threads(tf1_thread):
+            seen.append(tf1_thread.threads)
+            assert sys.getswitchinterval() == 0.002
+
+        def test_ran_so_often():
+            assert seen == [1] * 4 + [3] * 12
+            assert first[0] == random.Random(17).random()
+
+        def test_timeout(tf1_thread):
+            time.sleep(60)
+
+        def test_locks():
+            assert type(threading.Lock()).__name__ == "lock"
+        """
+    )
+    done = run(pytester, "-p", "no:xdist", "--tf1-seed", "17")
+    assert "tf1sessions: leaks=off, seed=17, timeout=2, threads=3, iterations=4, switch_interval=0.002\n" in done.output
+    assert {name for name, end in done.outcomes.items() if end != "passed"} == {"test_timeout"}, done.output
+    assert len(done.outcomes) == 5
+
+
+def test_help_names_everything(pytester: pytest.Pytester) -> None:
+    shown = pytester.runpytest_subprocess("--help").outlines
+    text = " ".join(" ".join(shown).split())
+    for option in OPTIONS:
+        assert option.flag in text and f"{option.ini} (string)" in text
+        assert text.count(option.help) == 2, option.help
+    assert "--update-goldens" in text
+    text = " ".join(" ".join(pytester.runpytest_subprocess("--markers").outlines).split())
+    assert f"@pytest.mark.tf1({', '.join(KEYWORDS)}):" in text
+    assert [told for _, _, told in KEYWORDS.values() if told not in text] == []
+    assert "@pytest.mark.tf1_leaks(allow, reason):" in text
+    text = "\n".join(pytester.runpytest_subprocess("--fixtures", "-p", "no:xdist").outlines)
+    assert [name for name in FIXTURES if f"\n{name} -- " not in text] == []
+
+
+# -- projects that do not use it --------------------------------------------------------------------------------------
+
+
+def test_a_project_that_does_not_use_it_sees_nothing(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        def pytest_addoption(parser):
+            parser.addoption("--update-goldens", action="store_true")
+        """
+    )
+    pytester.makepyfile(
+        """
+        import sys, threading, _thread
+        import pytest
+
+        def test_nothing_is_loaded():
+            assert "tf1sessions.testing.plugin" in sys.modules
+            loaded = {name.partition(".")[0] for name in sys.modules}
+            assert not loaded & {"tensorflow", "numpy", "keras", "click", "rich"}
+            ours = {name for name in sys.modules if name.startswith("tf1sessions")}
+            assert ours == {"tf1sessions", "tf1sessions.errors", "tf1sessions.testing", *(
+                f"tf1sessions.testing.{name}" for name in ("goldens", "plugin", "settings"))}
+
+        def test_nothing_is_changed(request):
+            assert threading.Lock is _thread.allocate_lock
+            assert request.config.getoption("--update-goldens") is True
+
+        @pytest.mark.timeout(30)
+        def test_time_limit():
+            assert [thread.name for thread in threading.enumerate()] == ["MainThread"]
+        """
+    )
+    done = run(pytester, "-p", "no:xdist", "--strict-markers", "--update-goldens", "-W", "error")
+    assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 3, done.output
+    assert "tf1sessions:" not in done.output
+
+
+def test_it_can_be_switched_off(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it(tf1_session): ...")
+    done = run(pytester, "-p", "no:tf1sessions", "-p", "no:xdist")
+    assert "fixture 'tf1_session' not found" in done.output
