@@ -12,6 +12,7 @@ Importing TensorFlow is most of what a small program costs. In tests/contrib and
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import select
@@ -87,6 +88,7 @@ def serve(listener: socket.socket) -> None:
 
     for attribute in ("layers", "nn", "train"):
         getattr(tf1, attribute)
+    gc.freeze()  # else the end of each program looks through all that TensorFlow made, and copies it
     while True:
         client, _ = listener.accept()
         with client:

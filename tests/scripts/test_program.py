@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 RUN_ALL = """
-import json, os, sys, time
+import gc, json, os, sys, time
 from tf1sessions.scripts import program
 folder, specs = sys.argv[1], json.load(open(sys.argv[2]))
 program.preload()
+gc.freeze()  # as the server does
 
 def start(name, spec):
     sys.stdout.flush(); sys.stderr.flush()
