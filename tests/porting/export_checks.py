@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 import tf1sessions as t1
-from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.errors import ConversionError, ModelError, UsageError
 from tf1sessions.porting import Conversion, convert, export
 
 MODELS = Path(__file__).resolve().parent.parent / "golden" / "models"
@@ -229,6 +230,37 @@ def check_ctrl_c_leaves_nothing() -> None:
             assert os.listdir(here) == []
         else:
             raise AssertionError("it was not interrupted")
+
+
+def check_the_session_of_the_proof_is_closed() -> None:
+    """It is opened by a thread, while the model is written."""
+    opened: list[Any] = []
+
+    class Noted(export.Model):  # type: ignore[name-defined,misc]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            opened.append((self, threading.current_thread()))
+
+    class Refused(export.Model):  # type: ignore[name-defined,misc]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            raise ModelError("no session", where="here", next_step="None.")
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with folder() as here, instead("Model", Noted):
+        converted(MODELS / "frozen.pb", here / "out")
+        with instead("_save", interrupted):
+            try:
+                convert(MODELS / "frozen.pb", here / "again")
+            except KeyboardInterrupt:
+                pass
+        assert len(opened) == 2 and os.listdir(here) == ["out"]
+        for model, thread in opened:
+            assert model.closed and not thread.is_alive() and thread is not threading.main_thread()
+    with folder() as here, instead("Model", Refused):
+        assert "no session" in raised(ModelError, lambda: convert(MODELS / "frozen.pb", here / "out"))
+        assert os.listdir(here) == []
 
 
 def check_a_full_disk_leaves_nothing() -> None:

@@ -406,6 +406,23 @@ def check_variables_without_values() -> None:
     assert "it lacks" in raised(CheckpointMismatchError, lambda: porting.function(graph, checkpoint=wrong))
 
 
+def check_values_of_another_precision() -> None:
+    """A checkpoint has more digits than the graph: they are rounded, and the variable is the graph's."""
+    with tempfile.TemporaryDirectory() as folder:
+        for dtype in (v1.float64, v1.float32):  # the last one's graph beside the first one's checkpoint
+            with v1.Graph().as_default(), v1.Session() as session:
+                w = v1.get_variable("w", initializer=v1.constant([1 / 3, 2.0], dtype))
+                v1.multiply(w, 2, name="y")
+                session.run(v1.global_variables_initializer())
+                saver = v1.train.Saver()
+                if dtype == v1.float64:
+                    saver.save(session, f"{folder}/model.ckpt", write_meta_graph=False)
+                saver.export_meta_graph(f"{folder}/model.ckpt.meta")
+        module = porting.function(f"{folder}/model.ckpt", inputs={}, outputs={"y": "y:0"})
+        assert module.by_name["w"].dtype == tf.float32
+        np.testing.assert_array_equal(module()["y"], np.float32([2 / 3, 4.0]))
+
+
 def check_values_of_a_model_that_is_open() -> None:
     """What its session holds by then."""
     with tf1sessions.load(MODELS / "training") as model:

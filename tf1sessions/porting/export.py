@@ -4,13 +4,15 @@
 
     out ──▶ target: may it be written? ─────────────────────────────────────────────────────────┐
     source ──▶ modules: a tf.Module ──▶ survey: what comes along, what does not ──▶ (dry run: the end)
-                                    └─▶ a hidden folder beside OUT ──▶ loaded again ──▶ proof ──▶ OUT
+       │                            └─▶ a hidden folder beside OUT ──▶ loaded again ──▶ proof ──▶ OUT
+       └──▶ a session, meanwhile ──────────────────────────────────────────────────────┘
 
 A checkpoint without a graph becomes a checkpoint of objects (``checkpoints/``).
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import errno
@@ -134,24 +136,27 @@ def convert(
         if folder is None:
             return found
         _log.info("writing %d variables", len(found.variables))
-        _save(module, folder, names)
         found = dataclasses.replace(found, written=True)
         if not check:
+            _save(module, folder, names)
             return found
-        if any(each.made_of == "parts" for each in found.variables) and (initialize or opened.structures is not None):
+        own = initialize or opened.structures is not None  # a session of its own would draw other initial values
+        if own and any(each.made_of == "parts" for each in found.variables):
+            _save(module, folder, names)
             why = "the variables that were joined were initialized for it, and no session has these values in parts"
             return dataclasses.replace(found, proof=Proof({}, dict.fromkeys(names.values(), why)))
-        _log.info("comparing what was written with the model")
-        own = initialize or opened.structures is not None  # a session of its own would draw other initial values
+        told = opened.structures is not None or inputs is not None or outputs is not None
         with _values_of(module) if own else contextlib.nullcontext(original.checkpoint) as values:
-            del module  # its variables are in the folder, and need not be in memory while others are
-            gc.collect()
             original = dataclasses.replace(original, checkpoint=values)
-            told = opened.structures is not None or inputs is not None or outputs is not None
-            proof = _proof(source, opened, original, told, folder, names)
-            steps = dict.fromkeys(found.functions, "it changes variables, and what was written has those of the model")
-            proof = dataclasses.replace(proof, not_compared={**proof.not_compared, **steps})
-            return dataclasses.replace(found, proof=proof)
+            with _in_a_session(source, opened, original, told) as model:
+                _save(module, folder, names)
+                _log.info("comparing what was written with the model")
+                del module  # its variables are in the folder, and need not be in memory while others are
+                gc.collect()
+                proof = _proof(model(), told, folder, names)
+        steps = dict.fromkeys(found.functions, "it changes variables, and what was written has those of the model")
+        proof = dataclasses.replace(proof, not_compared={**proof.not_compared, **steps})
+        return dataclasses.replace(found, proof=proof)
 
 
 def _path_of(source: Port) -> str | None:
@@ -211,36 +216,47 @@ def _copy(artifact: Artifact) -> Artifact:
     return dataclasses.replace(artifact, graph_def=graph_def)
 
 
-def _proof(
-    source: Port, opened: Source, artifact: Artifact, told: bool, folder: str, names: Mapping[str, str]
-) -> Proof:
-    """Loads what was written, and compares it with the source in a session.
+@contextlib.contextmanager
+def _in_a_session(source: Port, opened: Source, artifact: Artifact, told: bool) -> Iterator[Callable[[], Model]]:
+    """The source in a session; a thread reads its variables while the block goes on, which takes as long as writing.
 
     Args:
         source, opened: What was converted.
         artifact: It, with the values that the variables had.
         told: Whether inputs and outputs were told, and are not those of the file.
-        folder: What was written.
-        names: The signatures, and what they are called there.
+
+    Yields:
+        A function that waits for it.
     """
-    with contextlib.ExitStack() as stack:
-        if isinstance(source, Model) and not told:
-            model = source
-        else:
-            model = stack.enter_context(_reference(opened, artifact, told))
-        loaded = tf2.saved_model.load(folder)
-        ways = {(model.signature.name if told else name): written for name, written in names.items()}
-        return prove(model, {name: (written, loaded.signatures[written]) for name, written in ways.items()})
-
-
-def _reference(opened: Source, artifact: Artifact, told: bool) -> Model:
-    """The source in a session. Its inputs and outputs are the file's own, or, where they were told, the module's."""
+    if isinstance(source, Model) and not told:
+        yield lambda: source
+        return
     ends: dict[str, Any] = {}
     if told:
         one = opened.prepared.interfaces[opened.signature]
         ends = {"inputs": {name: spec.tensor for name, spec in one.inputs.items()}}
         ends["outputs"] = {name: spec.tensor for name, spec in one.outputs.items()}
-    return Model(artifact, allow_ops=opened.prepared.allowed, **ends)
+    with concurrent.futures.ThreadPoolExecutor(1, "tf1sessions-proof") as thread:
+        model = thread.submit(Model, artifact, allow_ops=opened.prepared.allowed, **ends)
+        try:
+            yield model.result
+        finally:
+            if model.exception() is None:
+                model.result().close()
+
+
+def _proof(model: Model, told: bool, folder: str, names: Mapping[str, str]) -> Proof:
+    """Loads what was written, and compares it with the source in a session.
+
+    Args:
+        model: The source.
+        told: Whether its inputs and outputs were told.
+        folder: What was written.
+        names: The signatures, and what they are called there.
+    """
+    loaded = tf2.saved_model.load(folder)
+    ways = {(model.signature.name if told else name): written for name, written in names.items()}
+    return prove(model, {name: (written, loaded.signatures[written]) for name, written in ways.items()})
 
 
 @contextlib.contextmanager
@@ -251,4 +267,5 @@ def _values_of(module: GraphModule) -> Iterator[str]:
         with CheckpointWriter(prefix) as writer:
             for name, variable in module.by_name.items():
                 writer.add(name, variable.numpy())
+        del module
         yield prefix

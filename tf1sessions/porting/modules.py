@@ -391,6 +391,8 @@ def _make_variables(source: Source, specs: Sequence[VariableSpec]) -> dict[str, 
     made = {}
     for node, value in _begin(source, specs):
         spec = by_node[node]
+        if value.dtype != spec.dtype:
+            value = np.asarray(value)  # which is converted
         made[node] = tf2.Variable(value, trainable=spec.trainable, name=spec.name, dtype=spec.dtype, shape=spec.shape)
     return made
 

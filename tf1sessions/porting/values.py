@@ -47,7 +47,7 @@ class Values:
         self._last: tuple[str, Any] | None = None
 
     def arrays(self, names: Collection[str]) -> Iterator[tuple[str, Any]]:
-        """The value of each variable, as an array that nobody else holds.
+        """The value of each variable, as an array that nobody else holds, or as a tensor.
 
         Args:
             names: The nodes that are variables.
@@ -152,6 +152,11 @@ class Values:
             raise _unreadable(str(prefix), error) from error
 
     @functools.cached_property
+    def _dtypes(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._reader.get_variable_to_dtype_map()
+        return found
+
+    @functools.cached_property
     def _restoring(self) -> Mapping[str, Restoring]:
         return find_restoring(self._prepared.wiring, self._prepared.artifact.meta_graph)
 
@@ -174,17 +179,18 @@ class Values:
 
     def _read(self, key: Any) -> Any:
         """What the checkpoint has, or a part of it; the whole is read once for parts that follow each other."""
-        if self._last is None or self._last[0] != key.name:
-            try:
-                self._last = key.name, self._reader.get_tensor(key.name)
-            except (tf.errors.OpError, ValueError, OSError, RuntimeError, IndexError) as error:
-                raise _unreadable(str(self._prepared.artifact.checkpoint), error) from error
-        value = self._last[1]
         _, part = key.slices()
-        if not part:
-            self._last = None  # nobody else holds it
-            return value
-        return np.ascontiguousarray(value[part])
+        try:
+            if not part:  # as a tensor, which a variable takes as it is; an array it would copy
+                prefix, dtype = self._prepared.artifact.checkpoint, self._dtypes[key.name]
+                return tf.raw_ops.RestoreV2(
+                    prefix=prefix, tensor_names=[key.name], shape_and_slices=[""], dtypes=[dtype]
+                )[0]
+            if self._last is None or self._last[0] != key.name:
+                self._last = key.name, self._reader.get_tensor(key.name)
+        except (tf.errors.OpError, ValueError, OSError, RuntimeError, IndexError) as error:
+            raise _unreadable(str(self._prepared.artifact.checkpoint), error) from error
+        return np.ascontiguousarray(self._last[1][part])
 
     def _check(self, keys: Mapping[str, Any]) -> None:
         """Compares the shapes that the graph tells with those of the checkpoint, before anything is read."""
