@@ -125,6 +125,7 @@ class _Private:
         self.tpu_ops = self._module("tensorflow.python.tpu.ops.tpu_ops")
         self.training_loop = self._module("tensorflow.python.tpu.training_loop")
         self.record = self._module("tensorflow.python.eager.record")  # for porting
+        self.script_ops = self._module("tensorflow.python.ops.script_ops")  # for testing
         base = getattr(self.session, "BaseSession", None)
         self.callable_api: bool = all(
             (

@@ -228,7 +228,7 @@ def check_a_thread_that_lost_its_default_graph() -> None:
             run(lambda: tf.constant(1.0))
 
     (report,) = found(program)
-    assert report.kind is Kind.LEAK and report.graph == "the process's default graph"
+    assert report.kind is Kind.LEAK and report.graph == "the default graph of thread 'a'"
     assert (report.first.thread, report.second.thread) == ("MainThread", "a")
 
 

@@ -9,7 +9,10 @@ import sysconfig
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["asked_by_library", "is_library", "program_frame", "program_frames", "told"]
+__all__ = ["STACK", "asked_by_library", "is_library", "program_frame", "program_frames", "told"]
+
+#: How many frames of the program a stack shows. Arbitrary.
+STACK = 8
 
 _STANDARD = tuple(
     os.path.join(path, "") for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")} if path

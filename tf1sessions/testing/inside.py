@@ -29,13 +29,15 @@ def execute(payload: Mapping[str, Any]) -> int:
     Args:
         payload: ``notes`` is the file for the reports, ``ignore`` the values of the kinds that are not reported.
     """
-    return program.execute(payload, _Detector(payload["notes"], payload["ignore"]).begin)
+    detector = _Detector(payload["notes"], payload["ignore"])
+    return program.execute(payload, detector.begin, detector.end)
 
 
 class _Detector:
     def __init__(self, notes: str, ignore: list[str]) -> None:
         self._notes = notes
         self._forked = False
+        self._pid = os.getpid()
         self._writing = _thread.allocate_lock()
         self._judge = Judge(Order(), map(Kind, ignore), self._write)
         self._watched = ExitStack()  # never left: threads may outlive the program's last line
@@ -45,6 +47,11 @@ class _Detector:
         self._watched.enter_context(watch(self._judge.order))
         os.register_at_fork(before=self._forks)
         importer.after_import(self._after_tensorflow)
+
+    def end(self, exit_code: int) -> None:
+        """Its threads may go on; what they do is written when it is found."""
+        if os.getpid() == self._pid:
+            self._write()
 
     def _after_tensorflow(self, face: Any) -> None:
         # As install_fast_path(), which must come first: it puts its own functions in the places of TensorFlow's.

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from tf1sessions.testing.frames import asked_by_library
-from tf1sessions.testing.order import hear, tell
+from tf1sessions.testing.order import entered, hear, left, tell
 from tf1sessions.testing.patching import Patch, Switch
 
 __all__ = [
@@ -107,6 +107,8 @@ class WatchedLock:
         if self._is_last():
             if self.orders or owner != me:
                 tell(self)
+            else:
+                left(self)
             self.owner = None
         try:
             self._lock.release()
@@ -135,6 +137,7 @@ class WatchedLock:
         if self.owner != me:
             self.owner = me
             hear(self)
+            entered(self)
             takes(self)
 
     def _at_fork_reinit(self) -> None:

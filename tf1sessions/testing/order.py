@@ -26,15 +26,17 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 __all__ = [
     "Member",
     "Message",
     "Order",
+    "entered",
     "hand_over",
     "hear",
+    "left",
     "listening",
     "orders",
     "perhaps_hear",
@@ -59,6 +61,8 @@ class Member:
         number: Its number, in the order in which threads were met, from 0.
         name: The name that it had when it was met.
         came_unseen: Whether it came from where nobody watches, so that what was before it is not known.
+        started: The stack of the program where it was started.
+        passed: By whom locks had been given back when the thread got them: the lock's number -> who, and when.
         count: What its next access counts as.
         used: The count of its last access.
         waited: The loop in which the thread slept last, until an access outside of it shows that its wait is over.
@@ -73,17 +77,21 @@ class Member:
         "many",
         "name",
         "number",
+        "passed",
         "perhaps",
+        "started",
         "through",
         "told",
         "used",
         "waited",
     )
 
-    def __init__(self, number: int, name: str, came_unseen: bool) -> None:
+    def __init__(self, number: int, name: str, came_unseen: bool, started: tuple[str, ...]) -> None:
         self.number = number
         self.name = name
         self.came_unseen = came_unseen
+        self.started = started
+        self.passed: dict[int, Clock] = {}
         self.count = 1
         self.used = 0
         self.through = ""
@@ -117,11 +125,12 @@ class Order:
         self._numbers = itertools.count()
         self._members: weakref.WeakValueDictionary[int, Member] = weakref.WeakValueDictionary()
         # By identity, as a token may compare as it likes; whether perhaps only -> token -> what was told by it.
+        self._passed: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()  # by whom, of each lock
         self._tokens: dict[bool, dict[int, tuple[weakref.ref[Any], Message]]] = {False: {}, True: {}}
 
-    def begin(self, name: str) -> None:
-        """Says that the calling thread's start was seen; what the starter told is to be received."""
-        self._local.name = name
+    def begin(self, name: str, started: tuple[str, ...] = ()) -> None:
+        """Says that the calling thread's start was seen, and where; what the starter told is to be received."""
+        self._local.name, self._local.started = name, started
 
     def member(self) -> Member:
         """The calling thread."""
@@ -130,7 +139,8 @@ class Order:
         except AttributeError:
             with self._lock:
                 number = next(self._numbers)
-                member = self._members[number] = Member(number, *self._who())
+                started = getattr(self._local, "started", ())
+                member = self._members[number] = Member(number, *self._who(), started)
             self._local.member = member
             return member
 
@@ -186,7 +196,9 @@ class Order:
 
     def sent(self, token: Any, perhaps: bool = False) -> None:
         """As :meth:`send`, for all who will get to know something by ``token``: an event, a future, a thread."""
-        told = self.send()
+        self._tell(token, self.send(), perhaps)
+
+    def _tell(self, token: Any, told: Message, perhaps: bool = False) -> None:
         tokens, number = self._tokens[perhaps], id(token)
         with self._lock:
             known = tokens.get(number)
@@ -194,8 +206,16 @@ class Order:
                 tokens[number] = weakref.ref(token, lambda gone: tokens.pop(number, None)), told
             elif known[1] is not told:  # new clocks: another thread may be reading the old ones
                 both = [{**before, **_later(now, before)} for now, before in zip(told, known[1], strict=True)]
+                if len(both[0]) > _MANY:
+                    both = [{key: count for key, count in each.items() if key in self._members} for each in both]
                 same = told[0] is told[1] and known[1][0] is known[1][1]
                 tokens[number] = known[0], (both[0], both[0] if same else both[1])
+
+    def collect(self, token: Any, collector: Any) -> None:
+        """What was told by one token is told by another as well; the calling thread takes in nothing."""
+        known = self._tokens[False].get(id(token))
+        if known is not None:
+            self._tell(collector, known[1])
 
     def received(self, token: Any, perhaps: str = "") -> None:
         """Takes in what was told by ``token`` so far."""
@@ -212,6 +232,25 @@ class Order:
                 member.finish()
             past = {member.number: member.count - 1 for member in members}
         self.receive((past, past), through)
+
+    def left(self, lock: Any) -> None:
+        """The calling thread gives back a lock. That orders nothing; but see :meth:`was_passed`."""
+        me = self.member()
+        if me.used == me.count:
+            with self._lock:
+                me.finish()
+                self._passed[lock] = {**self._passed.get(lock, {}), me.number: me.count - 1}
+
+    def entered(self, lock: Any) -> None:
+        """The calling thread has got a lock."""
+        passed = self._passed.get(lock)
+        if passed is not None:
+            self.member().passed[lock.number] = passed
+
+    def was_passed(self, member: Member, count: int, locks: Iterable[int]) -> bool:
+        """Whether the calling thread has held one of these locks after a thread had given it back after an access."""
+        passed = self.member().passed
+        return any(passed[lock].get(member.number, 0) >= count for lock in locks if lock in passed)
 
     def _who(self) -> tuple[str, bool]:
         """The calling thread's name, and whether it came from where nobody watches. Makes no thread known to Python."""
@@ -279,6 +318,18 @@ def hear(token: Any) -> None:
     """The calling thread gets to know what was told by ``token``."""
     for order in _orders:
         order.received(token)
+
+
+def left(lock: Any) -> None:
+    """The calling thread is about to give back a lock."""
+    for order in _orders:
+        order.left(lock)
+
+
+def entered(lock: Any) -> None:
+    """The calling thread has got a lock."""
+    for order in _orders:
+        order.entered(lock)
 
 
 def perhaps_tell(token: Any) -> None:

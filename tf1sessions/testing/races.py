@@ -25,15 +25,14 @@ from collections.abc import Callable, Hashable, Iterable
 from types import CodeType, FrameType
 from typing import Any
 
-from tf1sessions.testing.frames import program_frames, told
+from tf1sessions.testing.frames import STACK, program_frames, told
 from tf1sessions.testing.locks import held_locks, opaque_locks
 from tf1sessions.testing.order import Member, Order
 from tf1sessions.testing.reports import Access, Kind, Report
 
-__all__ = ["Judge", "Place", "Seen"]
+__all__ = ["Judge", "Pair", "Place", "Seen"]
 
-#: How many frames of the program a stack shows, and how many names an access keeps. Arbitrary.
-_FRAMES = 8
+#: How many names an access keeps. Arbitrary.
 _NAMES = 3
 #: How many accesses from one line are kept. Arbitrary: more than most pools have threads.
 _KEPT = 32
@@ -59,6 +58,7 @@ class Seen:
         "member",
         "names",
         "place",
+        "reported",
         "shares",
         "stack",
         "times",
@@ -77,13 +77,14 @@ class Seen:
         self.shares = place.shares(action)
         self.what = what
         self.code: CodeType | None = frame and frame.f_code  # kept, so that its id stays its own
-        self.stack = tuple(map(told, frames[:_FRAMES]))
+        self.stack = tuple(map(told, frames[:STACK])) or tuple(f"{each}, which started it" for each in member.started)
         self.locks = locks | {-lock.number for lock in opaque if lock.mine}
         self.hidden = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []
         self.times = 0
         self.count = 0  # the thread's, at the last access
         self.version = 0  # the place's, when it was compared last
+        self.reported = False
         self.dropped = False  # whether the place does not keep it any more
 
 
@@ -94,17 +95,47 @@ class Place:
         told: How messages name it.
         conflict: See :data:`Conflict`.
         shares: Whether an action conflicts with none of those of which this is True.
+        lazily: Whether one who shares, and has held the lock of one who did not after that one, comes after it for
+            good: it looked whether there was something to do. (One who comes before it is another pair.)
     """
 
-    def __init__(self, told: str, conflict: Conflict, shares: Callable[[Any], bool] = lambda action: False) -> None:
+    def __init__(
+        self,
+        told: str,
+        conflict: Conflict,
+        shares: Callable[[Any], bool] = lambda action: False,
+        lazily: bool = False,
+    ) -> None:
         self.told = told
         self.conflict = conflict
         self.shares = shares
+        self.lazily = lazily
         self.seen: dict[int, dict[_Key, Seen]] = {}  # by the thread's number
         self.lines: dict[tuple[Hashable, int, int], deque[tuple[int, _Key]]] = {}
         self.touched = 0  # a new number for each access that others have not seen yet
         self.changed = 0  # ... of those that do not share
-        self.reports: dict[tuple[Any, ...], tuple[int, set[Any]]] = {}  # kind, threads -> index, pairs of lines
+        self.pairs: dict[tuple[Any, ...], Pair] = {}  # by kind and the names of the threads
+
+
+@dataclasses.dataclass(eq=False)
+class Pair:
+    """What becomes a report. Changed under the Judge's lock."""
+
+    kind: Kind
+    told: str
+    first: Seen
+    second: Seen
+    names: tuple[str, ...] = ()
+    note: str = ""
+    lines: set[Any] = dataclasses.field(default_factory=set)  # pairs of lines
+
+    def report(self) -> Report:
+        """With what is known by now."""
+        first, second = (
+            Access(seen.member.name, seen.what, seen.stack, self.names or tuple(seen.names), seen.times)
+            for seen in (self.first, self.second)
+        )
+        return Report(self.kind, self.told, first, second, max(0, len(self.lines) - 1), self.note)
 
 
 class Judge:
@@ -117,7 +148,7 @@ class Judge:
 
     Attributes:
         order: As given.
-        reports: What was found so far.
+        reports: What was found so far, in the words of now.
 
     Thread-safety: any thread may call any method. The lock is held while places get or lose accesses and reports are
     added; it is re-entrant, because an object that is collected meanwhile may close a session.
@@ -125,10 +156,16 @@ class Judge:
 
     def __init__(self, order: Order, ignore: Iterable[Kind] = (), changed: Callable[[], None] | None = None) -> None:
         self.order = order
-        self.reports: list[Report] = []
+        self._found: list[Pair] = []
+        self._told: dict[tuple[Any, ...], Pair] = {}  # by kind and lines
         self._ignored = frozenset(ignore)
         self._changed = changed or (lambda: None)
         self._lock = _thread.RLock()
+
+    @property
+    def reports(self) -> list[Report]:
+        with self._lock:
+            return [pair.report() for pair in self._found]
 
     def access(self, place: Place, action: Hashable, what: str, name: str = "", frame: FrameType | None = None) -> Seen:
         """The calling thread does something with a place.
@@ -151,6 +188,8 @@ class Judge:
             if not seen.names and seen.what != what:  # scopes were entered for it before
                 seen.what, seen.times = what, 0
             seen.names.append(name)
+            if seen.reported:
+                self._changed()
         if seen.what == what:
             seen.times += 1
         if seen.count != me.count:
@@ -213,22 +252,28 @@ class Judge:
         found = place.conflict(earlier.action, now.action)
         if found is None or earlier.locks & now.locks or self.order.is_before(earlier.member, earlier.count):
             return
+        if place.lazily and now.shares and self.order.was_passed(earlier.member, earlier.count, earlier.locks):
+            return
         kind, names = found
         kind, note = self._certainty(kind, earlier, now)
         if kind in self._ignored:
             return
-        pair = (kind, *sorted(_NUMBERS.sub("", each.member.name) for each in (earlier, now)))
+        threads = (kind, *sorted(_NUMBERS.sub("", each.member.name) for each in (earlier, now)))
         lines = frozenset((earlier.stack[:1], now.stack[:1]))
         with self._lock:
-            index, known = place.reports.setdefault(pair, (len(self.reports), set()))
-            if not known:
-                self.reports.append(Report(kind, place.told, _told(earlier, names), _told(now, names), note=note))
-            elif lines not in known:
-                self.reports[index] = dataclasses.replace(self.reports[index], others=len(known))
-            new = lines not in known
-            known.add(lines)
+            pair = place.pairs.get(threads)
+            if pair is None:
+                pair = place.pairs[threads] = self._add(Pair(kind, place.told, earlier, now, names, note))
+            new = lines not in pair.lines
+            pair.lines.add(lines)
         if new:
             self._changed()
+
+    def _add(self, pair: Pair) -> Pair:
+        with self._lock:
+            self._found.append(pair)
+            pair.first.reported = pair.second.reported = True
+        return pair
 
     def _certainty(self, kind: Kind, earlier: Seen, now: Seen) -> tuple[Kind, str]:
         """The kind, or that the order is not known, and why."""
@@ -242,14 +287,19 @@ class Judge:
             return Kind.UNKNOWN, f"Thread {now.member.name!r} may have waited for the other, by {through}."
         return kind, ""
 
-    def tell(self, kind: Kind, told: str, first: Seen, second: Seen) -> None:
-        """Adds what was found otherwise."""
-        if kind not in self._ignored:
-            report = Report(kind, told, _told(first), _told(second))
-            with self._lock:
-                self.reports.append(report)
-            self._changed()
+    def tell(self, kind: Kind, told: str, first: Seen, second: Seen) -> Pair | None:
+        """Adds what was found otherwise; None when it is ignored, or told of the same lines already."""
+        lines = kind, first.stack[:1], second.stack[:1]
+        with self._lock:
+            if kind in self._ignored or lines in self._told:
+                return None
+            pair = self._told[lines] = self._add(Pair(kind, told, first, second))
+        self._changed()
+        return pair
 
-
-def _told(seen: Seen, names: tuple[str, ...] = ()) -> Access:
-    return Access(seen.member.name, seen.what, seen.stack, names or tuple(seen.names), seen.times)
+    def take_back(self, pair: Pair) -> None:
+        """Removes what turned out to be none."""
+        with self._lock:
+            self._found.remove(pair)
+            del self._told[pair.kind, pair.first.stack[:1], pair.second.stack[:1]]
+        self._changed()

@@ -36,8 +36,8 @@ WHY = {
     Kind.CLOSED: "A session may be closed while another thread still runs it, which then ends with an error.",
     Kind.VARIABLE: "One run assigns a variable that another may read at the same time: the reader may get the value "
     "from before, from after, or of a variable that is not a resource a mixture of both.",
-    Kind.LEAK: "The default graph belongs to the thread that entered it. In another thread operations go to the graph "
-    "of the process, where nobody looks for them.",
+    Kind.LEAK: "The default graph belongs to the thread that entered it. In another thread operations go to a graph of "
+    "that thread's own, where nobody looks for them.",
     Kind.UNKNOWN: "Whether one waits for the other could not be seen.",
 }
 FIX = {

@@ -21,14 +21,17 @@ import asyncio
 import collections
 import concurrent.futures
 import contextlib
+import itertools
 import queue
+import socketserver
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from tf1sessions.testing import unseen
-from tf1sessions.testing.frames import asked_by_library
+from tf1sessions.testing.frames import STACK, asked_by_library, program_frames, told
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.order import Message, Order, hear, listening, orders, tell
 from tf1sessions.testing.patching import Patch, Switch
@@ -77,13 +80,18 @@ def _threads() -> Iterator[Patch]:
     thread = threading.Thread
     start, bootstrap, is_alive, join = thread.start, thread._bootstrap_inner, thread.is_alive, thread.join  # type: ignore[attr-defined]
 
+    started: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
     def new_start(self: Any) -> None:
-        tell(self)
+        if orders():
+            frames = itertools.islice(program_frames(sys._getframe(1)), STACK)
+            started[self] = tuple(map(told, frames))
+            tell(self)
         start(self)
 
     def new_bootstrap(self: Any) -> None:
         for order in orders():
-            order.begin(self.name)
+            order.begin(self.name, started.get(self, ()))
         hear(self)
         try:
             bootstrap(self)
@@ -92,18 +100,51 @@ def _threads() -> Iterator[Patch]:
 
     def new_is_alive(self: Any) -> bool:
         alive = is_alive(self)
-        if not alive:
+        if not alive and sys._getframe(1).f_globals.get("__name__") != "socketserver":
             hear(self)
         return alive
 
     def new_join(self: Any, timeout: float | None = None) -> None:
         join(self, timeout)
-        new_is_alive(self)
+        if not is_alive(self):
+            hear(self)
 
+    yield from _reaped_threads()
     yield thread, "start", new_start
     yield thread, "_bootstrap_inner", new_bootstrap
     yield thread, "is_alive", new_is_alive
     yield thread, "join", new_join
+
+
+class _Reaped:
+    """Stands for the threads that a server has forgotten."""
+
+
+def _reaped_threads() -> Iterator[Patch]:
+    """A server forgets threads that have ended at its next request, which may as well come before that end; not so its
+    own end, for which it waits for the others.
+    """
+    kind = getattr(socketserver, "_Threads", None)
+    if kind is None:
+        return
+    reap, join = kind.reap, kind.join
+
+    def new_reap(self: Any) -> None:
+        before = list(self)
+        reap(self)
+        if orders() and len(self) < len(before):
+            collector = vars(self).setdefault("_tf1sessions_reaped", _Reaped())
+            for thread in before:
+                for order in orders() if thread not in self else ():
+                    order.collect(thread, collector)
+
+    def new_join(self: Any) -> None:
+        join(self)
+        if "_tf1sessions_reaped" in vars(self):
+            hear(vars(self)["_tf1sessions_reaped"])
+
+    yield kind, "reap", new_reap
+    yield kind, "join", new_join
 
 
 def _events() -> Iterator[Patch]:
@@ -369,8 +410,28 @@ def _futures() -> Iterator[Patch]:
 
     for name in ("set_result", "set_exception", "cancel"):
         yield future, name, telling(getattr(future, name))
-    for name in ("result", "exception", "done", "add_done_callback"):
+    for name in ("result", "exception", "done"):
         yield future, name, hearing(getattr(future, name))
+    add, begin = future.add_done_callback, future.set_running_or_notify_cancel
+    heard = hearing(add)
+
+    def new_add(self: Any, function: Any) -> None:
+        """The function may be called at once. A library goes on as if it were called later, and so is no wiser."""
+        (add if asked_by_library() else heard)(self, function)
+
+    def new_init(self: Any) -> None:
+        make(self)
+        tell(self)
+
+    def new_begin(self: Any) -> Any:
+        """By the worker: whoever made the future has submitted the job, by whatever queue."""
+        hear(self)
+        return begin(self)
+
+    make = future.__init__
+    yield future, "__init__", new_init
+    yield future, "set_running_or_notify_cancel", new_begin
+    yield future, "add_done_callback", new_add
 
     wait, as_completed = concurrent.futures.wait, concurrent.futures.as_completed
 

@@ -13,18 +13,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls
-from tf1sessions.testing.frames import program_frame, program_frames
+from tf1sessions.testing.frames import is_library, program_frame, program_frames
 from tf1sessions.testing.locks import held_locks
-from tf1sessions.testing.order import Order
+from tf1sessions.testing.order import Order, hear, tell
 from tf1sessions.testing.patching import put
-from tf1sessions.testing.races import Judge, Place, Seen
+from tf1sessions.testing.races import Judge, Pair, Place, Seen
 from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.testing.synchronisation import watch
 
@@ -34,7 +36,7 @@ __all__ = ["GraphRaces", "graph_races", "watch_graphs"]
 _ROUNDS = 3
 #: How many requests are remembered of a graph, and of a session. Arbitrary: more than most programs have.
 _REMEMBERED = 1000
-_PROCESS = "the process's default graph"
+_PROCESS = "the process's default graph"  # TensorFlow gives each thread one; that of the main thread
 _COLLECTIONS = ("add_to_collection", "add_to_collections", "clear_collection")
 _CONTROL_INPUTS = ("_add_control_input", "_add_control_inputs", "_remove_all_control_inputs")
 _OPERATIONS = ("_update_input", "_set_attr", "_set_device")
@@ -112,9 +114,11 @@ class _GraphState:
     """What is known of a graph."""
 
     def __init__(self, told: str) -> None:
-        self.structure = Place(told, _structure, lambda action: action == "run")
+        self.structure = Place(told, _structure, lambda action: action == "run", lazily=True)
         self.runs = 0
         self.last_run: Seen | None = None
+        self.last_runs: dict[int, Seen] = {}  # by the thread's number
+        self.leak: tuple[int, Pair] | None = None  # the thread's number
         self.growth: dict[Any, _Growth] = {}  # line -> how operations came from it
         self.uses: dict[Any, tuple[Any, Any]] = {}  # what is run -> (variables it takes, it sets), what it is
 
@@ -156,7 +160,8 @@ class _Watch:
         self._graphs = _States()
         self._sessions = _States()
         self._starters: weakref.WeakKeyDictionary[threading.Thread, Seen] = weakref.WeakKeyDictionary()
-        self._local = threading.local()
+        self._local = _Local()
+        self._into_python, self._out_of_python = _Token(), _Token()
         self._undo: list[Callable[[], None]] = []
 
     @contextlib.contextmanager
@@ -166,6 +171,9 @@ class _Watch:
         changes: list[tuple[Any, str, str]] = [
             (graph, "name_scope", "enters a name scope"),
             (graph, "device", "enters a device scope"),
+            (graph, "colocate_with", "enters a colocation scope"),
+            (graph, "gradient_override_map", "overrides gradients"),
+            (graph, "_push_control_dependencies_controller", "enters control dependencies"),
             *((graph, name, "changes a collection") for name in _COLLECTIONS),
             *((operation, name, "changes control inputs") for name in _CONTROL_INPUTS),
             *((operation, name, "changes an operation") for name in _OPERATIONS),
@@ -176,10 +184,11 @@ class _Watch:
                 self._around(owner, name, functools.partial(self._will_change, what=what))
             self._seeds(graph)
             for kind in (private.session.BaseSession, calls.Session):
-                for name, watched in (("run", self._runs), ("close", self._closes)):
-                    if name in vars(kind):
-                        watched(kind, name)
+                self._runs(kind)
+                self._around(kind, "close", self._closes)
             self._calls(calls.CompiledCall)
+            if private.script_ops is not None:
+                self._python_functions(private.script_ops.FuncRegistry)
             self._around(threading.Thread, "start", self._starts)
             yield
         finally:
@@ -191,23 +200,23 @@ class _Watch:
     def _put(self, owner: Any, name: str, value: Any) -> None:
         self._undo.append(put(owner, name, value))
 
-    def _around(self, owner: Any, name: str, tell: Callable[..., None]) -> None:
+    def _around(self, owner: Any, name: str, note: Callable[..., None]) -> None:
         original = getattr(owner, name)
 
         @functools.wraps(original)
         def method(self: Any, *args: Any, **named: Any) -> Any:
-            tell(self, *args, **named)
+            note(self, *args, **named)
             return original(self, *args, **named)
 
         self._put(owner, name, method)
 
-    def _after(self, owner: Any, name: str, tell: Callable[..., None]) -> None:
+    def _after(self, owner: Any, name: str, note: Callable[..., None]) -> None:
         original = getattr(owner, name)
 
         @functools.wraps(original)
         def method(self: Any, *args: Any, **named: Any) -> Any:
             result = original(self, *args, **named)
-            tell(self, *args, **named)
+            note(self, *args, **named)
             return result
 
         self._put(owner, name, method)
@@ -225,7 +234,11 @@ class _Watch:
 
     def _state(self, graph: Any) -> _GraphState:
         def make() -> _GraphState:
-            return _GraphState(_PROCESS if graph is _global_graph() else f"graph {id(graph):#x}")
+            if graph is not _own_graph():
+                return _GraphState(f"graph {id(graph):#x}")
+            thread = threading.current_thread()
+            mine = f"the default graph of thread {thread.name!r}"
+            return _GraphState(_PROCESS if thread is threading.main_thread() else mine)
 
         state: _GraphState = self._graphs.of(graph, make)
         return state
@@ -241,7 +254,7 @@ class _Watch:
         seen = self._judge.access(state.structure, "write", what, name, frame)
         if name:
             self._grows(state, seen, frame)
-            self._leaks(state, seen)
+            self._leaks(graph, state, seen)
 
     def _made(self, graph: Any, operation: Any, *args: Any, **named: Any) -> None:
         self._changed(graph, "adds operations", operation.name)
@@ -255,23 +268,27 @@ class _Watch:
             at.runs = state.runs
             way = tuple((each.f_code, each.f_lineno) for each in program_frames(frame))
             rounds = at.rounds[way] = at.rounds.get(way, 0) + 1
-            if rounds == _ROUNDS and state.last_run is not None:
-                self._judge.tell(Kind.GROWTH, state.structure.told, state.last_run, seen)
+            last_run = state.last_runs.get(seen.member.number, state.last_run)
+            if rounds == _ROUNDS and last_run is not None:
+                self._judge.tell(Kind.GROWTH, state.structure.told, last_run, seen)
 
-    def _leaks(self, state: _GraphState, seen: Seen) -> None:
-        if not self._starters or state.structure.told is not _PROCESS or private.ops._default_graph_stack.stack:
+    def _leaks(self, graph: Any, state: _GraphState, seen: Seen) -> None:
+        if not self._starters or private.ops._default_graph_stack.stack or graph is not _own_graph():
             return
-        starter = self._starters.get(threading.current_thread())
+        starter = self._starters.pop(threading.current_thread(), None)
         if starter is not None:
-            del self._starters[threading.current_thread()]
-            self._judge.tell(Kind.LEAK, state.structure.told, starter, seen)
+            pair = self._judge.tell(Kind.LEAK, state.structure.told, starter, seen)
+            if pair is not None:
+                state.leak = seen.member.number, pair
 
     def _starts(self, thread: Any, *args: Any, **named: Any) -> None:
-        stack = private.ops._default_graph_stack.stack
-        if stack and stack[-1] is not _global_graph():
+        stack, own = private.ops._default_graph_stack.stack, _own_graph()
+        if own is not None:
+            self._state(own)  # named here: other threads do not know whose it is
+        if any(graph is not own for graph in stack[-1:]) or (own is not None and own.get_operations()):
             place = Place("", _openness)
-            seen = self._judge.access(place, "start", "starts a thread with another default graph", "", program_frame())
-            self._starters[thread] = seen
+            what = "starts a thread with another default graph"
+            self._starters[thread] = self._judge.access(place, "start", what, "", program_frame())
 
     # -- sessions -----------------------------------------------------------------------------------------------------
 
@@ -279,64 +296,108 @@ class _Watch:
         state: _SessionState = self._sessions.of(session, lambda: _SessionState(f"session {id(session):#x}"))
         return state
 
-    def _runs(self, owner: Any, name: str) -> None:
-        original = getattr(owner, name)
-        watch = self
+    def _run(self, session: Any, fetches: Any, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """Calls what runs a session, and tells of it unless that is told already."""
+        local = self._local
+        if local.inside:
+            return original(*args, **named)
+        local.inside = True
+        # What TensorFlow calls in threads of its own comes after what was before the run, and before what is after it.
+        calls_python = hasattr(session.graph, "_py_funcs_used_in_graph")
+        if calls_python:
+            tell(self._into_python)
+        try:
+            return original(*args, **named)
+        finally:
+            local.inside = False
+            if calls_python:
+                hear(self._out_of_python)
+            self._ran(session, fetches)
 
-        @functools.wraps(original)
-        def run(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
-            if getattr(watch._local, "inside", False):
-                return original(self, fetches, *args, **named)
-            watch._local.inside = True
-            try:
-                return original(self, fetches, *args, **named)
-            finally:
-                watch._local.inside = False
-                watch._ran(self, fetches)
+    def _runs(self, owner: Any) -> None:
+        watch, run, make = self, owner.run, owner.make_callable
 
-        self._put(owner, name, run)
+        def new_run(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
+            return watch._run(self, fetches, run, self, fetches, *args, **named)
+
+        def new_make(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
+            return functools.partial(watch._run, self, fetches, make(self, fetches, *args, **named))
+
+        for name, method in (("run", new_run), ("make_callable", new_make)):
+            if name in vars(owner):
+                self._put(owner, name, method)
 
     def _calls(self, owner: Any) -> None:
-        original = owner.__call__
-        watch = self
+        watch, call = self, owner.__call__
 
-        @functools.wraps(original)
-        def call(self: Any, *values: Any) -> Any:
+        def new_call(self: Any, *values: Any) -> Any:
+            return watch._run(self._session, self._fetches, call, self, *values)
+
+        self._put(owner, "__call__", new_call)
+
+    def _python_functions(self, owner: Any) -> None:
+        watch, call = self, owner.__call__
+
+        def new_call(self: Any, *args: Any, **named: Any) -> Any:
+            inside, watch._local.inside = watch._local.inside, False
+            hear(watch._into_python)
             try:
-                return original(self, *values)
+                return call(self, *args, **named)
             finally:
-                watch._ran(self._session, self._fetches)
+                tell(watch._out_of_python)
+                watch._local.inside = inside
 
-        self._put(owner, "__call__", call)
+        self._put(owner, "__call__", new_call)
 
     def _ran(self, session: Any, fetches: Any) -> None:
         judge, graph, frame = self._judge, session.graph, program_frame()
         state, own = self._state(graph), self._session(session)
         state.runs += 1
+        number = judge.order.member().number
         line = (id(frame.f_code), frame.f_lineno) if frame is not None else None
-        key = judge.order.member().number, line, held_locks(), _key(fetches)
+        key = number, line, held_locks(), _key(fetches)
         accesses = own.runs.get(key)
-        if accesses is not None and judge.again(accesses):
-            state.last_run = accesses[0]
-            return
-        state.last_run = judge.access(state.structure, "run", "runs the graph", "", frame)
-        accesses = [state.last_run, judge.access(own.openness, "run", "runs the session", "", frame)]
+        if accesses is None or not judge.again(accesses):
+            accesses = own.runs[key] = self._access(state, own, fetches, graph, frame)
+            if len(own.runs) > _REMEMBERED:
+                own.runs.clear()
+        state.last_run = state.last_runs[number] = accesses[0]
+        if len(state.last_runs) > _REMEMBERED:
+            state.last_runs.clear()
+        if state.leak is not None and state.leak[0] == number:  # it was meant to be the thread's own
+            judge.take_back(state.leak[1])
+            state.leak = None
+
+    def _access(self, state: _GraphState, own: _SessionState, fetches: Any, graph: Any, frame: Any) -> list[Seen]:
+        accesses = [
+            self._judge.access(state.structure, "run", "runs the graph", "", frame),
+            self._judge.access(own.openness, "run", "runs the session", "", frame),
+        ]
         uses = _uses(graph, fetches, state.uses)
         if uses[0] or uses[1]:
             what = "assigns variables" if uses[1] else "reads variables"
-            accesses.append(judge.access(own.variables, uses, what, "", frame))
-        if len(own.runs) > _REMEMBERED:
-            own.runs.clear()
-        own.runs[key] = accesses
+            accesses.append(self._judge.access(own.variables, uses, what, "", frame))
+        return accesses
 
-    def _closes(self, owner: Any, name: str) -> None:
-        def tell(session: Any) -> None:
-            self._judge.access(self._session(session).openness, "close", "closes the session", "", program_frame())
+    def _closes(self, session: Any) -> None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and is_library(frame.f_code.co_filename):
+            if frame.f_code.co_name == "__del__":
+                return  # nobody has it any more who could run it
+            frame = frame.f_back
+        self._judge.access(self._session(session).openness, "close", "closes the session", "", frame)
 
-        self._around(owner, name, tell)
+
+class _Local(threading.local):
+    inside = False  # whether the thread is in a run that will be told
 
 
-def _global_graph() -> Any:
+class _Token:
+    """What is told by it comes before what hears of it."""
+
+
+def _own_graph() -> Any:
+    """The default graph of the calling thread where it has entered none; None until it is used."""
     return private.ops._default_graph_stack._global_default_graph
 
 
