@@ -80,6 +80,9 @@ def check_threads_that_end() -> None:
         timer.start()
         timer.cancel()
         _thread.start_new_thread(time.sleep, (0.1,))
+        frames: list[Any] = []  # as those have who keep an error
+        endings.append(frames.clear)
+        _thread.start_new_thread(lambda: frames.extend([sys._getframe(), sys._getframe(1)]), ())
         with pytest.raises(TypeError):
             _thread.start_new_thread(None, ())  # type: ignore[arg-type]
 
@@ -132,7 +135,10 @@ def check_executors_that_end() -> None:
     def program() -> None:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(str, range(4)))
-        concurrent.futures.ThreadPoolExecutor(2).submit(str, 1).result(DEADLINE)  # garbage at the end
+        garbage: Any = concurrent.futures.ThreadPoolExecutor(2)
+        garbage.itself = garbage
+        garbage.submit(str, 1).result(DEADLINE)
+        del garbage
         with concurrent.futures.ProcessPoolExecutor(1, mp_context=FORK) as processes:
             assert processes.submit(str, 1).result(DEADLINE) == "1"
         with FORK.Pool(1) as workers:
@@ -162,7 +168,7 @@ def check_an_older_thread_of_the_program_may_start_threads() -> None:
 
     def serve() -> None:
         go.wait(DEADLINE)
-        start(lambda: stop.wait(DEADLINE))
+        start(stop.wait)
         gone.set()
 
     (server,) = start(serve)
