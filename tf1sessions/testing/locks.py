@@ -24,6 +24,7 @@ from tf1sessions.testing.order import entered, hear, left, tell
 from tf1sessions.testing.patching import Patch, Switch
 
 __all__ = [
+    "Exclusive",
     "OpaqueLock",
     "Permit",
     "WatchedLock",
@@ -79,6 +80,27 @@ def held_locks() -> frozenset[int]:
         return _NONE
     me = _thread.get_ident()
     return frozenset([number for number, each in held.items() if each.owner == me])
+
+
+class Exclusive:
+    """What threads do one at a time, in blocks: as if a lock were held there."""
+
+    def __init__(self) -> None:
+        self.owner: int | None = None
+        self.number = new_number()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """The calling thread is in such a block; it may be within another of its own."""
+        before, self.owner = self.owner, _thread.get_ident()
+        entered(self)
+        takes(self)
+        try:
+            yield
+        finally:
+            if before is None:
+                left(self)
+            self.owner = before
 
 
 class WatchedLock:

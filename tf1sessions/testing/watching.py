@@ -21,9 +21,9 @@ from types import FrameType
 from typing import Any
 
 from tf1sessions.runtime import private, tf
-from tf1sessions.sessions import calls
+from tf1sessions.sessions import calls, graphs
 from tf1sessions.testing.frames import is_library, program_frame, program_frames
-from tf1sessions.testing.locks import held_locks
+from tf1sessions.testing.locks import Exclusive, held_locks
 from tf1sessions.testing.order import Order, hear, tell
 from tf1sessions.testing.patching import put
 from tf1sessions.testing.races import Judge, Pair, Place, Seen
@@ -189,6 +189,7 @@ class _Watch:
             self._calls(calls.CompiledCall)
             if private.script_ops is not None:
                 self._python_functions(private.script_ops.FuncRegistry)
+            self._building(graphs.Ownership)
             self._around(threading.Thread, "start", self._starts)
             yield
         finally:
@@ -280,6 +281,18 @@ class _Watch:
             pair = self._judge.tell(Kind.LEAK, state.structure.told, starter, seen)
             if pair is not None:
                 state.leak = seen.member.number, pair
+
+    def _building(self, owner: Any) -> None:
+        """Threads that build a GraphSession's graph in turns hold a lock of ours, which is as good as one of theirs."""
+        building = owner.building
+        turns: weakref.WeakKeyDictionary[Any, Exclusive] = weakref.WeakKeyDictionary()
+
+        @contextlib.contextmanager
+        def new_building(self: Any) -> Iterator[None]:
+            with building(self), turns.setdefault(self, Exclusive()).held():
+                yield
+
+        self._put(owner, "building", new_building)
 
     def _starts(self, thread: Any, *args: Any, **named: Any) -> None:
         stack, own = private.ops._default_graph_stack.stack, _own_graph()

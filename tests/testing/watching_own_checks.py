@@ -1,0 +1,267 @@
+"""Programs that use tf1sessions' own pools, pipelines and helpers, watched; run by test_watching_own.py in one process.
+
+Used as they are meant to be, they order what threads do, though the locks inside of them do not.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Any
+
+import numpy as np
+
+import tf1sessions as t1
+from tf1sessions.pipelines.coordinator import Coordinator
+from tf1sessions.testing import graph_races
+from tf1sessions.testing.reports import Kind
+
+t1.enable_v1_behavior()
+tf: Any = t1.tf1
+DEADLINE = 60.0
+
+
+def kinds(program: Any) -> list[tuple[Kind, str, str]]:
+    with graph_races() as races:
+        program()
+    return [(report.kind, report.first.what, report.second.what) for report in races.reports]
+
+
+def in_threads(*functions: Any) -> None:
+    raised: list[BaseException] = []
+
+    def guarded(function: Any) -> None:
+        try:
+            function()
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(function,)) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE)
+        assert not thread.is_alive()
+    assert not raised, raised
+
+
+# -- ThreadSessionPool ------------------------------------------------------------------------------------------------
+
+
+def square(session: Any, value: float) -> float:
+    return float(session.run(tf.constant(value) ** 2))
+
+
+def check_jobs_of_a_pool() -> None:
+    def program() -> None:
+        with t1.ThreadSessionPool(3) as pool:
+            assert sorted(pool.map(square, [1.0, 2.0, 3.0, 4.0])) == [1.0, 4.0, 9.0, 16.0]
+
+    assert kinds(program) == []
+
+
+def check_a_pool_whose_graphs_are_built_once() -> None:
+    def build(session: Any) -> Any:
+        x = tf.placeholder(tf.float32, [])
+        return session.compile([x], x * 2.0)
+
+    def program() -> None:
+        with t1.ThreadSessionPool(2, initializer=build) as pool:
+            jobs = [pool.submit(lambda session, value: session.built(value), value) for value in range(6)]
+            assert [job.result(DEADLINE) for job in jobs] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+
+    assert kinds(program) == []
+
+
+def check_a_graph_that_goes_to_a_job_and_back() -> None:
+    """What is submitted comes after what was before, and before what follows its result."""
+
+    def add(session: Any, graph: Any) -> Any:
+        with graph.as_default():
+            return tf.constant(1.0)
+
+    def program() -> None:
+        graph = tf.Graph()
+        with t1.ThreadSessionPool(2) as pool:
+            for _ in range(3):
+                add(None, graph)
+                pool.submit(add, graph).result(DEADLINE)
+        with tf.Session(graph=graph) as session:
+            session.run(graph.get_operations()[-1].outputs[0])
+
+    assert kinds(program) == []
+
+
+def check_two_jobs_that_add_to_one_graph() -> None:
+    def program() -> None:
+        graph = tf.Graph()
+        meet = threading.Barrier(2)
+
+        def add(session: Any) -> None:
+            meet.wait(DEADLINE)  # in two workers
+            with graph.as_default():
+                tf.constant(1.0)
+
+        with t1.ThreadSessionPool(2) as pool:
+            for job in [pool.submit(add) for _ in range(2)]:
+                job.result(DEADLINE)
+
+    assert kinds(program) == [(Kind.CONSTRUCTION, "adds operations", "adds operations")]
+
+
+# -- GraphSession -----------------------------------------------------------------------------------------------------
+
+
+def check_a_session_that_threads_share() -> None:
+    def program() -> None:
+        with t1.GraphSession() as gs:
+            x = tf.placeholder(tf.float32, [])
+            y = x * 2.0
+            gs.seal()
+            call = gs.compile([x], y)
+            in_threads(*[lambda: (call(1.0), gs.run(y, {x: 2.0}))] * 4)
+
+    assert kinds(program) == []
+
+
+def check_a_session_that_is_handed_on() -> None:
+    """By a queue, with the right to build."""
+
+    def program() -> None:
+        line: queue.Queue[Any] = queue.Queue()
+
+        def work() -> None:
+            gs = line.get(timeout=DEADLINE)
+            with gs.building():
+                y = tf.constant(2.0)
+            gs.run(y)
+            gs.close()
+
+        def make() -> None:
+            gs = t1.GraphSession()
+            with gs.as_default():
+                gs.run(tf.constant(1.0))
+            line.put(gs)
+
+        in_threads(make, work)
+
+    assert kinds(program) == []
+
+
+def check_threads_that_build_in_turns() -> None:
+    def program() -> None:
+        gs = t1.GraphSession()
+
+        def build() -> None:
+            with gs.building():
+                tf.constant(1.0)
+
+        in_threads(build, build, build)
+        gs.close()
+
+    assert kinds(program) == []
+
+
+def check_a_thread_that_builds_while_another_runs() -> None:
+    def program() -> None:
+        gs = t1.GraphSession()
+        with gs.as_default():
+            y = tf.constant(1.0)
+
+        def build() -> None:
+            with gs.building():
+                tf.constant(2.0)
+
+        in_threads(lambda: gs.run(y), build)
+        gs.close()
+
+    ((kind, *what),) = kinds(program)
+    assert kind is Kind.MUTATION and sorted(what) == ["adds operations", "runs the graph"]
+
+
+# -- pipelines --------------------------------------------------------------------------------------------------------
+
+
+def check_a_pipeline() -> None:
+    def program() -> None:
+        with t1.GraphSession() as gs:
+            with t1.QueuePipeline(gs) as pipe:
+                numbers = pipe.queue("numbers", capacity=4, dtypes=[tf.float32], shapes=[()])
+                pipe.source(numbers, range(20), threads=2)
+                doubled = pipe.stage("double", lambda number: number * 2.0, numbers, threads=2)
+                sums = pipe.stage("python", lambda number: tf.py_func(lambda x: x, [number], tf.float32), doubled)
+                got = [float(each) for each in pipe.items(sums)]
+            assert sorted(got) == [2.0 * number for number in range(20)]
+            gs.run(tf.constant(1.0))
+
+    assert kinds(program) == []
+
+
+def check_a_batcher() -> None:
+    def program() -> None:
+        with t1.GraphSession() as gs:
+            x = tf.placeholder(tf.float32, [None, 2])
+            y = tf.reduce_sum(x, axis=1)
+            with t1.Batcher(gs, {"x": x}, {"y": y}) as batcher:
+                row = np.ones((1, 2), np.float32)
+                in_threads(*[lambda: [batcher(x=row) for _ in range(5)]] * 4)
+                batcher.submit(x=row).result(DEADLINE)
+            gs.run(tf.constant(1.0))  # nothing runs any more
+
+    assert kinds(program) == []
+
+
+def check_a_work_queue() -> None:
+    def program() -> None:
+        with t1.GraphSession() as gs:
+            x = tf.placeholder(tf.float32, [])
+            y = x * 2.0
+            with t1.WorkQueue(gs, workers=3) as work:
+                items = [work.submit(y, {x: float(number)}) for number in range(12)]
+                assert [float(item.result(DEADLINE)) for item in items] == [2.0 * number for number in range(12)]
+            gs.run(tf.constant(1.0))
+
+    assert kinds(program) == []
+
+
+def check_results_of_a_work_queue() -> None:
+    """Each run is over when its result is there, also while the queue is open."""
+
+    def program() -> None:
+        with t1.GraphSession() as gs, t1.WorkQueue(gs, workers=2) as work:
+            for number in range(3):
+                work.submit(tf.constant(float(number), name=f"number{number}")).result(DEADLINE)
+
+    assert [kind for kind, *_ in kinds(program) if kind is not Kind.GROWTH] == []
+
+
+def check_a_coordinator() -> None:
+    def program() -> None:
+        with tf.Graph().as_default(), t1.Session() as session:
+            line = tf.FIFOQueue(8, [tf.float32], shapes=[()])
+            runner = tf.train.QueueRunner(line, [line.enqueue(1.0)] * 2)
+            item = line.dequeue()
+            coordinator = Coordinator()
+            threads = runner.create_threads(session, coordinator, start=True)
+            for _ in range(10):
+                session.run(item)
+            coordinator.request_stop()
+            session.run(runner.cancel_op)
+            coordinator.join(threads)
+            session.run(tf.constant(1.0))  # nothing runs any more
+
+    assert kinds(program) == []
+
+
+def check_a_model_that_requests_share() -> None:
+    def program() -> None:
+        with t1.GraphSession() as gs:
+            x = tf.placeholder(tf.float32, [None])
+            y = x + 1.0
+            gs.seal()
+            call = gs.compile([x], y)
+            with t1.ThreadSessionPool(2) as pool:  # whose jobs use another session than their own
+                jobs = [pool.submit(lambda session: call([1.0])) for _ in range(4)]
+                assert [job.result(DEADLINE).tolist() for job in jobs] == [[2.0]] * 4
+
+    assert kinds(program) == []
