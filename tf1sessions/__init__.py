@@ -365,6 +365,7 @@ below, and there are no circles::
       old_graphs.py      graphs that TF1 wrote
       libraries.py       libraries written for TensorFlow 2
       members.py         methods that classes had
+      legacy_tests.py    what tf.test had otherwise
       mnist.py           tensorflow.examples.tutorials.mnist
       mnist_data.py      ... its input_data: MNIST in batches
       mnist_model.py     ... its mnist: the network of the tutorials

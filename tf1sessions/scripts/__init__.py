@@ -13,6 +13,7 @@ What runs where::
                                                     estimator_modules.py tensorflow.estimator
                                                     arguments.py     arguments that were dropped or moved
                                                     members.py       methods that were dropped
+                                                    legacy_tests.py  test classes
                                                     old_graphs.py    graphs that TF1 wrote
                                                     libraries.py     libraries written for TensorFlow 2
                                                     mnist.py         tensorflow.examples.tutorials.mnist, with

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-__all__ = ["NAMED_ONLY", "ORDERS", "RENAMED", "apply"]
+__all__ = ["NAMED_ONLY", "ORDERS", "RENAMED", "apply", "renamed"]
 
 _TENSOR_SCATTER = ("tensor", "indices", "updates", "name")
 
@@ -57,7 +57,7 @@ def apply(face: ModuleType) -> None:
     for path, order in ORDERS.items():
         _replace(face, path, functools.partial(_ordered, order=order))
     for path, names in RENAMED.items():
-        _replace(face, path, functools.partial(_renamed, names=names))
+        _replace(face, path, functools.partial(renamed, names=names))
     for path in NAMED_ONLY:
         _replace(face, path, _named_only)
 
@@ -82,7 +82,9 @@ def _ordered(original: Callable[..., Any], order: tuple[str, ...]) -> Callable[.
     return call
 
 
-def _renamed(original: Callable[..., Any], names: dict[str, str]) -> Callable[..., Any]:
+def renamed(original: Callable[..., Any], names: dict[str, str]) -> Callable[..., Any]:
+    """A function that takes arguments by 1.15's names: {1.15's: today's}."""
+
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         return original(*args, **{names.get(key, key): value for key, value in kwargs.items()})

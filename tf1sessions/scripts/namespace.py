@@ -23,7 +23,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from . import arguments, contrib_modules, estimator_modules, members, missing, moved, old_graphs
+from . import arguments, contrib_modules, estimator_modules, legacy_tests, members, missing, moved, old_graphs
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -107,6 +107,7 @@ def build(real: Any) -> ModuleType:
         _explain_missing(module, name)
     arguments.apply(face)
     members.apply(face)
+    legacy_tests.apply(face)
     moved.apply()
     old_graphs.apply(face)
     return face
