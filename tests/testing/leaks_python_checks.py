@@ -289,6 +289,12 @@ def check_a_subprocess() -> None:
     leak = one(program, "processes", "# this one", "program")
     assert leak.what.endswith(f"still runs: {' '.join(FOREVER)}")
 
+    def forgotten() -> None:
+        pid = subprocess.Popen(FOREVER).pid  # this one
+        endings.append(lambda: os.kill(pid, 9))
+
+    one(forgotten, "processes", "# this one", "forgotten")
+
 
 def check_a_process_of_multiprocessing() -> None:
     for method in ("fork", "spawn"):
@@ -363,10 +369,16 @@ def check_processes_that_end() -> None:
 def check_a_child_does_not_look_on() -> None:
     def program() -> None:
         ours, theirs = FORK.Pipe()
-        process = FORK.Process(target=lambda: theirs.send(len(leaks_makers.makers.now)))
+
+        def child() -> None:
+            theirs.send(len(leaks_makers.makers.now))
+            theirs.send([leak.what.count("more") for leak in found(lambda: start(wait_until_stopped()))])
+
+        process = FORK.Process(target=child)
         process.start()
         assert len(leaks_makers.makers.now) == 1
         assert ours.recv() == 0
+        assert ours.recv() == [0]  # it may look on by itself
         process.join(DEADLINE)
 
     clean(program)

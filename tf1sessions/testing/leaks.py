@@ -175,13 +175,16 @@ def no_leaks(*, allow: Iterable[LeakKind | str] = (), grace_secs: float = GRACE_
 
 def _told(left: Sequence[Made]) -> list[Leak]:
     """A leak for each thing; for several of one kind from one line one, that tells the first and how many there are."""
+    held = [made.thing() for made in left]  # so that it does not go while it is told
     groups: dict[tuple[LeakKind, str], list[Made]] = {}
     for made in left:
-        groups.setdefault((made.kind, made.claim.where), []).append(made)
+        if made.left():
+            groups.setdefault((made.kind, made.claim.where), []).append(made)
     found = []
     for (kind, where), group in groups.items():
         more = f"; and {len(group) - 1} more from this line" if len(group) > 1 else ""
         found.append(Leak(kind, group[0].told() + more, where, FIX[kind]))
+    del held
     return found
 
 

@@ -317,7 +317,12 @@ class _Mapping(Made):
 
 
 def _runs(pid: int) -> bool:
-    """Whether a child runs. One that has ended, and nobody has waited for, does not; it can still be waited for."""
+    """Whether a child runs. One that has ended, and nobody has waited for, does not; it can still be waited for.
+
+    False where there is no way to ask this: on macOS before Python 3.13.
+    """
+    if not hasattr(os, "waitid"):
+        return False
     try:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     except ChildProcessError:
@@ -354,6 +359,7 @@ class Notes:
         self.made: list[Made] = []
         self._owner_types = tuple(_owner_types)  # those that are noted from their beginning
         self._owners: weakref.WeakKeyDictionary[Any, Claim] = weakref.WeakKeyDictionary()
+        self._threads: weakref.WeakKeyDictionary[threading.Thread, Claim] = weakref.WeakKeyDictionary()
         self._home = (threading.get_ident(), threading.main_thread().ident)
         self._aside: list[int] = []
 
@@ -371,7 +377,9 @@ class Notes:
         """Notes what ``make()`` gives, if it is the program's."""
         claim = self._claim(found)
         if claim is not None:
-            self.made.append(make(claim))
+            self.made.append(made := make(claim))
+            if isinstance(made, _Thread):
+                self._threads[made.thing()] = claim
 
     def own(self, found: Origin, owner: Any) -> None:
         """Notes that an owner is made, which is new, therefore."""
@@ -393,9 +401,8 @@ class Notes:
         claim = None if found.place is None else Claim(found.place, found.packages)
         if ident not in self._home:
             thread = threading._active.get(ident)  # type: ignore[attr-defined]  # current_thread() may make one
-            for made in list(self.made) if thread is not None else ():
-                if made.thing() is thread:
-                    return claim or made.claim
+            if thread in self._threads:
+                return claim or self._threads[thread]
             if found.frame is None or _body_is_of_program(found.frame):
                 return None
         return claim
@@ -406,7 +413,7 @@ _local = threading.local()
 
 def take(make: Callable[[Claim], Made]) -> None:
     """Notes something with all who look on."""
-    if makers.now and not getattr(_local, "inside", False):
+    if makers.now and getattr(_local, "inside", 0) != os.getpid():
         makers.catch_up()
         found = origin()
         for notes in makers.now:
@@ -416,7 +423,7 @@ def take(make: Callable[[Claim], Made]) -> None:
 @contextlib.contextmanager
 def _as_one() -> Iterator[None]:
     """What is made by what this block makes is not noted by itself."""
-    before, _local.inside = getattr(_local, "inside", False), True
+    before, _local.inside = getattr(_local, "inside", 0), os.getpid()  # not in a child that is forked here
     try:
         yield
     finally:

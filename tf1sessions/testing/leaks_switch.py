@@ -55,11 +55,14 @@ class Observers(Generic[_Observer]):
         with self._lock:
             self.now = tuple(each for each in self.now if each is not observer)
             if not self.now:
-                self._waiting = []
-                if self._finder in sys.meta_path:
-                    sys.meta_path.remove(self._finder)
-                while self._undo:
-                    self._undo.pop()()
+                self._end()
+
+    def _end(self) -> None:
+        self._waiting = []
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+        while self._undo:
+            self._undo.pop()()
 
     def catch_up(self) -> None:
         """Patches the modules that have been imported since."""
@@ -75,7 +78,8 @@ class Observers(Generic[_Observer]):
                     self._undo += [put(*patch) for patch in late[1](module)]
 
     def _in_child(self) -> None:
-        self.now, self._waiting, self._lock = (), [], threading.RLock()
+        self.now, self._lock = (), threading.RLock()
+        self._end()
 
 
 def _imported(name: str) -> ModuleType | None:
