@@ -22,6 +22,7 @@ NAME = "tf1sessions"
 # Which rooms a room may import from, besides itself. Rooms that are not built yet are here with their rule.
 BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
+    "texts": (),
     "forks": ("errors",),
     "runtime": ("errors", "forks"),
     "sessions": ("errors", "forks", "runtime"),
@@ -32,13 +33,14 @@ BELOW: dict[str, tuple[str, ...]] = {
     "pools": ("errors", "forks", "runtime", "sessions", "pipelines", "models"),
     "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
     "doctor": ("", "errors", "forks", "runtime", "sessions", "pools", "scripts", "contrib"),
-    "porting": ("errors", "runtime", "sessions", "models", "scripts"),
+    "porting": ("errors", "texts", "runtime", "sessions", "models", "scripts"),
     "porting.source": ("errors",),
     "testing": ("errors", "runtime", "sessions", "pipelines", "models", "pools", "scripts"),
     # "" for the version, which the package itself has
     "cli": (
         "",
         "errors",
+        "texts",
         "runtime",
         "sessions",
         "pipelines",

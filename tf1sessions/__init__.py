@@ -4,6 +4,7 @@ General layout, a room for each thing that a user wants to do. A room imports fr
 below, and there are no circles::
 
     errors.py          the tree of exceptions
+    texts.py           reports as lines of text
     forks.py           tells a forked child that TensorFlow would hang in it
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
     sessions/          one graph, one session
@@ -527,6 +528,8 @@ below, and there are no circles::
 
 Importing this package imports neither TensorFlow nor numpy: a public name is fetched from its module when it is used
 first.
+
+PYTEST_DONT_REWRITE: under ``tf1sessions run -m pytest`` this module is there before pytest, which would warn of that.
 """
 
 from __future__ import annotations

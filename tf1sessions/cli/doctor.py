@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf1sessions.errors import PythonTwoError, ScriptUsageError
+from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
     from tf1sessions.doctor.findings import Finding
     from tf1sessions.doctor.machine import Facts
     from tf1sessions.doctor.source import Program
 
-__all__ = ["check_time_limit", "doctor", "printable"]
+__all__ = ["check_time_limit", "doctor"]
 
 _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
@@ -234,8 +235,3 @@ def _finding(finding: Finding) -> Iterator[Any]:
     lines += [("why: ", finding.why), ("fix: ", finding.fix)]
     for start, text in lines:
         yield Padding(Text.assemble((start, "bold"), printable(text)), (0, 0, 0, 2))
-
-
-def printable(text: str) -> str:
-    """A text without control characters: names come from files and processes, and must not steer the terminal."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

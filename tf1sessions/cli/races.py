@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.doctor import check_time_limit, printable
+from tf1sessions.cli.doctor import check_time_limit
 from tf1sessions.testing.reports import Kind, Report
+from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
     from tf1sessions.testing.runs import Found

@@ -8,10 +8,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Conversion", "Proof", "Signature", "Tensor", "Variable"]
+from tf1sessions import texts
 
-#: How many rows of a table are shown; to_dict() has them all.
-ROWS = 12
+__all__ = ["Conversion", "Proof", "Signature", "Tensor", "Variable"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,20 +119,20 @@ class Conversion:
 
     def lines(self, width: int = 100) -> Iterator[str]:
         """It as text, at most ``width`` columns wide where names allow. Titles are the lines that are not indented."""
-        yield _printable(f"{_short(self.source)}: {self.kind} -> {self.out}")
+        yield texts.printable(f"{_short(self.source)}: {self.kind} -> {self.out}")
         for signature in self.signatures:
             remark = " (guessed)" if signature.guessed else ""
             rows = [("from", each.name, each.dtype, _shape(each.shape), _remark(each)) for each in signature.inputs]
             rows += [("to", each.name, each.dtype, _shape(each.shape), _remark(each)) for each in signature.outputs]
-            yield from _section(f"Signature {signature.name}{remark}", _table(rows))
+            yield from _section(f"Signature {signature.name}{remark}", texts.table(rows))
         yield from _section("Functions", _columns(self.functions.items(), width))
         yield from _section(*self._told_variables())
-        yield from _section("Tables", _some(_table(list(self.tables.items()))))
-        yield from _section("Assets", _some(self.assets))
-        yield from _section("Made again", _wrapped(self._made_again(), width))
-        yield from _section("Left out", _wrapped(self.left_out, width))
-        yield from _section("Notes", _wrapped(self.notes, width))
-        yield from _section("Compared with TensorFlow 1", _wrapped(self._told_proof(), width))
+        yield from _section("Tables", texts.some(texts.table(list(self.tables.items()))))
+        yield from _section("Assets", texts.some(self.assets))
+        yield from _section("Made again", texts.wrapped(self._made_again(), width))
+        yield from _section("Left out", texts.wrapped(self.left_out, width))
+        yield from _section("Notes", texts.wrapped(self.notes, width))
+        yield from _section("Compared with TensorFlow 1", texts.wrapped(self._told_proof(), width))
         yield ""
         yield f"Written to {self.out}" if self.written else "Nothing was written: a dry run."
 
@@ -142,22 +141,22 @@ class Conversion:
         total = sum(each.bytes for each in self.variables)
         title = "Variables: none"
         if self.variables:
-            title = f"Variables: {len(self.variables):,}, {size(total)}; {len(trainable):,} of them trainable"
+            title = f"Variables: {len(self.variables):,}, {texts.size(total)}; {len(trainable):,} of them trainable"
         constants = sum(each.made_of == "constant" for each in self.variables)
         if constants:
             title += f"; {'all' if constants == len(self.variables) else f'{constants:,}'} were constants"
         rows = []
-        for each in sorted(self.variables, key=lambda each: (-each.bytes, each.name))[:ROWS]:
+        for each in sorted(self.variables, key=lambda each: (-each.bytes, each.name))[: texts.ROWS]:
             made_of = "joined of parts" if each.made_of == "parts" else ""
             remark = ", ".join(filter(None, ["" if each.trainable else "not trained", made_of]))
-            rows.append((each.name, each.dtype, _shape(each.shape), size(each.bytes), remark))
-        return title, _some(_table(rows), len(self.variables))
+            rows.append((each.name, each.dtype, _shape(each.shape), texts.size(each.bytes), remark))
+        return title, texts.some(texts.table(rows), len(self.variables))
 
     def _made_again(self) -> Iterator[str]:
         if self.loops:
-            yield f"{_number(len(self.loops), 'loop')} as tf.while_loop: {_listed(self.loops)}"
+            yield f"{texts.counted(len(self.loops), 'loop')} as tf.while_loop: {_listed(self.loops)}"
         if self.conditions:
-            yield f"{_number(self.conditions, 'condition')} as tf.cond"
+            yield f"{texts.counted(self.conditions, 'condition')} as tf.cond"
         if self.random:
             told = ", ".join(f"{op} {count}" for op, count in self.random.items())
             yield f"operations that draw random numbers, which they draw anew in each call: {told}"
@@ -180,19 +179,6 @@ def _short(path: str) -> str:
     return min(os.path.relpath(path), path, key=len) if os.path.isabs(path) else path
 
 
-def size(count: int) -> str:
-    """``1234567`` -> ``1.2 MB``."""
-    value, units = float(count), ["bytes", "kB", "MB", "GB", "TB"]
-    power = 0
-    while value >= 999.5 and power < len(units) - 1:
-        value, power = value / 1000, power + 1
-    return f"{value:.{1 if power and value < 9.95 else 0}f} {units[power]}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
 def _listed(names: Sequence[str], most: int = 6) -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
@@ -213,27 +199,7 @@ def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
     if rows:
         yield ""
         yield title
-        yield from (f"  {_printable(row)}" for row in rows)
-
-
-def _printable(text: str) -> str:
-    """A text without control characters: names come from the file, and must not steer the terminal."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    if not rows:
-        return []
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    return [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
-        for row in rows
-    ]
-
-
-def _some(rows: Sequence[str], total: int | None = None) -> list[str]:
-    more = (len(rows) if total is None else total) - ROWS
-    return [*rows[:ROWS], f"and {more:,} more"] if more > 0 else list(rows)
+        yield from (f"  {texts.printable(row)}" for row in rows)
 
 
 def _columns(rows: Iterable[tuple[str, str]], width: int) -> list[str]:
@@ -245,13 +211,3 @@ def _columns(rows: Iterable[tuple[str, str]], width: int) -> list[str]:
         lines = textwrap.wrap(text, max(20, width - 2 - left), break_on_hyphens=False)
         found += [f"{name if not number else '':{left}}{line}" for number, line in enumerate(lines)]
     return found
-
-
-def _wrapped(texts: Iterable[str], width: int) -> list[str]:
-    return [
-        line
-        for text in texts
-        for line in textwrap.wrap(
-            text, width - 2, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
-        )
-    ]

@@ -1,0 +1,66 @@
+"""Reports as lines of text: rows in columns, long texts over several lines, sizes. Pure functions."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+__all__ = ["ROWS", "amount", "counted", "printable", "size", "some", "table", "wrapped"]
+
+#: How many rows of a table are shown. Arbitrary.
+ROWS = 12
+
+
+def printable(text: str) -> str:
+    """A text without control characters: names come from files and processes, and must not steer the terminal."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows in columns; the last column is as wide as it is."""
+    if not rows:
+        return []
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in rows
+    ]
+
+
+def some(rows: Sequence[str], total: int | None = None) -> list[str]:
+    """The first rows, and how many more there are of all, or of a total."""
+    more = (len(rows) if total is None else total) - ROWS
+    return [*rows[:ROWS], f"and {more:,} more"] if more > 0 else list(rows)
+
+
+def wrapped(texts: Iterable[str], width: int) -> list[str]:
+    """Texts as a list, each over as many lines as it takes; a word that is longer than a line stays whole."""
+    return [
+        line
+        for text in texts
+        for line in textwrap.wrap(
+            text, width - 2, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        )
+    ]
+
+
+def counted(count: int, what: str) -> str:
+    """``1, "node"`` -> ``1 node``; ``2000, "node"`` -> ``2,000 nodes``."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def size(count: int) -> str:
+    """``1234567`` -> ``1.2 MB``."""
+    return _scaled(count, (" bytes", " kB", " MB", " GB", " TB"))
+
+
+def amount(count: int) -> str:
+    """``1234567`` -> ``1.2 million``."""
+    return _scaled(count, ("", " thousand", " million", " billion", " trillion", " quadrillion"))
+
+
+def _scaled(count: int, units: Sequence[str]) -> str:
+    value, power = float(count), 0
+    while value >= 999.5 and power < len(units) - 1:
+        value, power = value / 1000, power + 1
+    return f"{value:.{1 if power and value < 9.95 else 0}f}{units[power]}"
