@@ -10,22 +10,16 @@ process's memory at its highest, and the ratios. What is aimed at: at most twice
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import subprocess
-import sys
 import tempfile
+
+from children import by_turns, run
 
 # What all ways begin with. The checkpoint is like one of a trained network: matrices with two slots each, and biases.
 BEGIN = """
-import json, sys, time
 import numpy as np
 import tensorflow.compat.v1 as tf
 from tf1sessions.porting import checkpoints
-
-def memory():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
 
 folder = sys.argv[1]
 with tf.Graph().as_default(), tf.Session() as session:
@@ -61,13 +55,11 @@ def work():
 """,
 }
 END = """
-before, start = memory(), time.perf_counter()
+before = usage()
 work()
-seconds, after = time.perf_counter() - start, memory()
-print(json.dumps([seconds, after - before]))
+tell_since(before)
 """
 WRITE = """
-import sys
 import numpy as np
 from tf1sessions.porting import checkpoints
 
@@ -86,21 +78,15 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", WRITE, folder, str(options.megabytes)], check=True, capture_output=True)
-        for _ in range(options.rounds):
-            for way, code in WAYS.items():
-                done = subprocess.run(
-                    [sys.executable, "-c", BEGIN + code + END, folder], check=True, capture_output=True, text=True
-                )
-                found[way].append(json.loads(done.stdout.splitlines()[-1]))
+        run(WRITE, folder, str(options.megabytes))
+        found = by_turns({way: BEGIN + code + END for way, code in WAYS.items()}, options.rounds, folder)
     hand = [statistics.median(values) for values in zip(*found["by hand"], strict=True)]
     for way, rounds in found.items():
-        seconds, megabytes = (statistics.median(values) for values in zip(*rounds, strict=True))
+        seconds, _, megabytes = (statistics.median(values) for values in zip(*rounds, strict=True))
         print(
             f"{way:27} {seconds:6.2f} s ({seconds / hand[0]:.2f}x)   {megabytes:6.0f} MB more at most "
-            f"({megabytes / hand[1]:.2f}x)"
+            f"({megabytes / hand[2]:.2f}x)"
         )
 
 

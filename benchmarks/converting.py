@@ -12,12 +12,10 @@ grew at its highest, and the ratios. What is aimed at: at most twice the time an
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
+
+from children import by_turns, run
 
 SIZE = 1024
 
@@ -40,18 +38,15 @@ with open(f"{folder}/frozen.pb", "wb") as file:
 """
 
 BEGIN = """
-import json, resource, sys, time
+import shutil, tempfile
 import numpy as np
 import tensorflow as tf
 import tf1sessions as t1
 
-def usage():
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return time.perf_counter(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-source, out = sys.argv[1:]
 t1.porting.convert
 assert float(tf.constant(1.0) + 1.0) == 2.0
+out = tempfile.mkdtemp(dir=sys.argv[1])
+source = sys.argv[1] + "/{file}"
 before = usage()
 """
 READ_CHECKPOINT = """
@@ -78,21 +73,16 @@ found = t1.porting.convert(source, f"{out}/converted")
 assert list(found.proof.differences.values()) == [0.0], found.proof
 """
 END = """
-print(json.dumps([after - start for after, start in zip(usage(), before, strict=True)]))
+tell_since(before)
+shutil.rmtree(out)
 """
-WAYS = {
-    "checkpoint": {"by hand": READ_CHECKPOINT + SAVE, "convert()": CONVERT, "with proof": PROVE},
-    "frozen graph": {"by hand": READ_FROZEN + SAVE, "convert()": CONVERT, "with proof": PROVE},
-}
 FILES = {"checkpoint": "model.ckpt", "frozen graph": "frozen.pb"}
-
-
-def run(code: str, *args: str) -> str:
-    environment = {"TF_CPP_MIN_LOG_LEVEL": "3"} | dict(os.environ)
-    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, env=environment)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return done.stdout
+READS = {"checkpoint": READ_CHECKPOINT, "frozen graph": READ_FROZEN}
+WAYS = {
+    (kind, way): BEGIN.replace("{file}", file) + code + END
+    for kind, file in FILES.items()
+    for way, code in (("by hand", READS[kind] + SAVE), ("convert()", CONVERT), ("with proof", PROVE))
+}
 
 
 def main() -> None:
@@ -103,26 +93,19 @@ def main() -> None:
     layers = max(1, args.megabytes // 4)
     with tempfile.TemporaryDirectory() as folder:
         run(WRITE, folder, str(layers), str(SIZE))
-        found: dict[str, dict[str, list[list[float]]]] = {
-            kind: {way: [] for way in ways} for kind, ways in WAYS.items()
-        }
-        for _ in range(args.rounds):
-            for kind, ways in WAYS.items():
-                for way, code in ways.items():
-                    with tempfile.TemporaryDirectory(dir=folder) as out:
-                        said = run(BEGIN + code + END, os.path.join(folder, FILES[kind]), out)
-                    found[kind][way].append(json.loads(said.splitlines()[-1]))
+        found = by_turns(WAYS, args.rounds, folder)
     print(f"{layers * SIZE * SIZE * 4 / 2**20:.0f} MB in {layers} variables; medians of {args.rounds}")
     print(f"{'':25}{'seconds':>17}{'of the processor':>18}{'memory':>18}")
-    for kind, by_way in found.items():
-        hand = [statistics.median(values) for values in zip(*by_way["by hand"], strict=True)]
-        for way, rounds in by_way.items():
-            ours = [statistics.median(values) for values in zip(*rounds, strict=True)]
-            times = [f"{value / by:.2f}x" for value, by in zip(ours, hand, strict=True)]
-            print(
-                f"{kind:13} {way:11}{ours[0]:8.2f} s, {times[0]:>6}{ours[1]:9.2f} s, {times[1]:>6}"
-                f"{ours[2]:8.0f} MB, {times[2]:>6}"
-            )
+    for (kind, way), rounds in found.items():
+        ours, hand = (
+            [statistics.median(values) for values in zip(*each, strict=True)]
+            for each in (rounds, found[kind, "by hand"])
+        )
+        times = [f"{value / by:.2f}x" for value, by in zip(ours, hand, strict=True)]
+        print(
+            f"{kind:13} {way:11}{ours[0]:8.2f} s, {times[0]:>6}{ours[1]:9.2f} s, {times[1]:>6}"
+            f"{ours[2]:8.0f} MB, {times[2]:>6}"
+        )
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ weights in memory, a first answer at least four times as soon.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
+
+from children import by_turns, run
 
 SIZE = 1024
 
@@ -39,14 +38,9 @@ with open(path, "wb") as file:
 
 # What both ways begin with: TensorFlow is there, and a session has run.
 BEGIN = """
-import json, sys, time
 import numpy as np
 import tensorflow.compat.v1 as tf
 import tf1sessions as t1
-
-def memory():
-    with open("/proc/self/status") as status:
-        return {line.split(":")[0]: int(line.split()[1]) / 1024 for line in status if line.startswith(("Rss", "VmHWM"))}
 
 path, size = sys.argv[1], int(sys.argv[2])
 x = np.random.RandomState(1).randn(4, size).astype("f")
@@ -89,14 +83,6 @@ print(json.dumps(dict(first=first, grown=after["RssAnon"] - before["RssAnon"], h
 """
 
 
-def run(code: str, *args: str) -> str:
-    environment = {"TF_CPP_MIN_LOG_LEVEL": "3"} | dict(os.environ)
-    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, env=environment)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return done.stdout
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=100)
@@ -107,10 +93,8 @@ def main() -> None:
         path = os.path.join(folder, "frozen.pb")
         run(WRITE, path, str(layers), str(SIZE))
         weights = os.path.getsize(path) / 2**20
-        found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
-        for _ in range(args.rounds):
-            for way, code in WAYS.items():
-                found[way].append(json.loads(run(BEGIN + code + END, path, str(SIZE)).splitlines()[-1]))
+        ways = {way: BEGIN + code + END for way, code in WAYS.items()}
+        found = by_turns(ways, args.rounds, path, str(SIZE))
     print(f"a frozen graph of {weights:.0f} MB, {layers} layers; medians of {args.rounds} (lowest to highest)")
     print(f"{'':26}{'first answer':>24}{'memory':>20}{'highest':>10}{'later call':>24}")
     medians = {}
