@@ -326,6 +326,20 @@ def check_the_train_operation() -> None:
     assert "no operation 'nothing'" in raised(UsageError, lambda: module_of(dense, train="nothing"))
 
 
+def check_outputs_come_before_changes() -> None:
+    """Where nothing orders the two."""
+
+    def build(x: Any) -> Any:
+        w = v1.get_variable("w", initializer=np.float32([1.0, 2.0, 3.0]))
+        v1.group(w.assign_add(v1.reduce_mean(x, 0)), name="step")
+        return {"w": w * 1.0}
+
+    module = module_of(build, train="step")
+    ones = np.ones([2, 3], np.float32)
+    for taken in range(3):
+        np.testing.assert_array_equal(module.train(x=ones)["w"], np.float32([1.0, 2.0, 3.0]) + taken)
+
+
 # -- variables ---------------------------------------------------------------------------------------------------------
 
 
@@ -356,16 +370,69 @@ def check_partitioned_variables() -> None:
         again = loaded(module)(ids=tf.constant([0, 6, 3, 0]))
         np.testing.assert_allclose(again["rows"], results["rows"])
 
-    def training(ids: Any) -> Any:
-        loss = v1.reduce_sum(embedded(ids)["rows"] ** 2)
-        v1.train.GradientDescentOptimizer(0.1).minimize(loss)
-        return {"loss": loss}
 
-    message = raised(ConversionError, lambda: porting.function(training, inputs=specs, train=True).train(ids=[1]))
-    assert "partitions='kept'" in message
-    module = porting.function(training, inputs=specs, train=True, partitions="kept")
-    losses = [float(module.train(ids=[1, 5])["loss"]) for _ in range(3)]
-    assert losses[0] > losses[1] > losses[2]
+def partitioned(optimizer: Any, resource: bool) -> Callable[[Any], Any]:
+    """Trains parts of rows that are looked up, of columns, and of a vector."""
+
+    def build(ids: Any) -> Any:
+        with v1.variable_scope("", use_resource=resource, initializer=v1.random_uniform_initializer(seed=1)):
+            table = v1.get_variable("table", [7, 3], partitioner=v1.fixed_size_partitioner(3))
+            wide = v1.get_variable("wide", [3, 4], partitioner=v1.fixed_size_partitioner(2, axis=1))
+            long = v1.get_variable("long", [6], partitioner=v1.fixed_size_partitioner(2))
+            rows = v1.nn.embedding_lookup(table, ids, "div")
+            made = v1.tanh(v1.matmul(rows, v1.convert_to_tensor(wide)))
+            loss = v1.reduce_mean(made**2) + v1.reduce_sum(v1.convert_to_tensor(long) ** 2)
+            optimizer().minimize(loss)
+            return {"loss": loss}
+
+    return build
+
+
+TRAINED = {
+    "GradientDescent": lambda: v1.train.GradientDescentOptimizer(0.1),
+    "Nesterov": lambda: v1.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+    "Momentum": lambda: v1.train.MomentumOptimizer(0.1, 0.9),
+    "Adam": lambda: v1.train.AdamOptimizer(0.1),
+    "RMSProp": lambda: v1.train.RMSPropOptimizer(0.1, momentum=0.5),
+    "CenteredRMSProp": lambda: v1.train.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
+    "Adagrad": lambda: v1.train.AdagradOptimizer(0.1),
+    "Adadelta": lambda: v1.train.AdadeltaOptimizer(1.0),
+    "Ftrl": lambda: v1.train.FtrlOptimizer(
+        0.1, l1_regularization_strength=0.01, l2_shrinkage_regularization_strength=0.1
+    ),
+}
+
+
+def train_partitions(optimizer: Any, resource: bool) -> None:
+    """The joined variables, slots too, become what their parts become."""
+    build = partitioned(optimizer, resource)
+    options: dict[str, Any] = {"inputs": {"ids": tf.TensorSpec([None], tf.int32)}, "train": True}
+    kept, joined = (porting.function(build, partitions=way, **options) for way in ("kept", "joined"))
+    again = loaded(joined)
+    ids = tf.constant([1, 5, 1, 6])
+    for _ in range(4):
+        losses = [float(module.train(ids=ids)["loss"]) for module in (kept, joined, again)]
+        np.testing.assert_allclose(losses[1:], losses[:1] * 2, **CLOSE)
+    for name, variable in joined.by_name.items():
+        whole, _, slot = name.partition("/")
+        parts = [kept.by_name.get(f"{whole}/part_{number}" + f"/{slot}" * bool(slot)) for number in range(3)]
+        expected = [part for part in parts if part is not None] or [kept.by_name[name][..., None]]
+        axis = int(whole == "wide")
+        np.testing.assert_allclose(variable, np.concatenate(expected, axis).reshape(variable.shape), **CLOSE)
+        np.testing.assert_array_equal(again.by_name[name], variable)
+
+
+for _optimizer, _make in TRAINED.items():
+    _check = lambda make=_make, name=_optimizer: train_partitions(make, name in ("Momentum", "Adam", "Ftrl"))  # noqa: E731
+    setattr(sys.modules[__name__], f"check_joined_partitions_{_optimizer}", _check)
+
+
+def check_partitions_that_cannot_be_trained() -> None:
+    build = partitioned(lambda: v1.train.ProximalAdagradOptimizer(0.1), False)
+    options: dict[str, Any] = {"inputs": {"ids": tf.TensorSpec([None], tf.int32)}, "train": True}
+    message = raised(ConversionError, lambda: porting.function(build, **options))
+    assert "ApplyProximalAdagrad" in message and "partitions='kept'" in message
+    assert porting.function(build, partitions="kept", **options).train(ids=[1])["loss"] > 0
 
 
 def check_variables_shared_by_name() -> None:

@@ -29,12 +29,12 @@ def inference(record: Record, source: str | None = None) -> porting.GraphModule:
     return porting.function(source or _source(record), inputs=record.inputs, outputs=record.outputs)
 
 
-def training(record: Record) -> porting.GraphModule:
+def training(record: Record, partitions: str = "kept") -> porting.GraphModule:
     """A module whose outputs are the losses, with a step ``train_0``, ``train_1``, ... for each."""
     return porting.function(
         _source(record),
         inputs={name: f"{name}:0" for name in record.batches[0]},
         outputs={f"loss_{index}": name for index, name in enumerate(record.losses)},
         train={f"train_{index}": name for index, name in enumerate(record.trains)},
-        partitions="kept",  # an optimizer of TensorFlow 1 changes each part
+        partitions=partitions,
     )

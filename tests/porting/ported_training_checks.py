@@ -31,6 +31,22 @@ def learn(record: Record) -> None:
         compare(module.by_name[name], value, f"{record.name}: {name} at the end")
 
 
+def check_joined_partitions() -> None:
+    """One variable for the parts that 1.15.5 trained, and one for their slots; by rows and by columns."""
+    record = record_of("partitioned")
+    module = training(record, partitions="joined")
+    kept = training(record)
+    for batch, losses in zip(record.batches, record.curve, strict=True):
+        compare([float(module.steps["train_0"](batch)["loss_0"])], losses, "the losses of joined partitions")
+        kept.steps["train_0"](batch)
+    assert {"wide", "wide/Ftrl", "wide/Ftrl_1", "table", "table/Ftrl", "table/Ftrl_1"} <= {*module.by_name}
+    for name, axis in (("wide", 1), ("wide/Ftrl", 1), ("table/Ftrl_1", 0)):
+        whole, _, slot = name.partition("/")
+        parts = [f"{whole}/part_{number}" + f"/{slot}" * bool(slot) for number in range(3)]
+        joined = tf.concat([kept.by_name[part] for part in parts if part in kept.by_name], axis)
+        compare(module.by_name[name], joined.numpy(), name)
+
+
 def compare_gradients(record: Record, module: Any) -> None:
     first = {name: tf.constant(value) for name, value in record.batches[0].items()}
     for index, gradients in enumerate(record.gradients):

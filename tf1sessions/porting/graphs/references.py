@@ -176,13 +176,6 @@ def make_change(node: Any, values: Sequence[Any], attributes: dict[str, Any], wh
     Raises:
         ConversionError: There is no such counterpart.
     """
-    if any(isinstance(value, Reference) and value.part is not None for value in values):
-        raise ConversionError(
-            f"node {node.name!r}, a {node.op}, changes one part of a variable that was joined",
-            where=where,
-            next_step="Keep partitioned variables in parts: porting.function(..., partitions='kept').",
-            nodes=(node.name,),
-        )
     if node.op == "CountUpTo" and isinstance(values[0], Reference):
         return _count_up_to(values[0], node.attr["limit"].i)
     old = private.op_def_registry.get(node.op)

@@ -28,6 +28,7 @@ from tf1sessions.porting.graphs.counters import counters
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.local_lists import LocalLists
+from tf1sessions.porting.graphs.partitions import change_parts
 from tf1sessions.porting.graphs.references import (
     HANDLES,
     PART_READS,
@@ -203,7 +204,7 @@ class Replay:
 
     def _build(self, env: Env, wanted: Iterable[Key]) -> None:
         """Makes what is wanted and what it needs, in the context of ``env``. Without recursion: graphs are deep."""
-        waiting = list(wanted)
+        waiting = list(wanted)[::-1]  # the first one first: outputs before what changes variables
         begun: set[Key] = set()
         while waiting:
             key = waiting[-1]
@@ -316,7 +317,10 @@ class Replay:
                     value if argument.is_ref or argument.type == tf.resource.as_datatype_enum else _value(value)
                     for value, argument in zip(values, taken, strict=True)
                 ]
-                made, outputs = make_change(node, values, attributes, self._where)
+                if any(isinstance(value, Reference) and value.part is not None for value in values):
+                    made, outputs = change_parts(node, values, self._where)
+                else:
+                    made, outputs = make_change(node, values, attributes, self._where)
             else:
                 values = [_value(value) for value in values]
                 if inlined:
