@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from leaks_support import DEADLINE, clean, endings, found, kinds, one
+from leaks_support import DEADLINE, clean, endings, found, kinds, one, source_of
 
 from tf1sessions.testing.leaks import Leak, LeakWatch
 
@@ -155,12 +155,28 @@ def check_sessions_that_are_closed() -> None:
             ours.run(tf.constant(1.0))
         with ThreadSessionPool(2) as pool:
             assert list(pool.map(lambda session, value: value, range(4))) == [0, 1, 2, 3]
-        with graph(), tempfile.TemporaryDirectory() as folder:
-            step = tf.train.get_or_create_global_step()
-            with tf.train.MonitoredTrainingSession(checkpoint_dir=folder) as monitored:  # TensorFlow keeps its writer
-                monitored.run(step)
 
     clean(program)
+
+
+def check_what_tensorflow_keeps() -> None:
+    def program() -> None:
+        with graph(), tempfile.TemporaryDirectory() as folder:
+            step = tf.train.get_or_create_global_step()
+            with tf.train.MonitoredTrainingSession(checkpoint_dir=folder) as monitored:
+                monitored.run(step)
+        assert any(thread.name == "EventLoggerThread" for thread in threading.enumerate())
+
+    clean(program)
+    gc.freeze()  # as a preloaded process has it
+    clean(program)
+
+    def own() -> None:
+        with graph(), tempfile.TemporaryDirectory() as folder:
+            writer = tf.summary.FileWriter(folder)  # this one
+            endings.append(writer.close)
+
+    one(own, "threads", "# this one", "own")
 
 
 def check_sessions_that_were_there_before() -> None:
@@ -347,6 +363,15 @@ def check_queue_runners() -> None:
     leak = leaks["queue runners"]
     assert "'QueueRunnerThread-fifo_queue" in leak.what and leak.what.endswith("; and 1 more from this line"), leak
     assert f"{__file__}:" in leak.where and leak.where.endswith("program"), leak
+
+    def alone() -> None:
+        with graph():
+            runner = tf.train.QueueRunner(made := queue(), [made.enqueue(1.0)])
+            session = tf.Session()
+            endings.append(session.close)
+            runner.create_threads(session, start=True)  # this one
+
+    assert [leak.kind.value for leak in found(alone) if "# this" in source_of(leak)] == ["queue runners"]
 
     def looper() -> None:
         coordinator = tf.train.Coordinator()

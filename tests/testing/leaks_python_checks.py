@@ -25,6 +25,7 @@ from leaks_support import DEADLINE, clean, end_all, endings, found, kinds, one
 from tf1sessions.errors import UsageError
 from tf1sessions.testing import leaks_makers
 from tf1sessions.testing.leaks import KINDS, LeakKind, LeakWatch, no_leaks
+from tf1sessions.testing.leaks_switch import Observers
 
 FORK = multiprocessing.get_context("fork")
 FOREVER = [sys.executable, "-c", "import time; time.sleep(100)"]
@@ -565,6 +566,21 @@ def check_wrong_use() -> None:
     watch.cancel()
     watch.cancel()
     assert leaks_makers.makers.now == ()
+
+
+def check_modules_that_come_late() -> None:
+    observers: Observers[object] = Observers([("colorsys", lambda module: [(module, "ONE_THIRD", 1)])])
+    one_of_them = observers.add(object)
+    other = observers.add(object)
+    assert "colorsys" not in sys.modules
+    import colorsys
+    import sched
+
+    assert colorsys.ONE_THIRD == 1 and sched, "the next import shows that the one before has ended"
+    observers.remove(one_of_them)
+    assert observers.now == (other,) and colorsys.ONE_THIRD == 1
+    observers.remove(other)
+    assert colorsys.ONE_THIRD == 1 / 3
 
 
 def check_tensorflow_was_not_imported() -> None:

@@ -41,14 +41,19 @@ def clean(program: Callable[[], object]) -> None:
     assert found(program, grace_secs=DEADLINE) == []
 
 
+def source_of(leak: Leak) -> str:
+    """The line that has made it."""
+    path, _, number = leak.where.partition(" in ")[0].rpartition(":")
+    return linecache.getline(path, int(number))
+
+
 def one(program: Callable[[], object], kind: str, line: str, function: str) -> Leak:
     """The only leak of a program: of this kind, made by this line of this function."""
     (leak,) = found(program)
     assert leak.kind == kind, leak
     place, _, name = leak.where.partition(" in ")
-    path, _, number = place.rpartition(":")
     assert name.rpartition(".")[2] == function, leak
-    assert line in linecache.getline(path, int(number)), leak
+    assert line in source_of(leak), leak
     told = str(leak)
     assert told.startswith(f"{kind}: ") and f"made at {place} in " in told and "fix: " in told
     return leak

@@ -26,6 +26,7 @@ def kept_by_library(thing: Any, packages: frozenset[str]) -> bool:
     """
     if thing is None or not packages:
         return False
+    gc.unfreeze()  # what is frozen, such as a preloaded TensorFlow in jobs of ours, is not among the referrers
     seen = {id(thing)}
     found: list[Any] = [thing]
     for _ in range(_STEPS):
