@@ -33,6 +33,11 @@ MODELS = GOLDEN / "models"
 CLOSE = {"rtol": 1e-5, "atol": 1e-6}
 ROWS = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
 
+# Two devices, to be placed on; calls are on the first one otherwise.
+tf.config.set_logical_device_configuration(
+    tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+)
+
 
 def weight(name: str, *shape: int, **options: Any) -> Any:
     values = np.random.RandomState(len(name)).randn(*shape).astype(np.float32)
@@ -672,8 +677,11 @@ def check_a_call_is_the_same_wherever_it_is_made() -> None:
         w.assign(value[:3, :2])
         expected = ROWS @ value[:3, :2] + b.numpy()
         np.testing.assert_allclose(module(x=ROWS)["y"], expected, **CLOSE)
-        with tf.device("CPU:0"):
-            np.testing.assert_allclose(module(x=ROWS)["y"], expected, **CLOSE)
+        for device in ("CPU:0", "CPU:1"):
+            with tf.device(device):
+                y = module(x=ROWS)["y"]
+            assert y.device.endswith(device)
+            np.testing.assert_allclose(y, expected, **CLOSE)
         with tf.GradientTape() as tape:
             y = module(x=ROWS)["y"]
         np.testing.assert_allclose(y, expected, **CLOSE)
