@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pages import NOTES, blocks, table
 
 from tf1sessions.testing.settings import FIXTURES, KEYWORDS, OPTIONS
 
 pytest_plugins = ["pytester"]
 
 HERE = Path(__file__).parent
+PAGE = NOTES / "13-testing.md"
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,11 @@ def in_order(text: str, parts: list[str]) -> bool:
 def test_fixtures_and_marker(pytester: pytest.Pytester) -> None:
     """Each test of plugin_checks.py says in its name how it ends."""
     program(pytester, "checks")
-    done = run(pytester, "-p", "no:xdist")
-    assert done.outcomes, done.output
+    page = "\n\n".join(block.text for block in blocks(PAGE, "py"))
+    (pytester.path / "test_page.py").write_text(page, "utf-8")
+    done = run(pytester, "-p", "no:xdist", "-W", "error::pytest.PytestWarning")
+    ran = {name.partition("[")[0] for name in done.outcomes}
+    assert {"test_session", *re.findall(r"def (test_\w+)", page)} <= ran, done.output
     wrong = {}
     for name, outcome in done.outcomes.items():
         expected = next((end for word, end in _ENDS.items() if re.search(rf"_{word}(\[|$)", name)), "passed")
@@ -361,6 +366,13 @@ def test_help_names_everything(pytester: pytest.Pytester) -> None:
     assert "@pytest.mark.tf1_leaks(allow, reason):" in text
     text = "\n".join(pytester.runpytest_subprocess("--fixtures", "-p", "no:xdist").outlines)
     assert [name for name in FIXTURES if f"\n{name} -- " not in text] == []
+
+
+def test_page_names_everything() -> None:
+    assert sorted(row[0] for row in table(PAGE, "Fixture")) == [f"`{name}`" for name in FIXTURES]
+    assert [row[0] for row in table(PAGE, "Keyword")] == [f"`{name}`" for name in KEYWORDS]
+    told = [f"`{option.flag}`, `{option.ini}`" for option in OPTIONS]
+    assert [row[0] for row in table(PAGE, "Setting")] == [*told, "`--update-goldens`"]
 
 
 # -- projects that do not use it --------------------------------------------------------------------------------------

@@ -44,12 +44,13 @@ from tf1sessions.testing.settings import (
 if TYPE_CHECKING:
     from tf1sessions.testing.expected import ExpectedRaces
     from tf1sessions.testing.hangs import Deadline
+    from tf1sessions.testing.leaks import LeakWatch
 
 _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 _LOCKS: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
 _ITEM: pytest.StashKey[pytest.Item] = pytest.StashKey()  # in the stash of the configuration: the test that runs
 _PLAN: pytest.StashKey[Plan] = pytest.StashKey()
-_LEAKS: pytest.StashKey[Any] = pytest.StashKey()
+_LEAKS: pytest.StashKey[LeakWatch] = pytest.StashKey()
 _RACES: pytest.StashKey[ExpectedRaces] = pytest.StashKey()
 _DEADLINE: pytest.StashKey[Deadline] = pytest.StashKey()
 _SECTIONS: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
@@ -261,20 +262,23 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    watch = item.stash.get(_LEAKS, None)
     try:
         with _failing_in_time(item):
-            return (yield)
-    finally:
-        _end_leaks(item)
+            result = yield
+    except BaseException:
+        if watch is not None:
+            watch.cancel()
+        raise
+    if watch is not None:
+        _tell_leaks(item, watch)
+    return result
 
 
-def _end_leaks(item: pytest.Item) -> None:
-    watch = item.stash.get(_LEAKS, None)
-    if watch is None:
-        return
-    del item.stash[_LEAKS]
-    leaks = watch.end()
-    if leaks and not item.stash.get(_FAILED, False):
+def _tell_leaks(item: pytest.Item, watch: LeakWatch) -> None:
+    if item.stash.get(_FAILED, False):
+        watch.cancel()
+    elif leaks := watch.end():
         told = "\n".join(map(str, leaks))
         pytest.fail(f"left {told}\n(meant so? @pytest.mark.tf1_leaks(allow=(...), reason=...))", pytrace=False)
 

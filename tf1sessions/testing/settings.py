@@ -305,7 +305,11 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
     if settings.iterations is not None and not given.keys().isdisjoint(("threads", "iterations")):
         given["iterations"] = settings.iterations
     given = {"seed": settings.seed} | given
-    if settings.timeout is not None and next(item.iter_markers("timeout"), None) is None:
+    limits = [mark.name for mark in item.iter_markers() if mark.name == "timeout" or mark.kwargs.get("timeout")]
+    nearest = next((name for name in limits if name in ("timeout", "tf1")), None)
+    if nearest == "timeout":  # pytest-timeout's
+        given.pop("timeout", None)
+    elif settings.timeout is not None:
         given = {"timeout": settings.timeout} | given
     given["config"] = _config(item, given.get("config"))
     plan = Plan(used=True, names=names, allowed=allowed, **given)
