@@ -351,6 +351,8 @@ below, and there are no circles::
       program.py         in the job's process from here on: runs the program
       frames.py          leaves our own frames out of tracebacks
       settings.py        a job's settings, for it and the processes that it starts
+      seeds.py           seeds by the number of operations, as TensorFlow 1 counted them
+      op_counts.py       how many its functions make beyond today's
       limits.py          threads and memory of a job
       queue_threads.py   the Coordinator, and threads that hang in queues
       claims.py          two jobs that write to one folder
@@ -387,6 +389,7 @@ below, and there are no circles::
         structure.py       where a graph has loops and conditions
         functions.py       the functions that come with a graph
         local_lists.py     TensorArrays and stacks as lists that are values
+        partitions.py      changes of parts of them
         former.py          operations that are no more, as others
         counters.py        counters that a step raises, and nothing orders
         references.py      variables of TensorFlow 1 as those of TensorFlow 2
@@ -420,6 +423,7 @@ below, and there are no circles::
         callables.py       a Python function as a side
         opening.py         what a side is, told from what the user gave
         inputs.py          inputs, given or made
+        examples.py        ... serialised examples
         matching.py        which input or output is which
         measures.py        how far one array is from another
         tolerances.py      how far it may be

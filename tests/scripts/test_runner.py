@@ -212,7 +212,7 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         Job(
             script="b.py",
             cwd="/",
-            settings=JobSettings(threads=3, memory_fraction=0.25, fast_path=False, queue_grace=0),
+            settings=JobSettings(threads=3, memory_fraction=0.25, fast_path=False, queue_grace=0, seeds="tf2"),
         ),
         Job(script="c.py", settings=JobSettings(memory_limit_mb=100, visible_devices="1", fast_kernels=True)),
     ]
@@ -238,6 +238,7 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "inter_op_threads": 2,
         "fast_path": True,
         "queue_grace": 10.0,
+        "seeds": "tf1",
         "claims_dir": f"{folder}/run/.claims",
     }
     assert (link.stdin, link.stdout == link.stderr, link.cwd) == (None, True, str(folder))
@@ -251,6 +252,7 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert other.payload["settings"]["intra_op_threads"] == 3
     assert other.payload["settings"]["fast_path"] is False
     assert other.payload["settings"]["queue_grace"] == 0
+    assert other.payload["settings"]["seeds"] == "tf2"
     assert last.payload["settings"]["memory_fraction"] is None
     assert last.payload["settings"]["memory_limit_mb"] == 100
     assert (last.env["CUDA_VISIBLE_DEVICES"], last.env["TF_ENABLE_ONEDNN_OPTS"]) == ("1", "1")

@@ -135,6 +135,13 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     callback=_setting,
     help="Use oneDNN's kernels: often faster, but the last bits are not TensorFlow 1's.",
 )
+@click.option(
+    "--seeds",
+    type=click.Choice(["tf1", "tf2"]),
+    callback=_setting,
+    help="Whose seeds operations get that draw and have none, in a graph with a seed: tf1, as TensorFlow 1 counted "
+    "operations (the default), or tf2.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
 @click.option(
     "--json",

@@ -23,6 +23,8 @@ What runs where::
                                                   scipy_misc.py    scipy.misc's image functions
                                                   pillow_compat.py what Pillow 10 removed
                                                   settings.py      what a job was given, for it and its children
+                                                  seeds.py         seeds by the number of operations, as TF1 counted
+                                                    op_counts.py     how many TF1's functions make beyond today's
                                                   limits.py        threads and memory of a job
                                                   queue_threads.py the Coordinator, and threads that hang in queues
                                                   claims.py        two jobs that write to one folder

@@ -29,6 +29,7 @@ from types import ModuleType
 
 from .. import errors
 from . import children, libraries, missing, pillow_compat, stdlib_compat
+from .jobs import SEEDS
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
 
@@ -198,7 +199,7 @@ def installed() -> bool:
     return _finder is not None
 
 
-def install(*, fast_path: bool = True) -> None:
+def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
     """Give this process the TF1 face: from now on ``import tensorflow as tf`` is TensorFlow 1.
 
     Call it first thing, before anything imports TensorFlow. A second call does nothing. It is safe from any thread.
@@ -207,12 +208,17 @@ def install(*, fast_path: bool = True) -> None:
 
     Args:
         fast_path: Whether sessions run compiled calls, which give the same results sooner.
+        seeds: ``"tf1"`` gives an operation that draws, in a graph with a seed, the seed that it had in TensorFlow 1,
+            as far as the numbers of operations are known; ``"tf2"`` gives it today's.
 
     Raises:
+        ConfigError: ``seeds`` is something else.
         UnsupportedEnvironmentError: TensorFlow was imported before, with Keras 3; or Keras 3 was; or the package
             tf_keras is missing.
     """
     global _finder
+    if seeds not in SEEDS:
+        raise errors.ConfigError(f"seeds is {seeds!r}", where="install()", next_step=f"Use {' or '.join(SEEDS)}.")
     with _lock:
         if _finder is not None:
             return
@@ -250,6 +256,14 @@ def install(*, fast_path: bool = True) -> None:
         _finder = Finder()
         sys.meta_path.insert(0, _finder)
         after_import(lambda face: install_fast_path() if fast_path else _guard_forks())
+        after_import(lambda face: _count_operations(seeds))
+
+
+def _count_operations(choice: str) -> None:
+    from . import seeds
+
+    seeds.apply()
+    seeds.choose(choice)
 
 
 def _guard_forks() -> None:

@@ -18,11 +18,13 @@ from typing import Any
 
 from tf1sessions.errors import ConfigError, ScriptUsageError
 
-__all__ = ["QUEUE_GRACE_SECS", "Job", "JobSettings", "check_job", "check_setting"]
+__all__ = ["QUEUE_GRACE_SECS", "SEEDS", "Job", "JobSettings", "check_job", "check_setting"]
 
 #: How long a program's threads hang in queues before they are ended. Arbitrary: longer than a step of most input
 #: pipelines, shorter than the patience of somebody who waits for a prompt.
 QUEUE_GRACE_SECS = 10.0
+SEEDS = ("tf1", "tf2")
+"""Whose seeds operations get that draw and have none of their own, in a graph that has one."""
 
 
 def _whole(low: int) -> Callable[[Any], int]:
@@ -64,6 +66,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _seeds(value: Any) -> str:
+    if value not in SEEDS:
+        raise ValueError(f"{value!r} is not one of {', '.join(SEEDS)}")
+    return str(value)
+
+
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "memory_fraction": _fraction,
     "memory_limit_mb": _whole(1),
@@ -74,6 +82,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "fast_kernels": _switch,
     "fast_path": _switch,
     "queue_grace": _seconds_or_none,
+    "seeds": _seeds,
 }
 
 
@@ -103,6 +112,8 @@ class JobSettings:
         fast_path: Run sessions' calls by tf1sessions' compiled calls. By default on.
         queue_grace: Seconds after which threads are ended that hang in queues when the program has ended or has
             requested a stop; 0 waits as TensorFlow 1 does. By default 10.
+        seeds: ``"tf1"``, so that operations which draw get the seeds that TensorFlow 1 gave them, or ``"tf2"`` for
+            today's. By default "tf1".
 
     Raises:
         ConfigError: A value is out of its range.
@@ -121,6 +132,7 @@ class JobSettings:
     fast_kernels: bool | None = None
     fast_path: bool | None = None
     queue_grace: float | None = None
+    seeds: str | None = None
 
     def __post_init__(self) -> None:
         for key, value in self.given().items():

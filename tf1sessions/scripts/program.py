@@ -33,7 +33,7 @@ _log = logging.getLogger("tf1sessions")
 
 def preload() -> None:
     """Import TensorFlow with its TF1 face, and what :func:`execute` needs. Makes no session and runs no operation."""
-    importer.install(fast_path=False)
+    importer.install(fast_path=False, seeds="tf2")  # what a job is to have, its settings say
     import tensorflow  # noqa: F401
 
     from ..pipelines import coordinator  # noqa: F401

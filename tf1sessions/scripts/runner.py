@@ -438,6 +438,7 @@ class Run:
                 "inter_op_threads": wanted.threads or (None if threads is None else max(2, threads)),
                 "fast_path": wanted.fast_path is not False,
                 "queue_grace": QUEUE_GRACE_SECS if wanted.queue_grace is None else wanted.queue_grace,
+                "seeds": wanted.seeds or "tf1",
                 "claims_dir": str(self._folder.claims.absolute()),
             },
             **self._settings.more,

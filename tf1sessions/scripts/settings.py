@@ -2,7 +2,7 @@
 
 Data flow: :func:`apply` hands the settings on to child processes (children.py) and applies them as soon as TensorFlow
 is imported: threads and memory (limits.py), claims of folders (claims.py), compiled calls under every session, the
-Coordinator (queue_threads.py).
+Coordinator (queue_threads.py), whose seeds operations get (seeds.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from . import children, claims, frames, importer, limits, queue_threads
+from . import children, claims, frames, importer, limits, queue_threads, seeds
 
 __all__ = ["apply"]
 
@@ -36,5 +36,6 @@ def apply(settings: Mapping[str, Any], job: str) -> None:
         if settings.get("fast_path", True):
             importer.install_fast_path()
         queue_threads.apply(settings.get("queue_grace"), face)
+        seeds.choose(settings.get("seeds", "tf1"))
 
     importer.after_import(to_sessions)

@@ -1,0 +1,86 @@
+"""What operations draw with, beside genuine 1.15.5. Run by test_seeds.py in one process."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tf1sessions import scripts
+from tf1sessions.scripts import op_counts, seeds
+
+scripts.install()
+FOLDER = Path(__file__).parents[1] / "golden"
+sys.path.insert(0, str(FOLDER))
+
+import make_seeds  # noqa: E402
+import seed_calls  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+GOLDEN = json.loads(gzip.decompress((FOLDER / "seeds.json.gz").read_bytes()))
+WANTED = GOLDEN["calls"]
+# What nobody has counted yet. What comes off this list makes a check fail until it is taken off here, too.
+OTHERWISE = {
+    "contrib_batch_norm", "contrib_conv2d", "contrib_flatten", "gradient_batch_matmul", "gradient_dense_3d",
+    "gradient_norm", "unknown_dense_3d",
+}  # fmt: skip
+
+
+def seeds_of(name: str) -> Any:
+    return make_seeds.drawn(make_seeds.graph_of(seed_calls.CALLS[name]))
+
+
+@functools.cache
+def all_seeds() -> tuple[dict[str, Any], set[Any]]:
+    """By call; and the entries that counted something."""
+    counting: set[Any] = set()
+    added = seeds._add
+
+    def note(graph: Any, count: int) -> None:
+        if count:
+            counting.add(sys._getframe(1).f_locals.get("differs"))
+        added(graph, count)
+
+    seeds._add = note
+    try:
+        return {name: seeds_of(name) for name in WANTED}, counting
+    finally:
+        seeds._add = added
+
+
+def check_every_call_draws_as_on_1_15() -> None:
+    assert WANTED.keys() == seed_calls.CALLS.keys()
+    found, _ = all_seeds()
+    differ = {name for name in WANTED if found[name] != WANTED[name]}
+    assert differ == OTHERWISE, differ ^ OTHERWISE
+
+
+def check_every_entry_counts_something() -> None:
+    _, counting = all_seeds()
+    tables = (op_counts.FUNCTIONS, op_counts.GRADIENTS)
+    unused = [key for table in tables for key, differs in table.items() if differs not in counting]
+    assert not unused, unused
+
+
+def check_a_whole_program_computes_what_it_computed() -> None:
+    found = seed_calls.program()
+    assert all(abs(one - other) < 1e-5 for one, other in zip(found, GOLDEN["program"], strict=True)), found
+
+
+def check_it_can_be_turned_off_and_belongs_to_graphs() -> None:
+    seeds.choose("tf2")
+    try:
+        assert seeds_of("random_uniform") == [["RandomUniform", 0], ["RandomStandardNormal", 1]]
+        assert seeds_of("get_variable_regularized")[-1][1] == 1
+    finally:
+        seeds.choose("tf1")
+    with tf.Graph().as_default():
+        assert tf.random_uniform([2]).op.get_attr("seed2") == 0  # no seed, nothing to count for
+        tf.set_random_seed(1)
+        assert tf.random_uniform([2], seed=5).op.get_attr("seed2") == 5
+        with tf.Graph().as_default():
+            tf.set_random_seed(1)
+            assert tf.random_normal([2]).op.inputs[0].op.inputs[0].op.get_attr("seed2") == 3

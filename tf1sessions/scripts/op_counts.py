@@ -1,0 +1,342 @@
+"""How many operations TensorFlow 1.15.5's functions make beyond those of TensorFlow 2.21.
+
+Measured call by call against genuine 1.15.5 (tests/golden/make_seeds.py). An entry takes the arguments of its function
+and returns two numbers: those beyond until the function draws, and those after that. They leave out what functions
+differ by that it calls and that have entries of their own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FUNCTIONS", "GRADIENTS", "PROBES", "Differs"]
+
+Differs = Callable[..., tuple[int, int]]
+
+#: By module and name.
+FUNCTIONS: dict[str, Differs] = {}
+#: Of gradients, by the type of the operation.
+GRADIENTS: dict[str, Differs] = {}
+#: Functions that call one of their arguments once more than 1.15.5's, the first time: the function, and that argument.
+PROBES = {"tensorflow.python.ops.variable_scope:_VariableStore._get_single_variable": "regularizer"}
+
+_SEEN = "_tf1sessions_seen"
+_OPS = "tensorflow.python.ops."
+_KERAS = "tf_keras.src.layers."
+
+
+def _of(*places: str) -> Callable[[Differs], Differs]:
+    def add(differs: Differs) -> Differs:
+        FUNCTIONS.update(dict.fromkeys(places, differs))
+        return differs
+
+    return add
+
+
+def _by(before: int, after: int) -> Differs:
+    return lambda *_, **__: (before, after)
+
+
+FUNCTIONS |= {
+    _OPS + "array_ops:matrix_diag": _by(0, -4),
+    "tensorflow.python.data.ops.dataset_ops:DatasetV1._make_initializable_iterator": _by(0, 3),
+    _OPS + "clip_ops:clip_by_global_norm": _by(0, 1),
+    _OPS + "image_ops_impl:resize_image_with_crop_or_pad": _by(0, -12),
+    "tensorflow.python.training.ftrl:FtrlOptimizer._prepare": _by(0, -9),
+    _OPS + "image_ops_impl:per_image_standardization": _by(0, 1),
+    _OPS + "math_ops:linspace_nd": _by(0, -70),
+    "tensorflow:nn.swish": _by(0, -2),
+    _OPS + "parsing_ops:parse_example": _by(0, -1),
+    _OPS + "random_ops:random_gamma": _by(-2, 0),
+    _KERAS + "core.embedding:Embedding.call": _by(0, 1),
+    "tf_keras.src.regularizers:L2.__call__": _by(0, 4),
+}
+
+
+# -- drawing ----------------------------------------------------------------------------------------------------------
+
+
+@_of(_OPS + "random_ops:random_uniform")
+def _random_uniform(
+    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", *_: Any, **__: Any
+) -> tuple[int, int]:
+    """It scaled always; today not where nothing would change."""
+    if _dtype(dtype).is_integer or not (isinstance(minval, int) and minval == 0):
+        return 0, 0
+    return (2, 3) if maxval is None or (isinstance(maxval, int) and maxval == 1) else (0, 2)
+
+
+@_of(_OPS + "nn_ops:_dropout")
+def _dropout(x: Any, rate: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It multiplied by a mask of 0 and 1; today it selects, and takes the input into a condition before it draws."""
+    if not isinstance(rate, (int, float)):
+        return -3, 5
+    if rate == 0:
+        return 0, 0
+    early = _comes_into_condition(x)
+    return -1 - early, 4 + early
+
+
+def _comes_into_condition(tensor: Any) -> int:
+    context = _module("tensorflow.python.framework.ops").get_default_graph()._get_control_flow_context()
+    return int(context is not None and context.IsCondContext() and tensor.op._get_control_flow_context() is not context)
+
+
+# -- arrays and arithmetic --------------------------------------------------------------------------------------------
+
+
+@_of(_OPS + "math_ops:_ReductionDims")
+def _reduction_dims(x: Any, axis: Any) -> tuple[int, int]:
+    """All axes were a constant for tensors whose rank is known, 0 too; not for variables."""
+    if axis is not None:
+        return 0, 0
+    if not _is_tensor(x):
+        return (0, 3) if x.shape.rank else (0, 0)
+    return (0, -3) if x.shape.rank == 0 else (0, 0)
+
+
+@_of(_OPS + "array_ops:split")
+def _split(value: Any, num_or_size_splits: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, int(isinstance(num_or_size_splits, int))
+
+
+@_of(_OPS + "array_ops:transpose")
+def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, int(perm is None and getattr(getattr(a, "shape", None), "rank", 0) is None)
+
+
+@_of(_OPS + "math_ops:tensordot")
+def _tensordot(a: Any, b: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It transposed and reshaped also where nothing changes."""
+    if isinstance(axes, int):
+        rank = getattr(getattr(a, "shape", None), "rank", None)
+        if rank is None:
+            return 0, 0
+        sides = (list(range(rank - axes, rank)), list(range(axes)))
+    elif isinstance(axes, (list, tuple)) and len(axes) == 2:
+        sides = tuple([side] if isinstance(side, int) else list(side) for side in axes)  # type: ignore[assignment]
+    else:
+        return 0, 0
+    return 0, _kept_by_tensordot(a, sides[0], False) + _kept_by_tensordot(b, sides[1], True)
+
+
+def _kept_by_tensordot(value: Any, axes: list[int], flipped: bool) -> int:
+    known = getattr(value, "shape", None)
+    shape = list(np.shape(value)) if known is None else [None] if known.rank is None else known.as_list()
+    if None in shape:
+        return 0
+    axes = [axis % len(shape) for axis in axes]
+    free = [axis for axis in range(len(shape)) if axis not in axes]
+    order = axes + free if flipped else free + axes
+    contracted, others = (math.prod(shape[axis] for axis in part) for part in (axes, free))
+    matrix = [contracted, others] if flipped else [others, contracted]
+    is_transposed = order != list(range(len(shape)))
+    return 2 * (not is_transposed) + 2 * ([shape[axis] for axis in order] == matrix)
+
+
+@_of(_OPS + "tensor_array_ops:_GraphTensorArray.size")
+def _tensor_array_size(self: Any, name: Any = None) -> tuple[int, int]:
+    return 0, int(not self._dynamic_size and self._size is not None and _is_tensor(self._size))
+
+
+@_of(_OPS + "confusion_matrix:confusion_matrix_v1")
+def _confusion_matrix(*_: Any, **__: Any) -> tuple[int, int]:
+    return 0, 2
+
+
+@_of(_OPS + "array_ops:zeros", _OPS + "array_ops:ones")
+def _filled(shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It multiplied the sizes, to see whether there are few elements."""
+    if not isinstance(shape, (list, tuple)) or not any(map(_is_tensor, shape)):
+        return 0, 0
+    made, product = 2, shape[0]
+    for size in shape[1:]:
+        if _is_tensor(product) or _is_tensor(size):
+            made += 1 if _is_tensor(product) and _is_tensor(size) else 2
+            product = size if _is_tensor(size) else product
+        else:
+            product = product * size
+    return 0, made
+
+
+@_of("tensorflow.python.training.ftrl:FtrlOptimizer._create_slots")
+def _ftrl_slots(self: Any, var_list: Any) -> tuple[int, int]:
+    return 0, -2 * len(var_list)
+
+
+@_of("tensorflow:train.polynomial_decay")
+def _polynomial_decay(learning_rate: Any, global_step: Any, decay_steps: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, int(not _is_tensor(decay_steps))
+
+
+# -- layers -----------------------------------------------------------------------------------------------------------
+
+
+@_of(_KERAS + "convolutional.base_conv:Conv.convolution_op")
+def _convolution(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, int(all(rate == 1 for rate in self.dilation_rate))
+
+
+@_of(_KERAS + "convolutional.conv2d_transpose:Conv2DTranspose.call")
+def _transposed_convolution(self: Any, inputs: Any) -> tuple[int, int]:
+    """The size of its output was always computed in the graph."""
+    rows, columns = (2, 3) if self.data_format == "channels_first" else (1, 2)
+    shape = inputs.shape.as_list()
+    return 0, 14 if shape[rows] is not None and shape[columns] is not None else 0
+
+
+@_of(_KERAS + "normalization.batch_normalization:BatchNormalizationBase._fused_batch_norm")
+def _fused_batch_norm(self: Any, inputs: Any, mask: Any, training: Any) -> tuple[int, int]:
+    known = _module("tf_keras.src.utils.control_flow_util").constant_value(training)
+    return 0, 0 if known is None else 2 if known else 1
+
+
+@_of(_KERAS + "reshaping.flatten:Flatten.call")
+def _flatten(self: Any, inputs: Any) -> tuple[int, int]:
+    shape = inputs.shape.as_list() if inputs.shape.rank else [1]
+    return 0, 6 if shape[0] is None and None not in shape[1:] and len(shape) > 1 else 0
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+
+def _gradient_of(*operations: str) -> Callable[[Differs], Differs]:
+    def add(differs: Differs) -> Differs:
+        GRADIENTS.update(dict.fromkeys(operations, differs))
+        return differs
+
+    return add
+
+
+GRADIENTS |= {
+    "GatherV2": _by(0, 1),
+    "SparseSoftmaxCrossEntropyWithLogits": _by(0, 1),
+}
+
+
+@_gradient_of("Add", "AddV2", "Sub", "Mul", "Pow", "SquaredDifference")
+def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """Where both shapes are known, what was broadcast was looked up in the graph, once for each pair of shapes."""
+    x, y = op.inputs
+    if op.type != "Pow" and _is_tensor(grad) and x.shape == y.shape == grad.shape and x.shape.is_fully_defined():
+        return 0, 0
+    sides = _broadcast_sides(x, y)
+    if sides is None:
+        return 0, 0
+    if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
+        return 0, 5 - 3 * sides + (12 if _is_in_loop(op) else 0)  # a loop keeps its shapes on stacks
+    return 0, (1 if _is_new(op.graph, "broadcasts", tuple(x.shape.as_list()), tuple(y.shape.as_list())) else -2) + sides
+
+
+@_gradient_of("RealDiv", "Div", "DivNoNan", "FloorDiv")
+def _division_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """Both sides were summed and reshaped, whether they had been broadcast or not."""
+    sides = _broadcast_sides(*op.inputs)
+    return 0, 0 if sides is None else 5 - 3 * sides
+
+
+@_gradient_of("Maximum", "Minimum")
+def _extreme_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    sides = _broadcast_sides(*op.inputs)
+    return 0, 2 if sides is None else 7 - 3 * sides
+
+
+@_gradient_of("Sum", "Mean")
+def _sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """What a sum over some axes leaves was computed in the graph: once for each shape that is known, else each time."""
+    shape = op.inputs[0].shape
+    axes = _constant(op.inputs[1])
+    axes = None if axes is None else tuple(axes.reshape(-1).tolist())
+    beyond = int(op.type == "Mean" and not (shape.is_fully_defined() and op.outputs[0].shape.is_fully_defined()))
+    if shape.rank == 0:
+        return 0, beyond - 1
+    if shape.rank is not None and axes == tuple(range(shape.rank)):
+        return 0, beyond
+    if shape.is_fully_defined() and axes is not None:
+        return 0, beyond + (12 if _is_new(op.graph, "reductions", tuple(shape.as_list()), axes) else 0)
+    return 0, beyond + (14 if op.get_attr("keep_dims") else 3)
+
+
+@_gradient_of("Max", "Min")
+def _extremes_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    return 0, 7 if op.inputs[0].shape.is_fully_defined() and not op.get_attr("keep_dims") else 0
+
+
+@_gradient_of("Prod")
+def _product_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    return 0, 12 if op.inputs[0].shape.is_fully_defined() else 0
+
+
+@_gradient_of("StridedSlice")
+def _slice_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """Today what is known of a shape and a slice is written anew."""
+    tensor, *slices = op.inputs
+    return 0, -int(tensor.shape.is_fully_defined()) - sum(_constant(part) is not None for part in slices)
+
+
+@_gradient_of("SelectV2")
+def _selection_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """Of dropout, which multiplied by the scale, and then by the mask."""
+    drawn, kept, _ = op.inputs
+    if drawn.op.type != "GreaterEqual" or drawn.op.inputs[0].op.type != "RandomUniform":
+        return 0, 0
+    by_tensor = kept.op.type == "RealDiv"
+    if not kept.shape.is_fully_defined():
+        return 0, -7 if by_tensor else -4
+    if not by_tensor:
+        return 0, -8
+    return 0, -11 if _is_new(op.graph, "broadcasts", tuple(kept.shape.as_list()), ()) else -14
+
+
+@_gradient_of("TensorArrayWriteV3", "TensorArrayScatterV3")
+def _array_gradient(op: Any, *grads: Any) -> tuple[int, int]:
+    """Today it waits for the write, whose flow a loop has to keep for that."""
+    return 0, -8 if _is_in_loop(op) else -2
+
+
+def _broadcast_sides(x: Any, y: Any) -> int | None:
+    """How many of two operands were broadcast; None where today's TensorFlow finds that out when it runs."""
+    found = _module(_OPS + "math_grad")._InferGradientReductionAxes(x.shape, y.shape)
+    if found[0] is None or found[1] is None:
+        return None
+    return int(bool(found[0]) or x.shape.rank < y.shape.rank) + int(bool(found[1]) or y.shape.rank < x.shape.rank)
+
+
+def _is_in_loop(op: Any) -> bool:
+    context = op._get_control_flow_context()
+    return context is not None and context.GetWhileContext() is not None
+
+
+def _is_new(graph: Any, kind: str, *key: Any) -> bool:
+    seen = getattr(graph, _SEEN, None)
+    if seen is None:
+        seen = set()
+        setattr(graph, _SEEN, seen)
+    is_new = (kind, *key) not in seen
+    seen.add((kind, *key))
+    return is_new
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+def _dtype(value: Any) -> Any:
+    return _module("tensorflow.python.framework.dtypes").as_dtype(value)
+
+
+def _constant(tensor: Any) -> Any:
+    """The array that a tensor always is, None where that is not known."""
+    return _module("tensorflow.python.framework.tensor_util").constant_value(tensor)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, _module("tensorflow.python.framework.tensor").Tensor)

@@ -1,0 +1,150 @@
+"""Seeds that follow from how many operations there are, as TensorFlow 1 counted them.
+
+In a graph with a seed TensorFlow 1 gives an operation that draws, and has no seed of its own, the number of operations
+made before it. Today's functions make other numbers of operations than 1.15.5's. Data flow::
+
+    op_counts.py   what the functions differ by ──▶ apply() puts a count around each
+    graph          its number of operations + what TensorFlow 1 would have made beyond that ──▶ get_seed()
+
+Nothing is made that was not made before: only seeds change. Counts belong to a graph; threads may build several. The
+warm server applies it and leaves it off; :func:`choose` is each job's.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import itertools
+import sys
+import threading
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from . import op_counts
+
+__all__ = ["apply", "choose"]
+
+_is_on = False
+_is_applied = False
+_lock = threading.Lock()  # protects the counts of all graphs, each for the time of an addition
+_BEYOND = "_tf1sessions_operations_beyond"
+_PACKAGES = ("tensorflow", "tf_keras", "tf1sessions.contrib")
+
+
+def choose(seeds: str) -> None:
+    """Turns the counting on (``"tf1"``) or off (``"tf2"``), for operations that are made from now on."""
+    global _is_on
+    _is_on = seeds == "tf1"
+
+
+def apply() -> None:
+    """Let operations be counted, once they are to be. TensorFlow must be imported. A second call does nothing."""
+    global _is_applied
+    if _is_applied:
+        return
+    _is_applied = True
+    ops: Any = importlib.import_module("tensorflow.python.framework.ops")
+    _count_for_seeds(ops, importlib.import_module("tensorflow.python.eager.context"))
+    replaced: dict[int, tuple[Any, Any]] = {}
+    for place, differs in op_counts.FUNCTIONS.items():
+        owner, name = _owner(place)
+        original = getattr(owner, name, None)
+        if original is None:  # another release of TensorFlow; which one was measured, op_counts.py says
+            continue
+        counted = _counted(original, differs, ops.get_default_graph)
+        setattr(owner, name, counted)
+        replaced[id(original)] = original, counted
+    _replace_everywhere(replaced)
+    for place, argument in op_counts.PROBES.items():
+        owner, name = _owner(place)
+        setattr(owner, name, _without_probe(getattr(owner, name), argument, ops.get_default_graph))
+    for operation, differs in op_counts.GRADIENTS.items():
+        entry: Any = ops.gradient_registry._registry.get(operation, {"type": None})
+        entry["type"] = _counted(entry["type"], differs, ops.get_default_graph)
+
+
+def _owner(place: str) -> tuple[Any, str]:
+    """The module or class at ``"module:Class.name"``, and the name."""
+    module, _, path = place.partition(":")
+    *classes, name = path.split(".")
+    return functools.reduce(getattr, classes, importlib.import_module(module)), name
+
+
+def _replace_everywhere(replaced: dict[int, tuple[Any, Any]]) -> None:
+    """Under the other names, too, that functions have in TensorFlow and its Keras."""
+    for loaded in list(sys.modules.values()):
+        if isinstance(loaded, ModuleType) and loaded.__name__.startswith(_PACKAGES):
+            for module in (loaded, vars(loaded).get("_tfmw_wrapped_module", loaded)):
+                for name, value in list(vars(module).items()):
+                    found = replaced.get(id(value))
+                    if found is not None:
+                        setattr(module, name, found[1])
+
+
+def _count_for_seeds(ops: Any, context: Any) -> None:
+    random_seed: Any = importlib.import_module("tensorflow.python.framework.random_seed")
+    original = random_seed.get_seed
+
+    @functools.wraps(original)
+    def get_seed(op_seed: Any) -> Any:
+        if _is_on and op_seed is None and not context.executing_eagerly():
+            graph = ops.get_default_graph()
+            if graph.seed is not None:
+                op_seed = _count(graph)
+        return original(op_seed)
+
+    random_seed.get_seed = get_seed
+
+
+def _counted(function: Any, differs: Callable[..., tuple[int, int]], default_graph: Callable[[], Any]) -> Any:
+    @functools.wraps(function)
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        graph = default_graph()
+        if not _is_on or graph.seed is None:
+            return function(*args, **kwargs)
+        before, after = differs(*args, **kwargs)
+        _add(graph, before)
+        result = function(*args, **kwargs)
+        _add(graph, after)
+        return result
+
+    return counted
+
+
+def _without_probe(function: Any, argument: str, default_graph: Callable[[], Any]) -> Any:
+    """What the first call of an argument makes does not count."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def uncounted(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs)
+        called = given.arguments.get(argument)
+        if called is None or not _is_on:
+            return function(*args, **kwargs)
+        calls = itertools.count()
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            graph = default_graph()
+            before = _count(graph)
+            result = called(*args, **kwargs)
+            if next(calls) == 0:
+                _add(graph, before - _count(graph))
+            return result
+
+        given.arguments[argument] = call
+        return function(*given.args, **given.kwargs)
+
+    return uncounted
+
+
+def _count(graph: Any) -> int:
+    """How many operations TensorFlow 1 would have made in a graph."""
+    return int(graph.num_operations()) + int(getattr(graph, _BEYOND, 0))
+
+
+def _add(graph: Any, count: int) -> None:
+    if count:
+        with _lock:
+            setattr(graph, _BEYOND, getattr(graph, _BEYOND, 0) + count)
