@@ -16,7 +16,7 @@ import tensorflow as tf
 
 import tf1sessions as t1
 from tf1sessions.errors import ConversionError, ModelError, UsageError
-from tf1sessions.porting import Conversion, convert, export
+from tf1sessions.porting import Conversion, convert, export, verify
 
 MODELS = Path(__file__).resolve().parent.parent / "golden" / "models"
 v1 = tf.compat.v1
@@ -116,8 +116,18 @@ def check_all_signatures_or_one() -> None:
         assert sorted(tf.saved_model.load(str(here / "all")).signatures) == ["classify", "regress", "serving_default"]
         assert list(tf.saved_model.load(str(here / "one")).signatures) == ["classify"]
         assert [each.name for each in one.signatures] == ["classify"]
-        assert one.proof is not None and not one.proof.differences  # serialized examples cannot be made
-        assert "refuses the inputs that are made" in one.proof.not_compared["classify"]
+        assert one.proof is not None and one.proof.differences and not one.proof.not_compared, one.proof
+        both = MODELS / "saved_signatures", here / "all"
+        for asked, meant in (
+            ("clasify", "Did you mean 'classify'? There are 'classify'"),
+            ("x", "There are 'classify'"),
+        ):
+            for message in (
+                raised(UsageError, lambda asked=asked: converted(both[0], here / "no", signature=asked)),
+                raised(UsageError, lambda asked=asked: verify(*both, signature=asked)),
+                raised(UsageError, lambda asked=asked: t1.load(both[0], signature=asked)),
+            ):
+                assert f" {meant}" in message and ("Did you mean" in message) == (asked == "clasify"), message
 
 
 def check_a_function_with_randomness() -> None:
@@ -219,7 +229,7 @@ def check_what_differs_is_not_written() -> None:
 
 
 def check_ctrl_c_leaves_nothing() -> None:
-    def interrupted(module: Any, folder: str, names: Any) -> None:
+    def interrupted(module: Any, folder: str) -> None:
         Path(folder, "saved_model.pb").write_text("half")
         raise KeyboardInterrupt
 

@@ -526,3 +526,25 @@ def check_recording_against_a_function() -> None:
 
 def check_recording_without_such_a_call() -> None:
     refused("no call of the recording", written(perceptron(out="not_recorded")), RECORDED)
+
+
+def check_examples_are_made() -> None:
+    """With what the graph parses: of each kind of operation, of dense, sparse and open features."""
+
+    def build() -> None:
+        text = tf.placeholder(tf.string, [None], name="examples")
+        old = {
+            "ids": tf.VarLenFeature(tf.int64),
+            "size": tf.FixedLenFeature([2, 2], tf.float32),
+            "words": tf.FixedLenSequenceFeature([2], tf.string, allow_missing=True),
+        }
+        parsed = tf.parse_example(text, old)
+        table = tf.constant(np.eye(7, dtype=np.float32), name="table")
+        rows = tf.reduce_sum(tf.gather(table, parsed["ids"].values))
+        several = tf.identity(tf.reduce_sum(parsed["size"]) + rows, "several")
+        one = tf.parse_single_example(tf.identity(text[0]), {"class": tf.FixedLenFeature([], tf.int64)})
+        tf.add(several, tf.gather(table, one["class"])[0], name="out")
+        tf.identity(parsed["words"], name="strings")
+
+    found = verify(written(build), written(build))
+    assert found.equal and "examples, of 4 features" in found.inputs[0].how, found.inputs

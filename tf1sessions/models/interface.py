@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "guess",
     "input_types",
     "of_signature",
+    "other_signatures",
     "output_types",
 ]
 
@@ -71,6 +73,14 @@ def default_name(signatures: Iterable[str]) -> str:
     """The signature of these that a model answers to: one of :data:`DEFAULT_NAMES`, else the first."""
     names = list(signatures)
     return next((name for name in DEFAULT_NAMES if name in names), names[0])
+
+
+def other_signatures(name: str, signatures: Iterable[str]) -> str:
+    """What to do about a signature that is not there: names the one that may be meant, and all."""
+    names = list(signatures)
+    near = difflib.get_close_matches(name, names, 1) or [each for each in names if each.lower() == name.lower()]
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    return f"{meant}There are {', '.join(map(repr, names))}."
 
 
 def of_signature(name: str, signature: Any, wiring: Wiring) -> Interface:

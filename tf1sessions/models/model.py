@@ -23,7 +23,7 @@ from typing import Any
 from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, UsageError
 from tf1sessions.models import files, parts, upgrades, values, weights
 from tf1sessions.models.files import Artifact
-from tf1sessions.models.interface import Interface, TensorSpec
+from tf1sessions.models.interface import Interface, TensorSpec, other_signatures
 from tf1sessions.models.prepared import Prepared, default_signature
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.pipelines.batching import Batcher
@@ -343,7 +343,7 @@ class Model:
             raise UsageError(
                 f"{self.path} has no signature {name!r}",
                 where="signature=",
-                next_step=f"It has {', '.join(map(repr, self.signatures))}.",
+                next_step=other_signatures(name, self.signatures),
             )
         return self.signatures[name]
 

@@ -127,7 +127,7 @@ def default_signature(signatures: Collection[str], asked: str | None, notes: lis
             raise UsageError(
                 f"there is no signature {asked!r}",
                 where="signature=",
-                next_step=f"There are {', '.join(map(repr, signatures))}.",
+                next_step=interface.other_signatures(asked, signatures),
             )
         return asked
     name = interface.default_name(signatures)

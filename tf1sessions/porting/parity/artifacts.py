@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.models.interface import other_signatures
 from tf1sessions.models.model import Model, Signature
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.parity.views import View
@@ -61,6 +62,6 @@ def _signature(model: Model, name: str | None, what: str) -> Signature:
         raise UsageError(
             f"{what} has no signature {name!r}",
             where="signature=",
-            next_step=f"It has {', '.join(map(repr, model.signatures))}.",
+            next_step=other_signatures(name, model.signatures),
         )
     return model.signatures[name]

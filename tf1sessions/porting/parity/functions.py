@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError, UnsupportedEnvironmentError, UsageError
-from tf1sessions.models.interface import TensorSpec, default_name
+from tf1sessions.models.interface import TensorSpec, default_name, other_signatures
 from tf1sessions.models.wiring import Wiring, node_of
 from tf1sessions.porting.parity.inlining import inlined
 from tf1sessions.porting.parity.sides import Side, array
@@ -135,7 +135,7 @@ def of_saved_model(loaded: Any, what: str, signature: str | None = None) -> Func
         raise UsageError(
             f"{what} has no signature {name!r}",
             where="signature=",
-            next_step=f"It has {', '.join(map(repr, signatures))}.",
+            next_step=other_signatures(name, signatures),
         )
     return FunctionSide(signatures[name], what, "SavedModel of TensorFlow 2", loaded)
 

@@ -16,6 +16,7 @@ import numpy as np
 from tf1sessions.errors import UsageError
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.wiring import node_of
+from tf1sessions.porting.parity.examples import Feature, features_of, serialized
 from tf1sessions.porting.parity.sides import array
 from tf1sessions.porting.parity.views import View
 from tf1sessions.runtime import tf
@@ -122,6 +123,10 @@ def _value(name: str, spec: TensorSpec, shape: tuple[int, ...], view: View | Non
         if not shape and any(word in last for word in ("train", "phase", "is_t", "learning")):
             return np.asarray(False), "False, because its name speaks of training"
         return random.integers(0, 2, shape).astype(bool), "either"
+    if dtype == tf.string and view is not None and (features := features_of(_uses(spec.tensor, view), view)):
+        count = int(np.prod(shape))
+        texts = [serialized(features, lambda each, dims: _part(each, dims, view, random), random) for _ in range(count)]
+        return np.array([*texts, None], object)[:-1].reshape(shape), f"examples, of {len(features)} features"
     if dtype == tf.string:
         words = [word.encode() for word in _WORDS]
         chosen = [words[index] for index in random.integers(0, len(words), int(np.prod(shape)))]
@@ -140,6 +145,12 @@ def _value(name: str, spec: TensorSpec, shape: tuple[int, ...], view: View | Non
         where="inputs=",
         next_step="Give it: --inputs data.npz.",
     )
+
+
+def _part(feature: Feature, shape: tuple[int, ...], view: View, random: Any) -> Any:
+    """Values of a feature of an example."""
+    spec = TensorSpec(feature.key, feature.tensor, feature.dtype, tf.TensorShape(shape))
+    return _value(feature.key, spec, shape, view, random)[0]
 
 
 def _shape(spec: TensorSpec, view: View | None) -> tuple[int, ...]:
