@@ -224,7 +224,9 @@ def check_what_stays_default() -> None:
 
     for program, name in ((a_graph, "Graph"), (a_session, "Session")):
         leak = one(program, "defaults", "# this one", program.__name__)
-        assert leak.what.startswith(f"{name} 0x") and leak.what.endswith("is still default in this thread"), leak
+        assert leak.what.startswith(f"{name} 0x") and leak.what.endswith(
+            "is still default in this thread, for all that follows"
+        ), leak
 
     def left_again() -> None:
         with graph(), tf.Session() as session, session.as_default(), tf.Graph().as_default():

@@ -208,19 +208,24 @@ def test_queue_runners(tf1_graph: Any) -> None:
 # -- graphs -----------------------------------------------------------------------------------------------------------
 
 
-def test_defaults_is_error() -> None:
-    entered = tf.Graph().as_default()
-    entered.__enter__()  # here
-    endings.append(lambda: entered.__exit__(None, None, None))
+class TestDefaults:
+    @pytest.fixture(scope="class")
+    def left(self) -> Iterator[list[Any]]:
+        entered: list[Any] = []
+        yield entered
+        for each in entered:
+            each.__exit__(None, None, None)
+
+    def test_defaults_is_error(self, left: list[Any]) -> None:
+        left.append(tf.Graph().as_default())
+        left[0].__enter__()  # here
+
+    def test_defaults(self) -> None:
+        with tf.Graph().as_default():
+            pass
 
 
-def test_defaults() -> None:
-    with tf.Graph().as_default():
-        pass
-
-
-def test_operations_is_error(pool: Any) -> None:
-    endings.pop()()  # what the test before has left
+def test_operations_is_error() -> None:
     tf.constant(1.0)  # here
 
 

@@ -139,7 +139,7 @@ class Graphs:
         for (_, where), left in by_place.items():
             if not any(id(each) in open_sessions for each in left):
                 what = " and ".join(_name(each) for each in left)
-                text = f"{what} {'are' if len(left) > 1 else 'is'} still default in this thread"
+                text = f"{what} {'are' if len(left) > 1 else 'is'} still default in this thread, for all that follows"
                 yield Leak(LeakKind.DEFAULT, text, where, FIX[LeakKind.DEFAULT])
 
 
