@@ -288,8 +288,8 @@ class _Input:
             value = tf.constant(value if self._numbers is None else np.asarray(value, self._numbers), self._dtype)
         if value.dtype is not self._dtype and value.dtype != self._dtype:
             raise ValueError(f"input {self._name!r} is {self._dtype.name}, and {value.dtype.name} was given")
-        if self._shape is not None and (found := value.shape).rank is not None:
-            dims = found.as_list()
+        if self._shape is not None and value.shape.rank is not None:
+            dims = value.shape.as_list()
             if dims != self._shape and not _fit(dims, self._shape):
                 raise ValueError(
                     f"input {self._name!r} has the shape {self._shape}, and a value of the shape {dims} was given"

@@ -27,14 +27,13 @@ from typing import Any
 from tf1sessions.errors import ConversionError
 from tf1sessions.models import census
 from tf1sessions.models.files import Artifact, checkpoint_prefix
-from tf1sessions.models.interface import GUESSED
 from tf1sessions.models.model import Model
 from tf1sessions.models.wiring import node_of
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
 from tf1sessions.porting.conversion import Conversion, Proof
-from tf1sessions.porting.modules import GraphModule, require_eager
+from tf1sessions.porting.modules import GraphModule, require_eager, written_name
 from tf1sessions.porting.proof import prove
 from tf1sessions.porting.sources import Port, Source, open_source
 from tf1sessions.porting.survey import survey
@@ -45,8 +44,6 @@ __all__ = ["convert"]
 
 _log = logging.getLogger("tf1sessions")
 tf2: Any = tf.compat.v2
-#: What a signature is called that was guessed: the name by which everybody looks for the only one.
-_SERVING = "serving_default"
 
 
 def convert(
@@ -131,25 +128,25 @@ def convert(
         _check_feeds(opened)
         original = _copy(opened.artifact) if check and folder is not None else opened.artifact
         module = GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
-        names = {name: _SERVING if name == GUESSED else name for name in module.signatures}
+        names = {name: written_name(name) for name in module.signatures}
         found = survey(opened, module, os.fspath(out), names)
         if folder is None:
             return found
         _log.info("writing %d variables", len(found.variables))
         found = dataclasses.replace(found, written=True)
         if not check:
-            _save(module, folder, names)
+            _save(module, folder)
             return found
         own = initialize or opened.structures is not None  # a session of its own would draw other initial values
         if own and any(each.made_of == "parts" for each in found.variables):
-            _save(module, folder, names)
+            _save(module, folder)
             why = "the variables that were joined were initialized for it, and no session has these values in parts"
             return dataclasses.replace(found, proof=Proof({}, dict.fromkeys(names.values(), why)))
         told = opened.structures is not None or inputs is not None or outputs is not None
         with _values_of(module) if own else contextlib.nullcontext(original.checkpoint) as values:
             original = dataclasses.replace(original, checkpoint=values)
             with _in_a_session(source, opened, original, told) as model:
-                _save(module, folder, names)
+                _save(module, folder)
                 _log.info("comparing what was written with the model")
                 del module  # its variables are in the folder, and need not be in memory while others are
                 gc.collect()
@@ -198,12 +195,10 @@ def _check_feeds(source: Source) -> None:
                 )
 
 
-def _save(module: GraphModule, folder: str, names: Mapping[str, str]) -> None:
-    """Writes the SavedModel, its signatures under these names."""
+def _save(module: GraphModule, folder: str) -> None:
     try:
         with tf.init_scope():
-            signatures = {names.get(name, name): function for name, function in module.export_signatures().items()}
-            tf2.saved_model.save(module, folder, signatures=signatures)
+            tf2.saved_model.save(module, folder, signatures=module.export_signatures())
     except tf.errors.OpError as error:
         reason = error.message.strip().partition("\n")[0]
         raise OSError(errno.EIO, f"the SavedModel could not be written: {reason}", folder) from error

@@ -36,7 +36,7 @@ from tf1sessions.porting.variables import (
 )
 from tf1sessions.runtime import tf
 
-__all__ = ["GraphModule", "function", "require_eager"]
+__all__ = ["GraphModule", "function", "require_eager", "written_name"]
 
 tf2: Any = tf.compat.v2
 
@@ -129,6 +129,11 @@ def require_eager(where: str) -> None:
             next_step="Convert in a program of TensorFlow 2: without disable_eager_execution(), disable_v2_behavior() "
             "or tf1sessions.enable_v1_behavior().",
         )
+
+
+def written_name(signature: str) -> str:
+    """What a signature is called in a SavedModel: one that was guessed is the one for serving, for everybody."""
+    return _SERVING if signature == GUESSED else signature
 
 
 class GraphModule(tf2.Module):  # type: ignore[misc]
@@ -260,7 +265,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         Those of the signatures, and the train steps where there is no signature of their name. A signature that was
         guessed is the one for serving.
         """
-        calls = {_SERVING if name == GUESSED else name: call for name, call in self._calls.by_signature.items()}
+        calls = {written_name(name): call for name, call in self._calls.by_signature.items()}
         for name, call in self._calls.steps.items():
             if name != "update":
                 calls.setdefault(name, call)
