@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import select
@@ -10,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 from support import ROOT
@@ -55,44 +53,33 @@ OTHER_NAMES = {
 MODULES = sorted(path.name[len("contrib_") : -len("_cases.py")] for path in GOLDEN.glob("contrib_*_cases.py"))
 
 
-@pytest.fixture(scope="module")
-def started(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, tuple[IO[bytes], Path]]]:
-    """What the process of each way writes, and where its errors are. They begin together: each keeps a core busy."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
-    chosen = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
-    found = {}
-    with contextlib.ExitStack() as stack:
-        for way in dict.fromkeys(params["compared"] for params in chosen if "compared" in params):
-            errors = tmp_path_factory.mktemp(way) / "stderr"
-            with errors.open("w") as stderr:
-                command = [sys.executable, str(COMPARE), way, *MODULES]
-                process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, bufsize=0)
-            stack.enter_context(process)
-            stack.callback(process.kill)
-            assert process.stdout is not None
-            found[way] = process.stdout, errors
-        yield found
-
-
 @pytest.fixture(scope="module", params=["library", "v1"])
 def compared(
-    request: pytest.FixtureRequest, started: dict[str, tuple[IO[bytes], Path]]
-) -> Callable[[str], dict[str, list[str]]]:
-    """A function that tells the differences of a module; one process finds those of all modules, one after another."""
-    lines, errors = started[request.param]
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], dict[str, list[str]]]]:
+    """A function that tells the differences of a module; one process finds those of all that run, one after another."""
+    params = [item.callspec.params for item in request.session.items if item.path == request.path]
+    modules = [chosen["module"] for chosen in params if chosen["compared"] == request.param]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    errors = tmp_path_factory.mktemp(request.param) / "stderr"
     found: dict[str, dict[str, list[str]]] = {}
+    with errors.open("w") as stderr:
+        command = [sys.executable, str(COMPARE), request.param, *modules]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, bufsize=0)
 
     def differences(module: str) -> dict[str, list[str]]:
-        for name in MODULES[len(found) : MODULES.index(module) + 1]:
-            assert select.select([lines], [], [], 170)[0], f"{name} takes too long"
-            line = lines.readline()
+        for name in modules[len(found) : modules.index(module) + 1]:
+            assert select.select([process.stdout], [], [], 170)[0], f"{name} takes too long"
+            line = process.stdout.readline()
             assert line, errors.read_text()[-4000:]
             found[name] = json.loads(line)
         return found[module]
 
-    return differences
+    with process:
+        try:
+            yield differences
+        finally:
+            process.kill()
 
 
 @pytest.mark.slow
