@@ -414,6 +414,13 @@ class ToolsTest(tf.test.TestCase):
         self.assertIs(tf.test.TestCase, test.TestCase)
         self.assertIs(tf.test.TestCase, test_util.TensorFlowTestCase)
 
+    def testDimensionsOfOtherNumbers(self):
+        self.assertEqual([None, 14, 3], tf.placeholder(tf.float32, [None, 28 / 2, np.float32(3)]).shape.as_list())
+        self.assertEqual([2], tf.get_variable("v", [4 / 2]).shape.as_list())
+        self.assertTrue(tf.Dimension(1) == 1.0 and tf.Dimension("3") == np.array([3]))
+        with self.assertRaisesRegexp(ValueError, "Ambiguous dimension: 2.5"):
+            tf.TensorShape([2.5])
+
     def testNodesOfGraphDef(self):
         with tf.Graph().as_default() as graph:
             tf.constant(1.0, name="c")

@@ -1,4 +1,4 @@
-"""Methods that classes of 1.15 had and today's have not, and what Keras' ``save`` and progress bar did.
+"""Methods that classes of 1.15 had and today's have not, what Keras' saving and progress bars did, what a dimension is.
 
 Data flow: :func:`apply` adds each method of the table to the class that has to have it, so that all classes below it
 have it too.
@@ -80,6 +80,7 @@ def apply(face: ModuleType) -> None:
         resource.initialized_value = _initialized_value
     _save_as_hdf5()
     _show_metrics_only()
+    _take_whole_dimensions()
 
 
 def _save_as_hdf5() -> None:
@@ -104,3 +105,22 @@ def _show_metrics_only() -> None:
         original(self, batch, logs)
 
     logger._batch_update_progbar = update
+
+
+def _take_whole_dimensions() -> None:
+    """A dimension may be any number that is whole, as ``28 / 2``, or its digits."""
+    numpy: Any = importlib.import_module("numpy")
+    dimension: Any = importlib.import_module("tensorflow.python.framework.tensor_shape").Dimension
+    original = dimension.__init__
+
+    def make(self: Any, value: Any) -> None:
+        if isinstance(value, numpy.ndarray) and value.size == 1:
+            value = value.item()
+        if isinstance(value, (float, numpy.floating, str, bytes)):
+            whole = int(value)
+            if isinstance(value, (float, numpy.floating)) and whole != value:
+                raise ValueError(f"Ambiguous dimension: {value}")
+            value = whole
+        original(self, value)
+
+    dimension.__init__ = make

@@ -95,8 +95,8 @@ def _reduction_dims(x: Any, axis: Any) -> tuple[int, int]:
     """All axes were a constant for tensors whose rank is known, 0 too; not for variables."""
     if axis is not None:
         return 0, 0
-    if not _is_tensor(x):
-        return (0, 3) if x.shape.rank else (0, 0)
+    if not _is_tensor(x):  # a list or an array has no rank that either of them knows
+        return (0, 3) if getattr(getattr(x, "shape", None), "rank", None) else (0, 0)
     return (0, -3) if x.shape.rank == 0 else (0, 0)
 
 
