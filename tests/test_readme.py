@@ -30,6 +30,7 @@ from support import ROOT, PythonRun
 
 from tf1sessions import errors
 from tf1sessions.porting import recorder
+from tf1sessions.testing.settings import OPTIONS
 
 SHELL = [block.text.strip() for block in blocks(README, "sh")]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
@@ -108,6 +109,8 @@ def test_options_in_the_text_are_real(page: Path) -> None:
     known = option_names() | {"--out", "--rate"}  # the second is a script's own, and so is the first in a grid
     if page.name == "12-recorder.md":
         known |= {option for action in recorder._parser()._actions for option in action.option_strings}
+    if page.name == "13-testing.md":  # tests/testing/test_plugin.py holds its table against pytest's help
+        known |= {option.flag for option in OPTIONS} | {"-p", "--update-goldens"}
     assert sorted(told - known) == []
 
 
@@ -120,7 +123,9 @@ def test_files_and_errors_that_are_named_are_there(page: Path) -> None:
     if page.name == "contrib.md":  # its names are tf.contrib's, and tests/contrib/test_contrib_page.py holds them
         told = set()
     assert [name for name in sorted(told) if not hasattr(errors, name) and not hasattr(builtins, name)] == [
-        name for name in sorted(told) if name == "CancelledError"  # TensorFlow's
+        name
+        for name in sorted(told)
+        if name == "CancelledError"  # TensorFlow's
     ]
 
 

@@ -263,6 +263,10 @@ class TestMethods:
         assert tf1_session.run(tf.constant(number)) == number
 
 
+def test_marked_later(tf1_thread: Any) -> None:
+    assert tf1_thread.threads == 3
+
+
 @pytest.mark.tf1(threads=3)
 def test_sessions_in_threads(tf1_sessions: Any) -> None:
     with tf1_sessions() as session:

@@ -81,6 +81,16 @@ def in_order(text: str, parts: list[str]) -> bool:
 def test_fixtures_and_marker(pytester: pytest.Pytester) -> None:
     """Each test of plugin_checks.py says in its name how it ends."""
     program(pytester, "checks")
+    pytester.makeconftest(
+        """
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                if item.name == "test_marked_later":
+                    item.add_marker(pytest.mark.tf1(threads=3))
+        """
+    )
     page = "\n\n".join(block.text for block in blocks(PAGE, "py"))
     (pytester.path / "test_page.py").write_text(page, "utf-8")
     done = run(pytester, "-p", "no:xdist", "-W", "error::pytest.PytestWarning")

@@ -220,7 +220,7 @@ def _ask(session: Any, fetches: Any) -> Any:
 def _writable(graph: Any) -> Iterator[None]:
     """This thread may add operations to a graph, whoever builds it, sealed or not."""
     ownership = getattr(graph, "ownership", None)
-    changed = [(graph, "_finalized", False)]
+    changed: list[tuple[Any, str, Any]] = [(graph, "_finalized", False)]
     if ownership is not None:
         changed += [(ownership, "_owner", threading.current_thread()), (ownership, "_sealed_at", None)]
     kept = [(owner, name, getattr(owner, name)) for owner, name, _ in changed]

@@ -55,6 +55,8 @@ _RACES: pytest.StashKey[ExpectedRaces] = pytest.StashKey()
 _DEADLINE: pytest.StashKey[Deadline] = pytest.StashKey()
 _SECTIONS: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 _FAILED: pytest.StashKey[bool] = pytest.StashKey()
+#: What a test begins without, also when it runs once more.
+_OF_A_RUN: tuple[pytest.StashKey[Any], ...] = (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED)
 
 _HUNG = "tf1sessions: what it waited for"
 _GOLDENS = "--update-goldens"
@@ -142,22 +144,32 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, Any]:
+    """Tests that cannot be run as they ask are an error of the collection."""
     report = yield
     wrong = []
     for item in report.result or ():
         if isinstance(item, pytest.Item):
             try:
-                item.stash[_PLAN] = plan = read_plan(item, collector.config.stash[_SETTINGS])
+                read_plan(item, collector.config.stash[_SETTINGS])
             except UsageError as error:
                 wrong.append(str(error))
-                continue
-            if plan.timeout is not None and collector.config.pluginmanager.hasplugin("timeout"):
-                _limit(item, plan.timeout)
     if wrong:
         report.outcome = "failed"
         report.longrepr = "\n".join(wrong)
         report.result = []
     return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # After those who give tests markers here.
+    for item in items:
+        try:
+            item.stash[_PLAN] = plan = read_plan(item, config.stash[_SETTINGS])
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from error
+        if plan.timeout is not None and config.pluginmanager.hasplugin("timeout"):
+            _limit(item, plan.timeout)
 
 
 def _limit(item: pytest.Item, secs: float) -> None:
@@ -183,7 +195,7 @@ def _looks_for_leaks(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    for key in (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED):  # of an earlier run of the same test
+    for key in _OF_A_RUN:
         if key in item.stash:
             del item.stash[key]
     item.config.stash[_ITEM] = item
@@ -313,7 +325,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     from tf1sessions.testing import threaded
 
-    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    arguments: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
 
     def body(thread: ThreadInfo) -> None:
         with contextlib.ExitStack() as stack:
