@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytestmark = pytest.mark.slow
 PROGRAM = "leaks_checks.py"
 
 

@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tf1sessions.testing.leaks_makers import Claim, Line, Made, is_program, makers, origin, take
+from tf1sessions.testing.leaks_makers import Claim, Line, Made, is_program, makers, program_line, take, told
 from tf1sessions.testing.leaks_switch import Late, Observers
 from tf1sessions.testing.leaks_told import FIX, Leak, LeakKind
 from tf1sessions.testing.patching import Patch
@@ -76,7 +76,7 @@ class Graphs:
     def __init__(self) -> None:
         self._runs: weakref.WeakKeyDictionary[Any, _Runs] = weakref.WeakKeyDictionary()
         self._grown: list[Any] = []  # kept until the end, when it is asked who made its operations
-        self._entered: dict[int, tuple[Line | None, str]] = {}
+        self._entered: dict[int, Line | None] = {}
         self.resets = False
         self._process_graph, self._count = _process_graph()
         self._added: list[Any] = []
@@ -95,9 +95,8 @@ class Graphs:
                 self._grown.append(graph)
 
     def entered(self, default: Any) -> None:
-        """A graph or a session becomes default."""
-        found = origin()
-        self._entered[id(default)] = found.line, found.place or _UNKNOWN
+        """A graph or a session becomes default. Each run does this, too."""
+        self._entered[id(default)] = program_line()
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
@@ -132,15 +131,15 @@ class Graphs:
                 yield from _growth(graph, self._runs[graph])
 
     def _defaults(self, open_sessions: set[int]) -> Iterator[Leak]:
-        by_place: dict[Any, list[Any]] = {}
+        by_line: dict[Line | None, list[Any]] = {}
         for each in _defaults():
             if id(each) not in self._kept:
-                by_place.setdefault(self._entered.get(id(each), (None, _UNKNOWN)), []).append(each)
-        for (_, where), left in by_place.items():
+                by_line.setdefault(self._entered.get(id(each)), []).append(each)
+        for line, left in by_line.items():
             if not any(id(each) in open_sessions for each in left):
                 what = " and ".join(_name(each) for each in left)
                 text = f"{what} {'are' if len(left) > 1 else 'is'} still default in this thread, for all that follows"
-                yield Leak(LeakKind.DEFAULT, text, where, FIX[LeakKind.DEFAULT])
+                yield Leak(LeakKind.DEFAULT, text, told(line) if line else _UNKNOWN, FIX[LeakKind.DEFAULT])
 
 
 def _name(default: Any) -> str:

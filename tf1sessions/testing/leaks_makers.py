@@ -49,6 +49,7 @@ __all__ = [
     "is_program",
     "makers",
     "origin",
+    "program_line",
     "take",
     "told",
 ]
@@ -73,14 +74,10 @@ def is_installed(path: str) -> bool:
     return path.startswith(_OURS) or any(part in path for part in _INSTALLED)
 
 
+@functools.cache
 def is_program(path: str) -> bool:
     """Whether a file is the program's. What ``python -c`` runs is not, as test runners start workers by it."""
     return path != "<string>" and not is_library(path) and not is_installed(path)
-
-
-@functools.cache
-def _is_program(code: CodeType) -> bool:
-    return is_program(code.co_filename)
 
 
 Line = tuple[CodeType, int]
@@ -125,7 +122,7 @@ def origin() -> Origin:
     packages: set[str] = set()
     while frame is not None:
         code = frame.f_code
-        if _is_program(code):
+        if is_program(code.co_filename):
             return Origin((code, frame.f_lineno), through, tuple(owners), frozenset(packages), frame)
         if not is_library(code.co_filename):
             if code.co_filename != "<string>":
@@ -135,11 +132,21 @@ def origin() -> Origin:
         name = frame.f_globals.get("__name__", "")
         if is_installed(code.co_filename) and not name.startswith(_TESTING):
             packages.add(name.partition(".")[0])
-        if code in _owner_code:
+        if id(code) in _owner_code:
             owners.append(_first_argument(frame))
         frame = frame.f_back
     line = alone and (alone.f_code, alone.f_lineno)
     return Origin(line, None, tuple(owners), frozenset(packages), alone)
+
+
+def program_line() -> Line | None:
+    """The program's innermost line on the calling thread's stack."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if is_program(frame.f_code.co_filename):
+            return frame.f_code, frame.f_lineno
+        frame = frame.f_back
+    return None
 
 
 def _first_argument(frame: FrameType) -> Any:
@@ -157,7 +164,7 @@ def _body_is_of_program(frame: FrameType | None) -> bool:
         if frame.f_code.co_filename != _THREADING:
             body = frame
         frame = frame.f_back
-    return body is not None and _is_program(body.f_code)
+    return body is not None and is_program(body.f_code.co_filename)
 
 
 # -- what was made ----------------------------------------------------------------------------------------------------
@@ -538,7 +545,7 @@ _OWNERS: dict[str, str] = {
     "tf1sessions.pipelines.pipeline": "QueuePipeline",
 }
 _owner_types: list[type] = []
-_owner_code: set[CodeType] = set()
+_owner_code: dict[int, CodeType] = {}  # by identity: to hash one takes longer than all else here
 
 
 def _owners(name: str, module: Any) -> Iterator[Patch]:
@@ -546,7 +553,7 @@ def _owners(name: str, module: Any) -> Iterator[Patch]:
     if owner not in _owner_types:
         methods = (each for kind in owner.__mro__ for each in vars(kind).values())
         code = (each.__code__ for each in methods if hasattr(each, "__code__"))
-        _owner_code.update(each for each in code if each.co_argcount)
+        _owner_code.update((id(each), each) for each in code if each.co_argcount)
         _owner_types.append(owner)
     yield owner, "__init__", _noted_owner(owner.__init__)
 
