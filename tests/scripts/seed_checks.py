@@ -17,6 +17,7 @@ FOLDER = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(FOLDER))
 
 import make_seeds  # noqa: E402
+import numpy as np  # noqa: E402
 import seed_calls  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
@@ -84,3 +85,45 @@ def check_it_can_be_turned_off_and_belongs_to_graphs() -> None:
         with tf.Graph().as_default():
             tf.set_random_seed(1)
             assert tf.random_normal([2]).op.inputs[0].op.inputs[0].op.get_attr("seed2") == 3
+
+
+def check_odd_arguments_are_counted_or_left_alone() -> None:
+    array = np.ones([3, 3], np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        anything, two = tf.placeholder(tf.float32), tf.constant(2)
+        made = [
+            tf.reduce_sum([[1.0, 2.0]]),
+            tf.reduce_sum(array),
+            tf.reduce_mean(3.0),
+            tf.reduce_sum(anything),
+            tf.split(array, 3, axis=1),
+            tf.split(array, tf.constant([1, 2]), 1),
+            tf.transpose(array),
+            tf.transpose([[1, 2]]),
+            tf.transpose(anything, [1, 0]),
+            tf.tensordot(array, array, [[1], [1]]),
+            tf.tensordot([1.0, 2.0], [3.0, 4.0], 1),
+            tf.tensordot(array, anything, 1),
+            tf.tensordot(anything, array, [[1], [0]]),
+            tf.tensordot(array, array, tf.constant([[1], [1]])),
+            tf.zeros(3),
+            tf.zeros([]),
+            tf.zeros(tf.TensorShape([2])),
+            tf.zeros(np.array([2, 3])),
+            tf.ones([two, 3]),
+            tf.ones((two, two, 2)),
+            tf.zeros([tf.Dimension(2), two]),
+            tf.random_uniform([2], 0, 5, "int32"),
+            tf.random_uniform(shape=[2], dtype=np.float64),
+            tf.random_uniform([2], two, 5, tf.int32),
+            tf.nn.dropout(array, 0.5),
+            tf.nn.dropout(tf.constant(array), rate=tf.constant(0.4)),
+            tf.cond(two > 1, lambda: tf.nn.dropout(array, 0.5), lambda: tf.constant(array)),
+            tf.clip_by_global_norm([tf.constant(array), None], 1.0)[0][0],
+            tf.nn.swish(array),
+            tf.parse_example([b""], {"a": tf.FixedLenFeature([], tf.float32, 0.0)}),
+            tf.train.polynomial_decay(0.1, two, tf.constant(100)),
+            tf.TensorArray(tf.float32, two).size(),
+        ]
+        session.run(made, {anything: array})

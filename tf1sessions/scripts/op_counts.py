@@ -84,7 +84,9 @@ def _dropout(x: Any, rate: Any, *_: Any, **__: Any) -> tuple[int, int]:
 
 def _comes_into_condition(tensor: Any) -> int:
     context = _module("tensorflow.python.framework.ops").get_default_graph()._get_control_flow_context()
-    return int(context is not None and context.IsCondContext() and tensor.op._get_control_flow_context() is not context)
+    if context is None or not context.IsCondContext() or not _is_tensor(tensor):
+        return 0
+    return int(tensor.op._get_control_flow_context() is not context)
 
 
 # -- arrays and arithmetic --------------------------------------------------------------------------------------------
@@ -107,27 +109,29 @@ def _split(value: Any, num_or_size_splits: Any, *_: Any, **__: Any) -> tuple[int
 
 @_of(_OPS + "array_ops:transpose")
 def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    return 0, int(perm is None and getattr(getattr(a, "shape", None), "rank", 0) is None)
+    return 0, int(perm is None and _is_tensor(a) and a.shape.rank is None)
 
 
 @_of(_OPS + "math_ops:tensordot")
 def _tensordot(a: Any, b: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]:
     """It transposed and reshaped also where nothing changes."""
     if isinstance(axes, int):
-        rank = getattr(getattr(a, "shape", None), "rank", None)
+        rank = a.shape.rank if _is_tensor(a) else len(np.shape(a))
         if rank is None:
             return 0, 0
-        sides = (list(range(rank - axes, rank)), list(range(axes)))
+        left, right = list(range(rank - axes, rank)), list(range(axes))
     elif isinstance(axes, (list, tuple)) and len(axes) == 2:
-        sides = tuple([side] if isinstance(side, int) else list(side) for side in axes)  # type: ignore[assignment]
+        left, right = ([side] if isinstance(side, int) else list(side) for side in axes)
     else:
         return 0, 0
-    return 0, _kept_by_tensordot(a, sides[0], False) + _kept_by_tensordot(b, sides[1], True)
+    return 0, _kept_by_tensordot(a, left, False) + _kept_by_tensordot(b, right, True)
 
 
 def _kept_by_tensordot(value: Any, axes: list[int], flipped: bool) -> int:
-    known = getattr(value, "shape", None)
-    shape = list(np.shape(value)) if known is None else [None] if known.rank is None else known.as_list()
+    known = value.shape if hasattr(value, "shape") else np.shape(value)
+    if getattr(known, "rank", 0) is None:
+        return 0
+    shape = known.as_list() if hasattr(known, "as_list") else list(known)
     if None in shape:
         return 0
     axes = [axis % len(shape) for axis in axes]
