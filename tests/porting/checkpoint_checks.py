@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import itertools
+import json
 import os
 import shutil
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,13 +18,13 @@ import ml_dtypes
 import numpy as np
 import tensorflow as tf
 import tf_keras
-from checkpoint_cases import cnn, file_of, made, network, numbers, optimizer_of, recorded, slim_cnn
+from checkpoint_cases import GOLDEN, cnn, file_of, made, network, numbers, optimizer_of, recorded, slim_cnn
 
 from tf1sessions import porting
 from tf1sessions.errors import CheckpointMismatchError, ModelFileError, UsageError
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints import assignment, writing
-from tf1sessions.porting.checkpoints.layouts import Cell, Gru, Part, Scaled
+from tf1sessions.porting.checkpoints.layouts import Cell, CudnnGru, Gru, Part, Scaled
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
@@ -326,9 +330,100 @@ def check_cells_that_keras_does_not_have() -> None:
     gru = made(keras, (5, 3), keras.layers.GRU(4))
     error = raised(CheckpointMismatchError, lambda: checkpoints.restore(file_of("gru"), gru))
     assert "reset_after=True" in str(error)
+    without = made(keras, (5, 3), keras.layers.GRU(4, use_bias=False))
     with tempfile.TemporaryDirectory() as folder:
-        error = raised(CheckpointMismatchError, lambda: checkpoints.save_named(gru, f"{folder}/x"))
-        assert "reset_after=True" in str(error) and found_in(folder) == []
+        error = raised(CheckpointMismatchError, lambda: checkpoints.save_named(without, f"{folder}/x"))
+        assert "is a GRU without bias" in str(error) and found_in(folder) == []
+
+
+def check_a_gru_of_cudnn() -> None:
+    """CudnnCompatibleGRUCell is the layer with reset_after=True; with its slots, there and back."""
+    expected = of_keras("expected.json")
+    old = checkpoints.read(of_keras("gru"))
+    for library in (keras, tf_keras):
+        model = made(library, (4, 3), library.layers.GRU(5, return_sequences=True))
+        optimizer = library.optimizers.Adam(0.1, epsilon=1e-8)
+        plan = checkpoints.restore(old, model, optimizer)
+        assert any("have one bias in TensorFlow 1, and in Keras two" in note for note in plan.notes), plan.notes
+        np.testing.assert_allclose(
+            model.predict(np.float32(expected["sequences"]), verbose=0), expected["gru"], **CLOSE
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoints.save_named(model, f"{folder}/like", optimizer, like=old)
+            checkpoints.save_named(model, f"{folder}/own")
+            again, own = checkpoints.read(f"{folder}/like"), checkpoints.read(f"{folder}/own")
+            assert {*again} == {*old} and len(own) == 6
+            for name, value in again.items():
+                np.testing.assert_allclose(value, old[name], rtol=1e-6, err_msg=name)
+            other = made(library, (4, 3), library.layers.GRU(5, return_sequences=True))
+            checkpoints.restore(own, other)
+        np.testing.assert_allclose(*(each.predict(np.ones([1, 4, 3]), verbose=0) for each in (model, other)), **CLOSE)
+
+
+# ------------------------------------------------------------------------------------------- tf.keras in TensorFlow 1
+
+OF_KERAS = {
+    "adam": lambda optimizers: optimizers.Adam(0.05),
+    "sgd": lambda optimizers: optimizers.SGD(0.1, momentum=0.9),
+    "rmsprop": lambda optimizers: optimizers.RMSprop(0.01, momentum=0.5),
+    "adadelta": lambda optimizers: optimizers.Adadelta(1.0),
+    "ftrl": lambda optimizers: optimizers.Ftrl(0.1),
+    "old_adam": lambda optimizers: optimizers.Adam(0.05, epsilon=1e-8),
+}
+
+
+def of_keras(file: str) -> Any:
+    """What golden/make_keras_checkpoints.py wrote: what is expected, or the prefix of a checkpoint."""
+    folder = _unpacked()
+    return json.loads(Path(folder, file).read_text()) if file.endswith(".json") else f"{folder}/{file}"
+
+
+@functools.cache
+def _unpacked() -> str:
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    with tarfile.open(GOLDEN / "keras_checkpoints.tar.xz") as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def small(library: Any) -> Any:
+    layers = library.layers
+    return made(library, (3,), layers.Dense(4, "tanh"), layers.BatchNormalization(), layers.Dense(1))
+
+
+def check_models_of_keras_train_on() -> None:
+    """As save_weights and as a Saver wrote them; the optimizer goes on with its slots."""
+    expected = of_keras("expected.json")
+    x, y = np.float32(expected["x"]), np.float32(expected["y"])
+    for name, make in OF_KERAS.items():
+        for form, library in (("weights", keras), ("saver", keras), ("saver", tf_keras)):
+            model, optimizer = small(library), make(library.optimizers)
+            plan = checkpoints.restore(of_keras(f"{name}_{form}"), model, optimizer)
+            assert int(optimizer.iterations) == 4 and not plan.problems, (name, plan)
+            model.compile(optimizer, "mse")
+            losses = [float(model.train_on_batch(x, y)) for _ in range(4)]
+            np.testing.assert_allclose(losses, expected["losses"][name], err_msg=f"{name} {form}", **CLOSE)
+
+
+def check_settings_of_keras_are_accounted_for() -> None:
+    path = of_keras("adam_saver")
+    error = raised(CheckpointMismatchError, lambda: checkpoints.restore(path, small(keras)))
+    assert "training/Adam/learning_rate" in error.extra and "is a setting of an optimizer" in str(error)
+    plan = checkpoints.restore(path, small(keras), optimizer=False)
+    assert plan.unused["training/Adam/decay"] == plan.unused["training/Adam/dense/kernel/m"] == "optimizer=False"
+    model, optimizer = small(keras), keras.optimizers.Adam(0.02, epsilon=1e-3)
+    plan = checkpoints.restore(path, model, optimizer)
+    assert plan.unused["training/Adam/beta_1"] == "a setting: beta_1 is 0.9"
+    told = " ".join(plan.notes)
+    assert "learning_rate is 0.02 here and 0.05" in told and "tf.keras had 1e-7 by default" in told, told
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoints.save_named(model, f"{folder}/back", optimizer, like=path)
+        old, back = checkpoints.read(path), checkpoints.read(f"{folder}/back")
+        assert {*back} == {*old}
+        for name in old:
+            expected = 0.02 if name.endswith("learning_rate") else old[name]
+            np.testing.assert_allclose(back[name], expected, rtol=1e-6, err_msg=name)
 
 
 def check_layouts_lead_back() -> None:
@@ -338,6 +433,8 @@ def check_layouts_lead_back() -> None:
         (Cell(3, (0, 2, 1, 3)), [(5, 8)]),
         (Cell(3, (0,)), [(5, 2), (2,)]),
         (Gru(3), [(5, 4), (4,), (5, 2), (2,)]),
+        (CudnnGru(3), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
+        (CudnnGru(3).linear(), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
         (Part(1, (2, 3)), [(4, 5)]),
         (Scaled(-0.1, Gru(3)), [(5, 4), (4,), (5, 2), (2,)]),
     ):
@@ -346,7 +443,8 @@ def check_layouts_lead_back() -> None:
         again = layout.backward(new)
         for value, expected in zip(again, old, strict=True):
             np.testing.assert_allclose(value, expected, rtol=1e-6, atol=1e-6)
-        assert sum(value.size for value in new) == sum(value.size for value in old)
+        doubled = 4 if isinstance(layout, CudnnGru) else 0
+        assert sum(value.size for value in new) == sum(value.size for value in old) + doubled
 
 
 # --------------------------------------------------------------------------------------------------- which one is which

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AS_IT_IS", "Cell", "Gru", "Layout", "Part", "Scaled"]
+__all__ = ["AS_IT_IS", "Cell", "CudnnGru", "Gru", "Layout", "Part", "Scaled"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,6 +157,53 @@ class Gru(Layout):
             kernel[:, 2 * units :],
             bias[2 * units :],
         ]
+
+
+@dataclasses.dataclass(frozen=True)
+class CudnnGru(Layout):
+    """``CudnnCompatibleGRUCell``: as :class:`Gru`, the candidate with two kernels, [I, U] and [U, U], and two biases.
+
+    In Keras, with ``reset_after=True``: ``bias`` is [2, 3*U], for inputs and state. The gates have one bias here: it is
+    that of the inputs there.
+
+    Attributes:
+        inputs: I.
+        state: What the other bias of the gates gets: nothing, or what the first one gets, as slots do.
+    """
+
+    inputs: int
+    state: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return "GRU with reset_after: gates r, u and the candidate become z, r, h"
+
+    def forward(self, values: Sequence[Any]) -> list[Any]:
+        gates, gates_bias, new, new_bias, recurrent, recurrent_bias = values
+        gates, gates_bias = _reordered(gates, (1, 0)), _reordered(gates_bias, (1, 0))
+        bias = [[gates_bias, new_bias], [_times(gates_bias, self.state), recurrent_bias]]
+        return [
+            np.concatenate([gates[: self.inputs], new], axis=1),
+            np.concatenate([gates[self.inputs :], recurrent], axis=1),
+            np.stack([np.concatenate(each) for each in bias]),
+        ]
+
+    def backward(self, values: Sequence[Any]) -> list[Any]:
+        kernel, recurrent, bias = values
+        units = len(recurrent)
+        gates = np.concatenate([kernel[:, : 2 * units], recurrent[:, : 2 * units]], axis=0)
+        gates_bias = bias[0, : 2 * units] + _times(bias[1, : 2 * units], 1.0 - self.state)
+        return [
+            _reordered(gates, (1, 0)),
+            _reordered(gates_bias, (1, 0)),
+            kernel[:, 2 * units :],
+            bias[0, 2 * units :],
+            recurrent[:, 2 * units :],
+            bias[1, 2 * units :],
+        ]
+
+    def linear(self) -> Layout:
+        return dataclasses.replace(self, state=1.0)
 
 
 def _reordered(value: Any, order: Sequence[int]) -> Any:

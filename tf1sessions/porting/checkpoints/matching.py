@@ -16,13 +16,14 @@ from __future__ import annotations
 import collections
 import dataclasses
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from tf1sessions.porting.checkpoints import assignment
-from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, Gru, Layout, Part
+from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, CudnnGru, Gru, Layout, Part
 from tf1sessions.porting.checkpoints.names import canonical, role_of, words_of
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Renaming
@@ -32,6 +33,7 @@ __all__ = ["Match", "Matching", "match"]
 #: How much better than any other a pairing must be; names that are alike differ by more. It is arbitrary.
 _MARGIN = 0.05
 _PART = "part_"
+_GRU_PART = re.compile(r"(.*)/(gates|candidate(?:/(?:input|hidden)_projection)?)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -260,13 +262,13 @@ class _Matcher:
 def _groups(specs: Mapping[str, Spec]) -> list[_Group]:
     """The layers of one side. What has no scope is a layer each."""
     scopes: dict[str, dict[str, Spec]] = {}
-    whole = {_outer(name, 2) for name in specs if "/candidate/" in name}
+    whole = {name.partition("/candidate/")[0] for name in specs if "/candidate/" in name}
     for name, spec in specs.items():
         scope, _, leaf = name.rpartition("/")
         role = role_of(leaf)
-        outer, _, part = scope.rpartition("/")
-        if part in ("gates", "candidate") and outer in whole:
-            scope, role = outer, f"{part}/{role}"
+        of_gru = _GRU_PART.fullmatch(scope)
+        if of_gru is not None and of_gru[1] in whole:
+            scope, role = of_gru[1], f"{of_gru[2]}/{role}"
         scopes.setdefault(scope, {})[role] = spec
     return [_Group(scope, roles) for scope, roles in scopes.items()]
 
@@ -283,7 +285,7 @@ def _layers_by_name(groups: Iterable[_Group]) -> dict[str, _Group]:
 
 def _found(layers: Mapping[str, _Group], name: str) -> _Group | None:
     """The layer of a variable; of a GRU's ``gates/kernel``, too."""
-    return layers.get(name) or layers.get(_outer(name, 1)) or layers.get(_outer(name, 2))
+    return next((layers[each] for each in (_outer(name, steps) for steps in range(4)) if each in layers), None)
 
 
 def _scope_of(layers: Mapping[str, _Group], name: str) -> str | None:
@@ -409,8 +411,12 @@ def _cell_fit(source: _Group, target: _Group, forget_bias: float) -> _Pairs | No
         parts = ["gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias"]
         expected = [(inputs + units, 2 * units), (2 * units,), (inputs + units, units), (units,)]
         layout = Gru(inputs)
-        if len(roles) < 3 or len(shapes[2]) != 1:  # reset_after=True, which is another cell
+        if len(roles) < 3:
             return None
+        if len(shapes[2]) == 2:  # reset_after=True
+            parts = parts[:2] + [f"candidate/{each}_projection/{r}" for each in ("input", "hidden") for r in roles[::2]]
+            expected = [*expected[:2], (inputs, units), (units,), (units, units), (units,)]
+            layout = CudnnGru(inputs)
     elif gates in (1, 4):
         parts = ["kernel", "bias"][: len(roles) - 1]
         expected = [(inputs + units, width), (width,)][: len(parts)]
@@ -430,8 +436,8 @@ def _why_no_cell(group: _Group) -> str:
     bias = group.roles.get("bias")
     if "recurrent_kernel" in group.roles and bias is not None and len(bias.shape) == 2:
         return (
-            "it is a GRU with reset_after=True, which multiplies before it resets; TensorFlow 1's GRUCell is as the "
-            "layer with reset_after=False"
+            "it is a GRU with reset_after=True, which multiplies before it resets, as CudnnCompatibleGRUCell does; "
+            "TensorFlow 1's GRUCell is as the layer with reset_after=False"
         )
     return ""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from tf1sessions.porting.checkpoints.reading import Spec
 
-__all__ = ["OPTIMIZERS", "Derived", "canonical", "derived_of", "is_counter", "role_of", "words_of"]
+__all__ = ["OPTIMIZERS", "Derived", "canonical", "derived_of", "is_counter", "role_of", "setting_of", "words_of"]
 
 #: The names that TensorFlow 1's optimizers have when they are given none; their slots are called so.
 OPTIMIZERS = frozenset(
@@ -18,6 +18,12 @@ OPTIMIZERS = frozenset(
 )
 _AVERAGE = "ExponentialMovingAverage"
 _COUNTER = re.compile(r"(?:.*/)?(global_step|beta[12]_power(?:_\d+)?)")
+#: The variables that an optimizer of tf.keras has besides its slots, ``training/Adam/iter`` and such.
+_OF_KERAS = re.compile(
+    r"(?:.*/)?(?:TFOptimizer/(iterations)|(?:Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl)(?:_\d+)?/"
+    r"(iter|learning_rate|decay|beta_1|beta_2|rho|momentum|l1_regularization_strength|l2_regularization_strength|"
+    r"learning_rate_power))"
+)
 _NUMBERED = re.compile(r"(.*?)_(\d+)")
 
 #: How libraries call the same part of a layer.
@@ -85,8 +91,16 @@ def derived_of(specs: Mapping[str, Spec]) -> dict[str, Derived]:
 
 def is_counter(name: str) -> str | None:
     """``"global_step"``, ``"beta1_power"`` or ``"beta2_power"`` for a variable that is one, in whichever scope."""
+    if setting_of(name) in ("iter", "iterations"):
+        return "global_step"
     found = _COUNTER.fullmatch(name)
     return re.sub(r"_\d+$", "", found[1]) if found else None
+
+
+def setting_of(name: str) -> str | None:
+    """What an optimizer of tf.keras keeps in a variable that is no slot: ``"learning_rate"``, say; None for others."""
+    found = _OF_KERAS.fullmatch(name)
+    return (found[1] or found[2]) if found else None
 
 
 def role_of(leaf: str) -> str:

@@ -6,7 +6,7 @@ import collections
 import dataclasses
 from collections.abc import Mapping
 
-from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, Gru, Layout
+from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, CudnnGru, Gru, Layout
 from tf1sessions.porting.checkpoints.matching import Match
 from tf1sessions.porting.checkpoints.objects import Holder, holders_of
 from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer
@@ -85,12 +85,18 @@ class Naming:
                 "candidate/kernel": (inputs + units, units),
                 "candidate/bias": (units,),
             }
+        elif gates == 3 and len(parts) == 3:
+            layout = CudnnGru(inputs)
+            shapes = {"gates/kernel": (inputs + units, 2 * units), "gates/bias": (2 * units,)}
+            for name, size in (("input", inputs), ("hidden", units)):
+                shapes[f"candidate/{name}_projection/kernel"] = (size, units)
+                shapes[f"candidate/{name}_projection/bias"] = (units,)
         elif gates in (1, 4):
             layout = Cell(inputs, (0, 2, 1, 3) if gates == 4 else (0,), forget_bias if gates == 4 else 0.0)
             shapes = {"kernel": (inputs + units, width), "bias": (width,)}
             shapes = dict(list(shapes.items())[: len(parts) - 1])
         else:
-            text = f"{scope} is a GRU with reset_after=True (or without bias), which no GRUCell of TensorFlow 1 is"
+            text = f"{scope} is a GRU without bias, which no GRUCell of TensorFlow 1 is"
             self.problems.append(Problem("names", scope, text))
             return
         renamed = self._renaming(scope) or scope

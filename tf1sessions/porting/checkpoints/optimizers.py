@@ -226,18 +226,33 @@ class ModernOptimizer:
         """The slots of each variable, in TensorFlow 1's order."""
         return list(self.kind.slots(self.optimizer))
 
-    def differences(self, told: Told) -> list[str]:
+    def differences(self, told: Told, of_keras: bool = False) -> list[str]:
         """What training on does otherwise than on TensorFlow 1, in sentences.
 
         Args:
-            told: What the graph of the checkpoint tells.
+            told: What the graph of the checkpoint tells, or what an optimizer of tf.keras keeps.
+            of_keras: Whether the checkpoint is of an optimizer of tf.keras.
         """
-        notes = self.kind.differences(self.optimizer, self.legacy, told)
+        notes = self._keras_notes(told) if of_keras else self.kind.differences(self.optimizer, self.legacy, told)
         for name in ("learning_rate", *self.kind.settings):
             here = self.learning_rate() if name == "learning_rate" else self.setting(name)
             if name in told and not math.isclose(here, told[name], rel_tol=1e-5, abs_tol=1e-12):
                 notes.append(f"{name} is {here:g} here and {told[name]:g} in the checkpoint's graph")
         return [f"{type(self.optimizer).__name__}: {note}." for note in notes]
+
+    def _keras_notes(self, told: Told) -> list[str]:
+        notes = []
+        if hasattr(self.optimizer, "epsilon") and not math.isclose(self.setting("epsilon"), 1e-7, rel_tol=1e-5):
+            notes.append(f"epsilon is {self.setting('epsilon'):g} here; tf.keras had 1e-7 by default")
+        plain = self.kind.name == "RMSProp" and not _momentum(self.optimizer)
+        if (plain or self.kind.name == "Adagrad") and not self.legacy:
+            notes.append(
+                "epsilon is under the root here, and tf.keras of TensorFlow 1 added it to the root, as those of "
+                "tf_keras.optimizers.legacy do"
+            )
+        if told.get("decay"):
+            notes.append(f"decay is {told['decay']:g} in the checkpoint: give a schedule as the learning rate")
+        return notes
 
     def learning_rate(self) -> float:
         """The learning rate at the optimizer's present step."""

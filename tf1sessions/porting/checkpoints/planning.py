@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tf1sessions.errors import ModelFileError, UsageError
-from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Layout, Scaled
+from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, CudnnGru, Layout, Scaled
 from tf1sessions.porting.checkpoints.matching import Match, Matching, match
-from tf1sessions.porting.checkpoints.names import Derived, derived_of, is_counter
+from tf1sessions.porting.checkpoints.names import Derived, derived_of, is_counter, setting_of
 from tf1sessions.porting.checkpoints.objects import Holder, holders_of, spec_of
 from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer, Slot, steps_of
 from tf1sessions.porting.checkpoints.plans import Filled, Plan, Problem, Row, Steps
@@ -97,6 +97,7 @@ class Planner:
         self.made_for: dict[Derived, list[str]] = {}  # the other way round
         self.averages: dict[str, str] = {}  # of a variable, by its name
         self.counters: dict[str, str] = {}
+        self.settings: dict[str, str] = {}  # of an optimizer of tf.keras
 
     def plan(self) -> Plan:
         """Makes the plan; to be called once."""
@@ -106,7 +107,8 @@ class Planner:
         self._rows_of(matching.matches)
         if self.modern is not None:
             self._slots(matching.matches)
-            self.notes += self.modern.differences(self._told(matching.matches))
+            self.notes += self.modern.differences(self._told(matching.matches), self._is_of_keras())
+            self._settings()
         self._averages(matching.matches)
         self._steps()
         self._left(matching)
@@ -147,6 +149,8 @@ class Planner:
                 self._is_derived(name, derived[name])
             elif not wanted and not spec.shape and (counter := is_counter(name)):
                 self.counters[name] = counter
+            elif not wanted and not spec.shape and (setting := setting_of(name)):
+                self.settings[name] = setting
             elif name not in self.done:
                 plain[name] = spec
         return plain
@@ -175,6 +179,12 @@ class Planner:
                         self._leave(name, "its moving average is taken")
             self._add(Row(sources, each.targets, each.layout, each.how))
         cells = [each.sources[0] for each in matches if getattr(each.layout, "forget_bias", 0.0)]
+        doubled = [each.sources[0] for each in matches if isinstance(each.layout, CudnnGru)]
+        if doubled:
+            self.notes.append(
+                f"The gates of {' and '.join(doubled)} have one bias in TensorFlow 1, and in Keras two, which are "
+                "added: trained on, both change, and the sum twice as much."
+            )
         if cells:
             self.notes.append(
                 f"forget_bias={self.request.forget_bias:g} is taken for {' and '.join(cells)}: a checkpoint does not "
@@ -198,6 +208,9 @@ class Planner:
                 continue
             for number, slot in enumerate(self.modern.slots):
                 names = [self._slot_of(source, number) for source in each.sources]
+                scaled = slot.scaled
+                if None in names and None not in (others := [self._slot_in_keras(name, slot) for name in each.sources]):
+                    names, scaled = others, False  # as it is in Keras, of both ages
                 targets = tuple(f"{title}: {slot.what} of {name}" for name in each.targets)
                 if None in names:
                     self._missing_slots(each, names, slot, number)
@@ -207,12 +220,14 @@ class Planner:
                     for target, variable in zip(targets, variables, strict=True):
                         self.holders[target] = self._slot_holder(target, variable, slot)
                     layout: Layout = each.layout.linear()
-                    if slot.scaled:
+                    if scaled:
                         layout = Scaled(-self._rate(), layout)
                     self._add(Row(tuple(name for name in names if name), targets, layout, "slot"))
 
     def _told(self, matches: list[Match]) -> dict[str, float]:
         """The settings of the optimizer in the checkpoint's own graph."""
+        if self.read is not None and self.settings:
+            return {what: float(self.read(name)) for name, what in self.settings.items()}
         try:
             return settings_of(self.prefix, {name for each in matches for name in each.sources}) if self.prefix else {}
         except ModelFileError as error:
@@ -244,6 +259,29 @@ class Planner:
         name, start = self._slot_maker()
         found = self.made_for.get(Derived(base, name, start + number))
         return found[0] if found else None
+
+    def _slot_in_keras(self, base: str, slot: Slot) -> str | None:
+        """The name of a variable's slot of an optimizer of tf.keras: ``training/Adam/dense/kernel/m``."""
+        found = self.made_for.get(Derived(base, slot.legacy, 0), [])
+        asked = self.request.optimizer_name
+        found = [name for name in found if asked is None or f"/{asked}/" in f"/{name}"]
+        return found[0] if found else None
+
+    def _is_of_keras(self) -> bool:
+        """Whether an optimizer of tf.keras wrote the checkpoint."""
+        return bool(self.settings)
+
+    def _settings(self) -> None:
+        """What an optimizer of tf.keras keeps of how it was made: told where it differs, and not set."""
+        assert self.modern is not None
+        for name, what in self.settings.items():
+            if name in self.done:
+                continue
+            if self.read is not None:
+                self._leave(name, f"a setting: {what} is {float(self.read(name)):g}")
+                continue
+            value = self._rate() if what == "learning_rate" else 0.0 if what == "decay" else self.modern.setting(what)
+            self._add(Row((name,), (), Filled((), self.specs[name].dtype, value), "setting"))
 
     def _missing_slots(self, each: Match, names: list[str | None], slot: Slot, number: int) -> None:
         assert self.modern is not None
@@ -390,7 +428,7 @@ class Planner:
         if self.request.optimizer is False:
             for name in self.specs:
                 slot = name in self.derived and not self.derived[name].is_average
-                if name not in self.done and (slot or name in self.counters):
+                if name not in self.done and (slot or name in self.counters or name in self.settings):
                     self._leave(name, _LEFT_OUT)
         placed = {target for row in self.rows for target in row.targets}
         for text in matching.unknown:
@@ -424,6 +462,8 @@ class Planner:
             if self.modern is None:
                 return f"{what}: give optimizer=, or optimizer=False to leave the optimizer's state out"
             return f"{what}, and {type(self.modern.optimizer).__name__} has no place for it"
+        if name in self.settings:
+            return "is a setting of an optimizer: give optimizer=, or optimizer=False to leave it out"
         if name in self.counters:
             if self.modern is None:
                 return "counts steps: give optimizer= or step=, or optimizer=False to leave it out"

@@ -6,6 +6,7 @@ variables; one of ``tf.train.Checkpoint`` has paths through objects. Both are re
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import glob
 import os
@@ -16,7 +17,7 @@ from typing import Any
 
 from tf1sessions.errors import ModelFileError
 from tf1sessions.models.files import checkpoint_prefix
-from tf1sessions.runtime import tf
+from tf1sessions.runtime import private, tf
 
 __all__ = ["OBJECT_GRAPH", "VALUE_SUFFIX", "NamedValues", "Spec", "escaped", "read", "unescaped"]
 
@@ -93,6 +94,29 @@ class NamedValues(Mapping[str, Any]):
             return self._joined(key)
         except _READ_ERRORS as error:
             raise _unreadable(self.path, f"the value of {name!r} cannot be read: {error}") from error
+
+    def as_in_graph(self) -> NamedValues:
+        """The values by the names that their variables had in a graph, where a Keras model of TensorFlow 1 was saved.
+
+        Such a checkpoint of objects tells them beside the paths. Itself, where it is none, or tells no name of its own
+        for each.
+        """
+        if self.form != "objects" or not any("layer_with_weights-" in name for name in self.specs):
+            return self
+        graph = private.object_graph_pb2.TrackableObjectGraph()
+        with self._lock:
+            graph.ParseFromString(self._reader.get_tensor(OBJECT_GRAPH))
+        told = {each.checkpoint_key: each.full_name for node in graph.nodes for each in node.attributes}
+        names = {name: told.get(key, "") for name, key in self._keys.items()}
+        if "" in names.values() or len(set(names.values())) < len(names):
+            return self
+        found = copy.copy(self)
+        found._keys = {names[name]: key for name, key in self._keys.items()}
+        found.specs = {
+            name: dataclasses.replace(spec, name=name)
+            for name, spec in sorted((names[path], spec) for path, spec in self.specs.items())
+        }
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.specs)

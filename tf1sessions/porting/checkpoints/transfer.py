@@ -45,7 +45,7 @@ def plan(
         UsageError: An argument is wrong.
         ConversionError: TensorFlow 1 has no such optimizer.
     """
-    values = checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)
+    values = (checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)).as_in_graph()
     request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
     return _planner(values, request).plan()
 
@@ -111,7 +111,7 @@ def restore(
 
     Attention: this is **not** thread-safe! Nobody else must set the variables meanwhile.
     """
-    values = checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)
+    values = (checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)).as_in_graph()
     request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
     planner = _planner(values, request)
     result = planner.plan()
