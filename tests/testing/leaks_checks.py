@@ -206,6 +206,16 @@ def check_what_is_made_aside() -> None:
     assert [leak.kind for leak in leaks] == ["operations"] and "1 operation ('Const')" in leaks[0].what, leaks
 
 
+def check_what_was_built_before_something_aside_and_is_reset() -> None:
+    watch = LeakWatch()
+    watch.begin()
+    tf.constant(1.0)
+    with watch.aside():
+        pass
+    tf.reset_default_graph()
+    assert watch.end() == []
+
+
 # -- defaults ---------------------------------------------------------------------------------------------------------
 
 

@@ -123,8 +123,9 @@ class Graphs:
             yield from self._defaults({id(made.thing()) for made in sessions})
         if LeakKind.OPERATIONS in kinds:
             self._note_added()
-            if self._added:
-                text, where = _lines(self._added, "were added to the process's default graph and stay there")
+            graph, _ = _process_graph()
+            if added := [each for each in self._added if each.graph is graph]:  # not if it was reset since
+                text, where = _lines(added, "were added to the process's default graph and stay there")
                 yield Leak(LeakKind.OPERATIONS, text, where, FIX[LeakKind.OPERATIONS])
         if LeakKind.GROWTH in kinds:
             for graph in self._grown:
