@@ -63,7 +63,7 @@ def _is_whole_rows(value: Any) -> bool:
 
 def _rows(name: str, given: Mapping[str, Any], node: Any) -> Any:
     """The operation on some rows of the whole."""
-    first = next(value.part.begin[0] for value in given.values() if isinstance(value, Reference))
+    first = next(each.part.begin[0] for each in given.values() if isinstance(each, Reference) and each.part is not None)
     taken = {key: value.handle if isinstance(value, Reference) else value for key, value in given.items()}
     if "ref" in taken:  # as operations on references call it
         taken["resource"] = taken.pop("ref")

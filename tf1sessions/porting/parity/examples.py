@@ -69,7 +69,7 @@ def serialized(features: Sequence[Feature], values: Callable[[Feature, tuple[int
             parts.float_list.value.extend(flat)
         else:
             parts.int64_list.value.extend(flat)
-    return example.SerializeToString(deterministic=True)
+    return bytes(example.SerializeToString(deterministic=True))
 
 
 def _in_inputs(node: Any, inputs: Sequence[str], view: View) -> Iterator[Feature]:
