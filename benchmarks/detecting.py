@@ -2,9 +2,9 @@
 
     python benchmarks/detecting.py [--quick]
 
-Prints a table of ratios. What is aimed at: at most 2 times as long while a graph is built, at most 1.1 times while it
-runs. "wrapped" is with Python's primitives wrapped and nobody listening, as under the pytest plugin while no test asks
-for the detector; "on" is inside graph_races().
+What is aimed at: at most 2 times as long while a graph is built, at most 1.1 times while it runs. "wrapped" is with
+Python's primitives wrapped and nobody listening, as under the pytest plugin while no test asks for the detector; "on"
+is inside graph_races(). All figures are of the fastest round, so that a machine that does other things tells the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import contextlib
 import functools
 import os
 import queue
-import statistics
 import sys
 import threading
 import time
@@ -183,27 +182,27 @@ def repeat(call, count):
         call()
 
 
-def in_turns(function, rounds):
-    """Seconds in each mode: medians of the rounds; each round tries all of them, one after the other."""
-    found = {name: [] for name in MODES}
-    function()
+def in_turns(function, rounds, before=lambda: None):
+    """The least seconds in each mode. Each round tries all modes, one after the other, after ``before()``."""
+    found = dict.fromkeys(MODES, float("inf"))
     for _ in range(rounds):
         for name, mode in MODES.items():
             with mode():
-                found[name].append(took(function))
-    return {name: statistics.median(seconds) for name, seconds in found.items()}
+                before()
+                found[name] = min(found[name], took(function))
+    return found
 
 
 def row(name, seconds, count):
-    off, wrapped_, on = (seconds[mode] / count * 1e6 for mode in MODES)
-    print(f"{name:32}{off:10.2f} us{wrapped_ / off:10.2f} x{on / off:10.2f} x{on - off:10.2f} us", flush=True)
+    off, quiet, on = (each / count * 1e6 for each in seconds.values())
+    print(f"{name:32}{off:10.2f} us{quiet / off:10.2f} x{on / off:10.2f} x{on - off:10.2f} us", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a look")
-    rounds = 3 if parser.parse_args().quick else 15
-    print(f"Python {sys.version.split()[0]}, TensorFlow {tf.version.VERSION}; medians of {rounds} rounds\n")
+    rounds = 3 if parser.parse_args().quick else 7
+    print(f"Python {sys.version.split()[0]}, TensorFlow {tf.version.VERSION}; {rounds} rounds\n")
     head = f"{'off':>13}{'wrapped':>12}{'on':>12}{'on - off':>13}"
     print(f"{'Building, an operation':32}{head}")
     for make in (layers, single, constants, scopes):
@@ -211,11 +210,12 @@ def main():
     print(f"\n{'Running, a call':32}{head}")
     for name, make in RUNS.items():
         with make() as call:
-            count = max(20, int((0.02 if rounds == 3 else 0.05) / took(functools.partial(repeat, call, 20)) * 20))
-            row(name, in_turns(functools.partial(repeat, call, count), rounds), count)
+            before = functools.partial(repeat, call, 5)  # what is done for each request once is not counted
+            count = max(10, int(0.05 / took(before)))
+            row(name, in_turns(functools.partial(repeat, call, count), 10 * rounds, before), count)
     print(f"\n{'Python alone':32}{head}")
     for name, (function, count) in PRIMITIVES.items():
-        row(f"a {name}", in_turns(function, rounds), count)
+        row(f"a {name}", in_turns(function, 3 * rounds), count)
 
 
 if __name__ == "__main__":

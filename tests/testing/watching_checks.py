@@ -182,10 +182,152 @@ def check_other_changes() -> None:
         "changes control inputs": lambda: b.op._add_control_inputs([a.op]),
         "enters a device scope": lambda: graph.device("/cpu:0").__enter__(),
         "enters a name scope": lambda: graph.name_scope("inner").__enter__(),
+        "enters a colocation scope": lambda: graph.colocate_with(a.op).__enter__(),
+        "overrides gradients": lambda: graph.gradient_override_map({"Add": "Add"}).__enter__(),
+        "enters control dependencies": lambda: graph.control_dependencies(None).__enter__(),
     }
     for what, change in changes.items():
         (report,) = found(lambda change=change: run(adds(graph), change))
         assert (report.kind, report.second.what) == (Kind.CONSTRUCTION, what), report
+
+
+def check_operations_that_are_imported() -> None:
+    with tf.Graph().as_default() as other:
+        tf.constant(1.0, name="one")
+    graph = tf.Graph()
+
+    def load() -> None:
+        with graph.as_default():
+            tf.import_graph_def(other.as_graph_def(), name="in")
+
+    (report,) = found(lambda: run(adds(graph), load))
+    assert report.kind is Kind.CONSTRUCTION and report.second.names == ("in/one",), report
+
+
+def check_a_function_that_builds_at_several_places_is_no_loop() -> None:
+    def program(again: bool) -> None:
+        with tf.Graph().as_default(), tf.Session() as session:
+
+            def two() -> Any:
+                return tf.constant(2.0)
+
+            session.run(two())
+            session.run(two())
+            session.run(two())
+            session.run(two())
+            session.run(two())
+            for _ in range(5 * again):
+                session.run(two())
+
+    assert kinds(lambda: program(again=False)) == []
+    assert kinds(lambda: program(again=True)) == [Kind.GROWTH]
+
+
+def check_callables_are_runs() -> None:
+    for make in (tf.Session, t1.Session):
+        with tf.Graph().as_default() as graph, make() as session:
+            y = tf.constant(1.0)
+            with graph_races() as races:
+                call = session.make_callable(y)
+                run(call, adds(graph))
+            (report,) = races.reports
+            assert (report.kind, report.first.what) == (Kind.MUTATION, "runs the graph")
+            assert "run" in report.first.stack[0] and call() == 1.0
+
+
+def check_what_threads_without_a_program_do_is_told_of_who_started_them() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        y = tf.constant(1.0)
+
+        def program() -> None:
+            thread = threading.Thread(target=session.run, args=(y,), name="bare")
+            thread.start()
+            adds(graph)()
+            thread.join(DEADLINE)
+
+        (report,) = found(program)
+    (side,) = (side for side in (report.first, report.second) if side.thread == "bare")
+    assert side.stack[0].endswith("program, which started it") and side.place.rpartition(":")[0] == __file__
+
+
+def check_python_in_a_graph() -> None:
+    with tf.Graph().as_default() as inner, tf.Session() as inner_session:
+        x = inner.get_tensor_by_name(tf.placeholder(tf.float32, []).name)
+        doubled = x * 2.0
+    inner_session = tf.Session(graph=inner)
+    with tf.Graph().as_default(), tf.Session() as session:
+        y = tf.py_func(lambda value: inner_session.run(doubled, {x: value}), [tf.constant(3.0)], tf.float32)
+
+        def program() -> None:
+            adds(inner)()
+            assert session.run(y) == 6.0
+            adds(inner)()
+            inner_session.close()
+
+        assert kinds(program) == []
+
+
+def check_a_model_built_at_the_first_request() -> None:
+    def program(locked: bool) -> None:
+        lock, model = threading.Lock(), {}
+        graph = tf.Graph()
+
+        def handle() -> None:
+            with lock:
+                if not model:
+                    with graph.as_default():
+                        model.update(y=tf.constant(1.0), session=tf.Session())
+            if not locked:
+                adds(graph)()
+            model["session"].run(model["y"])
+
+        run(handle, handle)
+        model["session"].close()
+
+    assert kinds(lambda: program(locked=True)) == []
+    assert set(kinds(lambda: program(locked=False))) == {Kind.CONSTRUCTION, Kind.MUTATION}
+
+
+def check_many_threads_are_told_once_and_forgotten() -> None:
+    graph = tf.Graph()
+    with graph_races() as races:
+        for _ in range(12):
+            threads = [threading.Thread(target=adds(graph)) for _ in range(5)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(DEADLINE)
+        place = races._judge._found[0].first.place
+    (report,) = races.reports
+    assert report.kind is Kind.CONSTRUCTION and report.others == 0
+    assert sum(map(len, place.seen.values())) <= 33, place.seen
+
+
+def check_sessions_that_are_collected() -> None:
+    """Nobody can run them any more."""
+
+    def program() -> None:
+        def work() -> None:
+            with tf.Graph().as_default():
+                y = tf.constant(1.0)
+                local.append(tf.Session())
+                local[0].run(y)
+
+        local: list[Any] = []
+        run(work)
+        threading.Thread(target=local.clear).start()
+
+    assert kinds(program) == []
+
+
+def check_a_forked_child_is_not_watched() -> None:
+    with graph_races() as races:
+        pid = os.fork()
+        if not pid:
+            with threading.Lock():
+                os._exit(7)
+        assert os.waitpid(pid, 0)[1] == 7 << 8
+    assert races.reports == []
 
 
 def check_a_session_closed_while_another_thread_runs_it() -> None:

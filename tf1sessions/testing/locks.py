@@ -100,6 +100,7 @@ class Exclusive:
         finally:
             if before is None:
                 left(self)
+                _holding.locks.pop(self.number, None)
             self.owner = before
 
 
@@ -131,6 +132,7 @@ class WatchedLock:
                 tell(self)
             else:
                 left(self)
+                _holding.locks.pop(self.number, None)
             self.owner = None
         try:
             self._lock.release()
