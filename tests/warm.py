@@ -5,7 +5,7 @@ Importing TensorFlow is most of what a small program costs. In tests/contrib and
 
     pytest ── run_python of ../conftest.py ──> client (ask): sends the program, its arguments, folder, environment and
                                                standard files, and ends as the program does
-    pytest ── Popen ──> server (serve): imports TensorFlow, runs nothing with it
+    pytest ── Popen ──> server (serve): imports TensorFlow, runs nothing with it; ends with pytest
                             └── fork ──> the program, in a session of its own; killed when its client is
 """
 
@@ -45,10 +45,10 @@ def warm_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         listener.bind(address)
         listener.listen()
         command = [sys.executable, __file__, str(listener.fileno())]
-        server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL)
+        server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
     yield address
     server.kill()
-    server.wait()
+    server.communicate()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -83,13 +83,16 @@ def ask(address: str, code: str, report: str) -> int:
 
 
 def serve(listener: socket.socket) -> None:
-    """Forks a process for each client; returns in that process, when it has run its program."""
+    """Forks a process for each client; returns in that process, when it has run its program, and when stdin ends."""
     from tf1sessions import tf1
 
     for attribute in ("layers", "nn", "train"):
         getattr(tf1, attribute)
     gc.freeze()  # else the end of each program looks through all that TensorFlow made, and copies it
     while True:
+        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        if sys.stdin in ready:  # pytest has been killed
+            return
         client, _ = listener.accept()
         with client:
             try:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
+import warm
 from support import PythonRun
 
 
@@ -42,3 +45,14 @@ def test_is_killed_with_all_that_it_started(run_python: Callable[..., PythonRun]
             run_python(started, deadline=deadline)
     assert run_python("report(there=True)").results == {"there": True}
     assert "sleep(4321)" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+
+
+def test_the_server_ends_with_pytest() -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        command = [sys.executable, warm.__file__, str(listener.fileno())]
+        server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
+        try:
+            server.communicate(timeout=60)
+        finally:
+            server.kill()
+    assert server.returncode == 0

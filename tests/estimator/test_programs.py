@@ -95,7 +95,7 @@ word = sequence.sequence_categorical_column_with_vocabulary_list("word", ["a", "
 columns = [fc.embedding_column(word, 2)]
 network = contrib.estimator.RNNClassifier(columns, num_units=[3], cell_type="gru")
 words = lambda: tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "a"], [2, 2])
-network.train(lambda: ({"word": words()}, tf.constant([[1], [0]])), steps=100)
+network.train(lambda: ({"word": words()}, tf.constant([[1], [0]])), steps=400)
 report(network=[float(network.evaluate(lambda: ({"word": words()}, tf.constant([[1], [0]])), steps=1)["accuracy"]),
                 [[name, shape] for name, shape in tf.train.list_variables(network.model_dir)]])
 """
