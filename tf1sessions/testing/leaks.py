@@ -58,7 +58,8 @@ class LeakWatch:
     default is looked at in the calling thread alone. Several watches may be open, one within another or side by side.
 
     Example:
-        >>>         >>> watch = LeakWatch(grace_secs=0.1)
+        >>> import threading
+        >>> watch = LeakWatch(grace_secs=0.1)
         >>> watch.begin()
         >>> stop = threading.Event()
         >>> thread = threading.Thread(target=stop.wait, name="waiter")
