@@ -229,7 +229,8 @@ class _Call:
     """A concrete function, and what its arguments must be.
 
     Where nothing records (no tape, no graph), TensorFlow is asked for the function straight away: with the tensors and
-    the settings with which the concrete function would ask for it in the end.
+    the settings with which the concrete function would ask for it in the end. One thread runs it if there is no work
+    for two: the hand-overs between threads would be most of what a small model costs.
     """
 
     def __init__(self, concrete: Any, specs: Sequence[TensorSpec]) -> None:
@@ -238,6 +239,7 @@ class _Call:
         self._captured = list(concrete.captured_inputs)
         self._inner = _inner_function(concrete)
         self._count = len(concrete.outputs)
+        self._one_thread = len(private.context.context().list_logical_devices()) == 1 and _is_chain(concrete.graph)
         results = concrete.structured_outputs
         self._keys = (
             sorted(results) if type(results) is dict and not any(map(tf.nest.is_nested, results.values())) else None
@@ -248,7 +250,14 @@ class _Call:
         context = private.context.context()
         if self._inner is None or private.record.could_possibly_record() or not context.executing_eagerly():
             return self.concrete(*values)
-        outputs = context.call_function(self._inner.name, values + self._captured, self._count) or []
+        options = context.function_call_options  # this thread's
+        chosen = options.executor_type
+        if self._one_thread and chosen is None:
+            options.executor_type = "SINGLE_THREADED_EXECUTOR"
+        try:
+            outputs = context.call_function(self._inner.name, values + self._captured, self._count) or []
+        finally:
+            options.executor_type = chosen
         if self._keys is not None:
             return dict(zip(self._keys, outputs, strict=True))
         return tf.nest.pack_sequence_as(self.concrete.structured_outputs, outputs)
@@ -262,6 +271,30 @@ def _inner_function(concrete: Any) -> Any:
     inner = getattr(concrete, "_inference_function", None)
     known = hasattr(private.context.Context, "call_function") and hasattr(inner, "name")
     return inner if known and not any(each.dtype in (tf.resource, tf.variant) for each in concrete.outputs) else None
+
+
+#: Operations that cost nothing to speak of: they hand on what is there.
+_TRIFLES = {"Placeholder", "Const", "Identity", "NoOp", "ReadVariableOp", "Shape", "Reshape", "Squeeze", "ExpandDims"}
+
+
+def _is_chain(graph: Any) -> bool:
+    """Whether each operation of a graph works on what the one before it gives, so that no two can run side by side.
+
+    Those with a state are none, as they may wait for other calls; nor those that run functions, such as loops.
+    """
+    depths: dict[str, int] = {}
+    taken = set()
+    for operation in graph.get_operations():
+        before = [*(each.op for each in operation.inputs), *operation.control_inputs]
+        depth = max((depths.get(each.name, 0) for each in before), default=0)  # 0: it was made to wait, later on
+        if operation.type not in _TRIFLES:
+            depth += 1
+            described = operation.op_def
+            if described.is_stateful or depth in taken or any("func" in each.type for each in described.attr):
+                return False
+            taken.add(depth)
+        depths[operation.name] = depth
+    return True
 
 
 class _Input:
