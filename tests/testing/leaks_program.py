@@ -131,6 +131,8 @@ def test_processes() -> None:
         process.kill()
     with multiprocessing.get_context("spawn").Pool(1) as workers:
         assert workers.map(str, [1]) == ["1"]
+        workers.close()
+        workers.join()
 
 
 def test_shared_memory_is_error() -> None:
