@@ -536,6 +536,26 @@ def test_nothing_orders_them(program: Callable[[Thing], None]) -> None:
     assert kinds(program) == [Kind.CONSTRUCTION]
 
 
+def test_threads_that_differ_in_their_numbers_are_told_once() -> None:
+    def program(it: Thing) -> None:
+        def two() -> None:
+            it.touch()
+
+        for names in (("w-1", "w-2"), ("w-1", "w-3"), ("pool-0_1", "pool-1_0"), ("w-1", "x-1")):
+            functions = [lambda: it.first(it.touch), lambda: it.then(two)]
+            threads = [threading.Thread(target=each, name=name) for each, name in zip(functions, names, strict=True)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(DEADLINE)
+
+    it = Thing()
+    with watch(it.judge.order):
+        program(it)
+    told = [(report.first.thread, report.second.thread) for report in it.judge.reports]
+    assert told == [("w-1", "w-2"), ("pool-0_1", "pool-1_0"), ("w-1", "x-1")]
+
+
 @pytest.mark.parametrize("program", ORDERED, ids=lambda program: program.__name__)
 def test_something_orders_them(program: Callable[[Thing], None]) -> None:
     assert kinds(program) == []

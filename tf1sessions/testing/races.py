@@ -37,7 +37,8 @@ _NAMES = 3
 #: How many accesses from one line are kept. Arbitrary: more than most pools have threads.
 _KEPT = 32
 
-_NUMBERS = re.compile(r"\d+")
+#: In the names of threads, also in those that Python and pools make up.
+_NUMBERS = re.compile(r"(?<=^Thread-)\d+|\d+(_\d+)?$")
 _versions = itertools.count(1)
 
 #: Which kind two actions are together, and which names are concerned; None when they do not conflict.

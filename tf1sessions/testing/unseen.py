@@ -137,7 +137,7 @@ def _sockets() -> Iterator[Patch]:
 
 def _ready(things: Iterable[Any]) -> None:
     for thing in things:
-        _gets(_pipe(thing) if isinstance(thing, int) else _ends.get(thing))
+        _gets(_ends.get(thing) if isinstance(thing, socket.socket) else _pipe(thing))
 
 
 def _selects() -> Iterator[Patch]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 import threading
 import weakref
@@ -191,10 +192,16 @@ class _Watch:
                 self._python_functions(private.script_ops.FuncRegistry)
             self._building(graphs.Ownership)
             self._around(threading.Thread, "start", self._starts)
+            _watches.add(self)
             yield
         finally:
-            while self._undo:
-                self._undo.pop()()
+            self.remove()
+
+    def remove(self) -> None:
+        """Nothing is watched any more."""
+        _watches.discard(self)
+        while self._undo:
+            self._undo.pop()()
 
     # -- how methods are watched --------------------------------------------------------------------------------------
 
@@ -399,6 +406,19 @@ class _Watch:
                 return  # nobody has it any more who could run it
             frame = frame.f_back
         self._judge.access(self._session(session).openness, "close", "closes the session", "", frame)
+
+
+_watches: weakref.WeakSet[_Watch] = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    """After a fork nothing is watched: locks of the judge may be held by threads that are not there."""
+    for each in list(_watches):
+        each.remove()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 class _Local(threading.local):
