@@ -312,6 +312,25 @@ def test_no_iteration_after_an_error() -> None:
     assert seen["third"] == [0, 1]
 
 
+@pytest.mark.tf1(threads=2, iterations=3)
+def test_one_thread_fails(tf1_thread: Any) -> None:
+    note("runs", tf1_thread.number, tf1_thread.iteration)
+    if tf1_thread.number == 0:
+        threads_of_0.append(threading.current_thread())
+        both.wait()
+        raise ValueError("in the first iteration")
+    both.wait()
+    threads_of_0[0].join(60.0)
+
+
+both = threading.Barrier(2, timeout=60.0)
+threads_of_0: list[threading.Thread] = []
+
+
+def test_no_thread_went_on_then() -> None:
+    assert sorted(seen["runs"]) == [(0, 0), (1, 0)]
+
+
 @pytest.mark.tf1(threads=2)
 def test_skip_in_threads_is_skipped(tf1_thread: Any) -> None:
     pytest.skip("not here")
@@ -473,3 +492,7 @@ def late_server() -> Any:
 
 def test_fixture_of_the_module_asked_for_late_is_no_leak(tf1_graph: Any, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("late_server")
+
+
+def test_nothing_ends_a_module_fixture_before_this() -> None:
+    pass

@@ -112,6 +112,7 @@ def test_fixtures_and_marker(pytester: pytest.Pytester) -> None:
     assert done.texts["test_leak_of_a_failed_test_is_not_told_fails"].count("what matters") and not in_order(
         done.texts["test_leak_of_a_failed_test_is_not_told_fails"], ["left sessions"]
     )
+    assert "unknown order" not in done.output  # of the lock that the module makes when it is imported
     assert done.output.count("GraphRaceWarning: variable read while assigned") == 1, done.output
 
 
@@ -128,7 +129,7 @@ def test_hangs(pytester: pytest.Pytester) -> None:
         r"queue 'food' \(fifo\): 0 items of 3, open",
     ]
     for name, text in done.texts.items():
-        assert "Timeout (>1" in text, text
+        assert re.search(r"Timeout \(>[13]", text), text
         assert in_order(text, ["what it waited for", "stack of thread"]), text
         if "locks" in name or "python" in name:
             assert "no thread waits in a session" in text
