@@ -60,7 +60,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 # ------------------------------------------------------------------------------------------------- several workers
 
-# Bytes that a worker of pytest-xdist and the processes of its tests may need.
+# Bytes that must be free for each worker of pytest-xdist. Arbitrary: mostly it has 1 GB, with its tests' processes.
 WORKER_MEMORY = 4e9
 
 
