@@ -3,6 +3,8 @@
 ``CALLS`` has functions by name; each is called in a graph of its own with a seed. Python 3.6 and later.
 """
 
+import random
+
 import tensorflow as tf
 
 CALLS = {}
@@ -618,6 +620,87 @@ calls(
         tf.placeholder(tf.string, [2]), {"a": tf.FixedLenFeature([3], tf.float32), "b": tf.VarLenFeature(tf.int64)}
     ),
 )
+
+
+# -- graphs of random calls -------------------------------------------------------------------------------------------
+
+LAYERS = [  # each takes and gives [N, 3]
+    tf.nn.relu,
+    tf.sigmoid,
+    tf.nn.softmax,
+    tf.square,
+    lambda value: tf.layers.dense(value, 3),
+    lambda value: tf.layers.dense(value, 3, activation=tf.tanh, use_bias=False),
+    lambda value: tf.layers.dropout(value, 0.5, training=True),
+    lambda value: tf.nn.dropout(value, 0.9),
+    lambda value: tf.layers.batch_normalization(value, training=True),
+    lambda value: tf.layers.batch_normalization(tf.reshape(value, [-1, 1, 1, 3]), training=True)[:, 0, 0],
+    lambda value: value + tf.random_normal([3]),
+    lambda value: value * 2.0 + 1.0,
+    lambda value: 1.0 - value,
+    lambda value: value / 3.0,
+    lambda value: value - tf.reduce_mean(value, 1, keepdims=True),
+    lambda value: value / (1e-3 + tf.reduce_sum(tf.abs(value), 1, keepdims=True)),
+    lambda value: value - tf.reduce_max(value, 1, keepdims=True),
+    lambda value: value - tf.reduce_mean(value),
+    lambda value: value * tf.reduce_sum(value, 0),
+    lambda value: tf.nn.l2_normalize(value, 1),
+    lambda value: tf.clip_by_value(value, -1.0, 1.0),
+    lambda value: tf.maximum(value, 0.1),
+    lambda value: tf.minimum(value, tf.random_uniform([3])),
+    lambda value: tf.concat([value[:, :1], value[:, 1:]], 1),
+    lambda value: tf.concat(tf.split(value, 3, 1), 1),
+    lambda value: tf.add_n([value, value]),
+    lambda value: tf.transpose(tf.transpose(value)),
+    lambda value: tf.squeeze(tf.expand_dims(value, 1), 1),
+    lambda value: tf.stack(tf.unstack(value, axis=1), 1),
+    lambda value: tf.where(value > 0, value, -value),
+    lambda value: tf.matmul(value, tf.truncated_normal([3, 3])),
+    lambda value: tf.nn.bias_add(value, tf.random_uniform([3], -1.0, 1.0)),
+    lambda value: tf.layers.flatten(tf.layers.max_pooling1d(tf.tile(value[:, None], [1, 2, 1]), 2, 2)),
+    lambda value: tf.layers.conv1d(value[:, None], 3, 1)[:, 0],
+    lambda value: tf.squared_difference(value, tf.random_normal([3])),
+    lambda value: tf.pow(tf.abs(value) + 1.0, 2.0),
+    lambda value: tf.exp(-value),
+    lambda value: tf.log(tf.abs(value) + 1.0),
+    lambda value: tf.cond(tf.placeholder(tf.bool, []), lambda: value * 3.0, lambda: tf.nn.dropout(value, 0.5)),
+    lambda value: value + tf.one_hot(tf.argmax(value, 1), 3),
+    lambda value: value * tf.stop_gradient(value),
+]
+LOSSES = [
+    lambda value: tf.reduce_mean(tf.square(value)),
+    lambda value: tf.nn.l2_loss(value),
+    lambda value: tf.losses.mean_squared_error(tf.zeros_like(value), value),
+    lambda value: tf.losses.softmax_cross_entropy(tf.ones_like(value), value),
+    lambda value: tf.reduce_mean(
+        tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.nn.softmax(tf.zeros_like(value)), logits=value)
+    ),
+    lambda value: tf.reduce_mean(tf.reduce_sum(value, 1)) + tf.reduce_sum(value) / 2.0,
+]
+OPTIMIZERS = [
+    lambda: tf.train.GradientDescentOptimizer(0.1),
+    lambda: tf.train.MomentumOptimizer(0.1, 0.9),
+    lambda: tf.train.AdamOptimizer(0.1),
+    lambda: tf.train.RMSPropOptimizer(0.1),
+    lambda: tf.train.AdagradOptimizer(0.1),
+]
+
+
+def random_graph(number):
+    """A case: a network of random layers, a loss and a step of an optimizer."""
+
+    def build():
+        draw = random.Random(number)
+        pick = lambda choices: choices[int(draw.random() * len(choices))]  # noqa: E731
+        value = tf.layers.dense(x(pick([4, None]), 5), 3)
+        for _ in range(3 + int(draw.random() * 9)):
+            value = pick(LAYERS)(value)
+        pick(OPTIMIZERS)().minimize(pick(LOSSES)(value))
+
+    return build
+
+
+calls(**{"random_graph_{}".format(number): random_graph(number) for number in range(60)})
 
 
 def program():

@@ -26,6 +26,7 @@ GRADIENTS: dict[str, Differs] = {}
 PROBES = {"tensorflow.python.ops.variable_scope:_VariableStore._get_single_variable": "regularizer"}
 
 _SEEN = "_tf1sessions_seen"
+_GATED = "_tf1sessions_gated"
 _OPS = "tensorflow.python.ops."
 _KERAS = "tf_keras.src.layers."
 
@@ -72,18 +73,22 @@ def _random_uniform(
 
 
 @_of(_OPS + "nn_ops:_dropout")
-def _dropout(x: Any, rate: Any, *_: Any, **__: Any) -> tuple[int, int]:
+def _dropout(x: Any, rate: Any, noise_shape: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
     """It multiplied by a mask of 0 and 1; today it selects, and takes the input into a condition before it draws."""
     if not isinstance(rate, (int, float)):
         return -3, 5
     if rate == 0:
         return 0, 0
-    early = _comes_into_condition(x)
+    early = _comes_into_condition(x) if noise_shape is not None or _has_known_shape(x) else 0
     return -1 - early, 4 + early
 
 
+def _has_known_shape(value: Any) -> bool:
+    return not _is_tensor(value) or bool(value.shape.is_fully_defined())
+
+
 def _comes_into_condition(tensor: Any) -> int:
-    context = _module("tensorflow.python.framework.ops").get_default_graph()._get_control_flow_context()
+    context = _default_graph()._get_control_flow_context()
     if context is None or not context.IsCondContext() or not _is_tensor(tensor):
         return 0
     return int(tensor.op._get_control_flow_context() is not context)
@@ -268,7 +273,9 @@ def _sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @_gradient_of("Max", "Min")
 def _extremes_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    return 0, 7 if op.inputs[0].shape.is_fully_defined() and not op.get_attr("keep_dims") else 0
+    if op.get_attr("keep_dims"):
+        return 0, 11
+    return 0, 7 if op.inputs[0].shape.is_fully_defined() else 0
 
 
 @_gradient_of("Prod")
@@ -281,6 +288,27 @@ def _slice_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """Today what is known of a shape and a slice is written anew."""
     tensor, *slices = op.inputs
     return 0, -int(tensor.shape.is_fully_defined()) - sum(_constant(part) is not None for part in slices)
+
+
+@_of(_OPS + "gradients_util:_GradientsHelper")
+def _gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: Any = "",
+    colocate: Any = False,
+    gate_gradients: Any = False,
+    *_: Any,
+    **__: Any,
+) -> tuple[int, int]:
+    setattr(_default_graph(), _GATED, bool(gate_gradients))
+    return 0, 0
+
+
+@_gradient_of("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+def _fused_batch_norm_gradient(op: Any, *grads: Any) -> tuple[int, int]:
+    """It gave gradients of the batch's own statistics, which an optimizer let wait for the others."""
+    return 0, 2 if op.get_attr("is_training") and getattr(op.graph, _GATED, False) else 0
 
 
 @_gradient_of("SelectV2")
@@ -331,6 +359,10 @@ def _is_new(graph: Any, kind: str, *key: Any) -> bool:
 
 def _module(name: str) -> Any:
     return importlib.import_module(name)
+
+
+def _default_graph() -> Any:
+    return _module("tensorflow.python.framework.ops").get_default_graph()
 
 
 def _dtype(value: Any) -> Any:
