@@ -70,7 +70,7 @@ def _without_reset(decorator: Callable[..., Any]) -> Callable[..., Any]:
         reset_test: bool = True,
         assert_no_eager_garbage: bool = False,
     ) -> Any:
-        return decorator(func, config, use_gpu, assert_no_eager_garbage)
+        return decorator(func, config=config, use_gpu=use_gpu, assert_no_eager_garbage=assert_no_eager_garbage)
 
     return both_modes
 
