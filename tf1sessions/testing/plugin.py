@@ -229,10 +229,10 @@ def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, Any, Any]:
     """Leaks are looked for from a test's first own fixture on; what is made for several tests is none of them."""
-    item = request.config.stash[_ITEM]
-    if fixturedef.scope == "function":
+    item = request.config.stash.get(_ITEM, None)
+    if item is not None and fixturedef.scope == "function":
         _begin_leaks(item)
-    elif (watch := item.stash.get(_LEAKS, None)) is not None:
+    elif item is not None and (watch := item.stash.get(_LEAKS, None)) is not None:
         with watch.aside():
             return (yield)
     return (yield)
@@ -274,20 +274,22 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
-    watch = item.stash.get(_LEAKS, None)
     try:
         with _failing_in_time(item):
             result = yield
     except BaseException:
-        if watch is not None:
-            watch.cancel()
+        item.stash[_FAILED] = True
         raise
-    if watch is not None:
-        _tell_leaks(item, watch)
+    finally:
+        _end_leaks(item)
     return result
 
 
-def _tell_leaks(item: pytest.Item, watch: LeakWatch) -> None:
+def _end_leaks(item: pytest.Item) -> None:
+    watch = item.stash.get(_LEAKS, None)
+    if watch is None:
+        return
+    del item.stash[_LEAKS]  # a test may run once more
     if item.stash.get(_FAILED, False):
         watch.cancel()
     elif leaks := watch.end():
@@ -309,8 +311,8 @@ def _tell_races(item: pytest.Item, races: ExpectedRaces) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report = yield
-    if report.failed:
-        item.stash[_FAILED] = True
+    if call.when == "setup" or report.failed:
+        item.stash[_FAILED] = report.failed
     if report.failed and hasattr(report.longrepr, "addsection"):
         for title, text in item.stash.get(_SECTIONS, []):
             report.longrepr.addsection(title, text)
