@@ -74,6 +74,7 @@ report(found=found, cases=len(recorded["values"]) + len(recorded["checkpoints"])
 """
 
 
+@pytest.mark.slow
 def test_outputs_are_those_of_1_15(run_python: Callable[..., Any]) -> None:
     found = run_python(PROLOGUE + VALUES, str(GOLDEN), deadline=170).results
     assert found["found"] == {}
