@@ -85,6 +85,37 @@ def examine(case: dict[str, Any]) -> None:
             np.testing.assert_allclose(one.by_name[name], value, err_msg=name, **CLOSE)
 
 
+def decided(name: str, even: bool, given: bool) -> tuple[list[Any], Counter[str]]:
+    """Losses of three steps with one branch, and the variables; with what decides given as a tensor or for good."""
+    case = recorded()[name]
+    graph_def = tf.compat.v1.GraphDef()
+    graph_def.ParseFromString(bytes.fromhex(case["graph"]))
+    train, loss = map(key_of, case["run"])
+    replay = Replay(graph_def, [train, loss], [("x", 0), ("even", 0)], name)
+    variables = {key: tf.Variable(np.asarray(*begin[::-1])) for key, begin in case["begin"].items()}
+    x = tf.constant(np.asarray(case["fed"]["x:0"], np.float32))
+
+    def step(tensor: Any) -> Any:
+        made = replay.run({("x", 0): x, ("even", 0): even if given else tensor}, variables)
+        with tf.control_dependencies([made[train]]):
+            return tf.identity(made[loss])
+
+    run = tf.function(step, autograph=False)
+    found = [float(run(tf.constant(even))) for _ in range(3)]
+    kinds = operations(run.get_concrete_function(tf.constant(even)).graph.as_graph_def())
+    return [found, *(variable.numpy() for variable in variables.values())], kinds
+
+
+def check_what_decides_is_given() -> None:
+    """True or False, only one branch is made, and its gradient."""
+    for name in ("recurrent_in_both_branches", "recurrent_in_nested_branches"):
+        for even in (True, False):
+            ours, kinds = decided(name, even, given=True)
+            assert kinds["If"] == 0 or (even and "nested" in name), kinds
+            for one, other in zip(ours, decided(name, even, given=False)[0], strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6, err_msg=f"{name} {even}")
+
+
 def check_gradients_with_respect_to_variables() -> None:
     """What TensorFlow 2 computes of the loss is what the graph's own train operation goes by."""
     case = recorded()["gradient_descent"]

@@ -395,12 +395,23 @@ class Replay:
 
     def _make_condition(self, env: Env, group: _Group) -> None:
         needs = self._needs_of(env, group.ends[0])
+        ends = {name: self._structure.branches[name] for name in group.ends}
+        decided = self._decided(env, group.predicate)
+        if decided is not None:  # the other branch is not made at all
+            with self._after(env, needs):
+                self._build(env, [key for branch in ends.values() if (key := branch.inputs[decided]) is not None])
+            for name, branch in ends.items():
+                taken = branch.inputs[decided]
+                if branch.indices is not None:
+                    env[name, 0] = env[taken]
+                    env[name, 1] = tf.constant(branch.indices[decided])
+                env[name, CONTROL] = _has_run(env, taken)
+            return
         names = self._made_inside(group)
         lists = self._lists.used_by(names)
         for one in lists:
             self._lists.current(env, one)  # made outside of the branches
         made = self._lists.lent_by(names, group.frame)
-        ends = {name: self._structure.branches[name] for name in group.ends}
         merges = {name: branch.indices for name, branch in ends.items() if branch.indices is not None}
         borrowed: Env = {(name, CONTROL): None for name in group.borrowed}
         borrowed.update((key, env["lent", key]) for key in self._conditions.borrowed(group) if ("lent", key) in env)
@@ -423,17 +434,6 @@ class Replay:
 
             return build
 
-        decided = self._decided(env, group.predicate)
-        if decided is not None:  # the other branch is not made at all
-            with self._after(env, needs):
-                self._build(env, [key for branch in ends.values() if (key := branch.inputs[decided]) is not None])
-            for name, branch in ends.items():
-                taken = branch.inputs[decided]
-                if branch.indices is not None:
-                    env[name, 0] = env[taken]
-                    env[name, 1] = tf.constant(branch.indices[decided])
-                env[name, CONTROL] = _has_run(env, taken)
-            return
         with self._after(env, needs):
             results = tf.cond(env[group.predicate], side(True), side(False), strict=True)
             for (name, indices), result in zip(merges.items(), results):  # noqa: B905 - lists come after them
