@@ -26,7 +26,7 @@ GRADIENTS: dict[str, Differs] = {}
 PROBES = {"tensorflow.python.ops.variable_scope:_VariableStore._get_single_variable": "regularizer"}
 
 _SEEN = "_tf1sessions_seen"
-_GATED = "_tf1sessions_gated"
+_NOTED = "_tf1sessions_noted"
 _OPS = "tensorflow.python.ops."
 _KERAS = "tf_keras.src.layers."
 
@@ -297,18 +297,59 @@ def _gradients(
     grad_ys: Any = None,
     name: Any = "",
     colocate: Any = False,
-    gate_gradients: Any = False,
+    gate: Any = False,
     *_: Any,
-    **__: Any,
+    **more: Any,
 ) -> tuple[int, int]:
-    setattr(_default_graph(), _GATED, bool(gate_gradients))
+    """Notes for the others whether gradients wait for each other, and with respect to what they are taken."""
+    sought = {getattr(x, "op", None) for x in (xs if isinstance(xs, (list, tuple)) else [xs])}
+    setattr(_default_graph(), _NOTED, (bool(more.get("gate_gradients", gate)), sought))
     return 0, 0
+
+
+def _is_sought(tensor: Any) -> bool:
+    """Whether the gradients that are being made go on through a tensor."""
+    _, sought = getattr(tensor.graph, _NOTED, (False, set()))
+    waiting, seen = [tensor.op], set()
+    while waiting:
+        op = waiting.pop()
+        if op in sought:
+            return True
+        if op not in seen:
+            seen.add(op)
+            waiting += [part.op for part in op.inputs]
+    return False
+
+
+@_gradient_of("MatMul")
+def _product_gradient_of_matrices(op: Any, grad: Any) -> tuple[int, int]:
+    """Of tensordot, through what it had transposed and reshaped."""
+    scope = op.name.rpartition("/")[0] + "/"
+    if not scope.rpartition("/")[0].rpartition("/")[2].startswith("Tensordot"):
+        return 0, 0
+    beyond = 0
+    for tensor in op.inputs:
+        if not tensor.op.name.startswith(scope):
+            missing = 4
+        else:
+            inner = tensor.op.inputs[0].op
+            missing = 0 if inner.type == "Transpose" and inner.name.startswith(scope) else 2
+        if missing and _is_sought(tensor):
+            beyond += missing
+    return 0, beyond
+
+
+@_gradient_of("BatchMatMulV2")
+def _batches_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """It looked for what had been broadcast although nothing had."""
+    first, second = (tensor.shape[:-2] for tensor in op.inputs)
+    return 0, 15 if first.is_fully_defined() and second.is_fully_defined() and first == second else 0
 
 
 @_gradient_of("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def _fused_batch_norm_gradient(op: Any, *grads: Any) -> tuple[int, int]:
     """It gave gradients of the batch's own statistics, which an optimizer let wait for the others."""
-    return 0, 2 if op.get_attr("is_training") and getattr(op.graph, _GATED, False) else 0
+    return 0, 2 if op.get_attr("is_training") and getattr(op.graph, _NOTED, (False,))[0] else 0
 
 
 @_gradient_of("SelectV2")
