@@ -211,8 +211,7 @@ def main():
     for name, make in RUNS.items():
         with make() as call:
             before = functools.partial(repeat, call, 5)  # what is done for each request once is not counted
-            count = max(10, int(0.05 / took(before)))
-            row(name, in_turns(functools.partial(repeat, call, count), 10 * rounds, before), count)
+            row(name, in_turns(functools.partial(repeat, call, 10), 40 * rounds, before), 10)
     print(f"\n{'Python alone':32}{head}")
     for name, (function, count) in PRIMITIVES.items():
         row(f"a {name}", in_turns(function, 3 * rounds), count)

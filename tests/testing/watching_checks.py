@@ -223,6 +223,18 @@ def check_a_function_that_builds_at_several_places_is_no_loop() -> None:
     assert kinds(lambda: program(again=True)) == [Kind.GROWTH]
 
 
+def check_lines_of_one_loop_are_one_report() -> None:
+    def program() -> None:
+        with tf.Graph().as_default(), tf.Session() as session:
+            for _ in range(5):
+                a = tf.constant(1.0)
+                b = tf.constant(2.0)
+                session.run([a, b])
+
+    (report,) = found(program)
+    assert (report.kind, report.others) == (Kind.GROWTH, 1)
+
+
 def check_callables_are_runs() -> None:
     for make in (tf.Session, t1.Session):
         with tf.Graph().as_default() as graph, make() as session:

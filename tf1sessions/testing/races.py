@@ -158,7 +158,7 @@ class Judge:
     def __init__(self, order: Order, ignore: Iterable[Kind] = (), changed: Callable[[], None] | None = None) -> None:
         self.order = order
         self._found: list[Pair] = []
-        self._told: dict[tuple[Any, ...], Pair] = {}  # by kind and lines
+        self._told: dict[tuple[Any, ...], Pair] = {}  # by kind and functions
         self._ignored = frozenset(ignore)
         self._changed = changed or (lambda: None)
         self._lock = _thread.RLock()
@@ -289,18 +289,32 @@ class Judge:
         return kind, ""
 
     def tell(self, kind: Kind, told: str, first: Seen, second: Seen) -> Pair | None:
-        """Adds what was found otherwise; None when it is ignored, or told of the same lines already."""
-        lines = kind, first.stack[:1], second.stack[:1]
+        """Adds what was found otherwise; None when it is ignored, or told of the same functions already."""
+        if kind in self._ignored:
+            return None
+        lines = first.stack[:1], second.stack[:1]
+        functions = _functions(kind, first, second)
         with self._lock:
-            if kind in self._ignored or lines in self._told:
+            known = self._told.get(functions)
+            if known is None:
+                pair = self._told[functions] = self._add(Pair(kind, told, first, second, lines={lines}))
+            elif lines in known.lines:
                 return None
-            pair = self._told[lines] = self._add(Pair(kind, told, first, second))
+            else:
+                known.lines.add(lines)
         self._changed()
-        return pair
+        return pair if known is None else None
 
     def take_back(self, pair: Pair) -> None:
         """Removes what turned out to be none."""
         with self._lock:
             self._found.remove(pair)
-            del self._told[pair.kind, pair.first.stack[:1], pair.second.stack[:1]]
+            del self._told[_functions(pair.kind, pair.first, pair.second)]
         self._changed()
+
+
+def _functions(kind: Kind, *sides: Seen) -> tuple[Any, ...]:
+    """What makes two pairs one: the functions in which they are, by file and name."""
+    return kind, *(
+        (side.code and side.code.co_filename, side.stack[:1] and side.stack[0].partition(" in ")[2]) for side in sides
+    )
