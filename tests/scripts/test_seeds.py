@@ -8,7 +8,8 @@ import pytest
 
 PROGRAM = "seed_checks.py"
 pytestmark = pytest.mark.skipif(
-    not importlib.metadata.version("tensorflow").startswith("2.21."), reason="operations were counted on TensorFlow 2.21"
+    not importlib.metadata.version("tensorflow").startswith("2.21."),
+    reason="operations were counted on TensorFlow 2.21",
 )
 
 
