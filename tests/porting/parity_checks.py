@@ -358,12 +358,10 @@ def check_made_inputs_fit_what_takes_them() -> None:
 
 def check_what_a_model_does_not_take() -> None:
     def build() -> None:
-        tf.io.parse_single_example(
-            tf.placeholder(tf.string, [], name="x"), {"a": tf.io.FixedLenFeature([], tf.float32)}
-        )["a"]
+        tf.strings.to_number(tf.placeholder(tf.string, [], name="x"))
 
     path = written(build)
-    message = refused("failed with these inputs: Could not parse example input", path, path)
+    message = refused("failed with these inputs: StringToNumberOp could not correctly convert string", path, path)
     assert "Give values that it takes for x: --inputs data.npz" in message
 
 
