@@ -323,7 +323,7 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
 
 
 def _wrong(item: pytest.Item, what: str, next_step: str) -> UsageError:
-    return UsageError(f"{what}", where=item.nodeid, next_step=next_step)
+    return UsageError(what, where=item.nodeid, next_step=next_step)
 
 
 def _config(item: pytest.Item, value: Any) -> Any:
