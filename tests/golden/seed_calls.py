@@ -288,6 +288,97 @@ calls(
     contrib_embed=lambda: tf.contrib.layers.embed_sequence(ints(4, 5), 10, 3),
 )
 
+# -- contrib ----------------------------------------------------------------------------------------------------------
+
+
+def images():
+    return x(None, 8, 8, 3)
+
+
+def slim_of(function):
+    """A case: a function of slim under the scope that old networks have."""
+
+    def build():
+        slim = tf.contrib.slim
+        with slim.arg_scope(
+            [slim.conv2d, slim.fully_connected],
+            weights_initializer=tf.truncated_normal_initializer(stddev=0.1),
+            weights_regularizer=slim.l2_regularizer(0.01),
+            normalizer_fn=slim.batch_norm,
+        ), slim.arg_scope([slim.batch_norm, slim.dropout], is_training=True):
+            function(slim)
+
+    return build
+
+
+calls(
+    contrib_conv2d_unknown=lambda: tf.contrib.layers.conv2d(images(), 6, 3),
+    contrib_conv2d_linear=lambda: tf.contrib.layers.conv2d(images(), 6, [3, 3], 2, activation_fn=None),
+    contrib_conv2d_rate=lambda: tf.contrib.layers.conv2d(images(), 6, 3, rate=2),
+    contrib_conv2d_no_biases=lambda: tf.contrib.layers.conv2d(images(), 6, 3, biases_initializer=None),
+    contrib_conv2d_norm=lambda: tf.contrib.layers.conv2d(images(), 6, 3, normalizer_fn=tf.contrib.layers.batch_norm),
+    contrib_conv2d_transpose=lambda: tf.contrib.layers.conv2d_transpose(images(), 6, 3, stride=2),
+    contrib_separable=lambda: tf.contrib.layers.separable_conv2d(images(), 6, 3, 1),
+    contrib_max_pool2d=lambda: tf.contrib.layers.max_pool2d(images(), 2),
+    contrib_avg_pool2d=lambda: tf.contrib.layers.avg_pool2d(images(), 2),
+    contrib_batch_norm_unknown=lambda: tf.contrib.layers.batch_norm(images()),
+    contrib_batch_norm_scale=lambda: tf.contrib.layers.batch_norm(images(), scale=True, decay=0.9),
+    contrib_batch_norm_inference=lambda: tf.contrib.layers.batch_norm(images(), is_training=False),
+    contrib_batch_norm_switch=lambda: tf.contrib.layers.batch_norm(
+        images(), is_training=tf.placeholder(tf.bool, [])
+    ),
+    contrib_batch_norm_now=lambda: tf.contrib.layers.batch_norm(images(), updates_collections=None),
+    contrib_batch_norm_2d=lambda: tf.contrib.layers.batch_norm(x(None, 3)),
+    contrib_batch_norm_2d_inference=lambda: tf.contrib.layers.batch_norm(x(None, 3), is_training=False),
+    contrib_batch_norm_unfused=lambda: tf.contrib.layers.batch_norm(images(), fused=False),
+    contrib_layer_norm=lambda: tf.contrib.layers.layer_norm(x(None, 3)),
+    contrib_instance_norm=lambda: tf.contrib.layers.instance_norm(images()),
+    contrib_fully_connected_unknown=lambda: tf.contrib.layers.fully_connected(x(None, 5), 3),
+    contrib_fully_connected_3d=lambda: tf.contrib.layers.fully_connected(x(None, 4, 5), 3),
+    contrib_fully_connected_norm=lambda: tf.contrib.layers.fully_connected(
+        x(None, 5), 3, normalizer_fn=tf.contrib.layers.batch_norm
+    ),
+    contrib_flatten_known=lambda: tf.contrib.layers.flatten(x(4, 8, 8, 3)),
+    contrib_flatten_open=lambda: tf.contrib.layers.flatten(x(None, None, 3)),
+    contrib_dropout_off=lambda: tf.contrib.layers.dropout(x(4, 5), 0.5, is_training=False),
+    contrib_dropout_switch=lambda: tf.contrib.layers.dropout(
+        x(4, 5), 0.5, is_training=tf.placeholder(tf.bool, [])
+    ),
+    contrib_one_hot=lambda: tf.contrib.layers.one_hot_encoding(ints(None), 4),
+    contrib_bias_add=lambda: tf.contrib.layers.bias_add(x(None, 3)),
+    contrib_stack=lambda: tf.contrib.layers.stack(x(None, 5), tf.contrib.layers.fully_connected, [4, 3]),
+    contrib_variance_scaling=lambda: tf.get_variable(
+        "v", [3, 4], initializer=tf.contrib.layers.variance_scaling_initializer()
+    ),
+    contrib_apply_regularization=lambda: tf.contrib.layers.apply_regularization(
+        tf.contrib.layers.l2_regularizer(0.1), [weights(3)]
+    ),
+    contrib_optimize_loss=lambda: tf.contrib.layers.optimize_loss(
+        tf.reduce_sum(weights(3) ** 2), tf.train.get_or_create_global_step(), 0.1, "Adam"
+    ),
+    contrib_layer_norm_lstm=lambda: tf.nn.dynamic_rnn(
+        tf.contrib.rnn.LayerNormBasicLSTMCell(4), x(2, 5, 3), dtype=tf.float32
+    ),
+    contrib_block_lstm=lambda: tf.nn.dynamic_rnn(tf.contrib.rnn.LSTMBlockCell(4), x(2, 5, 3), dtype=tf.float32),
+    contrib_sequence_loss=lambda: tf.contrib.seq2seq.sequence_loss(x(None, 5, 3), ints(None, 5), x(None, 5)),
+    contrib_crf=lambda: tf.contrib.crf.crf_log_likelihood(x(None, 5, 3), ints(None, 5), ints(None)),
+    slim_conv2d=slim_of(lambda slim: slim.conv2d(images(), 4, 3)),
+    slim_network=slim_of(
+        lambda slim: slim.fully_connected(
+            slim.dropout(slim.flatten(slim.max_pool2d(slim.conv2d(images(), 4, 3), 2)), 0.5), 3
+        )
+    ),
+    slim_repeat=slim_of(lambda slim: slim.repeat(images(), 2, slim.conv2d, 4, [3, 3])),
+    slim_training=slim_of(
+        lambda slim: slim.learning.create_train_op(
+            tf.losses.mean_squared_error(
+                x(None, 3), slim.fully_connected(slim.flatten(slim.conv2d(images(), 4, 3)), 3)
+            ),
+            tf.train.AdamOptimizer(0.1),
+        )
+    ),
+)
+
 # -- losses, metrics, gradients, optimizers ---------------------------------------------------------------------------
 
 calls(

@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import contrib
 from ..contrib import addresses
-from . import missing
+from . import missing, seeds
 
 __all__ = ["find"]
 
@@ -77,6 +77,7 @@ def find(fullname: str) -> Callable[[], ModuleType] | None:
 def _module(fullname: str, top: str, inner: str) -> ModuleType:
     """The module at an address of 1.15: our file of the address's last names, or of those before, and the module."""
     module = getattr(contrib, top)
+    seeds.apply_to_contrib()
     parts = inner.split(".") if inner else []
     for end in range(len(parts), 0, -1):
         for start in range(end):

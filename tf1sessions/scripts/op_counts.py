@@ -8,22 +8,27 @@ differ by that it calls and that have entries of their own.
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["FUNCTIONS", "GRADIENTS", "PROBES", "Differs"]
+__all__ = ["CONTRIB", "FUNCTIONS", "GRADIENTS", "KEEP_ANSWERS", "PROBES", "Differs"]
 
 Differs = Callable[..., tuple[int, int]]
 
 #: By module and name.
 FUNCTIONS: dict[str, Differs] = {}
+#: The same, of this package's own ``tf.contrib``.
+CONTRIB: dict[str, Differs] = {}
 #: Of gradients, by the type of the operation.
 GRADIENTS: dict[str, Differs] = {}
 #: Functions that call one of their arguments once more than 1.15.5's, the first time: the function, and that argument.
 PROBES = {"tensorflow.python.ops.variable_scope:_VariableStore._get_single_variable": "regularizer"}
+#: The modules of regularizers that keep their first answer: with these nothing is made twice.
+KEEP_ANSWERS = {"tf1sessions.contrib.framework.variables"}
 
 _SEEN = "_tf1sessions_seen"
 _NOTED = "_tf1sessions_noted"
@@ -209,6 +214,76 @@ def _fused_batch_norm(self: Any, inputs: Any, mask: Any, training: Any) -> tuple
 def _flatten(self: Any, inputs: Any) -> tuple[int, int]:
     shape = inputs.shape.as_list() if inputs.shape.rank else [1]
     return 0, 6 if shape[0] is None and None not in shape[1:] and len(shape) > 1 else 0
+
+
+# -- contrib ----------------------------------------------------------------------------------------------------------
+
+_CONTRIB = "tf1sessions.contrib."
+
+
+def _of_contrib(place: str) -> Callable[[Differs], Differs]:
+    def add(differs: Differs) -> Differs:
+        CONTRIB[_CONTRIB + place] = differs
+        return differs
+
+    return add
+
+
+CONTRIB |= {
+    _CONTRIB + "crf:crf_log_likelihood": _by(0, 36),
+    _CONTRIB + "layers.layers:one_hot_encoding": _by(0, 2),
+    _CONTRIB + "seq2seq.loss:sequence_loss": _by(0, -6),
+}
+
+
+@_of_contrib("layers.convolutions:convolution")
+def _contrib_convolution(
+    inputs: Any,
+    num_outputs: Any,
+    kernel_size: Any,
+    stride: Any = 1,
+    padding: Any = "SAME",
+    data_format: Any = None,
+    rate: Any = 1,
+    *_: Any,
+    **__: Any,
+) -> tuple[int, int]:
+    return 0, int(all(each == 1 for each in np.ravel(rate)))
+
+
+@_of_contrib("layers.convolutions:_transposed")
+def _contrib_transposed(
+    inputs: Any, weights: Any, window: Any, strides: Any, padding: Any, data_format: str, filters: Any
+) -> tuple[int, int]:
+    sizes = inputs.shape.as_list()[2:] if data_format.startswith("NC") else inputs.shape.as_list()[1:-1]
+    return 0, 14 if len(sizes) == 2 and None not in sizes else 0
+
+
+@_of_contrib("layers.layers:flatten")
+def _contrib_flatten(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return _flatten(None, inputs) if _is_tensor(inputs) else (0, 0)
+
+
+@_of_contrib("layers.normalization:batch_norm")
+def _contrib_batch_norm(inputs: Any, *args: Any, **kwargs: Any) -> tuple[int, int]:
+    function = _module(_CONTRIB + "layers.normalization").batch_norm
+    scope = _module(_CONTRIB + "framework.arg_scope")
+    given = inspect.signature(function).bind(
+        inputs, *args, **{**scope.current_arg_scope().get(scope.arg_scope_func_key(function), {}), **kwargs}
+    )
+    given.apply_defaults()
+    told = given.arguments
+    if told["renorm"] or told["batch_weights"] is not None or told["zero_debias_moving_mean"]:
+        return 0, 0
+    training = _module("tf_keras.src.utils.control_flow_util").constant_value(told["is_training"])
+    rank = inputs.shape.rank if _is_tensor(inputs) else None
+    if told["fused"] is False:
+        return 0, -2 if rank == 4 else 0
+    if rank == 2:
+        return 0, 0 if training is None else -8 if training else -10
+    if told["updates_collections"] is None:
+        return 0, 0
+    return 0, -1 if training is False else 3
 
 
 # -- gradients --------------------------------------------------------------------------------------------------------

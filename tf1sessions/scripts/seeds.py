@@ -18,16 +18,18 @@ import inspect
 import itertools
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
 from . import op_counts
 
-__all__ = ["apply", "choose"]
+__all__ = ["apply", "apply_to_contrib", "choose"]
 
 _is_on = False
 _is_applied = False
+_applied: set[str] = set()  # of our contrib
+_applying = threading.RLock()  # protects that
 _lock = threading.Lock()  # protects the counts of all graphs, each for the time of an addition
 _BEYOND = "_tf1sessions_operations_beyond"
 _PACKAGES = ("tensorflow", "tf_keras", "tf1sessions.contrib")
@@ -47,22 +49,40 @@ def apply() -> None:
     _is_applied = True
     ops: Any = importlib.import_module("tensorflow.python.framework.ops")
     _count_for_seeds(ops, importlib.import_module("tensorflow.python.eager.context"))
+    _count_functions(op_counts.FUNCTIONS)
+    for place, argument in op_counts.PROBES.items():
+        owner, name = _owner(place)
+        setattr(owner, name, _without_probe(getattr(owner, name), argument, ops.get_default_graph))
+    gradients = ops.gradient_registry._registry
+    for operation, differs in op_counts.GRADIENTS.items():
+        if operation in gradients:
+            gradients[operation]["type"] = _counted(gradients[operation]["type"], differs, ops.get_default_graph)
+
+
+def apply_to_contrib() -> None:
+    """The same for what has been imported of this package's own ``tf.contrib``, once :func:`apply` was called."""
+    if not _is_applied:
+        return
+    with _applying:
+        loaded = [place for place in op_counts.CONTRIB if place.partition(":")[0] in sys.modules]
+        new = {place: op_counts.CONTRIB[place] for place in loaded if place not in _applied}
+        _applied.update(new)
+        _count_functions(new)
+
+
+def _count_functions(table: Mapping[str, op_counts.Differs]) -> None:
+    default_graph = importlib.import_module("tensorflow.python.framework.ops").get_default_graph
     replaced: dict[int, tuple[Any, Any]] = {}
-    for place, differs in op_counts.FUNCTIONS.items():
+    for place, differs in table.items():
         owner, name = _owner(place)
         original = getattr(owner, name, None)
         if original is None:  # another release of TensorFlow; which one was measured, op_counts.py says
             continue
-        counted = _counted(original, differs, ops.get_default_graph)
+        counted = _counted(original, differs, default_graph)
         setattr(owner, name, counted)
         replaced[id(original)] = original, counted
-    _replace_everywhere(replaced)
-    for place, argument in op_counts.PROBES.items():
-        owner, name = _owner(place)
-        setattr(owner, name, _without_probe(getattr(owner, name), argument, ops.get_default_graph))
-    for operation, differs in op_counts.GRADIENTS.items():
-        entry: Any = ops.gradient_registry._registry.get(operation, {"type": None})
-        entry["type"] = _counted(entry["type"], differs, ops.get_default_graph)
+    if replaced:
+        _replace_everywhere(replaced)
 
 
 def _owner(place: str) -> tuple[Any, str]:
@@ -121,7 +141,7 @@ def _without_probe(function: Any, argument: str, default_graph: Callable[[], Any
     def uncounted(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         called = given.arguments.get(argument)
-        if called is None or not _is_on:
+        if called is None or not _is_on or getattr(called, "__module__", None) in op_counts.KEEP_ANSWERS:
             return function(*args, **kwargs)
         calls = itertools.count()
 
