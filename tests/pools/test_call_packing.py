@@ -167,6 +167,19 @@ def test_a_function_that_cannot_have_changed_is_pickled_once(monkeypatch):
         assert result(packer, function, *args) == function(*args)
 
 
+def test_the_chunks_of_another_map_need_no_pickle_of_their_own(monkeypatch):
+    packer = CallPacker()
+
+    def check(number):
+        assert result(packer, Chunk(abs, takes_one=True), [-number, 2]) == [number, 2]
+        assert result(packer, Chunk(abs), [(-number,), (3,)]) == [number, 3]  # it calls the same function otherwise
+        assert result(packer, abs, -number) == number
+
+    check(4)
+    monkeypatch.setattr("tf1sessions.pools.call_packing.pack", lambda *_: 1 / 0)
+    check(5)
+
+
 def test_what_has_changed_since_is_seen():
     packer = CallPacker()
     space = {"factor": 2, "offsets": [1], "helper": lambda x: x}

@@ -95,9 +95,10 @@ class CallPacker:
 
     def __init__(self, with_names: bool = True) -> None:
         self._with_names = with_names
-        # By identity: a reference that tells whether it is the same function, what its pickle depends on, its pickle.
-        # Single operations on it are atomic, and an entry that is lost costs one pickling.
-        self._kept: OrderedDict[int, tuple[Any, tuple[Any, ...], bytes]] = OrderedDict()
+        # By identity, and how a chunk calls it: a reference that tells whether it is the same function, what its pickle
+        # depends on, the pickle of it or of the chunk. Single operations on it are atomic, and an entry that is lost
+        # costs one pickling.
+        self._kept: OrderedDict[tuple[int, bool | None], tuple[Any, tuple[Any, ...], bytes]] = OrderedDict()
 
     def run(self, jobs: Sequence[_Job], in_band: float, most_bytes: int) -> Block | None:
         """As many of the first jobs as make a block: those of one function with plain arguments.
@@ -147,8 +148,9 @@ class CallPacker:
     def _function(self, function: Any) -> bytes:
         """The pickle of a function, if another one would be the same later on as long as its state is."""
         inner = _inner(function)
-        kept = self._kept.get(id(function))
-        if kept is not None and kept[0]() is function and _is_unchanged(inner, kept[1]):
+        key = id(inner), None if inner is function else function.takes_one
+        kept = self._kept.get(key)
+        if kept is not None and kept[0]() is inner and _is_unchanged(inner, kept[1]):
             return kept[2]
         if type(inner) not in (types.FunctionType, types.BuiltinFunctionType):
             return b""
@@ -160,7 +162,7 @@ class CallPacker:
         state = _state(inner, is_by_name=_is_by_name(inner, alone))
         if state is None or len(pickled) > _KEPT_BYTES:
             return b""
-        self._kept[id(function)] = weakref.ref(function), state, pickled
+        self._kept[key] = weakref.ref(inner), state, pickled
         while len(self._kept) > _MOST_FUNCTIONS:
             self._kept.popitem(last=False)
         return pickled
