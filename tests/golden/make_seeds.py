@@ -1,9 +1,9 @@
 """Records which seeds operations get in genuine TensorFlow 1.15.5: ``python make_seeds.py [OPERATIONS]``.
 
 Writes seeds.json.gz beside this file: for each call of seed_calls.py, made in a graph with a seed, the type and the
-second seed of each operation that draws, the last one after all others; and what a whole program prints. To be run with
-the Python of an environment that has TensorFlow 1.15. With the path of a file, writes the names of all operations there
-instead, from either TensorFlow.
+second seed of each operation that draws, the last one after all others; what DRAWS draw; and what a whole program
+prints. To be run with the Python of an environment that has TensorFlow 1.15. With the path of a file, writes the names
+of all operations there instead, from either TensorFlow.
 """
 
 import gzip
@@ -12,7 +12,7 @@ import os
 import sys
 
 import tensorflow as tf
-from seed_calls import CALLS, program
+from seed_calls import CALLS, DRAWS, draws, program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -45,7 +45,7 @@ def main(path=None):
         with open(path, "w") as file:
             json.dump(found, file)
         return
-    found = {"calls": found, "program": program()}
+    found = {"calls": found, "draws": {name: draws(name) for name in DRAWS}, "program": program()}
     with gzip.GzipFile(os.path.join(HERE, "seeds.json.gz"), "wb", 9, mtime=0) as file:
         file.write(json.dumps(found, sort_keys=True).encode())
 

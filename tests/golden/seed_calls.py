@@ -794,6 +794,56 @@ def random_graph(number):
 calls(**{"random_graph_{}".format(number): random_graph(number) for number in range(60)})
 
 
+# -- what is drawn, where more than seeds decides it: in functions of data sets, in order ------------------------------
+
+
+def elements(dataset):
+    """A case: the next element, once the iterator was initialised in the default session."""
+    iterator = dataset.make_initializable_iterator()
+    tf.get_default_session().run(iterator.initializer)
+    return iterator.get_next()
+
+
+def mapped(function):
+    return lambda: elements(tf.data.Dataset.range(5).map(function))
+
+
+def some(size=50):
+    return tf.data.Dataset.range(size)
+
+
+DRAWS = dict(
+    once=lambda: some().map(lambda _: tf.random_uniform([2])).make_one_shot_iterator().get_next(),
+    uniform=mapped(lambda _: tf.random_uniform([2])),
+    scaled=mapped(lambda _: tf.random_uniform([2], -1, 1) + tf.random_normal([2])),
+    dropout=mapped(lambda _: tf.nn.dropout(tf.ones([4]), 0.5)),
+    flip=mapped(lambda _: tf.image.random_flip_left_right(tf.reshape(tf.range(12.0), [2, 2, 3]))),
+    crop=mapped(lambda _: tf.random_crop(tf.reshape(tf.range(16.0), [4, 4]), [2, 2])),
+    calculated=mapped(lambda value: (value * 2 + 1) * tf.random_uniform([], 0, 9, tf.int64)),
+    shuffle=lambda: elements(some().shuffle(20)),
+    shuffle_seed=lambda: elements(some().shuffle(20, seed=3)),
+    shuffle_batch=lambda: elements(some().shuffle(20).batch(4)),
+    shuffle_once=lambda: some().shuffle(20).batch(4).make_one_shot_iterator().get_next(),
+    shuffle_twice=lambda: elements(some().shuffle(20).map(lambda value: value + 1).shuffle(5).batch(4)),
+    shuffle_slices=lambda: elements(tf.data.Dataset.from_tensor_slices(tf.range(40)).shuffle(10).batch(3)),
+    shuffle_filtered=lambda: elements(some().filter(lambda value: value % 2 < 1).shuffle(20).batch(4)),
+    loop=lambda: tf.while_loop(
+        lambda i, _: i < 3, lambda i, total: (i + 1, total + tf.random_uniform([2])), [0, tf.zeros([2])]
+    )[1],
+    condition=lambda: tf.cond(tf.constant(True), lambda: tf.random_uniform([2]), lambda: tf.random_normal([2])),
+    shuffled=lambda: tf.stack([tf.random_shuffle(tf.range(5)), tf.random_shuffle(tf.range(5))]),
+    multinomial=lambda: tf.multinomial(tf.zeros([1, 4]), 5),
+)
+
+
+def draws(name):
+    """What a case of ``DRAWS`` gives the first three times."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(5)
+        made = DRAWS[name]()
+        return [session.run(made).tolist() for _ in range(3)]
+
+
 def program():
     """Numbers that a program prints: losses of a network with dropout, and noise that is made last."""
     with tf.Graph().as_default(), tf.Session() as session:

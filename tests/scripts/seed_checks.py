@@ -63,6 +63,13 @@ def check_every_entry_counts_something() -> None:
     assert unused == ["tensorflow.python.ops.gradients_util:_GradientsHelper"], unused  # it notes something for others
 
 
+def check_data_sets_draw_and_shuffle_as_on_1_15() -> None:
+    assert GOLDEN["draws"].keys() == seed_calls.DRAWS.keys()
+    found = {name: seed_calls.draws(name) for name in seed_calls.DRAWS}
+    differ = [name for name, values in found.items() if values != GOLDEN["draws"][name]]
+    assert not differ, [(name, found[name], GOLDEN["draws"][name]) for name in differ]
+
+
 def check_a_whole_program_computes_what_it_computed() -> None:
     found = seed_calls.program()
     assert all(abs(one - other) < 1e-5 for one, other in zip(found, GOLDEN["program"], strict=True)), found
