@@ -13,8 +13,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 __all__ = ["CONTRIB", "FUNCTIONS", "GRADIENTS", "KEEP_ANSWERS", "PROBES", "Differs"]
 
 Differs = Callable[..., tuple[int, int]]
@@ -126,7 +124,7 @@ def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
 def _tensordot(a: Any, b: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]:
     """It transposed and reshaped also where nothing changes."""
     if isinstance(axes, int):
-        rank = a.shape.rank if _is_tensor(a) else len(np.shape(a))
+        rank = a.shape.rank if _is_tensor(a) else len(_module("numpy").shape(a))
         if rank is None:
             return 0, 0
         left, right = list(range(rank - axes, rank)), list(range(axes))
@@ -138,7 +136,7 @@ def _tensordot(a: Any, b: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]
 
 
 def _kept_by_tensordot(value: Any, axes: list[int], flipped: bool) -> int:
-    known = value.shape if hasattr(value, "shape") else np.shape(value)
+    known = value.shape if hasattr(value, "shape") else _module("numpy").shape(value)
     if getattr(known, "rank", 0) is None:
         return 0
     shape = known.as_list() if hasattr(known, "as_list") else list(known)
@@ -248,7 +246,7 @@ def _contrib_convolution(
     *_: Any,
     **__: Any,
 ) -> tuple[int, int]:
-    return 0, int(all(each == 1 for each in np.ravel(rate)))
+    return 0, int(all(each == 1 for each in _module("numpy").ravel(rate)))
 
 
 @_of_contrib("layers.convolutions:_transposed")
@@ -474,6 +472,7 @@ def _is_new(graph: Any, kind: str, *key: Any) -> bool:
 
 
 def _module(name: str) -> Any:
+    """A module, imported when it is needed: ``install()`` imports none of them."""
     return importlib.import_module(name)
 
 
