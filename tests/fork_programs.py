@@ -8,6 +8,7 @@ No child lives longer than DEADLINE_SECS.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -18,7 +19,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from tf1sessions import forks, runtime
 from tf1sessions.errors import ForkedAfterSessionError
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.pools.server import WorkerServer
+from tf1sessions.sessions.calls import calls_of
 
 tf = t1.tf1  # from here on forks are watched
 
@@ -181,6 +183,28 @@ def every_way(report: Callable[..., None], ways: tuple[str, ...] = WAYS, harmles
         for way in made.values():
             if isinstance(way, (ByPool, ByExecutor)):
                 way.end()
+
+
+@contextlib.contextmanager
+def held_elsewhere(*locks: Any) -> Iterator[None]:
+    """Another thread holds the locks: a child that asks for one waits for ever."""
+    holds, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with contextlib.ExitStack() as stack:
+            for lock in locks:
+                stack.enter_context(lock)
+            holds.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold, daemon=True)
+    thread.start()
+    holds.wait()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 # -- what children do --------------------------------------------------------------------------------------------------
@@ -493,7 +517,8 @@ def state_ours(report: Callable[..., None]) -> None:
             "leaving a pool's block": lambda: stopped.__exit__(None, None, None),
         }
     )
-    every_way(report)
+    with held_elsewhere(calls_of(gs.session)._lock, gs.graph._lock):
+        every_way(report)
     known(row)  # the parent goes on
     USES["a constant"] = NEW["a constant"]
 

@@ -706,6 +706,30 @@ def check_many_threads_train_in_their_own_threads() -> None:
         assert session.run(count) == 100
 
 
+def check_nothing_is_added_to_a_graph_while_a_request_reads_it() -> None:
+    """As in TensorFlow, whose sessions can start while another thread builds on."""
+    judge = calls.judge
+    with new_session() as session:
+        x = tf.nn.softmax(tf.constant([[1.0, 2.0]]))
+        builder = threading.Thread(target=tf.identity, args=[x], daemon=True)
+        added: list[bool] = []
+
+        def judge_slowly(*args: Any, **kwargs: Any) -> Any:
+            builder.start()
+            builder.join(0.3)
+            added.append(not builder.is_alive())
+            return judge(*args, **kwargs)
+
+        calls.judge = judge_slowly
+        try:
+            session.run(x)
+        finally:
+            calls.judge = judge
+        builder.join(DEADLINE_SECS)
+        assert added == [False]
+        assert len(x.consumers()) == 1
+
+
 def check_a_forked_child_is_told() -> None:
     with new_session() as session:
         x = tf.placeholder(tf.float32, [])

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tf1sessions import forks
 from tf1sessions.errors import StallError
 from tf1sessions.pipelines.queues import PipelineQueue
 from tf1sessions.pipelines.stages import Stage, Worker
@@ -88,6 +89,8 @@ class Observer:
         queues = tuple(flow.queues.values())
         if not queues:
             return {}
+        if forks.forked():  # a lock may be held for ever
+            raise forks.error(flow.name)
         try:
             if self._sizes is None or self._sizes[0] != queues:
                 self._sizes = (queues, flow.compile_call(None, [queue.size_now for queue in queues], None))

@@ -489,7 +489,8 @@ class SessionCalls:
         if not self._looked:
             self._refused = _refused(session)
             self._looked = True
-        judgement = judge(prune(fetches, targets, feeds), fetches, feeds, refused=self._refused)
+        with session.graph._session_run_lock():  # another thread that adds operations would disturb the reading
+            judgement = judge(prune(fetches, targets, feeds), fetches, feeds, refused=self._refused)
         in_caller = self.execution == "caller" or (self.execution == "auto" and judgement.unsafe_in_caller is None)
         if in_caller and judgement.unsafe_in_caller is not None:
             raise ExecutionModeError(
@@ -934,6 +935,8 @@ class CompiledCall:
     __slots__ = ("_feeds", "_fetches", "_only_targets", "_picks", "_run", "_session", "in_caller")
 
     def __init__(self, session: Any, feeds: Any, fetches: Any, targets: Any) -> None:
+        if forks.refusing:  # a lock may be held for ever
+            raise forks.error()
         self._session = session
         self._feeds = tuple(feeds) if isinstance(feeds, (list, tuple)) else (() if feeds is None else (feeds,))
         listed = list(targets) if isinstance(targets, (list, tuple)) else ([] if targets is None else [targets])

@@ -262,7 +262,7 @@ class GraphSession:
             )
 
     def _locked(self) -> threading.Lock:
-        if forks.refusing:  # it may be held for ever
+        if forks.refusing:  # it may be held for ever, and the graph's own may
             raise forks.error()
         return self._build_lock
 
@@ -273,8 +273,8 @@ class GraphSession:
     def _get_initializers(self) -> Any:
         """The operation that initialises everything; made again when there is more to initialise."""
         keys = (tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.TABLE_INITIALIZERS)
-        count = sum(len(self.graph.get_collection(key)) for key in keys)
         with self._locked():
+            count = sum(len(self.graph.get_collection(key)) for key in keys)
             if self._initializers is None or self._initializers[0] != count:
                 with tf.control_dependencies(None):
                     parts = [
@@ -287,14 +287,14 @@ class GraphSession:
 
     def _get_saver(self) -> Any:
         """The saver of all variables; made again when there are more."""
-        count = self._saveable_count()
-        if not count:
-            raise ConfigError(
-                f"the graph of {self.name} has no variables to save or restore",
-                where="GraphSession",
-                next_step="Build the model first.",
-            )
         with self._locked():
+            count = self._saveable_count()
+            if not count:
+                raise ConfigError(
+                    f"the graph of {self.name} has no variables to save or restore",
+                    where="GraphSession",
+                    next_step="Build the model first.",
+                )
             if self._saver is None or self._saver[0] != count:
                 with tf.control_dependencies(None):
                     self._saver = (count, tf.train.Saver(max_to_keep=None))
