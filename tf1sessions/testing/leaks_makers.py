@@ -22,6 +22,7 @@ import sys
 import sysconfig
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import process as process_executors
 from concurrent.futures import thread as thread_executors
@@ -184,7 +185,7 @@ class Claim(NamedTuple):
     owner: str = ""
 
 
-class Made:
+class Made(ABC):
     """Something that the program has made. It is not kept alive; a number stands for itself."""
 
     kind: LeakKind
@@ -193,13 +194,13 @@ class Made:
         self.thing: Callable[[], Any] = (lambda: thing) if isinstance(thing, int) else weakref.ref(thing)
         self.claim = claim
 
+    @abstractmethod
     def left(self) -> bool:
         """Whether it is still there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def told(self) -> str:
         """What it is, in words."""
-        raise NotImplementedError
 
     def _of(self) -> str:
         return f" of a {self.claim.owner}" if self.claim.owner else ""
