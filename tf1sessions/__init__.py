@@ -521,6 +521,7 @@ below, and there are no circles::
       inspect.py         tf1sessions inspect
       report.py          ... what it prints
       memory.py          tf1sessions memory
+      one_program.py     what commands share that take one program
       doctor.py          tf1sessions doctor
       races.py           tf1sessions races
       convert.py         tf1sessions convert

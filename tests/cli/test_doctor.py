@@ -107,7 +107,7 @@ def test_names_do_not_steer_the_terminal(here: Path) -> None:
 
 def test_a_module(here: Path) -> None:
     (here / "train.py").write_text(RESET)
-    done = call("-m", "train", "more", "--words")
+    done = call("-m", "train", "--epochs", "3", "more", "--json")  # all of them are the module's
     assert done.exit_code == 1
     assert "train.py:3" in done.stdout
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tf1sessions.cli.one_program import CONTEXT_SETTINGS, ProgramCommand, check_time_limit
 from tf1sessions.errors import PythonTwoError, ScriptUsageError
 from tf1sessions.texts import printable
 
@@ -16,29 +17,12 @@ if TYPE_CHECKING:
     from tf1sessions.doctor.machine import Facts
     from tf1sessions.doctor.source import Program
 
-__all__ = ["check_time_limit", "doctor"]
+__all__ = ["doctor"]
 
 _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
-def check_time_limit(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """The callback of an option ``--time-limit``."""
-    from tf1sessions.scripts.jobs import check_setting
-
-    try:
-        return None if value is None else check_setting("time_limit", value)
-    except ValueError as error:
-        raise click.BadParameter(f"{error}.") from None
-
-
-@click.command(
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "max_content_width": 100,
-        "allow_interspersed_args": False,
-        "ignore_unknown_options": False,
-    }
-)
+@click.command(cls=ProgramCommand, context_settings=CONTEXT_SETTINGS)
 # fmt: off
 @click.argument("words", nargs=-1, metavar="[SCRIPT [ARGS]...]", type=click.UNPROCESSED)
 @click.option(

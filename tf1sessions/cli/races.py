@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.doctor import check_time_limit
+from tf1sessions.cli.one_program import CONTEXT_SETTINGS, ProgramCommand, check_time_limit
 from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.texts import printable
 
@@ -22,28 +22,7 @@ __all__ = ["races"]
 _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
-class _Command(click.Command):
-    """Keeps what follows ``-m MODULE`` apart: it is the module's, whatever it looks like."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
-        at = 0
-        while at < len(args) and args[at].startswith("-") and not args[at].startswith("-m"):
-            at += 2 if args[at] in with_value else 1
-        if at < len(args) and args[at].startswith("-m"):
-            args.insert(at + (2 if args[at] == "-m" else 1), "--")
-        return super().parse_args(ctx, args)
-
-
-@click.command(
-    cls=_Command,
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "max_content_width": 100,
-        "allow_interspersed_args": False,
-        "ignore_unknown_options": False,
-    },
-)
+@click.command(cls=ProgramCommand, context_settings=CONTEXT_SETTINGS)
 # fmt: off
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...", type=click.UNPROCESSED)
 @click.option(
