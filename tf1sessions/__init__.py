@@ -177,6 +177,7 @@ below, and there are no circles::
         common.py            local variables, collections
         metric_ops.py        streaming_accuracy and its kin
         thresholds.py        counts at thresholds
+      nn.py              contrib.nn: alpha_dropout
       opt/               contrib.opt
         adam_optimizers.py   Nadam, AdaMax, lazy Adam, Adam with a global step
         averaging_optimizers.py  workers that average their variables
@@ -255,6 +256,7 @@ below, and there are no circles::
         tpu_function.py      how many shards there are
         tpu_ops.py           operations of TPUs
         training_loop.py     while_loop and repeat
+      stateless.py       contrib.stateless
       summary.py         contrib.summary
       tensorboard/       contrib.tensorboard
         plugins/           its plugins

@@ -1,4 +1,4 @@
-"""contrib.summary, signal, memory_stats, tensorboard and distributions, in a TensorFlow 2 program and a script's."""
+"""contrib.summary, signal, memory_stats, tensorboard, nn, stateless, distributions: in a TensorFlow 2 program and a script's."""
 
 from __future__ import annotations
 
@@ -112,6 +112,24 @@ with tf.Graph().as_default(), tf.Session() as session:
               d.tridiag([1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0])]
     report(distributions=[np.round(np.float64(v), 4).tolist() for v in session.run(values)])
 
+nn, stateless = contrib.nn, contrib.stateless
+with tf.Graph().as_default(), tf.Session() as session:
+    x = tf.constant(np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3))
+    values = [nn.alpha_dropout(x, 0.6, seed=7),
+              nn.alpha_dropout(x, tf.constant(0.6), noise_shape=[2, 1], seed=7),
+              stateless.stateless_random_uniform([2], [3, 4]),
+              stateless.stateless_random_normal([2], seed=[5, 6], stddev=2.0),
+              stateless.stateless_truncated_normal([2], seed=[7, 8]),
+              stateless.stateless_multinomial([[0.0, 1.0]], 5, seed=[7, 8])]
+    report(drawn=[np.round(np.float64(v), 5).tolist() for v in session.run(values)])
+    said = []
+    for keep in (0, 1.5):
+        try:
+            nn.alpha_dropout(x, keep)
+        except ValueError as error:
+            said.append(str(error))
+    report(all_kept=nn.alpha_dropout(x, 1.0) is x, keep=said, named=nn.alpha_dropout(x, 0.6, name="q").op.name)
+
 import importlib.abc
 class Hidden(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
@@ -126,6 +144,16 @@ def error(call):
 report(errors=[error(lambda: d.MultivariateNormalDiag), error(lambda: d.bijectors.Exp), error(lambda: d.no_such_name)],
        has=[hasattr(d, "Poisson"), hasattr(d, "Normal")])
 """
+
+# what 1.15.5 drew
+DRAWN = [
+    [[-0.25619, 0.08912, -0.91064], [-0.91064, 1.12506, 1.47038]],
+    [[-0.25619, 0.08912, 0.43444], [0.77975, 1.12506, 1.47038]],
+    [0.24329, 0.98351],
+    [2.04797, -1.07758],
+    [-0.51499, 1.2409],
+    [[1, 1, 1, 0, 1]],
+]
 
 # what 1.15.5 wrote, sorted
 EVENTS = [
@@ -181,6 +209,8 @@ def test_small_modules(run_python: Callable[..., PythonRun], tmp_path: Path, way
         1.5413,
         [[3.0, 6.0, 0.0], [1.0, 4.0, 7.0], [0.0, 2.0, 5.0]],
     ]
+    assert found["drawn"] == DRAWN and found["all_kept"] and found["named"] == "q/add_2"
+    assert "keep_prob is 0," in found["keep"][0] and "keep_prob is 1.5," in found["keep"][1]
     install = "pip install tensorflow-probability"
     for text, symbol in zip(found["errors"], ("MultivariateNormalDiag", "bijectors.Exp", "no_such_name"), strict=True):
         assert symbol in text and install in text

@@ -133,7 +133,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.model_pruning": _PRUNING,
     "tf.contrib.nearest_neighbor": "Use sklearn.neighbors.NearestNeighbors, or the package faiss",
     "tf.contrib.nn": "Use tf.nn",
-    "tf.contrib.nn.alpha_dropout": "Use tf.keras.layers.AlphaDropout",
     "tf.contrib.nn.conv1d_transpose": "Use tf.nn.conv1d_transpose",
     "tf.contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits": "Use "
     "tf.nn.sigmoid_cross_entropy_with_logits(labels=..., logits=...)",
@@ -180,10 +179,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.staging": "Use dataset.prefetch of tf.data, or tf.raw_ops.Stage and tf.raw_ops.Unstage",
     "tf.contrib.stat_summarizer": "Run with tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) and give the "
     "tf.RunMetadata to tf.profiler.profile",
-    "tf.contrib.stateless.stateless_multinomial": "Use tf.random.stateless_multinomial",
-    "tf.contrib.stateless.stateless_random_normal": "Use tf.random.stateless_normal",
-    "tf.contrib.stateless.stateless_random_uniform": "Use tf.random.stateless_uniform",
-    "tf.contrib.stateless.stateless_truncated_normal": "Use tf.random.stateless_truncated_normal",
     "tf.contrib.summary": "Use tf.summary",
     "tf.contrib.tensor_forest": "Use tf.contrib.tensor_forest.client.random_forest.TensorForestEstimator",
     "tf.contrib.tensorboard": "Use the package tensorboard",

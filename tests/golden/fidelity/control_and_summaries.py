@@ -1,7 +1,6 @@
 """Assignments in order, name scopes, collections, summaries written and read back, run metadata, assertions."""
 import glob
 
-import numpy as np
 import tensorflow as tf
 
 tf.set_random_seed(29)

@@ -1,5 +1,4 @@
 """tf.distributions and tf.contrib.distributions: samples, densities, divergences, a reparametrised gradient."""
-import numpy as np
 import tensorflow as tf
 
 ds = tf.contrib.distributions
@@ -11,9 +10,11 @@ beta = tf.distributions.Beta(2.0, 3.0)
 gamma = tf.distributions.Gamma(concentration=[0.5, 3.0], rate=2.0)
 dirichlet = tf.distributions.Dirichlet([1.0, 2.0, 3.0])
 uniform = tf.distributions.Uniform(-1.0, 3.0)
-multivariate = ds.MultivariateNormalDiag(loc=[1.0, -1.0], scale_diag=[0.5, 2.0])
-mixture = ds.Mixture(cat=ds.Categorical(probs=[0.3, 0.7]), components=[ds.Normal(-1.0, 0.1), ds.Normal(1.0, 0.5)])
-transformed = ds.TransformedDistribution(ds.Normal(0.0, 1.0), ds.bijectors.Exp())
+exponential = ds.Exponential(rate=[0.5, 2.0])
+laplace = ds.Laplace(loc=0.0, scale=[1.0, 3.0])
+student = ds.StudentT(df=3.0, loc=[0.0, 1.0], scale=2.0)
+multinomial = ds.Multinomial(total_count=5.0, probs=[0.2, 0.3, 0.5])
+softplus = ds.NormalWithSoftplusScale([1.0, -1.0], [0.0, 2.0])
 shown = [
     ("normal", normal.sample(3)), ("normal log_prob", normal.log_prob([[0.3, 0.4]])),
     ("normal cdf", normal.cdf([0.1, 0.2])), ("normal entropy", normal.entropy()),
@@ -23,15 +24,17 @@ shown = [
     ("gamma", gamma.sample(2)), ("gamma mean", gamma.mean()),
     ("dirichlet", dirichlet.sample(2)), ("dirichlet variance", dirichlet.variance()),
     ("uniform", uniform.sample(3)), ("uniform prob", uniform.prob(0.5)),
-    ("multivariate", multivariate.sample(2)), ("multivariate log_prob", multivariate.log_prob([0.0, 0.0])),
-    ("mixture", mixture.sample(4)), ("mixture log_prob", mixture.log_prob(0.5)),
-    ("log-normal", transformed.sample(3)), ("log-normal log_prob", transformed.log_prob(2.0)),
+    ("exponential", exponential.sample(2)), ("exponential log_prob", exponential.log_prob(0.7)),
+    ("laplace", laplace.sample(2)), ("laplace log_prob", laplace.log_prob([0.5, -1.0])),
+    ("student", student.sample(2)), ("student log_prob", student.log_prob([0.5, -1.0])),
+    ("multinomial", multinomial.sample(2)), ("multinomial log_prob", multinomial.log_prob([1.0, 2.0, 2.0])),
+    ("softplus", softplus.sample(2)),
     ("kl", tf.distributions.kl_divergence(normal, tf.distributions.Normal([0.5, 0.0], [1.0, 1.0]))),
     ("bernoulli kl", tf.distributions.kl_divergence(bernoulli, tf.distributions.Bernoulli(probs=[0.5, 0.5, 0.5]))),
 ]
 mean = tf.Variable([0.0, 0.0])
 scale = tf.Variable([1.0, 1.0])
-elbo = tf.reduce_mean(multivariate.log_prob(ds.MultivariateNormalDiag(mean, tf.abs(scale)).sample(16)))
+elbo = tf.reduce_mean(softplus.log_prob(ds.Normal(mean, tf.abs(scale)).sample(16)))
 train = tf.train.AdamOptimizer(0.1).minimize(-elbo)
 
 with tf.Session() as sess:

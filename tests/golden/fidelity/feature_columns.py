@@ -16,7 +16,8 @@ job = fc.categorical_column_with_vocabulary_list("job", ["cook", "nurse", "clerk
 town = fc.categorical_column_with_hash_bucket("town", 12)
 crossed = fc.crossed_column([age_buckets, "job"], 30)
 
-features = {"age": tf.constant(ages), "job": tf.constant(jobs.astype(object)), "town": tf.constant(towns.astype(object))}
+features = {"age": tf.constant(ages), "job": tf.constant(jobs.astype(object)),
+            "town": tf.constant(towns.astype(object))}
 deep_input = fc.input_layer(features, [
     age, age_buckets, fc.indicator_column(job), fc.embedding_column(town, 3)])
 wide = fc.linear_model(features, [crossed, job, town])

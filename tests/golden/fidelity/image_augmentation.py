@@ -26,7 +26,7 @@ turned = tf.image.rot90(tf.image.transpose_image(image), 3)
 begin, size, box = tf.image.sample_distorted_bounding_box(
     tf.shape(raw), bounding_boxes=[[[0.1, 0.1, 0.9, 0.9]]], min_object_covered=0.4, area_range=[0.3, 0.9], seed=3)
 grey = tf.image.rgb_to_grayscale(image)
-batch = tf.map_fn(lambda im: tf.image.random_flip_left_right(im), tf.stack([image, image, image]), parallel_iterations=1)
+batch = tf.map_fn(tf.image.random_flip_left_right, tf.stack([image, image, image]), parallel_iterations=1)
 
 with tf.Session() as sess:
     for i in range(3):

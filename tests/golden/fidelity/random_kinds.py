@@ -26,6 +26,7 @@ kinds = [
     ("learned sampler", tf.nn.learned_unigram_candidate_sampler([[1]], 1, 4, True, 30)[0]),
     ("stateless", tf.contrib.stateless.stateless_random_uniform(shape, seed=[3, 4])),
     ("stateless normal", tf.contrib.stateless.stateless_random_normal(shape, seed=[5, 6])),
+    ("stateless truncated", tf.contrib.stateless.stateless_truncated_normal(shape, seed=[9, 10], mean=1.0)),
     ("stateless multinomial", tf.contrib.stateless.stateless_multinomial([[0.0, 1.0]], 5, seed=[7, 8])),
     ("seeded", tf.random_normal(shape, seed=123)),
 ]

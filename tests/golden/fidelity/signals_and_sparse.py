@@ -4,7 +4,8 @@ import tensorflow as tf
 
 tf.set_random_seed(70)
 t = np.arange(256, dtype=np.float64)
-wave = tf.constant((((t * 7) % 32) / 16 - 1 + ((t * 3) % 20) / 40).astype(np.float32)) + tf.random_normal([256], stddev=0.05)
+tones = ((t * 7) % 32) / 16 - 1 + ((t * 3) % 20) / 40
+wave = tf.constant(tones.astype(np.float32)) + tf.random_normal([256], stddev=0.05)
 spectrum = tf.abs(tf.spectral.rfft(wave))
 back = tf.spectral.irfft(tf.spectral.rfft(wave))
 frames = tf.contrib.signal.frame(wave, 64, 32)
@@ -32,7 +33,7 @@ with tf.Session() as sess:
     for name, value in sorted(sess.run({
             "spectrum": spectrum[:5], "back": back[:4], "frames": frames[1, :4], "stft": stft[2, 3:6],
             "log_mel": log_mel[1], "plane": plane[0, :3], "plane2": plane[3, :2]}).items()):
-        print(name, value)
+        print(name, value.real, value.imag)
     print(sess.run([product, segments, unsorted, scattered]))
     print(sess.run(tf.sparse_tensor_to_dense(added)), sess.run(retained))
     print(sess.run(softmaxed).values)

@@ -1,5 +1,4 @@
 """Text: splitting, hashing, vocabularies, lookup tables, bags of words, n-grams; serialised examples parsed again."""
-import numpy as np
 import tensorflow as tf
 
 tf.set_random_seed(25)

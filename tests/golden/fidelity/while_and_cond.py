@@ -1,5 +1,4 @@
 """Loops and conditions: Collatz, Newton's root, a random walk drawn inside a loop, gradients through both."""
-import numpy as np
 import tensorflow as tf
 
 tf.set_random_seed(1)

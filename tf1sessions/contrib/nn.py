@@ -1,0 +1,59 @@
+"""``tf.contrib.nn``: dropout for self-normalising networks."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from ..errors import UsageError
+from ..runtime import tf1 as tf
+from .util import constant_value
+
+__all__ = ["alpha_dropout"]
+
+_SATURATED = -1.7580993408473766
+"""What ``tf.nn.selu`` tends to: -scale * alpha of https://arxiv.org/abs/1706.02515, as 1.15.5 rounds it."""
+
+
+def alpha_dropout(x: Any, keep_prob: Any, noise_shape: Any = None, seed: int | None = None, name: Any = None) -> Any:
+    """Sets elements to what ``tf.nn.selu`` saturates at, and scales all so that mean and variance stay 0 and 1.
+
+    Args:
+        x: A tensor of floats.
+        keep_prob: How likely an element is to be kept, above 0 and at most 1; a float or a scalar tensor.
+        noise_shape: The shape of what is drawn, which is broadcast to that of ``x``; by default that of ``x``.
+        seed: Of the draw.
+        name: Of the scope.
+
+    Returns:
+        A tensor of the shape and dtype of ``x``; ``x`` itself where ``keep_prob`` is known to be 1.
+
+    Raises:
+        UsageError: ``keep_prob`` is a number out of its range. It is a ValueError, too.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> tf = t1.tf1
+        >>> with t1.GraphSession() as gs:
+        ...     kept = t1.contrib.nn.alpha_dropout(tf.zeros([2, 3]), keep_prob=0.9)
+        ...     gs.run(kept).shape
+        (2, 3)
+    """
+    with tf.name_scope(name, "alpha_dropout", [x]):
+        x = tf.convert_to_tensor(x, name="x")
+        if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1:
+            raise UsageError(
+                f"keep_prob is {keep_prob}, which is no probability to keep an element",
+                where="tf.contrib.nn.alpha_dropout",
+                next_step="Give a number above 0 and at most 1.",
+            )
+        keep = tf.convert_to_tensor(keep_prob, dtype=x.dtype, name="keep_prob")
+        keep.shape.assert_has_rank(0)
+        if constant_value(keep) == 1:
+            return x
+        drawn = tf.random_uniform(tf.shape(x) if noise_shape is None else noise_shape, seed=seed, dtype=x.dtype)
+        kept = tf.cast(drawn >= 1 - keep, x.dtype)
+        mixed = x * kept + _SATURATED * (1 - kept)
+        scale = (keep + keep * (1 - keep) * _SATURATED**2) ** -0.5
+        shift = -scale * _SATURATED * (1 - keep)
+        return scale * mixed + shift
