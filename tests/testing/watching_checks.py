@@ -391,7 +391,7 @@ def check_a_thread_that_lost_its_default_graph() -> None:
 def check_nothing_stays_watched() -> None:
     session = t1.runtime.private.session.BaseSession
     owners = (
-        *(tf.Graph, tf.Operation, t1.Session, t1.sessions.calls.CompiledCall, session),
+        *(tf.Graph, tf.Operation, t1.Session, t1.sessions.calls, session),
         *(threading, threading.Thread, threading.Event, threading.Condition, threading.Semaphore, threading.Barrier),
         *(queue, queue.Queue, concurrent.futures, concurrent.futures.Future, asyncio.Handle),
         *(multiprocessing.queues.Queue, multiprocessing.connection, multiprocessing.connection.Connection),

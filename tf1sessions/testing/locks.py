@@ -62,15 +62,22 @@ def new_number() -> int:
 
 def takes(permit: Permit) -> None:
     """The calling thread holds this from now on, as long as its ``owner`` says so."""
-    try:
-        held: dict[int, Permit] = _holding.locks
-    except AttributeError:
-        held = _holding.locks = {}
+    held = taken()
     if len(held) > _FEW:
         me = _thread.get_ident()
         for each in [each for each in held.values() if each.owner != me]:
             del held[each.number]
     held[permit.number] = permit
+
+
+def taken() -> dict[int, Permit]:
+    """What the calling thread has taken, always in the same dict; threads may have given back some of it since."""
+    try:
+        return _holding.locks  # type: ignore[no-any-return]
+    except AttributeError:
+        held: dict[int, Permit] = {}
+        _holding.locks = held
+        return held
 
 
 def held_locks() -> frozenset[int]:

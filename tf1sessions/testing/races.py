@@ -53,7 +53,6 @@ class Seen:
         "action",
         "code",
         "count",
-        "dropped",
         "hidden",
         "locks",
         "member",
@@ -86,7 +85,22 @@ class Seen:
         self.count = 0  # the thread's, at the last access
         self.version = 0  # the place's, when it was compared last
         self.reported = False
-        self.dropped = False  # whether the place does not keep it any more
+
+
+class News:
+    """A number that is another one as soon as places have changed.
+
+    Attributes:
+        number: Is another one after each access to one of the places that others have not seen, and after one was
+            dropped that had been kept.
+    """
+
+    def __init__(self) -> None:
+        self.come()
+
+    def come(self) -> None:
+        """There is news; what it tells of can be seen already."""
+        self.number = next(_versions)
 
 
 class Place:
@@ -98,6 +112,7 @@ class Place:
         shares: Whether an action conflicts with none of those of which this is True.
         lazily: Whether one who shares, and has held the lock of one who did not after that one, comes after it for
             good: it looked whether there was something to do. (One who comes before it is another pair.)
+        news: What tells of it; it may tell of several.
     """
 
     def __init__(
@@ -106,11 +121,13 @@ class Place:
         conflict: Conflict,
         shares: Callable[[Any], bool] = lambda action: False,
         lazily: bool = False,
+        news: News | None = None,
     ) -> None:
         self.told = told
         self.conflict = conflict
         self.shares = shares
         self.lazily = lazily
+        self.news = news or News()
         self.seen: dict[int, dict[_Key, Seen]] = {}  # by the thread's number
         self.lines: dict[tuple[Hashable, int, int], deque[tuple[int, _Key]]] = {}
         self.touched = 0  # a new number for each access that others have not seen yet
@@ -198,6 +215,7 @@ class Judge:
             version = place.touched = next(_versions)
             if not seen.shares:
                 place.changed = version
+            place.news.come()
         version = place.changed if seen.shares else place.touched
         if seen.version != version:
             seen.version = version
@@ -218,25 +236,6 @@ class Judge:
         me.waited = None
         self.order.perhaps_received_all(str(loop))
 
-    def again(self, accesses: Iterable[Seen]) -> bool:
-        """Counts accesses once more, if there is nothing that they would have to be compared with.
-
-        Args:
-            accesses: What :meth:`access` gave this thread for the same actions, from the same line and under the same
-                locks.
-
-        Returns:
-            Whether it did; else nothing is counted.
-        """
-        count = self.order.member().count
-        for seen in accesses:
-            place = seen.place
-            if seen.count != count or seen.version != (place.changed if seen.shares else place.touched) or seen.dropped:
-                return False
-        for seen in accesses:
-            seen.times += 1
-        return True
-
     def _keep(self, place: Place, key: _Key, seen: Seen) -> None:
         number = seen.member.number
         with self._lock:
@@ -245,7 +244,8 @@ class Judge:
             line.append((number, key))
             if len(line) > _KEPT:
                 number, key = line.popleft()
-                place.seen[number].pop(key).dropped = True
+                place.seen[number].pop(key)
+                place.news.come()
                 if not place.seen[number]:
                     del place.seen[number]
 

@@ -24,10 +24,10 @@ from typing import Any
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs
 from tf1sessions.testing.frames import is_library, program_frame, program_frames
-from tf1sessions.testing.locks import Exclusive, held_locks
+from tf1sessions.testing.locks import Exclusive, held_locks, taken
 from tf1sessions.testing.order import Order, hear, tell
 from tf1sessions.testing.patching import put
-from tf1sessions.testing.races import Judge, Pair, Place, Seen
+from tf1sessions.testing.races import Judge, News, Pair, Place, Seen
 from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.testing.synchronisation import watch
 
@@ -115,7 +115,8 @@ class _GraphState:
     """What is known of a graph."""
 
     def __init__(self, told: str) -> None:
-        self.structure = Place(told, _structure, lambda action: action == "run", lazily=True)
+        self.news = News()
+        self.structure = Place(told, _structure, lambda action: action == "run", lazily=True, news=self.news)
         self.runs = 0
         self.last_run: Seen | None = None
         self.last_runs: dict[int, Seen] = {}  # by the thread's number
@@ -123,12 +124,84 @@ class _GraphState:
         self.growth: dict[Any, _Growth] = {}  # line -> how operations came from it
         self.uses: dict[Any, tuple[Any, Any]] = {}  # what is run -> (variables it takes, it sets), what it is
 
+    def gone(self) -> None:
+        """The graph is not there any more."""
+
 
 class _SessionState:
-    def __init__(self, told: str) -> None:
-        self.openness = Place(told, _openness, lambda action: action == "run")
-        self.variables = Place(told, _values, lambda action: not action[1])
-        self.runs: dict[Any, list[Seen]] = {}  # by thread, line, locks and what is run
+    """What is known of a session. What is new of it is new of its graph."""
+
+    def __init__(self, told: str, raw: Any, news: News) -> None:
+        self.openness = Place(told, _openness, lambda action: action == "run", news=news)
+        self.variables = Place(told, _values, lambda action: not action[1], news=news)
+        self.raw: Any = raw  # the session of TensorFlow's own
+
+    def gone(self) -> None:
+        """The session is not there any more; the next one's raw one may be the same object."""
+        self.raw = None
+
+
+class _Request:
+    """What a thread runs at one place of the program.
+
+    Attributes:
+        handle: Which of the session's compiled requests it is; None for one that is not compiled.
+        code: Where it is run. Kept, so that its id stays its own; as ``fetches``.
+        uses: Which variables it takes, and sets.
+        seen: Its accesses: to the graph's structure, the session's openness and the variables.
+        count, number, held: The thread's count, the number of the news and the locks, when they were compared.
+    """
+
+    __slots__ = ("code", "count", "fetches", "handle", "held", "news", "number", "own", "seen", "state", "uses")
+
+    def __init__(
+        self, state: _GraphState, own: _SessionState, handle: int | None, code: Any, fetches: Any, uses: Uses
+    ) -> None:
+        self.state = state
+        self.own = own
+        self.handle = handle
+        self.code = code
+        self.fetches = fetches
+        self.uses = uses
+        self.news = state.news
+        self.count = self.number = 0
+        self.held: frozenset[int] = frozenset()
+        self.seen: tuple[Seen, Seen, Seen | None]
+
+    def again(self, here: _Here) -> bool:
+        """Counts the calling thread's accesses once more, if there is nothing that they must be compared with."""
+        if self.count != here.member.count or self.number != self.news.number:
+            return False
+        if (here.taken or self.held) and held_locks() != self.held:
+            return False
+        structure, openness, variables = self.seen
+        structure.times += 1
+        openness.times += 1
+        if variables is not None:
+            variables.times += 1
+        state = self.state
+        state.runs += 1
+        if state.last_run is not structure:
+            state.last_run = state.last_runs[structure.member.number] = structure
+        return True
+
+
+class _Here:
+    """The calling thread."""
+
+    __slots__ = ("inside", "latest", "member", "requests", "taken")
+
+    def __init__(self, order: Order) -> None:
+        self.member = order.member()
+        self.taken = taken()
+        self.inside = False  # whether it is in a run that will be told
+        self.requests: dict[Any, _Request] = {}
+        self.latest: dict[int, _Request] = {}  # those that are compiled, by the place in the code
+
+
+class _Local(threading.local):
+    def __init__(self, order: Order) -> None:
+        self.here = _Here(order)
 
 
 class _Growth:
@@ -146,10 +219,10 @@ class _States(dict[int, Any]):
     """What is known of objects that may compare as they like, until they are gone."""
 
     def of(self, thing: Any, make: Callable[[], Any]) -> Any:
-        found = self.get(id(thing))
+        number = id(thing)
+        found = self.get(number)
         if found is None:
-            number = id(thing)
-            found = self.setdefault(number, (make(), weakref.ref(thing, lambda gone: self.pop(number, None))))
+            found = self.setdefault(number, (make(), weakref.ref(thing, lambda gone: self.pop(number)[0].gone())))
         return found[0]
 
 
@@ -161,7 +234,7 @@ class _Watch:
         self._graphs = _States()
         self._sessions = _States()
         self._starters: weakref.WeakKeyDictionary[threading.Thread, Seen] = weakref.WeakKeyDictionary()
-        self._local = _Local()
+        self._local = _Local(judge.order)
         self._into_python, self._out_of_python = _Token(), _Token()
         self._undo: list[Callable[[], None]] = []
 
@@ -184,10 +257,10 @@ class _Watch:
             for owner, name, what in changes:
                 self._around(owner, name, functools.partial(self._will_change, what=what))
             self._seeds(graph)
+            self._runs()
             for kind in (private.session.BaseSession, calls.Session):
-                self._runs(kind)
+                self._callables(kind)
                 self._around(kind, "close", self._closes)
-            self._calls(calls.CompiledCall)
             if private.script_ops is not None:
                 self._python_functions(private.script_ops.FuncRegistry)
             self._building(graphs.Ownership)
@@ -288,6 +361,7 @@ class _Watch:
             pair = self._judge.tell(Kind.LEAK, state.structure.told, starter, seen)
             if pair is not None:
                 state.leak = seen.member.number, pair
+                state.news.come()
 
     def _building(self, owner: Any) -> None:
         """Threads that build a GraphSession's graph in turns hold a lock of ours, which is as good as one of theirs."""
@@ -313,15 +387,74 @@ class _Watch:
     # -- sessions -----------------------------------------------------------------------------------------------------
 
     def _session(self, session: Any) -> _SessionState:
-        state: _SessionState = self._sessions.of(session, lambda: _SessionState(f"session {id(session):#x}"))
+        def make() -> _SessionState:
+            return _SessionState(f"session {id(session):#x}", session._session, self._state(session.graph).news)
+
+        state: _SessionState = self._sessions.of(session, make)
         return state
 
-    def _run(self, session: Any, fetches: Any, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    def _runs(self) -> None:
+        """Whatever runs a session comes to one of two functions. What they cost is told in microseconds."""
+        watch, base, local, getframe = self, private.session.BaseSession, self._local, sys._getframe
+        run, run_callable = base._run, calls._run_callable
+
+        def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
+            if handle is not None:  # of a partial run
+                return run(self, handle, fetches, *args)
+            return watch._run(self, fetches, None, run, self, handle, fetches, *args)
+
+        def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
+            here, frame = local.here, getframe(3)  # who calls run(), or the compiled call
+            request = here.latest.get(frame.f_lasti)
+            if (
+                request is None
+                or request.handle != handle
+                or request.own.raw is not raw
+                or request.code is not frame.f_code
+                or here.inside
+            ):
+                return watch._run_compiled(run_callable, raw, handle, values, metadata)
+            try:
+                return run_callable(raw, handle, values, metadata)
+            finally:
+                if not request.again(here):
+                    watch._access(here, request, frame)
+
+        self._put(base, "_run", new_run)
+        self._put(calls, "_run_callable", new_run_callable)
+
+    def _callables(self, owner: Any) -> None:
+        watch, make = self, owner.make_callable
+
+        def new_make(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
+            return functools.partial(watch._run, self, fetches, None, make(self, fetches, *args, **named))
+
+        if "make_callable" in vars(owner):
+            self._put(owner, "make_callable", new_make)
+
+    def _run_compiled(self, original: Callable[..., Any], raw: Any, handle: int, *args: Any) -> Any:
+        here, frame = self._local.here, program_frame()
+        if here.inside:
+            return original(raw, handle, *args)
+        request = here.requests.get(_place(frame, (raw, handle)))
+        if request is None or request.own.raw is not raw:
+            return self._run(*_asked(), handle, original, raw, handle, *args)
+        if frame is not None:
+            here.latest[frame.f_lasti] = request
+        try:
+            return original(raw, handle, *args)
+        finally:
+            if not request.again(here):
+                self._access(here, request, frame)
+
+    def _run(
+        self, session: Any, fetches: Any, handle: int | None, original: Callable[..., Any], *args: Any, **named: Any
+    ) -> Any:
         """Calls what runs a session, and tells of it unless that is told already."""
-        local = self._local
-        if local.inside:
+        here = self._local.here
+        if here.inside:
             return original(*args, **named)
-        local.inside = True
+        here.inside = True
         # What TensorFlow calls in threads of its own comes after what was before the run, and before what is after it.
         calls_python = hasattr(session.graph, "_py_funcs_used_in_graph")
         if calls_python:
@@ -329,75 +462,63 @@ class _Watch:
         try:
             return original(*args, **named)
         finally:
-            local.inside = False
+            here.inside = False
             if calls_python:
                 hear(self._out_of_python)
-            self._ran(session, fetches)
-
-    def _runs(self, owner: Any) -> None:
-        watch, run, make = self, owner.run, owner.make_callable
-
-        def new_run(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
-            return watch._run(self, fetches, run, self, fetches, *args, **named)
-
-        def new_make(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
-            return functools.partial(watch._run, self, fetches, make(self, fetches, *args, **named))
-
-        for name, method in (("run", new_run), ("make_callable", new_make)):
-            if name in vars(owner):
-                self._put(owner, name, method)
-
-    def _calls(self, owner: Any) -> None:
-        watch, call = self, owner.__call__
-
-        def new_call(self: Any, *values: Any) -> Any:
-            return watch._run(self._session, self._fetches, call, self, *values)
-
-        self._put(owner, "__call__", new_call)
+            self._ran(here, session, fetches, handle, calls_python)
 
     def _python_functions(self, owner: Any) -> None:
         watch, call = self, owner.__call__
 
         def new_call(self: Any, *args: Any, **named: Any) -> Any:
-            inside, watch._local.inside = watch._local.inside, False
+            here = watch._local.here
+            inside, here.inside = here.inside, False
             hear(watch._into_python)
             try:
                 return call(self, *args, **named)
             finally:
                 tell(watch._out_of_python)
-                watch._local.inside = inside
+                here.inside = inside
 
         self._put(owner, "__call__", new_call)
 
-    def _ran(self, session: Any, fetches: Any) -> None:
-        judge, graph, frame = self._judge, session.graph, program_frame()
-        state, own = self._state(graph), self._session(session)
+    def _ran(self, here: _Here, session: Any, fetches: Any, handle: int | None, calls_python: bool) -> None:
+        graph, frame, own = session.graph, program_frame(), self._session(session)
+        leaves = [*_leaves(fetches)]
+        key = tuple([each if isinstance(each, str) else id(each) for each in leaves])
+        place = _place(frame, (id(session), key) if handle is None else (own.raw, handle))
+        request = here.requests.get(place)
+        if request is None or request.own is not own:
+            state = self._state(graph)
+            uses = _uses(graph, key, leaves, state.uses)
+            request = _Request(state, own, handle, frame and frame.f_code, leaves, uses)
+            if not calls_python:
+                if len(here.requests) >= _REMEMBERED:
+                    here.requests.clear()
+                    here.latest.clear()
+                here.requests[place] = request
+        elif request.again(here):
+            return
+        self._access(here, request, frame)
+
+    def _access(self, here: _Here, request: _Request, frame: FrameType | None) -> None:
+        judge, state, own, uses = self._judge, request.state, request.own, request.uses
+        request.number = state.news.number  # what comes from here on is not yet compared with all of these
+        request.seen = (
+            judge.access(state.structure, "run", "runs the graph", "", frame),
+            judge.access(own.openness, "run", "runs the session", "", frame),
+            judge.access(own.variables, uses, "assigns variables" if uses[1] else "reads variables", "", frame)
+            if uses[0] or uses[1]
+            else None,
+        )
+        request.count, request.held = here.member.count, held_locks()
         state.runs += 1
-        number = judge.order.member().number
-        line = (id(frame.f_code), frame.f_lineno) if frame is not None else None
-        key = number, line, held_locks(), _key(fetches)
-        accesses = own.runs.get(key)
-        if accesses is None or not judge.again(accesses):
-            accesses = own.runs[key] = self._access(state, own, fetches, graph, frame)
-            if len(own.runs) > _REMEMBERED:
-                own.runs.clear()
-        state.last_run = state.last_runs[number] = accesses[0]
+        state.last_run = state.last_runs[here.member.number] = request.seen[0]
         if len(state.last_runs) > _REMEMBERED:
             state.last_runs.clear()
-        if state.leak is not None and state.leak[0] == number:  # it was meant to be the thread's own
+        if state.leak is not None and state.leak[0] == here.member.number:  # it was meant to be the thread's own
             judge.take_back(state.leak[1])
             state.leak = None
-
-    def _access(self, state: _GraphState, own: _SessionState, fetches: Any, graph: Any, frame: Any) -> list[Seen]:
-        accesses = [
-            self._judge.access(state.structure, "run", "runs the graph", "", frame),
-            self._judge.access(own.openness, "run", "runs the session", "", frame),
-        ]
-        uses = _uses(graph, fetches, state.uses)
-        if uses[0] or uses[1]:
-            what = "assigns variables" if uses[1] else "reads variables"
-            accesses.append(self._judge.access(own.variables, uses, what, "", frame))
-        return accesses
 
     def _closes(self, session: Any) -> None:
         frame: FrameType | None = sys._getframe(1)
@@ -421,8 +542,22 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
 
-class _Local(threading.local):
-    inside = False  # whether the thread is in a run that will be told
+def _place(frame: FrameType | None, which: tuple[Any, Any]) -> Any:
+    return which if frame is None else (id(frame.f_code), frame.f_lasti, *which)
+
+
+_COMPILED_CALL, _RUN = calls.CompiledCall.__call__.__code__, calls.run.__code__
+
+
+def _asked() -> tuple[Any, Any]:
+    """The session, and what is to be run in it, where the calling thread is in a compiled request."""
+    frame: Any = sys._getframe(1)
+    while frame.f_code not in (_RUN, _COMPILED_CALL):
+        frame = frame.f_back
+    found = frame.f_locals
+    if frame.f_code is _RUN:
+        return found["session"], found["fetches"]
+    return found["self"]._session, found["self"]._fetches
 
 
 class _Token:
@@ -439,27 +574,26 @@ def _own_graph() -> Any:
 Uses = tuple[frozenset[str], frozenset[str]]
 
 
-def _uses(graph: Any, fetches: Any, known: dict[Any, tuple[Uses, Any]]) -> Uses:
-    key = _key(fetches)
+def _leaves(fetches: Any) -> Iterator[Any]:
+    if isinstance(fetches, (list, tuple, dict)):
+        for each in fetches.values() if isinstance(fetches, dict) else fetches:
+            yield from _leaves(each)
+    else:
+        yield fetches
+
+
+def _uses(graph: Any, key: Any, leaves: Sequence[Any], known: dict[Any, tuple[Uses, Any]]) -> Uses:
     found = known.get(key)
     if found is None:
         if len(known) > _REMEMBERED:
             known.clear()
-        found = known[key] = _closure(_operations(graph, fetches)), fetches  # kept, so that no id is used again
+        found = known[key] = _closure(_operations(graph, leaves)), leaves  # kept, so that no id is used again
     return found[0]
 
 
-def _key(fetches: Any) -> Any:
-    if isinstance(fetches, (list, tuple)):
-        return tuple([_key(each) for each in fetches])
-    if isinstance(fetches, dict):
-        return tuple([_key(each) for each in fetches.values()])
-    return fetches if isinstance(fetches, str) else id(fetches)
-
-
-def _operations(graph: Any, fetches: Any) -> list[Any]:
+def _operations(graph: Any, leaves: Sequence[Any]) -> list[Any]:
     found = []
-    for leaf in tf.nest.flatten(fetches):
+    for leaf in tf.nest.flatten(leaves):
         if isinstance(leaf, (str, bytes)) or hasattr(leaf, "name"):
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 element = graph.as_graph_element(leaf)
