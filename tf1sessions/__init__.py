@@ -416,6 +416,9 @@ below, and there are no circles::
       traces.py          traces, read
       trace_comparison.py  ... held against each other, call by call
       replaying.py       a script run again, and recorded as its trace was
+      trace_graphs.py    graphs of two traces: what the program built otherwise
+      judging.py         why they part: seeds, a kernel, or the code
+      verdict.py         ... as a record
       parity/            the same inputs through two sides
         views.py           what of a graph can be looked at
         sides.py           what both sides have

@@ -1,4 +1,4 @@
-"""Records ``recorded_program.py`` on genuine TensorFlow 1.15.5: ``python tests/golden/make_recorded.py``."""
+"""Records programs on genuine TensorFlow 1.15.5: ``python tests/golden/make_recorded.py [name of a golden]``."""
 
 import os
 import subprocess
@@ -7,7 +7,14 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDER = os.path.join(HERE, "..", "..", "tf1sessions", "porting", "recorder.py")
 
+#: Golden -> the program, the recorder's options, the program's arguments.
+RECORDED = {
+    "recorded": ("recorded_program.py", ["--whole-kb", "4", "--tensors", "hidden/*"], ["6"]),
+    "verify": ("verify_program.py", ["--tensors", "hidden/*", "--tensors", "out/*", "--variables-every", "1"], []),
+}
+
 if __name__ == "__main__":
-    options = ["--out", os.path.join(HERE, "recorded.npz"), "--force", "--whole-kb", "4", "--tensors", "hidden/*"]
-    script = os.path.join(HERE, "recorded_program.py")
-    sys.exit(subprocess.call([sys.executable, RECORDER] + options + [script, "--", "6"]))
+    for name in sys.argv[1:] or sorted(RECORDED):
+        program, options, arguments = RECORDED[name]
+        command = [sys.executable, RECORDER, "--out", os.path.join(HERE, name + ".npz"), "--force"]
+        subprocess.check_call(command + options + [os.path.join(HERE, program), "--"] + arguments)

@@ -5,6 +5,7 @@ TensorFlow is imported when the command runs, so that ``--help`` answers at once
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -34,6 +35,14 @@ __all__ = ["verify"]
     multiple=True,
     help="What a script gets from the recording that it is held against. May be given often.",
 )
+@click.option(
+    "--seeds",
+    type=click.Choice(["tf1", "tf2"]),
+    help="Whose seeds operations of such a script get that have none of their own. Default: tf1.",
+)
+@click.option(
+    "--once", is_flag=True, help="Run such a script once alone, even where a second run would tell the cause."
+)
 def verify(
     left: str,
     right: str,
@@ -47,13 +56,16 @@ def verify(
     seed: int,
     allow_ops: tuple[str, ...],
     given: tuple[str, ...],
+    seeds: str | None,
+    once: bool,
 ) -> None:
     """Put the same inputs through LEFT and RIGHT, and compare what comes out.
 
     A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, a
     Python function (module.py:function), a script (train.py: the graph and the variables that its last session
-    leaves), or a recording (trace.npz). A script is held against a recording call by call. LEFT is the reference. The
-    exit code is 0 if all that was compared is equal within its tolerance, and 1 if not.
+    leaves), or a recording (trace.npz). A script is held against a recording call by call, and a verdict says whether
+    a difference comes from seeds, from a kernel, or from the code. LEFT is the reference. The exit code is 0 if all
+    that was compared is equal within its tolerance, and 1 if not.
 
     \b
     Examples:
@@ -62,6 +74,10 @@ def verify(
         tf1sessions verify frozen.pb new_model.py:predict --inputs data.npz --map images=x
         tf1sessions verify trace.npz train.py --given variables --given feeds
     """
+    from tf1sessions.porting.traces import is_trace
+
+    if is_trace(left):  # what is computed again here is to be computed as in a script
+        os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     with without_tensorflow_s_remarks():
         from tf1sessions.porting.parity.page import page as html_page
         from tf1sessions.porting.parity.verifying import device
@@ -82,6 +98,8 @@ def verify(
         seed=seed,
         allow_ops=allow_ops,
         given=given,
+        seeds=seeds,
+        once=once,
     )
     if page is not None:
         write_page(page, html_page(found))

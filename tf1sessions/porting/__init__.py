@@ -7,7 +7,8 @@ for objects of TensorFlow 2, and back · ``recorder.py`` for the old machine: wh
 ``parity/`` the same inputs through two sides: :func:`verify` · ``export.py`` a module as a SavedModel:
 :func:`convert` · ``target.py`` a folder written whole or not at all · ``survey.py`` what comes along ·
 ``conversion.py`` ... as a record · ``proof.py`` that it gives the same · ``traces.py`` what the recorder wrote, read ·
-``trace_comparison.py`` ... held against another · ``replaying.py`` a script run again and recorded
+``trace_comparison.py`` ... held against another · ``replaying.py`` a script run again and recorded ·
+``trace_graphs.py`` graphs of two traces · ``judging.py`` why they part · ``verdict.py`` ... as a record
 
 A name is fetched from its file when it is used first; importing this package imports no TensorFlow.
 """

@@ -23,7 +23,8 @@ The trace, version 1, is an ``.npz`` of plain arrays; ``np.load(path, allow_pick
 * ``series.S.digests.K`` uint8 [m, 32], ``.statistics.K`` float64 [m, 7], ``.samples.K`` [m, up to 64]: instead of
   values where those are too large. SHA-256 of the bytes; smallest, largest, mean, standard deviation and Euclidean
   norm of the finite elements, how many are NaN and how many infinite; elements at equal distances.
-* ``graph.G``: a GraphDef, as uint8.
+* ``graph.G``: a GraphDef, as uint8. ``graph.G.places``: int32, for each of its nodes the place, among those that the
+  index lists, where the program made it; -1 where that is not known.
 
 K counts the pieces of an array that grew, from 0. The file is written for Python 2.7 and 3.5 and later.
 """
@@ -48,6 +49,7 @@ import traceback
 import types
 import weakref
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -75,6 +77,11 @@ _COUNTING = 16
 _WRITERS = ("Assign", "Scatter", "Apply", "SparseApply", "ResourceApply", "ResourceScatter", "ResourceSparseApply")
 _VARIABLES = ("VariableV2", "Variable")
 _RANDOM_WORDS = ("Random", "Shuffle", "Multinomial", "TruncatedNormal", "Dropout")
+#: Packages whose lines are not the program's own.
+_LIBRARIES = ("tensorflow", "tensorflow.python", "tensorflow_estimator", "keras", "tf_keras", "tf1sessions", "numpy")
+#: How many places and files a trace names at most, and how much of a line. Arbitrary.
+_MOST_PLACES = 5000
+_LONGEST_LINE = 200
 
 
 class RecorderError(Exception):
@@ -344,6 +351,91 @@ def _dead_or_looping(operations):
     return inside
 
 
+class _Places(object):
+    """Where the program made something: lines of its own files, the outermost first. Not thread-safe."""
+
+    def __init__(self):
+        self._folder = os.getcwd()  # what names of files are relative to: the program may change it
+        self._files = {}  # name -> its number among the sources, None where it is not the program's
+        self._sources = []
+        self._lines = collections.OrderedDict()
+        self._chains = collections.OrderedDict()
+        self._known = {}
+        self._roots = None
+
+    def of(self, frames):
+        """The number of a place, given by (file, line); -1 where none of them is the program's."""
+        frames = tuple(frames)
+        if frames not in self._known:
+            found = []
+            for name, line in frames:
+                source = self._source(name)
+                if source is not None:
+                    found.append(self._lines.setdefault((source, line), len(self._lines)))
+            chain = tuple(found)
+            if not chain or (len(self._chains) >= _MOST_PLACES and chain not in self._chains):
+                return -1
+            self._known[frames] = self._chains.setdefault(chain, len(self._chains))
+        return self._known[frames]
+
+    def of_operation(self, operation):
+        return self.of((frame[0], frame[1]) for frame in operation.traceback or ())
+
+    def here(self):
+        """The place of the caller's caller."""
+        frames = []
+        frame = sys._getframe(2)
+        while frame is not None:
+            frames.append((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+        return self.of(reversed(frames))
+
+    def _source(self, name):
+        if name not in self._files:
+            path = os.path.join(self._folder, name)
+            own = len(self._sources) < _MOST_PLACES and not name.startswith("<") and self._is_own(path)
+            self._files[name] = len(self._sources) if own else None
+            if own:
+                self._sources.append(path)
+        return self._files[name]
+
+    def _is_own(self, path):
+        if self._roots is None:
+            self._roots = []
+            for library in _LIBRARIES:
+                file = getattr(sys.modules.get(library), "__file__", None)
+                if file:
+                    root = os.path.dirname(os.path.abspath(file))
+                    self._roots.append((os.path.dirname(root) if "." in library else root) + os.sep)
+        if path == os.path.join(self._folder, _run.__code__.co_filename) or path.startswith(tuple(self._roots)):
+            return False
+        installed = os.sep + "site-packages" + os.sep in path or os.sep + "dist-packages" + os.sep in path
+        return installed or not path.startswith(os.path.dirname(os.path.abspath(os.__file__)) + os.sep)
+
+    def entries(self, script):
+        """What the index says: ``sources``, ``lines``, ``places``."""
+        folder = os.path.join(os.path.dirname(script), "")
+        texts = [_lines_of(path) for path in self._sources]
+        sources = []
+        for path, text in zip(self._sources, texts):
+            shown = path[len(folder) :] if path.startswith(folder) else os.sep.join(path.split(os.sep)[-3:])
+            sources.append({"file": shown, "lines": [zlib.crc32(line) & 0xFFFFFFFF for line in text]})
+        lines = []
+        for source, line in self._lines:
+            text = texts[source][line - 1] if 0 < line <= len(texts[source]) else b""
+            lines.append([source, line, _as_text(text)[:_LONGEST_LINE]])
+        return {"sources": sources, "lines": lines, "places": [list(chain) for chain in self._chains]}
+
+
+def _lines_of(path):
+    """The lines of a file without what is before and after them; none where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return [line.strip() for line in file.read().splitlines()]
+    except (IOError, OSError):
+        return []
+
+
 class _Graph(object):
     """A graph, and its variables as far as they were looked for. Only used under the recorder's lock."""
 
@@ -370,7 +462,7 @@ class _Graph(object):
                     self.variables[name] = operation.outputs[0]
         self._seen = len(operations)
 
-    def describe(self, graph, spool):
+    def describe(self, graph, spool, places):
         """Puts the graph, as it is now, into the trace."""
         if self._described == graph.version:
             return
@@ -403,6 +495,10 @@ class _Graph(object):
         )
         if self.entry["kept"]:
             spool.add("graph.%d" % self.number, np.frombuffer(data, np.uint8))
+            found = {operation.name: operation for operation in graph.get_operations()}
+            made = [places.of_operation(found[node.name]) for node in definition.node]
+            spool.add("graph.%d.places" % self.number, np.array(made, np.int32))
+            self.entry["places"] = True
 
 
 class _Kind(object):
@@ -571,7 +667,7 @@ class Recorder(object):
     Args:
         out: Where the trace is to be. Its folder is written to at once.
         options: What is recorded.
-        program: What the index says about the program: ``script`` and ``arguments``.
+        program: What the index says about the program: ``script`` and ``arguments``; and its absolute ``path``.
 
     Raises:
         RecorderError: The trace could not be written there.
@@ -601,6 +697,7 @@ class Recorder(object):
         self._series = collections.OrderedDict()
         self._kinds = collections.OrderedDict()
         self._graphs = []
+        self._places = _Places()
         self._sessions = []
         self._alive = collections.deque()
         self._left_out = collections.Counter()
@@ -790,6 +887,7 @@ class Recorder(object):
         if kind is None:
             kind = _Kind(len(self._kinds), graph, how, fetches, targets, names, self.options)
             kind.entry["graph"] = about.number
+            kind.entry["place"] = self._places.here()
             if len(self._kinds) < _MOST:
                 self._kinds[key] = kind
             else:
@@ -889,7 +987,11 @@ class Recorder(object):
         with self._lock:
             about.ended = for_good
             self._all_variables("last", session, about)
-            about.graph.describe(session.graph, self._spool)
+            self.describe(about.graph, session.graph)
+
+    def describe(self, about, graph):
+        """Puts a graph, as it is now, into the trace. For subclasses."""
+        about.describe(graph, self._spool, self._places)
 
     # The end
 
@@ -953,25 +1055,26 @@ class Recorder(object):
         left_out = dict(self._left_out)
         if self._calls_left_out:
             left_out["calls"] = self._calls_left_out
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "versions": versions(),
-            "program": self._program,
-            "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._began)),
-            "seconds": round(time.time() - self._began, 3),
-            "ended": ended,
-            "options": self.options.as_dict(),
-            "calls": {"count": self.calls, "pieces": self._call_pieces},
-            "threads": list(self._threads),
-            "errors": [{"type": key[0], "message": key[1]} for key in self._errors],
-            "kinds": [kind.entry for kind in self._kinds.values()],
-            "sessions": [dict(about.entry, calls=about.calls) for about in self._sessions],
-            "graphs": [about.entry for about in self._graphs],
-            "series": [series.entry() for series in self._series.values()],
-            "left_out": left_out,
-            "notes": self._notes,
-        }
+        return dict(
+            self._places.entries(self._program.get("path", "")),
+            format=FORMAT,
+            version=VERSION,
+            versions=versions(),
+            program={"script": self._program["script"], "arguments": self._program["arguments"]},
+            began=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._began)),
+            seconds=round(time.time() - self._began, 3),
+            ended=ended,
+            options=self.options.as_dict(),
+            calls={"count": self.calls, "pieces": self._call_pieces},
+            threads=list(self._threads),
+            errors=[{"type": key[0], "message": key[1]} for key in self._errors],
+            kinds=[kind.entry for kind in self._kinds.values()],
+            sessions=[dict(about.entry, calls=about.calls) for about in self._sessions],
+            graphs=[about.entry for about in self._graphs],
+            series=[series.entry() for series in self._series.values()],
+            left_out=left_out,
+            notes=self._notes,
+        )
 
 
 def _texts(array):
@@ -1187,7 +1290,8 @@ def main(argv=None):
         if os.path.exists(asked.out) and not asked.force and not os.path.isdir(asked.out):
             raise RecorderError("%s is there already; --force replaces it." % asked.out)
         out = os.path.abspath(asked.out)  # the script may change the folder
-        recorder = Recorder(out, options, {"script": os.path.basename(asked.script), "arguments": theirs})
+        program = {"script": os.path.basename(asked.script), "arguments": theirs, "path": os.path.abspath(asked.script)}
+        recorder = Recorder(out, options, program)
         recorder.hook(_base_session())
     except RecorderError as error:
         if recorder is not None:

@@ -16,6 +16,7 @@ import dataclasses
 import os
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 from tf1sessions.errors import ScriptUsageError, UsageError
 from tf1sessions.porting import recorder as _recorder
 from tf1sessions.porting.traces import Series, Summary, Trace, read
-from tf1sessions.scripts import importer, program
+from tf1sessions.scripts import importer, program, seeds
 from tf1sessions.scripts.events import Event
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
@@ -99,7 +100,11 @@ def replay(
     recording = {
         "out": path,
         "options": dict(trace.options),
-        "program": {"script": os.path.basename(job.shown), "arguments": list(job.args)},
+        "program": {
+            "script": os.path.basename(job.shown),
+            "arguments": list(job.args),
+            "path": job.path,
+        },
         "trace": os.path.abspath(trace.path),
         "given": sorted(given),
     }
@@ -158,6 +163,7 @@ class _Guided(_Recorder):  # type: ignore[misc]
         self._written = 0
         self._values: dict[int, Mapping[str, Any]] = {}
         self._calls_of: dict[Any, list[int]] = {}
+        self._counts: Any = weakref.WeakKeyDictionary()  # graph -> operation -> count
         self._fed: dict[tuple[int, str], dict[int, tuple[Series, int]]] = {}
         if "feeds" in given:
             self._find_feeds()
@@ -177,8 +183,26 @@ class _Guided(_Recorder):  # type: ignore[misc]
         from tf1sessions.runtime import private, tf
 
         super().hook(private.session.BaseSession)
+        self._count(private.ops.Graph)
         if "seeds" in self._given:
             self._give_seeds(private.ops.Graph, tf.AttrValue)
+
+    def _count(self, graph_class: Any) -> None:
+        """Notes how many operations TensorFlow 1 would have made before each one."""
+        create = graph_class._create_op_helper
+
+        def _create_op_helper(graph: Any, operation: Any, *args: Any, **named: Any) -> Any:
+            if not graph.building_function:
+                counts = self._counts.setdefault(graph, {})
+                counts[operation.name] = seeds._count(graph) - 1
+            return create(graph, operation, *args, **named)
+
+        super()._put(graph_class, "_create_op_helper", _create_op_helper)
+
+    def describe(self, about: Any, graph: Any) -> None:
+        """Puts a graph, as it is now, into the trace."""
+        super().describe(about, graph)
+        about.entry["counts"] = self._counts.get(graph, {})
 
     def write(self, exit_code: int) -> None:
         """Writes the trace, unless nothing has happened since it was written last."""
@@ -190,15 +214,15 @@ class _Guided(_Recorder):  # type: ignore[misc]
     # Seeds
 
     def _give_seeds(self, graph_class: Any, attribute: Any) -> None:
-        seeds: dict[str, list[list[int]]] = {}
+        recorded: dict[str, list[list[int]]] = {}
         for number in sorted(self._trace.graphs):
             for name, pair in self._trace.graphs[number].get("seeds", {}).items():
-                seeds.setdefault(name, []).append(pair)
+                recorded.setdefault(name, []).append(pair)
         create = graph_class._create_op_helper
 
         def _create_op_helper(graph: Any, operation: Any, *args: Any, **named: Any) -> Any:
             result = create(graph, operation, *args, **named)
-            pairs = seeds.get(operation.name)
+            pairs = recorded.get(operation.name)
             if pairs and not graph.building_function:
                 # The next graph that has an operation of this name takes the next seeds.
                 for name, seed in zip(("seed", "seed2"), pairs.pop(0) if len(pairs) > 1 else pairs[0], strict=True):

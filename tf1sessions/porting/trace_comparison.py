@@ -2,7 +2,7 @@
 
 Data flow::
 
-    two traces ──▶ _Alignment: which call of the one is which of the other
+    two traces ──▶ Alignment: which call of the one is which of the other
                ──▶ for each tensor the rows of both, a block at a time ──▶ StepTensor
                ──▶ the first that parts, in the order of calls ──▶ why: other feeds, seeds, initial values
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,8 +26,9 @@ from tf1sessions.porting import recorder as _recorder
 from tf1sessions.porting.parity.measures import Difference, is_float, measure
 from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
 from tf1sessions.porting.traces import Kind, Series, Summary, Trace
+from tf1sessions.porting.verdict import Verdict
 
-__all__ = ["Point", "StepParting", "StepTensor", "TraceComparison", "compare"]
+__all__ = ["Alignment", "Held", "Point", "StepParting", "StepTensor", "TensorHeld", "TraceComparison", "compare"]
 
 recorder: Any = _recorder  # it has no annotations
 
@@ -150,6 +152,7 @@ class TraceComparison:
         random: Random operations whose seeds are others, or that have none: operation → what is so.
         left_out: What could not be compared: reason → how many values.
         notes: What is to be known beside.
+        verdict: The leading cause of the first difference, where it was looked for.
     """
 
     left: str
@@ -161,6 +164,7 @@ class TraceComparison:
     random: Mapping[str, str]
     left_out: Mapping[str, int]
     notes: tuple[str, ...]
+    verdict: Verdict | None = None
 
     @property
     def equal(self) -> bool:
@@ -199,37 +203,53 @@ def compare(left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[s
 
     Thread-safety: safe to call from any thread.
     """
-    alignment = _Alignment(left, right)
-    records = Tolerances(records_of(tolerances))
-    found: list[_Tensor] = []
-    left_out: dict[str, int] = {}
-    for role in _ROLES:
-        for session, name in _names(left, role):
-            tensor = _Tensor(alignment, records, role, session, name)
-            if tensor.path_like:
-                _count(left_out, "texts that are paths of files", tensor.rows)
-            elif not tensor.rows:
-                _count(left_out, f"values that one side alone has ({role})", tensor.lacking)
-            else:
-                found.append(tensor)
-                if tensor.lacking:
+    return Held(left, right, tolerances, notes).result
+
+
+class Held:
+    """A trace that is held against another, with what a verdict needs to look into.
+
+    Args: as for :func:`compare`.
+
+    Attributes:
+        alignment: Which call is which.
+        tolerances: What may differ.
+        tensors: The tensors that were compared, as they were measured.
+        result: What was found.
+    """
+
+    def __init__(self, left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[str] = ()) -> None:
+        self.alignment = alignment = Alignment(left, right)
+        self.tolerances = Tolerances(records_of(tolerances))
+        self.tensors: list[TensorHeld] = []
+        left_out: dict[str, int] = {}
+        for role in _ROLES:
+            for session, name in _names(left, role):
+                tensor = TensorHeld(alignment, self.tolerances, role, session, name)
+                if tensor.path_like:
+                    _count(left_out, "texts that are paths of files", tensor.rows)
+                elif not tensor.rows:
                     _count(left_out, f"values that one side alone has ({role})", tensor.lacking)
-    for side, trace in (("left", left), ("right", right)):
-        for what, count in trace.left_out.items():
-            _count(left_out, f"{what} for which the recording of the {side} side had no room", count)
-    random = alignment.random()
-    told = tuple(tensor.told() for tensor in found)
-    return TraceComparison(
-        left=_shown(left),
-        right=_shown(right),
-        calls=len(alignment.calls),
-        tensors=told,
-        first=_first(alignment, found, told, random),
-        unmatched=tuple(alignment.unmatched),
-        random=random,
-        left_out=left_out,
-        notes=(*notes, *alignment.notes, *left.notes, *right.notes),
-    )
+                else:
+                    self.tensors.append(tensor)
+                    if tensor.lacking:
+                        _count(left_out, f"values that one side alone has ({role})", tensor.lacking)
+        for side, trace in (("left", left), ("right", right)):
+            for what, count in trace.left_out.items():
+                _count(left_out, f"{what} for which the recording of the {side} side had no room", count)
+        random = alignment.random()
+        told = tuple(tensor.told() for tensor in self.tensors)
+        self.result = TraceComparison(
+            left=_shown(left),
+            right=_shown(right),
+            calls=len(alignment.calls),
+            tensors=told,
+            first=_first(alignment, self.tensors, told, random),
+            unmatched=tuple(alignment.unmatched),
+            random=random,
+            left_out=left_out,
+            notes=(*notes, *alignment.notes, *left.notes, *right.notes),
+        )
 
 
 def _shown(trace: Trace) -> str:
@@ -247,7 +267,7 @@ def _names(trace: Trace, role: str) -> list[tuple[int, str]]:
 # -- which call is which ----------------------------------------------------------------------------------------------
 
 
-class _Alignment:
+class Alignment:
     """Which call on the left is which on the right."""
 
     def __init__(self, left: Trace, right: Trace) -> None:
@@ -292,6 +312,9 @@ class _Alignment:
         others = theirs[1]
         if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
             others = self._by_value(key[0], kind, theirs[0], calls, others)
+        if _looks_at_the_step(kind):
+            self.notes.append(f"how often TensorFlow's hooks call {kind} is their own affair: not compared")
+            return
         if len(calls) != len(others):
             text = f"{kind} is called {_times(len(calls))} on the left and {_times(len(others))} on the right"
             # How often a queue was filled when a program ends is a matter of luck.
@@ -334,6 +357,15 @@ class _Alignment:
         return found
 
 
+def _looks_at_the_step(kind: Kind) -> bool:
+    """Whether a call is one of a hook that asks for the global step, to see whether its time has come."""
+    return not kind.targets and not kind.feeds and bool(kind.fetches) and all(map(_is_the_step, kind.fetches))
+
+
+def _is_the_step(tensor: str) -> bool:
+    return tensor.startswith(("global_step:", "global_step/"))
+
+
 def _calls_by_kind(trace: Trace) -> dict[Any, tuple[Kind, list[Any]]]:
     found: dict[Any, tuple[Kind, list[Any]]] = {}
     keys = [(kind.fetches, kind.targets, kind.feeds) for kind in trace.kinds]
@@ -364,15 +396,16 @@ def _times(count: int) -> str:
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
 
-class _Tensor:
+class TensorHeld:
     """The comparison of one tensor in one role."""
 
-    def __init__(self, alignment: _Alignment, records: Tolerances, role: str, session: int, name: str) -> None:
+    def __init__(self, alignment: Alignment, records: Tolerances, role: str, session: int, name: str) -> None:
         self.alignment = alignment
         self.role, self.session, self.name = role, session, name
         self.other = alignment.renamed.get((session, name), name)
         ours = alignment.left.find(role, session, name)
         self.dtype = ours[0].dtype
+        self._tolerances = records
         self.tolerance = records.of("output", name, self.dtype)
         self.path_like = False
         self.problem: str | None = None
@@ -440,9 +473,9 @@ class _Tensor:
         """A row of which one side has no more than a summary, or that is text."""
         a, b = self.values(position)
         if not isinstance(a, Summary) and not isinstance(b, Summary):  # texts
-            differ = [x != y for x, y in zip(a.reshape(-1), b.reshape(-1), strict=True)]
-            if any(differ):
-                self._note(position, True, math.inf, math.inf)
+            parts = [self._of_texts(x, y) for x, y in zip(a.reshape(-1), b.reshape(-1), strict=True) if x != y]
+            if parts:
+                self._note(position, True, max(part[0] for part in parts), max(part[1] for part in parts))
             return
         a, b = _summary(a), _summary(b)
         if a.digest == b.digest:
@@ -454,6 +487,15 @@ class _Tensor:
         sides = [np.concatenate([each.sample.ravel(), _ends(each)])[None] for each in (a, b)]
         _, absolute, share = _errors(_numbers(sides[0], a.dtype), _numbers(sides[1], b.dtype), self.tolerance)
         self._note(position, True, absolute[0], share[0])
+
+    def _of_texts(self, left: bytes, right: bytes) -> tuple[float, float]:
+        """The error of two texts that are not equal, and its share: of summaries that of the numbers in them."""
+        ours, theirs = _numbers_in(left), _numbers_in(right)
+        if ours is None or theirs is None or ours[0] != theirs[0]:
+            return math.inf, math.inf
+        tolerance = self._tolerances.of("output", self.name, "float32")
+        _, absolute, share = _errors(np.array([ours[1]]), np.array([theirs[1]]), tolerance)
+        return float(absolute[0]), float(share[0])
 
     def _note(self, positions: Any, differs: Any, absolute: Any, share: Any) -> None:
         self.differs[positions] = differs
@@ -547,6 +589,46 @@ def _errors(a: Any, b: Any, tolerance: Tolerance) -> tuple[Any, Any, Any]:
     return differs.any(axis=1), error.max(axis=1), share.max(axis=1)
 
 
+def _numbers_in(text: bytes) -> tuple[list[Any], list[float]] | None:
+    """A protocol buffer, as summaries are: all but its floats, and these; None where it is none."""
+    rest: list[Any] = []
+    numbers: list[float] = []
+    at = 0
+    while at < len(text):
+        key, at = _varint(text, at)
+        kind = key & 7
+        rest.append(key)
+        if kind == 0:
+            value, at = _varint(text, at)
+            rest.append(value)
+            continue
+        size = {1: 8, 5: 4}.get(kind, 0)
+        if kind == 2:
+            size, at = _varint(text, at)
+        part = text[at : at + size]
+        at += size
+        if kind not in (1, 2, 5) or len(part) != size or key < 8:
+            return None
+        if kind != 2:
+            numbers.append(struct.unpack("<d" if kind == 1 else "<f", part)[0])
+            continue
+        inner = _numbers_in(part)
+        rest.append(part if inner is None else inner[0])
+        numbers += [] if inner is None else inner[1]
+    return rest, numbers
+
+
+def _varint(text: bytes, at: int) -> tuple[int, int]:
+    """A number of a protocol buffer, and where it ends."""
+    value = shift = 0
+    while at < len(text):
+        value |= (text[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if text[at - 1] < 0x80:
+            break
+    return value, at
+
+
 def _summary(value: Any) -> Summary:
     if isinstance(value, Summary):
         return value
@@ -570,7 +652,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _first(
-    alignment: _Alignment, found: Sequence[_Tensor], told: Sequence[StepTensor], random: Mapping[str, str]
+    alignment: Alignment, found: Sequence[TensorHeld], told: Sequence[StepTensor], random: Mapping[str, str]
 ) -> StepParting | None:
     """The first value that parts: by call, then feeds, what is initialised, what is computed in the graph's order."""
     order = alignment.left.order
@@ -593,7 +675,7 @@ def _first(
 
 
 def _causes(
-    alignment: _Alignment,
+    alignment: Alignment,
     parted: StepTensor,
     told: Sequence[StepTensor],
     random: Mapping[str, str],
@@ -631,7 +713,7 @@ def _causes(
         yield "the error grows from call to call, as rounding does in a training: nothing parts at once"
 
 
-def _moved_by_noise(alignment: _Alignment, told: Sequence[StepTensor], session: int) -> list[str]:
+def _moved_by_noise(alignment: Alignment, told: Sequence[StepTensor], session: int) -> list[str]:
     """The variables that parted though their gradients, by Adam's averages of their squares, were as good as nought.
 
     Such are biases before a batch normalisation, which takes them away again.
@@ -663,8 +745,10 @@ def _report(found: TraceComparison) -> Iterator[str]:
     yield f"{found.right} against {found.left}: {verdict}"
     compared = sum(tensor.compared for tensor in found.tensors)
     yield f"{found.calls:,} calls, {compared:,} values of {len(found.tensors)} tensors compared"
+    if found.verdict is not None:
+        yield from found.verdict.lines
     if found.first is not None:
-        yield from _parting(found.first)
+        yield from _parting(found.first, found.verdict is None)
     yield from _some("calls", found.unmatched)
     for title, roles in (
         ("variables", ("initial", "variable", "last")),
@@ -677,14 +761,14 @@ def _report(found: TraceComparison) -> Iterator[str]:
     yield from _some("notes", found.notes)
 
 
-def _parting(first: StepParting) -> Iterator[str]:
+def _parting(first: StepParting, with_causes: bool) -> Iterator[str]:
     tensor = first.tensor
     yield f"first parts: {tensor}, at step {first.step} of {first.kind} (call {first.call})"
     difference = first.difference
     if difference is not None and difference.worst is not None:
         yield f"  worst at {list(difference.worst)}: {difference.left!r} against {difference.right!r}"
         yield f"  allowed: {tensor.tolerance} ({tensor.tolerance.reason})"
-    for cause in first.causes:
+    for cause in first.causes if with_causes else ():
         yield f"  perhaps: {cause}"
     if len(tensor.growth) > 1:
         yield "  its error by step: " + ", ".join(

@@ -12,9 +12,14 @@ is a JSON object in UTF-8:
   ``order`` (fetch to the number of its operation: as they were made), ``races`` (fetch, "" for changes of others, to
   the variables that it reads and that the same call changes, in no order);
 * ``sessions``: ``number``, ``graph``, ``target``, ``config`` as text, ``calls``;
+* ``sources``: the program's files, ``file`` and ``lines`` (a CRC-32 for each, without what is before and after it);
+  ``lines``: [source, number, text]; ``places``: lists of lines by their numbers, the outermost first. A kind's
+  ``place`` is where it was called first; ``graph.G.places`` says where operations were made. The first recorders
+  wrote none of these;
 * ``graphs``: ``number``, ``seed``, ``seed_at_first`` call, ``seeds`` (operation → [seed, seed2]), ``losses``,
   ``variables`` (``name``, ``trainable``, ``readable``), ``nodes``, ``digest`` of their names, operations and inputs,
-  ``kept`` (whether the GraphDef is there); ``lacking`` instead, where it could not be made;
+  ``kept`` (whether the GraphDef is there), ``places`` (whether those of its operations are), ``counts`` (of a replay:
+  operation → how many TensorFlow 1 would have made before it); ``lacking`` instead, where it could not be made;
 * ``series``: ``role`` ("fetch", "extra", "feed", "initial", "variable", "last"), ``session``, ``name``, ``dtype``,
   ``shape``, ``form`` ("whole", "summary", "text", "digest"), ``rows``, ``pieces``;
 * ``left_out``: what was not kept, and how often; ``notes``.
@@ -39,7 +44,7 @@ import numpy as np
 from tf1sessions.errors import UsageError
 from tf1sessions.porting import recorder
 
-__all__ = ["Call", "Kind", "Series", "Step", "Summary", "Trace", "is_trace", "read", "steps"]
+__all__ = ["Call", "Kind", "Place", "Series", "Step", "Summary", "Trace", "is_trace", "read", "steps"]
 
 _ROLES = ("fetch", "extra", "feed", "initial", "variable", "last")
 _FORMS: Mapping[str, tuple[str, ...]] = {
@@ -73,6 +78,34 @@ _STATISTICS = ("smallest", "largest", "mean", "deviation", "norm", "nans", "infi
 
 
 @dataclasses.dataclass(frozen=True)
+class Place:
+    """A line of the program.
+
+    Attributes:
+        file: Its path, as seen from the script's folder; of others the end of it.
+        line: Its number, from 1.
+        text: What it says, without what is before and after it.
+    """
+
+    file: str
+    line: int
+    text: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether it is of a library that was installed."""
+        return "site-packages" in self.file or "dist-packages" in self.file
+
+    @property
+    def read(self) -> str:
+        """Where it is, and what it says."""
+        return f"{self}: {self.text}" if self.text else str(self)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclasses.dataclass(frozen=True)
 class Kind:
     """Calls of one graph with the same fetches, targets and feeds: what a line of the program does.
 
@@ -85,6 +118,7 @@ class Kind:
         random: Fetch, or "" for the targets → random operations that it comes from.
         races: Fetch, or "" for changes of other variables → variables that it reads and that the same call changes,
             in no order.
+        place: Where the program called it first; none where that is not known.
     """
 
     number: int
@@ -96,6 +130,7 @@ class Kind:
     extras: tuple[str, ...]
     random: Mapping[str, tuple[str, ...]]
     races: Mapping[str, tuple[str, ...]]
+    place: tuple[Place, ...] = ()
 
     def __str__(self) -> str:
         shown = [*self.fetches, *self.targets]
@@ -178,6 +213,7 @@ class Trace:
         options: What was recorded.
         kinds: The kinds of calls.
         sessions, graphs: As in the index, by number.
+        sources: The program's files → what their lines say, as CRC-32; empty in a trace of an older recorder.
         series: What values there are.
         count: How many calls were made; ``table`` may have fewer, where the recorder ran out of room.
         table: int64 [n, 6]: number, session, thread, kind, error, turn; in the order of numbers.
@@ -232,7 +268,13 @@ class Trace:
         self.program: Mapping[str, Any] = dict(index["program"])
         self.ended: Mapping[str, Any] = dict(index["ended"])
         self.options: Mapping[str, Any] = dict(index["options"])
-        self.kinds = tuple(_kind(number, entry) for number, entry in enumerate(index["kinds"]))
+        self.sources: Mapping[str, tuple[int, ...]] = {
+            str(entry["file"]): tuple(map(int, entry["lines"])) for entry in index.get("sources", ())
+        }
+        names = [str(entry["file"]) for entry in index.get("sources", ())]
+        lines = [Place(names[source], int(line), str(text)) for source, line, text in index.get("lines", ())]
+        self._places = [tuple(lines[line] for line in place) for place in index.get("places", ())]
+        self.kinds = tuple(self._kind(number, entry) for number, entry in enumerate(index["kinds"]))
         self._order = [
             (int(entry["graph"]), str(name), int(place))
             for entry in index["kinds"]
@@ -248,12 +290,23 @@ class Trace:
         self.count = int(index["calls"]["count"])
         members = [f"calls.{piece}" for piece in range(int(index["calls"]["pieces"]))]
         needed = [*members, *(f"graph.{number}" for number, entry in self.graphs.items() if entry["kept"])]
+        needed += [f"graph.{number}.places" for number, entry in self.graphs.items() if entry.get("places")]
         for series in self.series:
             for name in ("calls", *_FORMS[series.form]):
                 needed += [f"series.{series.number}.{name}.{piece}" for piece in range(series.pieces)]
         if missing := sorted(set(needed) - set(self._file.files)):
             raise self._damaged(f"is damaged: {missing[0]} is missing")
         self.table = self._with_turns(np.concatenate([np.zeros([0, 5], np.int64), *map(self._member, members)]))
+
+    def _kind(self, number: int, entry: Mapping[str, Any]) -> Kind:
+        fetches, targets, feeds, extras = (_strings(entry[key]) for key in ("fetches", "targets", "feeds", "extras"))
+        random, races = (
+            {str(name): _strings(sources) for name, sources in entry[key].items()} for key in ("random", "races")
+        )
+        place = self._place(int(entry.get("place", -1)))
+        return Kind(
+            number, int(entry["graph"]), str(entry["how"]), fetches, targets, feeds, extras, random, races, place
+        )
 
     def _with_turns(self, table: Any) -> Any:
         table = table[np.argsort(table[:, 0], kind="stable")]
@@ -402,6 +455,15 @@ class Trace:
         """A GraphDef, serialised; None where it was too large to keep."""
         return self._member(f"graph.{number}").tobytes() if self.graphs[number]["kept"] else None
 
+    def places(self, number: int) -> list[tuple[Place, ...]]:
+        """Where the program made the operations of a graph, in their order; of an older trace an empty list."""
+        if not self.graphs[number].get("places"):
+            return []
+        return [self._place(place) for place in self._member(f"graph.{number}.places").tolist()]
+
+    def _place(self, number: int) -> tuple[Place, ...]:
+        return self._places[number] if number >= 0 else ()
+
     def step(self, call: Call) -> Step:
         """A call with its values."""
         if self._rows is None:
@@ -419,14 +481,6 @@ class Trace:
 
 def _strings(values: Any) -> tuple[str, ...]:
     return tuple(str(value) for value in values)
-
-
-def _kind(number: int, entry: Mapping[str, Any]) -> Kind:
-    fetches, targets, feeds, extras = (_strings(entry[key]) for key in ("fetches", "targets", "feeds", "extras"))
-    random, races = (
-        {str(name): _strings(sources) for name, sources in entry[key].items()} for key in ("random", "races")
-    )
-    return Kind(number, int(entry["graph"]), str(entry["how"]), fetches, targets, feeds, extras, random, races)
 
 
 def _series(number: int, entry: Mapping[str, Any]) -> Series:

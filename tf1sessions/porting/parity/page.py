@@ -15,6 +15,7 @@ from typing import Any
 from tf1sessions.porting.parity.comparison import Compared, Comparison, errors, shown, used, verdict
 from tf1sessions.porting.parity.tolerances import Tolerance
 from tf1sessions.porting.trace_comparison import StepTensor, TraceComparison
+from tf1sessions.porting.verdict import Verdict
 
 __all__ = ["page"]
 
@@ -122,6 +123,7 @@ def _of_calls(found: TraceComparison) -> dict[str, Any]:
     return {
         "verdict": f"{outcome}: {len(found.tensors):,} tensors at {found.calls:,} calls",
         "equal": found.equal,
+        "judged": None if found.verdict is None else _judged(found.verdict),
         "sides": [[found.left, "recording"], [found.right, "recording, or what a script computes now"]],
         "axis": "calls of the left side",
         "points": points,
@@ -144,6 +146,19 @@ def _of_calls(found: TraceComparison) -> dict[str, Any]:
             ["Tolerances that were used", sorted({_told(each.tolerance) for each in found.tensors})],
             ["Not compared", [f"{count:,} {why}" for why, count in found.left_out.items()]],
             ["Notes", list(found.notes)],
+        ],
+    }
+
+
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "cause": verdict.cause,
+        "text": verdict.text,
+        "parts": [
+            ["Evidence", list(verdict.evidence)],
+            ["Run again", [verdict.again, *verdict.then.evidence] if verdict.then is not None else []],
+            ["To do", list(verdict.advice)],
+            ["Not told", list(verdict.untold)],
         ],
     }
 

@@ -6,6 +6,8 @@ Of two recordings, or of a recording and a script, all calls are compared: that 
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import tempfile
 from collections.abc import Collection, Mapping
@@ -14,11 +16,13 @@ from typing import Any
 from tf1sessions.errors import UsageError
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.wiring import listed
+from tf1sessions.porting.judging import judge
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.replaying import replay
-from tf1sessions.porting.trace_comparison import TraceComparison, compare
+from tf1sessions.porting.trace_comparison import Held, TraceComparison
 from tf1sessions.porting.traces import Call, Summary, Trace, is_trace, read
 from tf1sessions.runtime import tf
+from tf1sessions.scripts.jobs import Job, JobSettings
 
 __all__ = ["RecordingSide", "compared_call_by_call", "is_recording"]
 
@@ -71,24 +75,37 @@ def is_recording(source: Any) -> bool:
     return isinstance(source, str | os.PathLike) and os.path.isfile(source) and is_trace(source)
 
 
-def compared_call_by_call(left: Any, right: Any, tolerances: Any, given: Collection[str]) -> TraceComparison:
-    """Holds a recording, or what a script computes now, against the recording on the left.
+def compared_call_by_call(
+    left: Any, right: Any, tolerances: Any, given: Collection[str], seeds: str | None = None, once: bool = False
+) -> TraceComparison:
+    """Holds a recording, or what a script computes now, against the recording on the left, and tells why they part.
 
     Args:
         left: The path of a recording.
         right: The path of a recording, or of a script.
         tolerances: As for :func:`tf1sessions.porting.verify`.
         given: What a script gets from the recording.
+        seeds: Whose seeds a script gets, ``"tf1"`` or ``"tf2"``; by default TensorFlow 1's.
+        once: Whether the script runs once alone, even where a second run would tell the cause.
     """
-    with read(left) as trace:
+    with read(left) as trace, contextlib.ExitStack() as stack:
         if is_recording(right):
-            with read(right) as other:
-                return compare(trace, other, tolerances)
-        with tempfile.TemporaryDirectory(prefix="tf1sessions-verify-") as folder:
-            again = replay(trace, right, out=os.path.join(folder, "trace.npz"), given=given, stdio=(0, 2, 2))
-            with again.trace as other:
-                ended = f"the script ended with exit code {again.exit_code}"
-                return compare(trace, other, tolerances, [ended] if again.exit_code else [])
+            held = Held(trace, stack.enter_context(read(right)), tolerances)
+            return dataclasses.replace(held.result, verdict=judge(held))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tf1sessions-verify-"))
+        job = Job(script=os.fspath(right), args=tuple(trace.program.get("arguments", ())))
+        job = dataclasses.replace(job, settings=JobSettings(seeds=seeds))
+
+        def run(wanted: Collection[str]) -> Held:
+            out = os.path.join(folder, f"{'-'.join(sorted(wanted)) or 'as-it-is'}.npz")
+            again = replay(trace, job, out=out, given=wanted, stdio=(0, 2, 2))
+            other = stack.enter_context(again.trace)
+            ended = [f"the script ended with exit code {again.exit_code}"] if again.exit_code else []
+            return Held(trace, other, tolerances, ended)
+
+        held = run(given)
+        more = None if once else lambda wanted: run({*given, *wanted})
+        return dataclasses.replace(held.result, verdict=judge(held, more, seeds or "tf1"))
 
 
 def _chosen(trace: Trace, wanted: frozenset[str]) -> Call | None:

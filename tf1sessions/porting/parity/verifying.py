@@ -62,6 +62,8 @@ def verify(
     seed: int = 0,
     allow_ops: Collection[str] = (),
     given: Collection[str] = (),
+    seeds: str | None = None,
+    once: bool = False,
 ) -> Comparison | TraceComparison:
     """Puts the same inputs through two sides, and compares what comes out.
 
@@ -82,11 +84,14 @@ def verify(
         allow_ops: Operations that a model may run although they touch files, the network or Python.
         given: Of a recording and a script: what the script gets from the recording (``"variables"``, ``"feeds"``,
             ``"seeds"``).
+        seeds: Likewise: whose seeds operations get that have none of their own, ``"tf1"`` (by their number, as
+            TensorFlow 1 counted them; the default) or ``"tf2"``.
+        once: Likewise: the script runs once alone, even where a second run would tell the cause of a difference.
 
     Returns:
         A :class:`~tf1sessions.porting.parity.comparison.Comparison`; of two recordings, or a recording and a script,
-        which are compared call by call, a :class:`~tf1sessions.porting.trace_comparison.TraceComparison`. ``str()`` of
-        either is a report, and ``equal`` the outcome.
+        which are compared call by call, a :class:`~tf1sessions.porting.trace_comparison.TraceComparison`, whose
+        ``verdict`` is the cause of the first difference. ``str()`` of either is a report, and ``equal`` the outcome.
 
     Raises:
         UsageError: A side cannot be found; inputs or outputs do not match; a value does not fit its input.
@@ -101,9 +106,10 @@ def verify(
         True
     """
     if is_recording(left) and (is_recording(right) or is_script(right)):
-        return compared_call_by_call(left, right, tolerances, given)
-    if given:
-        raise UsageError("given is for a recording and a script", where="given=")
+        return compared_call_by_call(left, right, tolerances, given, seeds, once)
+    for what, value in (("given", given), ("seeds", seeds), ("once", once)):
+        if value:
+            raise UsageError(f"{what} is for a recording and a script", where=f"{what}=")
     own = _TRAINED if is_script(left) or is_script(right) else ()
     records = Tolerances((*records_of(tolerances), *own), device())
     values = given_inputs.read(inputs) if isinstance(inputs, str | os.PathLike) else dict(inputs or {})

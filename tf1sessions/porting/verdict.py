@@ -1,0 +1,65 @@
+"""Why what a script computes parts from a recording of it: one cause, with its evidence."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["CAUSES", "Verdict"]
+
+#: Cause → what it means.
+CAUSES: Mapping[str, str] = {
+    "none": "everything agrees within the tolerances",
+    "seeds": "an operation draws with other seeds, or with none",
+    "kernel": "TensorFlow computes the same operations of the same values otherwise",
+    "code": "the program builds another graph, feeds or reads other data, or makes other calls",
+    "unknown": "the recording does not carry enough to tell",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """The leading cause of the first difference.
+
+    Attributes:
+        cause: One of :data:`CAUSES`.
+        text: What it is, in a sentence.
+        evidence: Why, in sentences, the strongest first.
+        advice: What to do, in sentences.
+        untold: What could not be told from this recording.
+        about: The same for programs: ``operation``, ``type``, ``line``, ``call``, ``recorded``, ``now`` and others,
+            where they apply.
+        given: What the script got from the recording in a second run; empty where there was none.
+        then: What that run's first difference comes from.
+    """
+
+    cause: str
+    text: str
+    evidence: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    given: tuple[str, ...] = ()
+    then: Verdict | None = None
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The report."""
+        yield f"verdict: {self.cause}: {self.text}"
+        for line in self.evidence:
+            yield f"  {line}"
+        if self.then is not None:
+            yield f"  {self.again}"
+            yield from (f"    {line}" for line in self.then.evidence[:4])
+        for line in self.advice:
+            yield f"  to do: {line}"
+        for line in self.untold:
+            yield f"  not told: {line}"
+
+    @property
+    def again(self) -> str:
+        """What a second run said, in a sentence; empty where there was none."""
+        if self.then is None:
+            return ""
+        return f"run again with the recording's {' and '.join(self.given)}: {self.then.cause}: {self.then.text}"
