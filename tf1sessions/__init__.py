@@ -367,6 +367,7 @@ below, and there are no circles::
       built_graph.py     a function that builds a graph, run for tf1sessions convert
       moved.py           old addresses inside TensorFlow
       arguments.py       arguments that were dropped or moved
+      compositions.py    functions that TF1 composed of other operations
       old_graphs.py      graphs that TF1 wrote
       libraries.py       libraries written for TensorFlow 2
       members.py         methods that classes had

@@ -12,6 +12,7 @@ What runs where::
                                                     contrib_modules.py   tensorflow.contrib
                                                     estimator_modules.py tensorflow.estimator
                                                     arguments.py     arguments that were dropped or moved
+                                                    compositions.py  functions that were composed otherwise
                                                     members.py       methods that were dropped
                                                     legacy_tests.py  test classes
                                                     old_graphs.py    graphs that TF1 wrote

@@ -23,7 +23,17 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from . import arguments, contrib_modules, estimator_modules, legacy_tests, members, missing, moved, old_graphs
+from . import (
+    arguments,
+    compositions,
+    contrib_modules,
+    estimator_modules,
+    legacy_tests,
+    members,
+    missing,
+    moved,
+    old_graphs,
+)
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -106,6 +116,7 @@ def build(real: Any) -> ModuleType:
     for name, module in _modules(face):
         _explain_missing(module, name)
     arguments.apply(face)
+    compositions.apply(face)
     members.apply(face)
     legacy_tests.apply(face)
     moved.apply()

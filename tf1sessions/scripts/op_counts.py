@@ -75,28 +75,6 @@ def _random_uniform(
     return (2, 3) if maxval is None or (isinstance(maxval, int) and maxval == 1) else (0, 2)
 
 
-@_of(_OPS + "nn_ops:_dropout")
-def _dropout(x: Any, rate: Any, noise_shape: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    """It multiplied by a mask of 0 and 1; today it selects, and takes the input into a condition before it draws."""
-    if not isinstance(rate, (int, float)):
-        return -3, 5
-    if rate == 0:
-        return 0, 0
-    early = _comes_into_condition(x) if noise_shape is not None or _has_known_shape(x) else 0
-    return -1 - early, 4 + early
-
-
-def _has_known_shape(value: Any) -> bool:
-    return not _is_tensor(value) or bool(value.shape.is_fully_defined())
-
-
-def _comes_into_condition(tensor: Any) -> int:
-    context = _default_graph()._get_control_flow_context()
-    if context is None or not context.IsCondContext() or not _is_tensor(tensor):
-        return 0
-    return int(tensor.op._get_control_flow_context() is not context)
-
-
 # -- arrays and arithmetic --------------------------------------------------------------------------------------------
 
 
@@ -423,20 +401,6 @@ def _batches_gradient(op: Any, grad: Any) -> tuple[int, int]:
 def _fused_batch_norm_gradient(op: Any, *grads: Any) -> tuple[int, int]:
     """It gave gradients of the batch's own statistics, which an optimizer let wait for the others."""
     return 0, 2 if op.get_attr("is_training") and getattr(op.graph, _NOTED, (False,))[0] else 0
-
-
-@_gradient_of("SelectV2")
-def _selection_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Of dropout, which multiplied by the scale, and then by the mask."""
-    drawn, kept, _ = op.inputs
-    if drawn.op.type != "GreaterEqual" or drawn.op.inputs[0].op.type != "RandomUniform":
-        return 0, 0
-    by_tensor = kept.op.type == "RealDiv"
-    if not kept.shape.is_fully_defined():
-        return 0, -7 if by_tensor else -4
-    if not by_tensor:
-        return 0, -8
-    return 0, -11 if _is_new(op.graph, "broadcasts", tuple(kept.shape.as_list()), ()) else -14
 
 
 @_gradient_of("TensorArrayWriteV3", "TensorArrayScatterV3")

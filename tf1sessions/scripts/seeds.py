@@ -24,7 +24,7 @@ from typing import Any
 
 from . import op_counts
 
-__all__ = ["apply", "apply_to_contrib", "choose"]
+__all__ = ["apply", "apply_to_contrib", "are_counted", "choose"]
 
 _is_on = False
 _is_applied = False
@@ -39,6 +39,11 @@ def choose(seeds: str) -> None:
     """Turns the counting on (``"tf1"``) or off (``"tf2"``), for operations that are made from now on."""
     global _is_on
     _is_on = seeds == "tf1"
+
+
+def are_counted() -> bool:
+    """Whether operations that are made now get TensorFlow 1's seeds."""
+    return _is_on
 
 
 def apply() -> None:
