@@ -118,6 +118,12 @@ def test_threads_of_a_test_that_fails_fails() -> None:
     raise RuntimeError("what matters")
 
 
+@pytest.mark.xfail(reason="known")
+def test_threads_of_a_test_that_may_fail_is_skipped() -> None:
+    waiting().start()
+    raise RuntimeError("what matters")
+
+
 # -- processes, shared memory -----------------------------------------------------------------------------------------
 
 

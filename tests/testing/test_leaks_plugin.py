@@ -40,6 +40,8 @@ def test_leaks_fail_tests(pytester: pytest.Pytester) -> None:
         told = "".join(f"{each.get('message')}\n{each.text}" for each in found)
         if name.endswith("_fails"):
             assert [each.tag for each in found] == ["failure"] and "what matters" in told and "left" not in told, told
+        elif name.endswith("_is_skipped"):
+            assert [each.tag for each in found] == ["skipped"], f"{name}: {told}"
         elif not name.endswith("_is_error"):
             assert found == [], f"{name}: {told}"
         else:

@@ -311,8 +311,10 @@ def _tell_races(item: pytest.Item, races: ExpectedRaces) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report = yield
-    if call.when == "setup" or report.failed:
-        item.stash[_FAILED] = report.failed
+    # What stopped on its way has left things for that reason; it failed, too, where that was expected.
+    failed = report.failed or (call.excinfo is not None and hasattr(report, "wasxfail"))
+    if call.when == "setup" or failed:
+        item.stash[_FAILED] = failed
     if report.failed and hasattr(report.longrepr, "addsection"):
         for title, text in item.stash.get(_SECTIONS, []):
             report.longrepr.addsection(title, text)
