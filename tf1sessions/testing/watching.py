@@ -483,15 +483,15 @@ class _Watch:
         self._put(owner, "__call__", new_call)
 
     def _ran(self, here: _Here, session: Any, fetches: Any, handle: int | None, calls_python: bool) -> None:
-        graph, frame, own = session.graph, program_frame(), self._session(session)
-        leaves = [*_leaves(fetches)]
+        raw, frame, leaves = session._session, program_frame(), _leaves(fetches)
         key = tuple([each if isinstance(each, str) else id(each) for each in leaves])
-        place = _place(frame, (id(session), key) if handle is None else (own.raw, handle))
+        place = _place(frame, (raw, key if handle is None else handle))
         request = here.requests.get(place)
-        if request is None or request.own is not own:
+        if request is None or request.own.raw is not raw:
+            graph = session.graph
             state = self._state(graph)
             uses = _uses(graph, key, leaves, state.uses)
-            request = _Request(state, own, handle, frame and frame.f_code, leaves, uses)
+            request = _Request(state, self._session(session), handle, frame and frame.f_code, leaves, uses)
             if not calls_python:
                 if len(here.requests) >= _REMEMBERED:
                     here.requests.clear()
@@ -574,12 +574,12 @@ def _own_graph() -> Any:
 Uses = tuple[frozenset[str], frozenset[str]]
 
 
-def _leaves(fetches: Any) -> Iterator[Any]:
-    if isinstance(fetches, (list, tuple, dict)):
-        for each in fetches.values() if isinstance(fetches, dict) else fetches:
-            yield from _leaves(each)
-    else:
-        yield fetches
+def _leaves(fetches: Any) -> list[Any]:
+    if isinstance(fetches, dict):
+        fetches = list(fetches.values())
+    elif not isinstance(fetches, (list, tuple)):
+        return [fetches]
+    return [leaf for each in fetches for leaf in _leaves(each)]
 
 
 def _uses(graph: Any, key: Any, leaves: Sequence[Any], known: dict[Any, tuple[Uses, Any]]) -> Uses:
