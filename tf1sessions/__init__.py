@@ -376,6 +376,8 @@ below, and there are no circles::
       mnist_data.py      ... its input_data: MNIST in batches
       mnist_model.py     ... its mnist: the network of the tutorials
       numpy_compat.py    NumPy's old names and printing
+      numpy_operators.py  ... its old operators, in the program's own lines
+      numpy_functions.py  ... and what functions took and gave
       scipy_misc.py      scipy.misc's image functions
       pillow_compat.py   what Pillow 10 removed
       stdlib_compat.py   what left Python's library

@@ -469,6 +469,12 @@ b = image * 256  # <-
 c = -1 * image  # <-
 d = data.astype("uint8") - 2 ** 8  # <-
 e = np.uint8(-1)  # <-
+f = np.add(image, 300)  # <-
+g = np.maximum(-1, image)  # <-
+image[0] = 300  # <-
+image[:] = [1, -2]  # <-
+image.fill(255 + 1)  # <-
+h = np.full(3, -1, np.uint8)  # <-
 """,
     ],
     "numpy-float64-scalar": [
@@ -479,6 +485,7 @@ w = -np.ones(3, np.float32)
 a = w - half  # <-
 b = (w + w) * np.sqrt(two * 3)  # <-
 c = (w * 2.0) / np.float64(len(data))  # <-
+d = np.divide(w, np.float64(3))  # <-
 """,
         """
 w = np.zeros([3, 3], np.float32)
@@ -490,6 +497,22 @@ b = data.astype(np.float32) / np.float64(3)  # <-
         """
 a = np.float32(3) + 3.0  # <-
 b = 0.1 * np.float32(2)  # <-
+c = np.multiply(np.float32(2), 0.1)  # <-
+""",
+    ],
+    "numpy-lists-as-index": [
+        """
+a = data[[[0, 1], [1, 0]]]  # <-
+data[[slice(0, 1), slice(0, 2)]] = 3  # <-
+a[[[True, False], 1]] += 1  # <-
+""",
+    ],
+    "numpy-bool-type": [
+        """
+a = isinstance(flag, np.bool)  # <-
+b = isinstance(number, (float, np.long))  # <-
+c = type(flag) == np.bool  # <-
+d = np.bool is kind  # <-
 """,
     ],
 }
@@ -967,6 +990,14 @@ d = np.zeros(3, dtype=np.uint8) * 300.0
 e = np.zeros(3, dtype=np.uint8) == 300
 f = np.zeros(3, dtype=np.int32) * 300
 g = data.astype(np.uint8).astype(np.int64) * 300
+h = np.subtract(a, 1)
+b[0] = 255
+b[:] = [0, 255]
+b.fill(2 ** 8 - 1)
+data[0] = 300
+data.fill(300)
+i = np.full(3, -1, np.int8)
+j = np.full(3, -1)
 """,
     ],
     "numpy-float64-scalar": [
@@ -993,6 +1024,27 @@ a = np.float64(3) + 3.0
 b = np.zeros(3, np.float32) + 3.0
 c = np.float32(3) + np.float32(2)
 d = np.float32(data) * 2.0
+e = np.arctan2(np.float32(3), 2.0)
+""",
+    ],
+    "numpy-lists-as-index": [
+        """
+a = data[[0, 1]]
+b = data[[0, 1], [1, 0]]
+c = data[np.array([[0, 1], [1, 0]])]
+d = data[tuple([[0, 1], [1, 0]])]
+e = [[0, 1], [1, 0]]
+f = data[(slice(0, 1), slice(0, 2))]
+""",
+    ],
+    "numpy-bool-type": [
+        """
+a = np.zeros(3, np.bool)
+b = data.astype(np.bool)
+c = data.dtype == np.bool
+d = isinstance(flag, (bool, np.bool_))
+e = type(flag) is bool
+f = isinstance(np.bool(1), int)
 """,
     ],
 }

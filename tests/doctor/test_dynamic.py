@@ -188,6 +188,18 @@ CASES: dict[str, tuple[str, int, dict[str, str]]] = {
             "    for step in range(3):\n        sess.run(first, {x: data})",
         },
     ),
+    "numpy-promotion": (
+        """
+        total = 0.0
+        for loss in np.array([0.1, 0.2], np.float32): total += loss / 2
+        """,
+        2,
+        {
+            "own_type": "total = np.float64(0)\nfor loss in np.ones(3): total += loss / 2",
+            "arrays": "w = ones * 2.0 + ones / 3 - np.float32(1)\nnp.uint8(200) + np.uint8(3) == 203",
+            "compared": "np.uint8(200) < 300, np.float32(0.5) > 0.1",
+        },
+    ),
     "constant-fetched": (
         """
         big = tf.constant(np.zeros((600, 600), np.float32))

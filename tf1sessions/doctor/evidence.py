@@ -575,6 +575,20 @@ def watched_in_part(noted: Notes) -> Iterator[Finding]:
         )
 
 
+def numpy_promotion(noted: Notes) -> Iterator[Finding]:
+    for one in noted.state.get("promotions", ()):
+        yield _finding(
+            "numpy-promotion",
+            Severity.NOTE,
+            noted.shown.place(one["spot"]),
+            f"{one['operands']} gave {one['result']} by NumPy 1's rules, {_times(one['count'])}",
+            "`tf1sessions run` keeps NumPy 1's rules for operators in the program's own files. Elsewhere NumPy 2 gives "
+            "another type here, and so other last digits, an overflow, or an array that TensorFlow refuses.",
+            "Before the program leaves tf1sessions, say the type: float(x) or np.float64(x) for a scalar, "
+            "(...).astype(np.float32) for an array, x.astype(np.int64) before a number that does not fit.",
+        )
+
+
 RULES: tuple[Callable[[Notes], Iterator[Finding]], ...] = (
     late_visible_devices,
     memory_of_several_sessions,
@@ -593,5 +607,6 @@ RULES: tuple[Callable[[Notes], Iterator[Finding]], ...] = (
     children_not_watched,
     queue_threads_left,
     coordinator_without_join,
+    numpy_promotion,
     watched_in_part,
 )

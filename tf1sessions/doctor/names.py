@@ -23,7 +23,8 @@ __all__ = ["FunctionNode", "Names", "Scope"]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 _BUILTINS = frozenset(["range", "zip", "map", "enumerate", "list", "tuple", "len", "print", "exit", "quit", "iter",
-                       "float", "int", "open", "xrange", "reversed", "sorted", "getattr"])  # fmt: skip
+                       "float", "int", "open", "xrange", "reversed", "sorted", "getattr", "isinstance", "issubclass",
+                       "slice", "type"])  # fmt: skip
 _DEEPEST = 30
 
 

@@ -42,6 +42,7 @@ from tf1sessions.doctor.tallies import (
     Feeds,
     GraphRecord,
     Local,
+    Promotion,
     Site,
     Spot,
     Tally,
@@ -117,6 +118,7 @@ class _Watch:
         self._sessions: weakref.WeakKeyDictionary[Any, Spot | None] = weakref.WeakKeyDictionary()
         self._feeds: dict[Any, Feeds] = {}
         self._constants: dict[Any, Constant] = {}
+        self._promotions: dict[Spot | None, Promotion] = {}
         self._coordinators: list[_Coordinated] = []
         self._runners: list[tuple[Any, Spot | None]] = []
         self._most_threads = 0
@@ -134,6 +136,7 @@ class _Watch:
 
     def _after_tensorflow(self, face: Any) -> None:
         self._face = face
+        self._watch_numpy()
         # As install_fast_path(), which must come first: it puts its own functions in the places of TensorFlow's.
         waiting = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
         if waiting is not None:
@@ -557,6 +560,23 @@ class _Watch:
 
         plan.run = counted
 
+    # NumPy -----------------------------------------------------------------------------------------------------------
+
+    @_guarded
+    def _watch_numpy(self) -> None:
+        from tf1sessions.scripts import numpy_operators
+
+        numpy_operators.notice(self._note_promotion)
+        self._undo.append(lambda: numpy_operators.notice(None))
+
+    @_guarded
+    def _note_promotion(self, operands: str, result: str) -> None:
+        spot = spot_of_program()
+        noted = self._promotions.get(spot)
+        if noted is None:
+            noted = self._promotions[spot] = Promotion(spot, operands, result)
+        noted.count += 1
+
     # Queues ----------------------------------------------------------------------------------------------------------
 
     @_guarded
@@ -649,6 +669,10 @@ class _Watch:
             "constants": [
                 {name: getattr(constant, name) for name in Constant.__slots__}
                 for constant in sorted(list(self._constants.values()), key=lambda one: -one.runs)[:_TOLD]
+            ],
+            "promotions": [
+                {name: getattr(one, name) for name in Promotion.__slots__}
+                for one in sorted(list(self._promotions.values()), key=lambda one: -one.count)[:_TOLD]
             ],
         }
 

@@ -20,6 +20,7 @@ __all__ = [
     "Feeds",
     "GraphRecord",
     "Local",
+    "Promotion",
     "Site",
     "Spot",
     "Tally",
@@ -182,6 +183,16 @@ class Constant:
     def __init__(self, spot: Spot | None, name: str, nbytes: int) -> None:
         self.spot, self.name, self.nbytes = spot, name, nbytes
         self.runs = 0
+
+
+class Promotion:
+    """Operands that NumPy 1 and NumPy 2 reckon with otherwise."""
+
+    __slots__ = ("count", "operands", "result", "spot")
+
+    def __init__(self, spot: Spot | None, operands: str, result: str) -> None:
+        self.spot, self.operands, self.result = spot, operands, result
+        self.count = 0
 
 
 class Local(threading.local):

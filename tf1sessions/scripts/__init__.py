@@ -20,6 +20,8 @@ What runs where::
                                                     mnist.py         tensorflow.examples.tutorials.mnist, with
                                                                      mnist_data.py and mnist_model.py
                                                   numpy_compat.py  NumPy 1.16's names and printing
+                                                  numpy_operators.py  its operators, in the program's own lines
+                                                  numpy_functions.py  what its functions took and gave
                                                   stdlib_compat.py what left Python's library since 3.6
                                                   scipy_misc.py    scipy.misc's image functions
                                                   pillow_compat.py what Pillow 10 removed

@@ -2,16 +2,16 @@
 
 :func:`apply` adds to the imported ``numpy``, for the whole process, each name of the table that it lacks. What the
 installed NumPy has under a name is left alone: ``np.bool`` is a scalar type in NumPy 2 and a library may rely on it.
-NumPy 1.x's rules of promotion (``np.uint8(200) + 300`` is 500) are there where there is a switch: up to NumPy 2.1.
+NumPy 1.x's rules of promotion (``np.uint8(200) + 300`` is 500) are switched on where there is a switch, which is up to
+NumPy 2.1; from then on numpy_operators.py gives them to the program's own lines. numpy_functions.py has the functions
+that took other arguments, or gave other results.
 """
 
 from __future__ import annotations
 
 import builtins
 import contextlib
-import ctypes
 import functools
-import gc
 import importlib
 import math
 import pickle
@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+
+from . import numpy_functions, numpy_operators
 
 __all__ = ["apply", "missing_names"]
 
@@ -142,10 +144,10 @@ def _from(path: str) -> Any:
 
 
 def _table() -> dict[str, Any]:
-    infinity = float("inf")
+    infinity = np.inf
     scalars = {
         "Inf": infinity, "Infinity": infinity, "infty": infinity, "PINF": infinity, "NINF": -infinity,
-        "NAN": float("nan"), "NaN": float("nan"), "PZERO": 0.0, "NZERO": -0.0,
+        "NAN": np.nan, "NaN": np.nan, "PZERO": 0.0, "NZERO": -0.0,
         "ALLOW_THREADS": 1, "BUFSIZE": 8192, "CLIP": 0, "WRAP": 1, "RAISE": 2, "MAXDIMS": 32,
         "MAY_SHARE_BOUNDS": 0, "MAY_SHARE_EXACT": -1, "FLOATING_POINT_SUPPORT": 1,
         "ERR_IGNORE": 0, "ERR_WARN": 1, "ERR_RAISE": 2, "ERR_CALL": 3, "ERR_PRINT": 4, "ERR_LOG": 5, "ERR_DEFAULT": 521,
@@ -252,10 +254,13 @@ def apply() -> None:
             setattr(np, name, value)
     for owner in (np.ndarray, np.generic):
         for name, method in _METHODS.items():
-            if not hasattr(owner, name):
-                _add_method(owner, name, method)
-    for name in ("array", "asarray", "asanyarray"):
-        _allow_ragged(name)
+            if not callable(getattr(owner, name, None)):  # some are an error there, when an array is asked for them
+                numpy_operators.put(owner, name, method)
+    if not hasattr(np.array, "converts_as_before"):
+        for name in ("array", "asarray", "asanyarray"):
+            _convert_as_before(name)
+        numpy_functions.apply()
+        numpy_operators.apply()
     if hasattr(np, "_set_promotion_state"):
         np._set_promotion_state("legacy")
     if int(np.__version__.partition(".")[0]) >= 2:
@@ -294,27 +299,36 @@ _METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _add_method(owner: type, name: str, method: Callable[..., Any]) -> None:
-    """Add a method to a type that is written in C, which setattr refuses."""
-    (namespace,) = gc.get_referents(vars(owner))
-    namespace[name] = method
-    ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))
-
-
-def _allow_ragged(name: str) -> None:
-    """Let np.array([[1], [2, 3]]) be an array of lists, as it was before NumPy 1.24."""
+def _convert_as_before(name: str) -> None:
+    """Let np.array([[1], [2, 3]]) be an array of lists, as it was before NumPy 1.24, and more of that kind."""
     original = getattr(np, name)
-    if hasattr(original, "allows_ragged"):
-        return
 
     @functools.wraps(original)
     def convert(*args: Any, **kwargs: Any) -> Any:
         try:
             return original(*args, **kwargs)
-        except ValueError as error:
-            if "inhomogeneous" not in builtins.str(error) or len(args) > 1 or kwargs.get("dtype") is not None:
+        except (ValueError, OverflowError) as error:
+            convert_so = _other_conversion(error, args, kwargs)
+            if convert_so is None:
                 raise
-        return original(*args, **{**kwargs, "dtype": object})
+        return convert_so(convert)
 
-    convert.allows_ragged = True  # type: ignore[attr-defined]
+    convert.converts_as_before = True  # type: ignore[attr-defined]
     setattr(np, name, convert)
+
+
+def _other_conversion(
+    error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Callable[[Callable[..., Any]], Any] | None:
+    """How NumPy 1 made an array of what NumPy 2 refused; None where it refused it, too."""
+    dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+    if "inhomogeneous" in builtins.str(error):
+        return None if dtype is not None else lambda convert: convert(*args, **{**kwargs, "dtype": object})
+    if not numpy_operators.by_program():
+        return None
+    if kwargs.get("copy") is False and "avoid copy" in builtins.str(error):
+        kept = {name: value for name, value in kwargs.items() if name != "copy"}
+        return lambda convert: convert(*args, **kept)
+    if isinstance(error, OverflowError) and args and dtype is not None and np.dtype(dtype).kind in "iu":
+        return lambda convert: convert(args[0]).astype(dtype)  # -1 as np.uint8 is 255
+    return None

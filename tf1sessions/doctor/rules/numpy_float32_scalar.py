@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 from ..code import Code
 from ..findings import Severity
-from .numpy_values import is_number, kind_of
+from .numpy_values import BY_RUN, is_number, kind_of, operands
 from .rule import Hit, Rule
 
 
 def find(code: Code) -> Iterator[Hit]:
     for node in code.nodes:
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow):
-            continue
-        for one, other in ((node.left, node.right), (node.right, node.left)):
+        sides = operands(code, node, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow))
+        for one, other in () if sides is None else (sides, sides[::-1]):
             kind = kind_of(code, one)
             if (
                 kind is not None
@@ -31,6 +30,6 @@ RULE = Rule(
     severity=Severity.NOTE,
     what="NumPy's float32 scalars with Python numbers",
     why="NumPy 1 computed np.float32(3) + 3.0 as float64; NumPy 2 keeps float32, so the last digits differ.",
-    fix="Where the digits matter, write float(x) or np.float64(x).",
+    fix=f"Where the digits matter, write float(x) or np.float64(x). {BY_RUN}",
     find=find,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..code import Code
 from ..findings import Severity
-from .numpy_values import kind_of
+from .numpy_values import BY_RUN, kind_of, operands
 from .rule import Hit, Rule
 
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
@@ -15,12 +15,13 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mo
 
 def find(code: Code) -> Iterator[Hit]:
     for node in code.nodes:
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, _OPERATORS):
+        sides = operands(code, node, _OPERATORS)
+        if sides is None:
             continue
-        left, right = kind_of(code, node.left), kind_of(code, node.right)
+        left, right = kind_of(code, sides[0]), kind_of(code, sides[1])
         if left is None or right is None or _is_cast(code, node):
             continue
-        for array, scalar, text in ((left, right, node.right), (right, left, node.left)):
+        for array, scalar, text in ((left, right, sides[1]), (right, left, sides[0])):
             if array.is_array and array.dtype == "float32" and not scalar.is_array and scalar.dtype == "float64":
                 yield Hit(node, f"a float32 array becomes float64 by {_short(text)}")
 
@@ -50,6 +51,6 @@ RULE = Rule(
     what="float32 arrays with NumPy's float64 scalars",
     why="NumPy 1 kept float32 where the other side was a scalar; NumPy 2 makes the array float64, as np.sqrt(2.0) and "
     "np.float64(2) are: twice the memory, and an error where TensorFlow wants float32.",
-    fix="Use a Python number, float(np.sqrt(2.0)), or cast the result: (...).astype(np.float32).",
+    fix=f"Use a Python number, float(np.sqrt(2.0)), or cast the result: (...).astype(np.float32). {BY_RUN}",
     find=find,
 )

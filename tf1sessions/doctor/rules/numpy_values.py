@@ -8,8 +8,12 @@ import re
 
 from ..code import Code
 
-__all__ = ["LIMITS", "Kind", "kind_of", "whole_number"]
+__all__ = ["BY_RUN", "LIMITS", "Kind", "is_number", "kind_of", "operands", "whole_number"]
 
+#: For the rules about operators.
+BY_RUN = (
+    "(`tf1sessions run` gives operators in the program's own files NumPy 1's result; np.add(x, y) and the like not.)"
+)
 #: The smallest and the largest value of integer dtypes.
 LIMITS = {
     f"{sign}int{bits}": ((0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
@@ -19,6 +23,12 @@ LIMITS = {
 _SCALARS = {*LIMITS, "float16", "float32", "float64"}
 _FILLED = {"zeros": 1, "ones": 1, "empty": 1, "array": 1, "asarray": 1, "full": 2, "arange": None, "linspace": None,
            "frombuffer": 1, "fromstring": 1, "ascontiguousarray": 1, "zeros_like": 1, "ones_like": 1}  # fmt: skip
+#: What computes as an operator does.
+_FUNCTIONS: dict[type[ast.operator], tuple[str, ...]] = {
+    ast.Add: ("add",), ast.Sub: ("subtract",), ast.Mult: ("multiply",), ast.Div: ("divide", "true_divide"),
+    ast.FloorDiv: ("floor_divide",), ast.Mod: ("mod", "remainder"), ast.Pow: ("power",),
+    ast.BitAnd: ("bitwise_and",), ast.BitOr: ("bitwise_or",), ast.BitXor: ("bitwise_xor",),
+}  # fmt: skip
 #: Functions that make a float64 scalar of a Python number.
 _OF_A_NUMBER = frozenset(["sqrt", "log", "log2", "log10", "exp", "sin", "cos", "tanh"])
 #: What Python numbers are made of.
@@ -31,6 +41,18 @@ class Kind:
 
     dtype: str
     is_array: bool
+
+
+def operands(code: Code, node: ast.AST, operators: tuple[type[ast.operator], ...]) -> tuple[ast.expr, ast.expr] | None:
+    """The two sides of one of ``operators``, or of NumPy's function that does the same; maximum and minimum, too."""
+    if isinstance(node, ast.BinOp):
+        return (node.left, node.right) if isinstance(node.op, operators) else None
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        names = ["maximum", "minimum", *(name for operator in operators for name in _FUNCTIONS[operator])]
+        path = code.path(node.func) or ""
+        if path.startswith("np.") and path.removeprefix("np.") in names:
+            return node.args[0], node.args[1]
+    return None
 
 
 def kind_of(code: Code, node: ast.AST, depth: int = 0) -> Kind | None:
@@ -107,7 +129,7 @@ def is_number(code: Code, node: ast.AST) -> bool:
 
 
 def whole_number(code: Code, node: ast.AST) -> int | None:
-    """The int that an expression is: a literal, or powers and products of literals."""
+    """The int that an expression is: a literal, or powers, products and sums of literals."""
     if isinstance(node, ast.BinOp):
         left, right = whole_number(code, node.left), whole_number(code, node.right)
         if left is None or right is None:
@@ -116,6 +138,8 @@ def whole_number(code: Code, node: ast.AST) -> int | None:
             return int(left**right)
         if isinstance(node.op, ast.Mult):
             return left * right
+        if isinstance(node.op, ast.Add | ast.Sub):
+            return left + right if isinstance(node.op, ast.Add) else left - right
         return None
     if isinstance(node, ast.Constant | ast.UnaryOp | ast.Name):
         value = code.names.literal(node)

@@ -15,9 +15,11 @@ from . import (
     late_visible_devices,
     make_callable_with_feeds,
     memory_of_several_sessions,
+    numpy_bool_type,
     numpy_float32_scalar,
     numpy_float64_scalar,
     numpy_integer_overflow,
+    numpy_lists_as_index,
     ops_in_loop,
     oversubscribed_threads,
     python_bound_threads,
@@ -59,5 +61,7 @@ RULES: dict[str, Rule] = {
         numpy_integer_overflow,
         numpy_float64_scalar,
         numpy_float32_scalar,
+        numpy_lists_as_index,
+        numpy_bool_type,
     )
 }
