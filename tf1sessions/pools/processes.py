@@ -339,10 +339,11 @@ class ProcessSessionPool(SessionPool):
             return jobs
 
     def _most_at_once(self, seat: Seat) -> int:
-        """How many jobs may go to a worker in one message; the other workers shall have some, too."""
+        """How many jobs may go to a worker in one message; those that have nothing to do shall have some, too."""
         if seat.worker is None or self._max_memory_mb is not None:
             return 1
-        most = min(MOST_JOBS, 1 + len(self._waiting) // self._most_workers)
+        free = self._idle + len(self._free_numbers)
+        most = min(MOST_JOBS, 1 + len(self._waiting) // (1 + free))
         return most if self._max_jobs is None else min(most, self._max_jobs - seat.jobs)
 
     def _short_secs(self, job: ProcessJob) -> float:
