@@ -135,6 +135,28 @@ def check_gradients_with_respect_to_variables() -> None:
         np.testing.assert_allclose(variable, case["end"][name], **CLOSE)
 
 
+def check_stacks_of_a_loop_share_lists() -> None:
+    """An iteration pushes on eight stacks: not eight loop variables, but one for each dtype; and none for a flow."""
+    case = recorded()["recurrent"]
+    old = tf.compat.v1.GraphDef()
+    old.ParseFromString(bytes.fromhex(case["graph"]))
+    assert operations(old)["StackV2"] == operations(old)["StackPushV2"] == 8, operations(old)
+    graph_def = Step(case).step.get_concrete_function().graph.as_graph_def()
+    kinds = operations(graph_def)
+    assert kinds["TensorListPushBack"] == kinds["TensorListPopBack"] == 8, kinds
+    assert kinds["EmptyTensorList"] == 2, kinds
+    for node in graph_def.node:
+        if node.op in ("While", "StatelessWhile"):
+            scalars = [
+                name
+                for name, dtype, shape in zip(
+                    node.input, node.attr["T"].list.type, node.attr["output_shapes"].list.shape, strict=True
+                )
+                if dtype == tf.float32.as_datatype_enum and not shape.dim and not shape.unknown_rank
+            ]
+            assert not scalars, scalars
+
+
 def check_counting_ends_out_of_range() -> None:
     """As in TensorFlow 1, also after saving and loading."""
     case = recorded()["counted"]

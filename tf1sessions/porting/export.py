@@ -5,7 +5,7 @@
     out ──▶ target: may it be written? ─────────────────────────────────────────────────────────┐
     source ──▶ modules: a tf.Module ──▶ survey: what comes along, what does not ──▶ (dry run: the end)
        │                            └─▶ a hidden folder beside OUT ──▶ loaded again ──▶ proof ──▶ OUT
-       └──▶ a session, meanwhile ──────────────────────────────────────────────────────┘
+       └──▶ a session and its answers, meanwhile ──────────────────────────────────────┘
 
 A checkpoint without a graph becomes a checkpoint of objects (``checkpoints/``).
 """
@@ -34,7 +34,7 @@ from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
 from tf1sessions.porting.conversion import Conversion, Proof
 from tf1sessions.porting.modules import GraphModule, require_eager, written_name
-from tf1sessions.porting.proof import prove
+from tf1sessions.porting.proof import Answer, answered, prove
 from tf1sessions.porting.sources import Port, Source, open_source
 from tf1sessions.porting.survey import survey
 from tf1sessions.porting.target import Target
@@ -126,31 +126,35 @@ def convert(
         if signature is not None:
             opened.prepared.interfaces = {signature: opened.prepared.interfaces[signature]}
         _check_feeds(opened)
-        original = _copy(opened.artifact) if check and folder is not None else opened.artifact
-        module = GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
-        names = {name: written_name(name) for name in module.signatures}
-        found = survey(opened, module, os.fspath(out), names)
-        if folder is None:
-            return found
-        _log.info("writing %d variables", len(found.variables))
-        found = dataclasses.replace(found, written=True)
-        if not check:
-            _save(module, folder)
-            return found
-        own = initialize or opened.structures is not None  # a session of its own would draw other initial values
-        if own and any(each.made_of == "parts" for each in found.variables):
-            _save(module, folder)
-            why = "the variables that were joined were initialized for it, and no session has these values in parts"
-            return dataclasses.replace(found, proof=Proof({}, dict.fromkeys(names.values(), why)))
+        check = check and folder is not None
+        names = {name: written_name(name) for name in opened.prepared.interfaces}
         told = opened.structures is not None or inputs is not None or outputs is not None
-        with _values_of(module) if own else contextlib.nullcontext(original.checkpoint) as values:
-            original = dataclasses.replace(original, checkpoint=values)
-            with _in_a_session(source, opened, original, told) as model:
-                _save(module, folder)
-                _log.info("comparing what was written with the model")
-                del module  # its variables are in the folder, and need not be in memory while others are
-                gc.collect()
-                proof = _proof(model(), told, folder, names)
+        own = initialize or opened.structures is not None  # a session of its own would draw other initial values
+        original = _copy(opened.artifact) if check else opened.artifact
+        with contextlib.ExitStack() as stack:
+            if alone := check and not own and (told or not isinstance(source, Model)):
+                answers = stack.enter_context(_in_a_session(source, opened, original, told))
+            module = GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
+            found = survey(opened, module, os.fspath(out), names)
+            if folder is None:
+                return found
+            found = dataclasses.replace(found, written=True)
+            parts = own and any(each.made_of == "parts" for each in found.variables)
+            if check and not alone and not parts:
+                values = stack.enter_context(_values_of(module)) if own else original.checkpoint
+                original = dataclasses.replace(original, checkpoint=values)
+                answers = stack.enter_context(_in_a_session(source, opened, original, told))
+            _log.info("writing %d variables", len(found.variables))
+            _save(module, folder)
+            if not check:
+                return found
+            if parts:
+                why = "the variables that were joined were initialized for it, and no session has these values in parts"
+                return dataclasses.replace(found, proof=Proof({}, dict.fromkeys(names.values(), why)))
+            _log.info("comparing what was written with the model")
+            del module  # its variables are in the folder, and need not be in memory while others are
+            gc.collect()
+            proof = _proof(*answers(), told, folder, names)
         steps = dict.fromkeys(found.functions, "it changes variables, and what was written has those of the model")
         proof = dataclasses.replace(proof, not_compared={**proof.not_compared, **steps})
         return dataclasses.replace(found, proof=proof)
@@ -212,46 +216,51 @@ def _copy(artifact: Artifact) -> Artifact:
 
 
 @contextlib.contextmanager
-def _in_a_session(source: Port, opened: Source, artifact: Artifact, told: bool) -> Iterator[Callable[[], Model]]:
-    """The source in a session; a thread reads its variables while the block goes on, which takes as long as writing.
+def _in_a_session(
+    source: Port, opened: Source, artifact: Artifact, told: bool
+) -> Iterator[Callable[[], tuple[Model, dict[str, Answer]]]]:
+    """The source in a session: a thread reads its variables and has its answers while the block goes on.
+
+    That takes about as long as it takes to make the module and to write it.
 
     Args:
-        source, opened: What was converted.
+        source, opened: What is converted. A Model must not have variables that are yet to be read: a run may change it.
         artifact: It, with the values that the variables had.
         told: Whether inputs and outputs were told, and are not those of the file.
 
     Yields:
-        A function that waits for it.
+        A function that waits for the model and its answers.
     """
-    if isinstance(source, Model) and not told:
-        yield lambda: source
-        return
     ends: dict[str, Any] = {}
     if told:
         one = opened.prepared.interfaces[opened.signature]
         ends = {"inputs": {name: spec.tensor for name, spec in one.inputs.items()}}
         ends["outputs"] = {name: spec.tensor for name, spec in one.outputs.items()}
-    with concurrent.futures.ThreadPoolExecutor(1, "tf1sessions-proof") as thread:
-        model = thread.submit(Model, artifact, allow_ops=opened.prepared.allowed, **ends)
-        try:
-            yield model.result
-        finally:
-            if model.exception() is None:
-                model.result().close()
+    made = contextlib.ExitStack()
+
+    def ask() -> tuple[Model, dict[str, Answer]]:
+        if isinstance(source, Model) and not told:
+            model = source
+        else:
+            model = made.enter_context(Model(artifact, allow_ops=opened.prepared.allowed, **ends))
+        return model, answered(model, [model.signature.name] if told else list(opened.prepared.interfaces))
+
+    with made, concurrent.futures.ThreadPoolExecutor(1, "tf1sessions-proof") as thread:  # which ends first
+        yield thread.submit(ask).result
 
 
-def _proof(model: Model, told: bool, folder: str, names: Mapping[str, str]) -> Proof:
+def _proof(model: Model, answers: Mapping[str, Answer], told: bool, folder: str, names: Mapping[str, str]) -> Proof:
     """Loads what was written, and compares it with the source in a session.
 
     Args:
-        model: The source.
+        model, answers: The source, and its answers.
         told: Whether its inputs and outputs were told.
         folder: What was written.
         names: The signatures, and what they are called there.
     """
     loaded = tf2.saved_model.load(folder)
     ways = {(model.signature.name if told else name): written for name, written in names.items()}
-    return prove(model, {name: (written, loaded.signatures[written]) for name, written in ways.items()})
+    return prove(model, answers, {name: (written, loaded.signatures[written]) for name, written in ways.items()})
 
 
 @contextlib.contextmanager

@@ -2,16 +2,18 @@
 
 ::
 
-    the source, in a session ──▶ inputs made, outputs ──┐
-                                                        ├──▶ compared ──▶ Proof, or a ConversionError
-    the SavedModel, loaded again ──▶ its outputs ───────┘
+    the source, in a session ──▶ answered: inputs made, outputs ──┐
+                                                                  ├──▶ prove: compared ──▶ Proof, or a ConversionError
+    the SavedModel, loaded again ──▶ its outputs ─────────────────┘
 
-A signature whose inputs cannot be made is named with the reason, and so is an output that is another in each run.
+The two are apart so that a thread can have the answers while the SavedModel is written. A signature whose inputs cannot
+be made is named with the reason, and so is an output that is another in each run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,17 +29,45 @@ from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.verifying import verify
 from tf1sessions.runtime import tf
 
-__all__ = ["prove"]
+__all__ = ["Answer", "answered", "prove"]
 
 #: Numbers of rows to try where a model refuses the one that is made: a graph may split its batch. Arbitrary.
 _OTHER_ROWS = (4, 1)
 
 
-def prove(model: Model, written: Mapping[str, tuple[str, Any]]) -> Proof:
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What TensorFlow 1's side gives for one signature.
+
+    Attributes:
+        given: The inputs that were made.
+        changing: The outputs that are others in each run.
+        refused: Why it takes no inputs that can be made; None where it does.
+    """
+
+    given: Mapping[str, Any]
+    changing: Collection[str]
+    refused: Exception | None
+
+
+def answered(model: Model, signatures: Iterable[str]) -> dict[str, Answer]:
+    """Makes inputs for these signatures, and finds out what TensorFlow 1's side makes of them."""
+    found = {}
+    for name in signatures:
+        side = ArtifactSide(model, model.path, name, owned=False)
+        given, first, refused = _first_answer(side)
+        second = side.run(given) if refused is None else {}
+        changing = {key for key, value in first.items() if not _same(value, second[key])}
+        found[name] = Answer(given, changing, refused)
+    return found
+
+
+def prove(model: Model, answers: Mapping[str, Answer], written: Mapping[str, tuple[str, Any]]) -> Proof:
     """Compares what both sides give for inputs that are made, the same ones in each run.
 
     Args:
         model: TensorFlow 1's side.
+        answers: Of it, to its signatures.
         written: Its signatures -> what they are called in the SavedModel, and the functions that are there.
 
     Raises:
@@ -46,19 +76,16 @@ def prove(model: Model, written: Mapping[str, tuple[str, Any]]) -> Proof:
     differences: dict[str, float] = {}
     not_compared: dict[str, str] = {}
     for name, (called, function) in written.items():
-        side = ArtifactSide(model, model.path, name, owned=False)
-        given, first, refused = _first_answer(side)
-        if refused is not None:
-            not_compared[called] = f"it refuses the inputs that are made for it: {_reason(refused)}"
+        answer = answers[name]
+        if answer.refused is not None:
+            not_compared[called] = f"it refuses the inputs that are made for it: {_reason(answer.refused)}"
             continue
-        second = side.run(given)
-        changing = {key for key, value in first.items() if not _same(value, second[key])}
-        names = {each: argument_name(each) for each in given}
-        found = verify(model, function, inputs=given, signature=name, names=names)
+        names = {each: argument_name(each) for each in answer.given}
+        found = verify(model, function, inputs=answer.given, signature=name, names=names)
         assert isinstance(found, Comparison)
         for each in found.outputs:
             full = f"{called}: {each.name}"
-            if each.name in changing:
+            if each.name in answer.changing:
                 not_compared[full] = "it is another in each run, by random numbers or by what a run changes"
             elif each.problem is not None:
                 raise _differs(model.path, full, each)

@@ -12,7 +12,9 @@ uses which array, so that loops and conditions can pass on the lists of what is 
     TensorArrayGradV3       ──▶ a list beside the array's, whose writes add up
 
 Stacks and gradient arrays are what TensorFlow 1's gradients of loops are made of, so a frozen training step goes
-through here as well, and may be differentiated once more.
+through here as well, and may be differentiated once more. Each iteration pushes on a dozen stacks and more, and the
+loop of the gradient takes from each again. A list for each would be a loop variable for each; those that are used in
+the same places share one, on which an iteration pushes all at its end, and from which one takes all at once.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, TypeAlias
 
 from tf1sessions.errors import ConversionError
-from tf1sessions.porting.graphs.structure import CONTROL, Frame, Key, Structure
+from tf1sessions.porting.graphs.structure import CONTROL, ENTER, EXIT, MERGE, NEXT, SWITCH, Frame, Key, Structure
 from tf1sessions.runtime import tf
 
-__all__ = ["ListId", "LocalLists"]
+__all__ = ["ListId", "LocalLists", "flow"]
 
 #: An array by the node that makes it; a gradient array by the array that it belongs to, and its source.
 ListId: TypeAlias = "str | tuple[ListId, str]"
@@ -39,6 +41,8 @@ _USES = {
     *(f"TensorArray{each}V3" for each in "Write Read Gather Scatter Size Concat Split Close Grad".split()),
     *(f"Stack{each}V2" for each in "Push Pop Close".split()),
 }
+_GIVE_FLOW = {f"TensorArray{each}V3" for each in "Write Scatter Split".split()}
+_PASS_ON = {"Identity", *ENTER, *EXIT, *MERGE, *NEXT, *SWITCH}
 _raw: Any = tf.raw_ops
 
 
@@ -78,6 +82,8 @@ class LocalLists:
                 self._used[name] = name
                 self._kinds[name] = _Kind(dtype, tf.TensorShape(None), adds=False)
         self._find_stored_arrays()
+        self._together: dict[str, tuple[str, ...]] = {}
+        shared = self._find_shared()
         for name in structure.order:
             node = structure.nodes[name]
             if node.op in _USES:
@@ -87,6 +93,7 @@ class LocalLists:
                     made = (made, node.attr["source"].s.decode())
                     self._kinds[made] = _Kind(kind.dtype, kind.shape, adds=True)
                 self._used[name] = made
+        self._used = {name: shared.get(one, one) for name, one in self._used.items()}
         for name, one in self._used.items():
             for each in _with_owners(one):
                 self._users[each].add(name)
@@ -126,6 +133,16 @@ class LocalLists:
             key = structure.inputs[key[0]][0]
         return key[0] in structure.nodes and structure.nodes[key[0]].op in (_ARRAY, _STACK, _GRADIENT)
 
+    def is_flow(self, key: Key) -> bool:
+        """Whether a tensor is an array's flow, which nothing is computed of."""
+        structure = self._structure
+        while not structure.is_given(key) and structure.nodes[key[0]].op in _PASS_ON:
+            key = structure.inputs[key[0]][0]
+        if structure.is_given(key) or key[0] not in self._used:
+            return False
+        kind = structure.nodes[key[0]].op
+        return key[1] == 1 if kind in (_ARRAY, _GRADIENT) else kind in _GIVE_FLOW
+
     def nothing(self, one: ListId) -> Any:
         """A list without elements, for where an array was not made."""
         kind = self._kinds[one]
@@ -161,15 +178,16 @@ class LocalLists:
             env["list", one] = _raw.TensorListReserve(
                 element_shape=self._shape(kind.shape), num_elements=values[0], element_dtype=kind.dtype
             )
-            outputs = [_flow(), _flow()]
+            outputs = [flow(), flow()]
         elif node.op == _STACK:
-            env["list", one] = _raw.EmptyTensorList(
-                element_shape=self._shape(kind.shape), max_num_elements=-1, element_dtype=kind.dtype
-            )
-            outputs = [_flow()]
+            if ("list", one) not in env:  # another that shares it may have made it
+                env["list", one] = _raw.EmptyTensorList(
+                    element_shape=self._shape(kind.shape), max_num_elements=-1, element_dtype=kind.dtype
+                )
+            outputs = [flow()]
         elif action == "Grad":
             self.current(env, one)
-            outputs = [_flow(), _flow()]
+            outputs = [flow(), flow()]
         elif action == "Close":
             outputs = []
         elif action in self._READS:
@@ -241,7 +259,7 @@ class LocalLists:
         written = _raw.TensorListSetItem(
             input_handle=before, index=index, item=item, resize_if_index_out_of_bounds=True
         )
-        return written, [_flow()]
+        return written, [flow()]
 
     def _scatter(self, env: Any, one: ListId, node: Any, values: list[Any]) -> tuple[Any, list[Any]]:
         before, kind = self.current(env, one), self._kinds[one]
@@ -250,29 +268,33 @@ class LocalLists:
             items += _raw.TensorListGather(
                 input_handle=before, indices=indices, element_shape=tf.shape(items)[1:], element_dtype=kind.dtype
             )
-        return _raw.TensorListScatterIntoExistingList(input_handle=before, tensor=items, indices=indices), [_flow()]
+        return _raw.TensorListScatterIntoExistingList(input_handle=before, tensor=items, indices=indices), [flow()]
 
     def _split(self, env: Any, one: ListId, node: Any, values: list[Any]) -> tuple[Any, list[Any]]:
         kind = self._kinds[one]
         _, value, lengths = values[:3]
         parts = _raw.TensorListSplit(tensor=value, element_shape=self._shape(kind.shape), lengths=lengths)
-        return parts, [_flow()]
+        return parts, [flow()]
 
     def _push(self, env: Any, one: ListId, node: Any, values: list[Any]) -> tuple[Any, list[Any]]:
-        if node.name in self._pushed:  # at the end, with all that is written
+        if node.name in self._pushed or node.name in self._together:  # at the end, with all that is written
             env["stored"] = (*env.get("stored", ()), node.name)
+            env["pushed", node.name] = values[1]
             return self.current(env, one), [values[1]]
         return _raw.TensorListPushBack(input_handle=self.current(env, one), tensor=values[1]), [values[1]]
 
     def _pop(self, env: Any, one: ListId, node: Any, values: list[Any]) -> tuple[Any, list[Any]]:
-        kind = self._kinds[one]
-        rest, item = _raw.TensorListPopBack(
-            input_handle=self.current(env, one), element_shape=self._shape(kind.shape), element_dtype=kind.dtype
-        )
+        kind, rest = self._kinds[one], self.current(env, one)
+        if ("popped", node.name) not in env:
+            for name in reversed(self._together.get(node.name, (node.name,))):
+                rest, env["popped", name] = _raw.TensorListPopBack(
+                    input_handle=rest, element_shape=self._shape(kind.shape), element_dtype=kind.dtype
+                )
+        item = env["popped", node.name]
         if node.name not in self._popped:
             return rest, [item]
         env.setdefault(("list", self._popped[node.name]), item)
-        return rest, [_flow()]
+        return rest, [flow()]
 
     _READS: dict[str, Callable[..., list[Any]]] = {
         "Read": _read,
@@ -304,12 +326,43 @@ class LocalLists:
                 self._kinds[name] = self._kinds[array]
 
     def store(self, env: MutableMapping[Any, Any]) -> None:
-        """Pushes the arrays that are stored in a context, as they are at its end."""
-        for name in env.get("stored", ()):
-            stack, array = self._used[name], self._pushed[name]
+        """Pushes what is stored in a context: arrays as they are at its end, and what goes on a list that is shared."""
+        stored = sorted(env.get("stored", ()))
+        for name in stored:
+            assert set(self._together.get(name, ())) <= {*stored}, name
+            stack, array = self._used[name], self._pushed.get(name)
             env["list", stack] = _raw.TensorListPushBack(
-                input_handle=self.current(env, stack), tensor=self.current(env, array)
+                input_handle=self.current(env, stack),
+                tensor=env["pushed", name] if array is None else self.current(env, array),
             )
+
+    def _find_shared(self) -> dict[ListId, ListId]:
+        """Stacks -> the one whose list they use, for those that are made, pushed on and taken from in the same places.
+
+        In each of them once whenever that part of a loop runs: so what the last iteration has pushed on all of them is
+        what the first one that pops takes from all of them.
+        """
+        structure = self._structure
+        uses: dict[ListId, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for name in structure.order:
+            if (kind := structure.nodes[name].op) in ("StackPushV2", "StackPopV2"):
+                uses[self._maker(name)][kind].append(name)
+        alike: dict[Any, list[tuple[str, str, ListId]]] = defaultdict(list)
+        for stack, by_kind in uses.items():
+            pushes, pops = by_kind["StackPushV2"], by_kind["StackPopV2"]
+            if len(pushes) == len(pops) == 1 and self._kinds[stack].dtype != tf.variant:
+                assert isinstance(stack, str)
+                places = tuple(structure.context((name, CONTROL)) for name in (stack, *pushes, *pops))
+                conditions = [structure.nodes[each].op for _, some in places[1:] for (each, _), _ in some]
+                if all(frame for frame, _ in places[1:]) and set(conditions) <= {"LoopCond"}:
+                    alike[self._kinds[stack].dtype, places].append((pushes[0], pops[0], stack))
+        shared = {}
+        for group in alike.values():
+            group.sort()  # by what pushes: the order in which they are pushed
+            pushes, pops, stacks = zip(*group, strict=True)
+            self._together |= dict.fromkeys(pushes, pushes) | dict.fromkeys(pops, pops)
+            shared |= dict.fromkeys(stacks, stacks[0])
+        return shared
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -349,7 +402,7 @@ class LocalLists:
         return tf.constant(dims, tf.int32)
 
 
-def _flow() -> Any:
+def flow() -> Any:
     """In place of a handle or a flow: something that operations around the array can pass on, and add up."""
     return tf.constant(0.0)
 

@@ -27,7 +27,7 @@ from tf1sessions.models.guessing import SOURCES
 from tf1sessions.porting.graphs.counters import counters
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
-from tf1sessions.porting.graphs.local_lists import LocalLists
+from tf1sessions.porting.graphs.local_lists import LocalLists, flow
 from tf1sessions.porting.graphs.partitions import change_parts
 from tf1sessions.porting.graphs.references import (
     HANDLES,
@@ -485,16 +485,21 @@ class Replay:
         structure = self._structure
         lists = self._lists.used_by(name for name in structure.nodes if _within(structure, loop.frame)((name, CONTROL)))
         constants = {(name, 0): env[structure.inputs[name][0]] for name in loop.constants}
-        begin = [_value(env[structure.inputs[enter][0]]) for enter, _ in loop.variables.values()]
+        starts = {name: structure.inputs[enter][0] for name, (enter, _) in loop.variables.items()}
+        flows = {name for name, key in starts.items() if self._lists.is_flow(key)}  # without a meaning here
+        variables = [name for name in starts if name not in flows]
+        begin = [_value(env[starts[name]]) for name in variables]
         begin += [self._lists.current(env, one) for one in lists]
 
         def inside(values: Sequence[Any]) -> Env:
             inner: Env = ChainMap({"stored": ()}, constants, env)
-            for name, value in zip(loop.variables, values):  # noqa: B905 - lists come after them
+            for name, value in zip(variables, values):  # noqa: B905 - lists come after them
                 inner[name, 0], inner[name, CONTROL] = value, None
+            for name in flows:
+                inner[name, 0], inner[name, CONTROL] = flow(), None
             for name in loop.constants:
                 inner[name, CONTROL] = None
-            for one, value in zip(lists, values[len(loop.variables) :], strict=True):
+            for one, value in zip(lists, values[len(variables) :], strict=True):
                 inner["list", one] = value
             return inner
 
@@ -505,10 +510,11 @@ class Replay:
 
         def body(*values: Any) -> list[Any]:
             inner = inside(values)
-            ends = [structure.inputs[back] for _, back in loop.variables.values()]
-            self._build(inner, [key for keys in ends for key in keys])  # what is only waited for as well
+            ends = {name: structure.inputs[back] for name, (_, back) in loop.variables.items()}
+            self._build(inner, [key for keys in ends.values() for key in keys])  # what is only waited for as well
             self._lists.store(inner)
-            return [tf.identity(_value(inner[keys[0]])) for keys in ends] + [inner["list", one] for one in lists]
+            results = [tf.identity(_value(inner[ends[name][0]])) for name in variables]
+            return results + [inner["list", one] for one in lists]
 
         with self._after(env, self._needs[loop.frame]):
             ended = tf.while_loop(
@@ -519,10 +525,11 @@ class Replay:
                 parallel_iterations=loop.parallel_iterations,
                 return_same_structure=True,
             )
-        last = dict(zip(loop.variables, ended))  # noqa: B905 - lists come after them
+        last = dict(zip(variables, ended))  # noqa: B905 - lists come after them
         for name, variable in loop.exits.items():
-            env[name, 0], env[name, CONTROL] = last[variable], last[variable].op
-        for one, value in zip(lists, ended[len(loop.variables) :], strict=True):
+            value = flow() if variable in flows else last[variable]
+            env[name, 0], env[name, CONTROL] = value, ended[0].op
+        for one, value in zip(lists, ended[len(variables) :], strict=True):
             env["list", one] = value
 
 
