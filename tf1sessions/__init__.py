@@ -354,6 +354,8 @@ below, and there are no circles::
       frames.py          leaves our own frames out of tracebacks
       settings.py        a job's settings, for it and the processes that it starts
       seeds.py           seeds by the number of operations, as TensorFlow 1 counted them
+      seed_report.py     ... which of them are exact
+      seed_words.py      ... as text, at the end of a process
       op_counts.py       how many its functions make beyond today's
       limits.py          threads and memory of a job
       queue_threads.py   the Coordinator, and threads that hang in queues
@@ -493,6 +495,8 @@ below, and there are no circles::
         numpy_integer_overflow.py  integers that do not fit
         numpy_float64_scalar.py  float32 arrays that become float64
         numpy_float32_scalar.py  float32 scalars that stay so
+        numpy_lists_as_index.py  lists of lists as an index
+        numpy_bool_type.py       np.bool for Python's bool
     testing/           testing that sessions are safe in threads
       frames.py          whose code a frame runs
       patching.py        methods replaced for a while
