@@ -189,9 +189,10 @@ class _Judging:
             TraceGraph(trace, int(trace.sessions[session]["graph"])) for trace in (self._left, self._right)
         )
 
-    def _ran(self, graph: TraceGraph, trace: Trace, session: int, call: int) -> set[str]:
-        numbers = {kind for number, owner, _, kind, _, _ in trace.table.tolist() if owner == session and number <= call}
-        return graph.ran(trace.kinds[number] for number in numbers if number >= 0)
+    def _ran(self, graph: TraceGraph, trace: Trace, session: int, before: int) -> set[str]:
+        """The operations that the calls of a session before one have run."""
+        rows = trace.table[(trace.table[:, 1] == session) & (trace.table[:, 0] < before)]
+        return graph.ran(trace.kinds[number] for number in set(rows[:, 3].tolist()) if number >= 0)
 
     def _by_graph(self, first: StepParting) -> Verdict:
         tensor, call = first.tensor, first.call
@@ -199,8 +200,14 @@ class _Judging:
         there = self._alignment.calls.get(call, self._right.count)
         if tensor.role == "last":
             call, there = self._left.count, self._right.count
-        ours = left.upstream([node_of(tensor.name)], self._ran(left, self._left, tensor.session, call))
-        theirs = right.upstream([node_of(tensor.other)], self._ran(right, self._right, tensor.session, there))
+        # What a call changes comes after what it computes, but where the change itself is what was looked at.
+        is_state = tensor.role in ("initial", "variable", "last") or left.variable(node_of(tensor.name)) is not None
+        ours = left.upstream([node_of(tensor.name)], self._ran(left, self._left, tensor.session, call + is_state))
+        theirs = right.upstream(
+            [node_of(tensor.other)], self._ran(right, self._right, tensor.session, there + is_state)
+        )
+        ours -= self._settled(left, self._left, tensor.session)
+        theirs -= self._settled(right, self._right, tensor.session)
         moved = [
             name
             for name in left.draws(ours)
@@ -221,6 +228,23 @@ class _Judging:
             return Verdict("code", f"{tensor}: {raced[0]}", tuple(self._lines()), advice, tuple(self._untold))
         return _Kernels(self._held, left, right, ours, tuple(self._lines())).verdict(self._untold)
 
+    def _settled(self, graph: TraceGraph, trace: Trace, session: int) -> set[str]:
+        """The operations that gave variables initial values which are equal on both sides, and did nothing else."""
+        equal = {
+            each.name
+            for each in self._found.tensors
+            if each.role == "initial" and each.session == session and each.equal
+        }
+        calls = {
+            call for name in equal for each in trace.find("initial", session, name) for call in _calls(trace, each)
+        }
+        rows = trace.table[trace.table[:, 1] == session]
+        first = {kind for number, kind in rows[:, [0, 3]].tolist() if number in calls}
+        others = {kind for kind in rows[:, 3].tolist() if kind not in first and kind >= 0}
+        ran = graph.ran(trace.kinds[kind] for kind in first if kind >= 0)
+        writers = [each for name in equal for each in graph.consumers.get(name, ()) if each in ran]
+        return graph.upstream(writers, ()) - graph.ran(trace.kinds[kind] for kind in others)
+
     # -- seeds
 
     def _other_seeds(self, moved: Sequence[str], left: TraceGraph, right: TraceGraph) -> Verdict | None:
@@ -232,30 +256,27 @@ class _Judging:
         line = right.nodes[name].line or node.line
         counted = left.seed == was[0] and 0 <= node.index - was[1] <= _BEHIND
         evidence = [f"{node.op}, made at {line.read}" if line is not None else f"a {node.op}"]
-        if counted:
+        advice = []
+        if left.seed != right.seed and was[0] == left.seed:
+            evidence.append(f"the graph's seed was {left.seed} in the recording and is {right.seed}")
+            advice.append(f"tf.set_random_seed({left.seed}) before the graph is built")
+        elif counted:
             evidence.append(
                 f"in the recording the second was the number of operations before it, in a graph with the seed {was[0]}"
             )
             if self._seeds == "tf2":
                 evidence.append("--seeds tf2: now it is TensorFlow 2's, which counts none")
+                advice.append(
+                    "leave --seeds tf2 away: with --seeds tf1 operations are counted as TensorFlow 1 made them"
+                )
             else:
                 evidence += counts_part(left, right, name)
-        elif was[0] != now[0]:
-            evidence.append(f"the graph's seed is another: {left.seed} in the recording, {right.seed} now")
+            advice.append(f"seed={was[1]} for this operation gives it the recorded numbers, whatever is made before it")
+            advice.append("tf1sessions run --seeds report shows which seeds follow from counts, and which are exact")
         else:
-            evidence.append("its second seed was given by the program or by TensorFlow's function")
+            evidence.append("in the recording its seed was no count: the program, or TensorFlow's function, gave it")
         if len(moved) > 1:
             evidence.append(f"{len(moved) - 1:,} more draw with other seeds: {listed(moved[1:], 3)}")
-        advice = []
-        if counted and self._seeds == "tf2":
-            advice.append("leave --seeds tf2 away: with --seeds tf1 operations are counted as TensorFlow 1 made them")
-        if counted:
-            advice.append(
-                f"seed={was[1]} for this operation gives it the recorded numbers for good, whatever is made before it"
-            )
-            advice.append(
-                "tf1sessions run --seeds report shows which seeds follow from counts, and whether they are exact"
-            )
         advice.append("--given seeds runs the script with the seeds of the recording")
         verdict = Verdict(
             "seeds",
@@ -348,26 +369,12 @@ class _Kernels:
         outside = [name for name in region if _OUTSIDE.search(self._left.nodes[name].op)]
         if outside and is_sudden and not is_fault:
             return self._other_data(outside, untold)
-        evidence = []
         about: dict[str, Any] = {"call": call, "tensor": tensor.name}
-        if alone:
-            worst = alone[0]
-            about |= {"operation": worst.node.name, "type": worst.node.op, "line": _at(worst.node.place)}
-            about |= {"error": worst.error, "share": worst.share, "call": worst.call}
-            text = f"rounding of {_or(list(dict.fromkeys(each.node.op for each in alone))[:3])}, which adds up"
-            if is_fault:
-                text = f"{worst.node.op} ({worst.node.name}) gives another result of the recorded inputs"
-            evidence += [f"computed alone from what it was given in the recording: {each}" for each in alone[:3]]
-            if not is_fault:
-                evidence.append("each operation that can be computed alone is within its tolerance")
+        drawn = self._left.draws(region) if is_sudden else []
+        if is_fault or (alone and not is_sudden):
+            text, evidence = self._of_alone(alone, is_fault, about)
         else:
-            suspects = self._suspects(region)
-            about |= {"type": next(iter(suspects), ""), "suspects": suspects}
-            text = f"{first.tensor} parts, though the same operations make it of the same values and seeds"
-            if suspects:
-                text = f"{_or(list(suspects)[:3])} before {tensor.name} rounds otherwise"
-                many = listed([f"{count} {op}" for op, count in suspects.items()], 8)
-                evidence.append(f"the same operations of the same values and seeds; those that may round: {many}")
+            text, evidence = self._of_drawn(drawn, about) if drawn else self._of_region(region, tensor, about)
             more = f"--tensors '{_scope(tensor.name)}*' --variables-every 1"
             hint = f"which of them: record with {more} to have each computed alone"
             untold = [*untold, hint if _computes_as_scripts() else _ONEDNN]
@@ -382,6 +389,40 @@ class _Kernels:
             "where such an error does not matter, say so in --tolerances; migration_notes/fidelity.md lists kernels"
         )
         return Verdict("kernel", text, (*evidence, *self._lines), (advice,), tuple(untold), about)
+
+    def _of_alone(self, alone: Sequence[_Alone], is_fault: bool, about: dict[str, Any]) -> tuple[str, list[str]]:
+        """What operations say that give another result of the recorded inputs; ``about`` is filled."""
+        worst = alone[0]
+        about |= {"operation": worst.node.name, "type": worst.node.op, "line": _at(worst.node.place)}
+        about |= {"error": worst.error, "share": worst.share, "call": worst.call}
+        evidence = [f"computed alone from what it was given in the recording: {each}" for each in alone[:3]]
+        if is_fault:
+            return f"{worst.node.op} ({worst.node.name}) gives another result of the recorded inputs", evidence
+        evidence.append("each operation that can be computed alone is within its tolerance")
+        return f"rounding of {_or(list(dict.fromkeys(each.node.op for each in alone))[:3])}, which adds up", evidence
+
+    def _of_drawn(self, drawn: Sequence[str], about: dict[str, Any]) -> tuple[str, list[str]]:
+        """What is to be said of operations that draw, of which one must draw otherwise."""
+        drawn = sorted(drawn, key=lambda name: "Dataset" not in self._left.nodes[name].op)
+        node = self._left.nodes[drawn[0]]
+        about |= {"operation": node.name, "type": node.op, "line": _at(node.place), "suspects": drawn}
+        others = f", or one of {len(drawn) - 1:,} more does" if len(drawn) > 1 else ""
+        evidence = [f"{node.op}, made at {node.line.read}"] if node.line is not None else []
+        evidence.append("the same operations, attributes and seeds; too large for rounding")
+        if others:
+            evidence.append(f"what draws: {listed(drawn, 4)}")
+        seeds = self._left.seeds(node.name)
+        return f"{node.op} ({node.name}) draws otherwise with the same seeds {seeds}{others}", evidence
+
+    def _of_region(self, region: Sequence[str], tensor: StepTensor, about: dict[str, Any]) -> tuple[str, list[str]]:
+        """What is to be said of all operations behind a tensor."""
+        suspects = self._suspects(region)
+        about |= {"type": next(iter(suspects), ""), "suspects": suspects}
+        if not suspects:
+            return f"{tensor} parts, though the same operations make it of the same values and seeds", []
+        many = listed([f"{count} {op}" for op, count in suspects.items()], 8)
+        evidence = f"the same operations of the same values and seeds; those that may round: {many}"
+        return f"{_or(list(suspects)[:3])} before {tensor.name} rounds otherwise", [evidence]
 
     def _growth(self) -> Iterator[str]:
         """How the error of what parts first goes on."""
@@ -575,6 +616,11 @@ def _is_large(first: StepParting) -> bool:
     if found is None or found.absolute is None or not isinstance(found.left, float):
         return True
     return bool(found.not_finite or found.absolute > _LARGE * max(abs(found.left), _LARGE))
+
+
+def _calls(trace: Trace, series: Series) -> list[int]:
+    found: list[int] = trace.columns(series)["calls"].tolist()
+    return found
 
 
 def _row(trace: Trace, series: Series, call: int, name: str) -> dict[str, Any]:

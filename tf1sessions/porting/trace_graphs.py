@@ -224,8 +224,14 @@ class TraceGraph:
         at = _SEED_INPUTS.get(node.op)
         if at is None or len(node.inputs) < at + 2:
             return None
-        pair = [self.constant(each) for each in node.inputs[at : at + 2]]
+        pair = [self.constant(self._seed_source(each)) for each in node.inputs[at : at + 2]]
         return None if any(each is None for each in pair) else (int(pair[0]), int(pair[1]))
+
+    def _seed_source(self, name: str) -> str:
+        """The constant that a data set's seed is: where both were 0, TensorFlow selects another for the second."""
+        while (node := self.nodes.get(name)) is not None and node.op in ("Select", "SelectV2", "Identity", "Cast"):
+            name = node.inputs[-1]
+        return name
 
     def draws(self, names: Iterable[str]) -> list[str]:
         """Those of some operations that draw, in the order in which they were made."""
@@ -248,7 +254,7 @@ class TraceGraph:
         found: set[str] = set()
         for node in self.nodes.values():
             if (at := _SEED_INPUTS.get(node.op)) is not None:
-                found.update(node.inputs[at : at + 2])
+                found.update(map(self._seed_source, node.inputs[at : at + 2]))
         return found
 
     def has_line(self, place: Place) -> bool:
@@ -322,9 +328,10 @@ def _other(left: TraceGraph, right: TraceGraph, mine: Node, theirs: Node) -> str
                 continue  # what is in the functions is compared for itself
             return f"{attr} was {_shown(mine.attrs[attr])} and is {_shown(theirs.attrs[attr])}"
     if len(mine.inputs) == len(theirs.inputs):
+        turned = sorted(mine.inputs) == sorted(theirs.inputs)
         for was, now in zip(mine.inputs, theirs.inputs, strict=True):
             known = was in right.nodes and now in left.nodes
-            if was != now and known and left.nodes[was].known == left.nodes[now].known:
+            if was != now and known and (turned or left.nodes[was].known == left.nodes[now].known):
                 return f"it took {was} and takes {now}"
     return None
 

@@ -1,0 +1,377 @@
+"""What test_verdicts.py checks, in one process: recordings with a planted cause, held against the golden one."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # as scripts compute
+
+import dataclasses
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.porting.judging import judge
+from tf1sessions.porting.parity.page import page
+from tf1sessions.porting.trace_comparison import Held
+from tf1sessions.porting.trace_graphs import TraceGraph
+from tf1sessions.porting.traces import Trace, read
+from tf1sessions.porting.verdict import CAUSES, Verdict
+from tf1sessions.runtime import tf
+
+GOLDENS = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN, OLD = GOLDENS / "verify.npz", GOLDENS / "recorded.npz"
+FOLDER = Path(tempfile.mkdtemp())
+DROPOUT = "dropout/random_uniform/RandomUniform"
+KERNEL = "hidden/kernel/Initializer/random_normal/RandomStandardNormal"
+
+
+class Edit:
+    """A copy of a recording that a check changes."""
+
+    def __init__(self, path: Path = GOLDEN) -> None:
+        with np.load(path) as file:
+            self.arrays = {name: file[name] for name in file.files}
+        self.index = json.loads(self.arrays["index"].tobytes())
+        self.graph = tf.GraphDef.FromString(self.arrays["graph.1"].tobytes())
+
+    def node(self, name: str) -> Any:
+        return next(node for node in self.graph.node if node.name == name)
+
+    def constant(self, name: str, value: Any) -> None:
+        tensor = self.node(name).attr["value"].tensor
+        tensor.CopyFrom(tf.make_tensor_proto(value, tensor.dtype))
+
+    def add(self, role: str, name: str, value: Any, first: int = 0) -> None:
+        """Adds something to the values of a tensor, from one of its rows on."""
+        number = next(n for n, each in enumerate(self.index["series"]) if (each["role"], each["name"]) == (role, name))
+        values = self.arrays[f"series.{number}.values.0"]
+        values[first:] += np.asarray(value, values.dtype)
+
+    def seeds(self, name: str, *pair: int) -> None:
+        for key, value in zip(("seed", "seed2"), pair, strict=True):
+            self.node(name).attr[key].i = value
+        self.index["graphs"][0]["seeds"][name] = list(pair)
+
+    def trace(self) -> Trace:
+        self.arrays["graph.1"] = np.frombuffer(self.graph.SerializeToString(), np.uint8)
+        self.arrays["index"] = np.frombuffer(json.dumps(self.index).encode(), np.uint8)
+        path = FOLDER / f"{len(list(FOLDER.iterdir()))}.npz"
+        np.savez(path, **self.arrays)
+        return read(path)
+
+
+def held(right: Edit, left: Edit | None = None) -> Held:
+    return Held((left or Edit()).trace(), right.trace())
+
+
+def judged(right: Edit, again: Any = None, left: Edit | None = None) -> Verdict:
+    verdict = judge(held(right, left), again)
+    assert verdict.cause in CAUSES and list(verdict.lines)[0] == f"verdict: {verdict.cause}: {verdict.text}"
+    return verdict
+
+
+def said(verdict: Verdict) -> str:
+    return "\n".join(verdict.lines)
+
+
+def check_nothing_parts() -> None:
+    assert judged(Edit()).cause == "none" and "to the bit" in judged(Edit()).text
+    near = Edit()
+    near.add("fetch", "loss:0", 1e-7)
+    assert judged(near).cause == "none" and "loss:0" in said(judged(near))
+
+
+# -- code --------------------------------------------------------------------------------------------------------------
+
+
+def check_another_constant() -> None:
+    right = Edit()
+    right.constant("GradientDescent/learning_rate", 0.2)
+    right.add("fetch", "loss:0", 0.1, first=1)
+    verdict = judged(right)
+    assert verdict.cause == "code" and verdict.about["operation"] == "GradientDescent/learning_rate", said(verdict)
+    assert "it was the constant 0.1 and is 0.2" in verdict.text
+    assert verdict.about["line"] == "verify_program.py:20"
+    assert "train_op = tf.train.GradientDescentOptimizer(RATE).minimize(loss)" in said(verdict)
+
+
+def check_a_constant_that_came_later_is_not_why() -> None:
+    """The rate does not matter for what was computed before anything was trained."""
+    right = Edit()
+    right.constant("GradientDescent/learning_rate", 0.2)
+    right.add("extra", "hidden/Tanh:0", 1e-3)
+    assert judged(right).cause == "kernel"
+
+
+def check_another_type() -> None:
+    right = Edit()
+    right.node("hidden/Tanh").op = "Sigmoid"
+    right.add("extra", "hidden/Tanh:0", 0.1)
+    verdict = judged(right)
+    assert verdict.cause == "code" and "hidden/Tanh: it was a Tanh and is a Sigmoid" in verdict.text, said(verdict)
+
+
+def check_another_attribute() -> None:
+    right = Edit()
+    right.node("hidden/MatMul").attr["transpose_b"].b = True
+    right.add("extra", "hidden/MatMul:0", 0.1)
+    verdict = judged(right)
+    assert verdict.cause == "code" and "hidden/MatMul: transpose_b was b: false" in verdict.text, said(verdict)
+
+
+def check_other_inputs() -> None:
+    right = Edit()
+    right.node("sub").input[:] = reversed(right.node("sub").input)
+    right.add("fetch", "loss:0", 0.1)
+    verdict = judged(right)
+    assert verdict.cause == "code" and "sub: it took out/BiasAdd and takes y" in verdict.text, said(verdict)
+
+
+def check_what_one_side_alone_has() -> None:
+    right = Edit()
+    for node in right.graph.node:
+        node.input[:] = ["hidden/Relu" if each == "hidden/Tanh" else each for each in node.input]
+    right.node("hidden/Tanh").MergeFrom(tf.NodeDef(name="hidden/Relu", op="Relu"))
+    right.add("fetch", "loss:0", 0.1)
+    verdict = judged(right)
+    assert verdict.cause == "code" and "hidden/Tanh: a Tanh that only the recording has" in said(verdict), said(verdict)
+    assert "hidden/Relu: a Relu that the recording has not" in said(verdict)
+
+
+def check_what_tensorflow_makes_otherwise_is_not_code() -> None:
+    """Newer forms of operations, other gradients, other arithmetic of TensorFlow's own functions."""
+    right = Edit()
+    for node in right.graph.node:
+        node.op = {"Add": "AddV2", "Select": "SelectV2"}.get(node.op, node.op)
+        if "gradients/" in node.name and node.op == "Mul":
+            node.op = "RealDiv"
+        if node.name == "dropout/mul":
+            node.op = "SelectV2"
+    right.graph.node.add(name="dropout/Const_9", op="Const").attr["value"].tensor.CopyFrom(tf.make_tensor_proto(1.0))
+    right.arrays["graph.1.places"] = np.append(right.arrays["graph.1.places"], right.arrays["graph.1.places"][-1])
+    right.node("dropout/mul").input.append("dropout/Const_9")
+    right.add("fetch", "loss:0", 1e-3)
+    assert judged(right).cause == "kernel", said(judged(right))
+
+
+def check_a_new_line_is_code_whatever_it_makes() -> None:
+    right = Edit()
+    made = right.graph.node.add(name="twice", op="Mul", input=["sub", "sub"])
+    made.attr["T"].type = tf.float32.as_datatype_enum
+    for node in right.graph.node:
+        if node.name == "Square":
+            node.input[:] = ["twice"]
+    right.index["sources"][0]["lines"].append(7)
+    right.index["lines"].append([0, 30, "diff = 2 * (out - y)"])
+    right.index["places"].append([len(right.index["lines"]) - 1])
+    place = len(right.index["places"]) - 1
+    right.arrays["graph.1.places"] = np.append(right.arrays["graph.1.places"], np.int32(place))
+    right.add("fetch", "loss:0", 1.0)
+    verdict = judged(right)
+    assert verdict.cause == "code" and "twice: a Mul that the recording has not" in verdict.text, said(verdict)
+    assert "verify_program.py:30: diff = 2 * (out - y)" in said(verdict)
+
+
+def check_other_feeds() -> None:
+    right = Edit()
+    number = next(n for n, each in enumerate(right.index["series"]) if (each["role"], each["name"]) == ("feed", "x:0"))
+    right.arrays[f"series.{number}.values.0"][1] = right.arrays[f"series.{number}.values.0"][1][::-1].copy()
+    right.add("fetch", "loss:0", 0.3, first=1)
+    asked = []
+
+    def again(given: tuple[str, ...]) -> Held:
+        asked.append(given)
+        return held(Edit())
+
+    verdict = judged(right, again)
+    assert verdict.cause == "code" and verdict.about == {"feed": "x:0", "call": 3, "line": "verify_program.py:25"}
+    assert "the same rows in another order" in said(verdict) and "sess.run([train_op, loss]" in said(verdict)
+    assert asked == [("feeds",)] and verdict.then is not None and verdict.then.cause == "none"
+    assert "run again with the recording's feeds: none" in said(verdict)
+
+
+def check_other_calls() -> None:
+    right = Edit()
+    right.arrays["calls.0"] = right.arrays["calls.0"][:-2]
+    verdict = judged(right)
+    assert verdict.cause == "code" and "other calls" in verdict.text and "5 times on the left" in said(verdict)
+
+
+# -- seeds -------------------------------------------------------------------------------------------------------------
+
+
+def moved() -> Edit:
+    right = Edit()
+    right.seeds(DROPOUT, 11, 99)
+    right.add("fetch", "loss:0", 0.3)
+    return right
+
+
+def check_other_seeds() -> None:
+    verdict = judged(moved(), lambda given: held(Edit()))
+    assert verdict.cause == "seeds" and verdict.given == ("seeds",), said(verdict)
+    recorded = verdict.about["recorded"]
+    assert verdict.about["operation"] == DROPOUT and recorded[0] == 11 and verdict.about["now"] == [11, 99]
+    assert verdict.about["counted"] and f"seed={recorded[1]} for this operation" in said(verdict)
+    assert verdict.about["line"] == "verify_program.py:17"
+    assert verdict.then is not None and verdict.then.cause == "none"
+    tf2 = judge(held(moved()), None, "tf2")
+    assert tf2.then is None and "leave --seeds tf2 away" in said(tf2) and "counts of operations" not in said(tf2)
+
+
+def check_seeds_that_are_not_why() -> None:
+    """With the recorded seeds the difference stays where it is: something else is the cause."""
+    still = Edit()
+    still.node("hidden/MatMul").attr["transpose_b"].b = True
+    still.add("fetch", "loss:0", 0.25)
+    verdict = judged(moved(), lambda given: held(still))
+    assert verdict.cause == "code" and "that is not why" in said(verdict), said(verdict)
+    less = Edit()
+    less.add("fetch", "loss:0", 1e-4)
+    assert judged(moved(), lambda given: held(less)).cause == "seeds"
+
+
+def check_seeds_that_do_not_matter_are_not_blamed() -> None:
+    right = Edit()
+    right.seeds(DROPOUT, 11, 99)
+    right.add("extra", "hidden/Tanh:0", 1e-3)
+    assert judged(right).cause == "kernel"
+
+
+def check_where_counts_part() -> None:
+    right = Edit()
+    nodes = list(right.graph.node)
+    extra = tf.NodeDef(name="unused", op="Const")
+    extra.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(1.0))
+    del right.graph.node[:]
+    right.graph.node.extend([*nodes[:2], extra, *nodes[2:]])
+    right.arrays["graph.1.places"] = np.insert(right.arrays["graph.1.places"], 2, -1)
+    right.seeds(KERNEL, 11, right.node(KERNEL).attr["seed2"].i + 1)
+    right.add("initial", "hidden/kernel", 0.5)
+    verdict = judged(right)
+    assert verdict.cause == "seeds" and "part after y (Placeholder)" in said(verdict), said(verdict)
+    assert "the script now unused (Const)" in said(verdict) and "it is 1 more than the 2" in said(verdict)
+    same = Edit()
+    same.seeds(KERNEL, 11, 77)
+    same.add("initial", "hidden/kernel", 0.5)
+    assert "counts of operations part" not in said(judged(same))
+
+
+def check_no_seed() -> None:
+    sides = [Edit(), Edit()]
+    for side in sides:
+        side.seeds(KERNEL, 0, 0)
+    sides[1].add("initial", "hidden/kernel", 0.5)
+    asked = []
+
+    def again(given: tuple[str, ...]) -> Held:
+        asked.append(given)
+        return held(Edit())
+
+    verdict = judged(sides[1], again, left=sides[0])
+    assert verdict.cause == "seeds" and f"{KERNEL} has no seed" in verdict.text and asked == [("variables",)]
+
+
+# -- kernels -----------------------------------------------------------------------------------------------------------
+
+
+def check_a_kernel_is_found_among_all() -> None:
+    """The operation that gives another result of its recorded inputs; its neighbours do not."""
+    left = Edit()
+    left.add("extra", "hidden/Tanh:0", 1e-3, first=2)
+    verdict = judged(Edit(), left=left)
+    assert verdict.cause == "kernel" and verdict.about["operation"] == "hidden/Tanh", said(verdict)
+    assert verdict.about["type"] == "Tanh" and verdict.about["share"] > 100 and verdict.about["call"] == 4
+    assert 0.9e-3 < verdict.about["error"] < 1.1e-3 and verdict.about["line"] == "verify_program.py:16"
+    assert "along the steps: 1: 0.0e+00, 2: 0.0e+00, 3: 1.0e-03" in said(verdict)
+    assert "BiasAdd" not in said(verdict)
+
+
+def check_a_kernel_that_cannot_be_singled_out() -> None:
+    """Where only the loss was recorded: which operations it may be, and how to learn more."""
+    sides = [Edit(), Edit()]
+    for side in sides:
+        for series in side.index["series"]:
+            if series["role"] == "extra":
+                series["session"] = 9
+    sides[1].add("fetch", "loss:0", [1e-6, 4e-6, 1e-5, 4e-5, 1e-4])
+    verdict = judged(sides[1], left=sides[0])
+    assert verdict.cause == "kernel" and {"MatMul", "Tanh"} <= set(verdict.about["suspects"]), said(verdict)
+    assert "Assign" not in verdict.about["suspects"] and "--tensors" in said(verdict)
+    assert "grows along the steps" in said(verdict) and "grows from call to call" in said(verdict)
+
+
+def check_variables_read_as_references_are_not_taken_for_inputs() -> None:
+    """What was fetched of a variable beside its own update may be its next value: alone, products are equal."""
+    left = Edit()
+    left.add("fetch", "loss:0", 1e-3, first=2)
+    verdict = judged(Edit(), left=left)
+    assert verdict.cause == "kernel" and "hidden/MatMul" not in said(verdict), said(verdict)
+
+
+def check_initializers_of_equal_variables_are_not_blamed() -> None:
+    right = Edit()
+    right.constant("hidden/kernel/Initializer/random_normal/stddev", 0.4)
+    right.seeds(KERNEL, 11, 77)
+    right.add("extra", "hidden/Tanh:0", 1e-3)
+    assert judged(right).cause == "kernel"
+
+
+def check_what_draws_otherwise_with_the_same_seeds() -> None:
+    """The golden has no operations to compute alone where nothing beside the loss was recorded."""
+    sides = [Edit(), Edit()]
+    for side in sides:
+        for series in side.index["series"]:
+            if series["role"] == "extra":
+                series["session"] = 9
+    sides[1].add("fetch", "loss:0", 0.5)
+    verdict = judged(sides[1], left=sides[0])
+    assert verdict.cause == "kernel" and verdict.about["operation"] == DROPOUT, said(verdict)
+    assert "draws otherwise with the same seeds (11, " in verdict.text
+
+
+def check_seeds_of_data_sets() -> None:
+    """They are inputs, and TensorFlow computes the second one."""
+    side = Edit()
+    with tf.Graph().as_default() as graph:
+        tf.set_random_seed(11)
+        tf.data.make_initializable_iterator(tf.data.Dataset.range(9).shuffle(9, seed=5))
+    side.graph = graph.as_graph_def()
+    del side.index["graphs"][0]["places"]
+    found = TraceGraph(side.trace(), 1)
+    (name,) = [node.name for node in found.top if node.op == "ShuffleDataset"]
+    assert found.seeds(name) == (11, 5) and found.draws(found.nodes) == [name]
+
+
+# -- what a recording lacks --------------------------------------------------------------------------------------------
+
+
+def check_a_recording_of_an_older_recorder() -> None:
+    right = Edit(OLD)
+    right.constant("Momentum/learning_rate", 0.5)
+    right.add("fetch", "mean_squared_error/value:0", 0.1, first=2)
+    verdict = judged(right, left=Edit(OLD))
+    assert verdict.cause == "code" and verdict.about["operation"] == "Momentum/learning_rate", said(verdict)
+    assert verdict.about["line"] == "" and "did not note where operations were made" in said(verdict)
+
+
+def check_a_graph_that_was_not_kept() -> None:
+    sides = [Edit(), Edit()]
+    for side in sides:
+        side.index["graphs"][0]["kept"] = False
+    sides[1].add("fetch", "loss:0", 0.1)
+    verdict = judged(sides[1], left=sides[0])
+    assert verdict.cause == "unknown" and "too large to be kept" in verdict.text
+
+
+def check_the_page_shows_it() -> None:
+    found = held(moved())
+    text = page(dataclasses.replace(found.result, verdict=judge(found)))
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    assert data["judged"]["cause"] == "seeds" and DROPOUT in data["judged"]["text"]
+    assert [title for title, lines in data["judged"]["parts"] if lines] == ["Evidence", "To do"]
+    assert 'element("h2", `Verdict: ${data.judged.cause}`)' in text
