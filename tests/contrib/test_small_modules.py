@@ -1,4 +1,4 @@
-"""contrib.summary, signal, memory_stats, tensorboard, nn, stateless, distributions: in a TensorFlow 2 program and a script's."""
+"""contrib.summary, signal, memory_stats, tensorboard, nn, stateless, distributions; in a TF2 program and a script."""
 
 from __future__ import annotations
 

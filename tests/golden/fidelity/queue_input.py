@@ -13,8 +13,9 @@ filename_queue = tf.train.string_input_producer(["table.csv"], num_epochs=2, shu
 reader = tf.TextLineReader()
 key, value = reader.read(filename_queue)
 number, price, kind = tf.decode_csv(value, record_defaults=[[0], [0.0], [""]])
+# Not before all 60 rows are there: else what is drawn depends on how far the thread has come.
 numbers, prices, kinds = tf.train.shuffle_batch(
-    [number, price, kind], batch_size=6, capacity=40, min_after_dequeue=12, num_threads=1)
+    [number, price, kind], batch_size=6, capacity=80, min_after_dequeue=54, num_threads=1)
 mean = tf.reduce_mean(prices)
 
 table = np.arange(10, dtype=np.int32)

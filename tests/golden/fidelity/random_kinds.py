@@ -42,7 +42,7 @@ with tf.Session() as sess:
     for name, tensor in kinds:
         print(name, sess.run(tensor).tolist(), sess.run(tensor).tolist())
     sess.run(tf.global_variables_initializer())
-    for one, variable in zip(initializers, made):
-        print(type(one).__name__.lstrip("_"), sess.run(variable).ravel())
+    for variable in made:
+        print(variable.name, sess.run(variable).ravel())
 with tf.Session() as sess:
     print("a new session:", sess.run(kinds[0][1]), sess.run(kinds[5][1]))
