@@ -22,37 +22,59 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "kernels.json.gz")
 THREADS = 2
+TOGETHER = 40  # cases in a graph
 WORST, OTHERS = 3, 2  # values that are kept of a result
 
 
-def compute(key, threads=THREADS):
-    """The results of a case by name, "0" and on, and its gradients, "d0" and on, as arrays of numbers."""
+def compute(keys, threads=THREADS):
+    """The results of cases, by :func:`saved_name`, as arrays of numbers.
+
+    Those of a case are named "0" and on, and its gradients "d0" and on. The cases are parts of one graph, which takes less
+    time than a graph for each.
+    """
     import tensorflow as tf
     from kernel_cases import CASES, values
 
-    one = CASES[key]
+    tensors, feeds, trains = {}, {}, []
     with tf.Graph().as_default():
-        places = [
-            tf.placeholder(array.dtype if array.dtype != object else tf.string, array.shape) for array in one.inputs
-        ]
-        found = one.function(*places)
-        found = list(found) if isinstance(found, (list, tuple)) else [found]
-        train = found.pop() if one.steps else None
-        names = [str(number) for number in range(len(found))]
-        fractions = [place for place in places if place.dtype.is_floating]
-        if one.gradient and fractions and found[0].dtype.is_floating:
-            weights = tf.constant(values(found[0].shape.as_list(), dtype=found[0].dtype.as_numpy_dtype, salt=9))
-            gradients = [one for one in tf.gradients(found[0], fractions, weights) if one is not None]
-            names += ["d%d" % number for number in range(len(gradients))]
-            found += gradients
-        found = [tf.convert_to_tensor(one) for one in found]
+        for number, key in enumerate(keys):
+            one = CASES[key]
+            with tf.variable_scope("case%d" % number):
+                places = [
+                    tf.placeholder(array.dtype if array.dtype != object else tf.string, array.shape)
+                    for array in one.inputs
+                ]
+                found = one.function(*places)
+                found = list(found) if isinstance(found, (list, tuple)) else [found]
+                if one.steps:
+                    trains.append((found.pop(), one.steps))
+                fractions = [place for place in places if place.dtype.is_floating]
+                gradients = []
+                if one.gradient and fractions and found[0].dtype.is_floating:
+                    weights = values(found[0].shape.as_list(), dtype=found[0].dtype.as_numpy_dtype, salt=9)
+                    gradients = tf.gradients(found[0], fractions, tf.constant(weights))
+                for name, tensor in enumerate(found):
+                    tensors[saved_name(key, "%d" % name)] = tf.convert_to_tensor(tensor)
+                for name, tensor in enumerate(one for one in gradients if one is not None):
+                    tensors[saved_name(key, "d%d" % name)] = tf.convert_to_tensor(tensor)
+            feeds.update(zip(places, one.inputs))
         config = tf.ConfigProto(intra_op_parallelism_threads=threads)
-        feeds = dict(zip(places, one.inputs))
         with tf.Session(config=config) as session:
             session.run(tf.global_variables_initializer(), feeds)
-            for _ in range(one.steps):
-                session.run(train, feeds)
-            return dict(zip(names, map(as_numbers, session.run(found, feeds))))
+            for train, steps in trains:
+                for _ in range(steps):
+                    session.run(train, feeds)
+            return {name: as_numbers(array) for name, array in session.run(tensors, feeds).items()}
+
+
+def compute_all(threads=THREADS):
+    """The results of all cases."""
+    from kernel_cases import CASES
+
+    keys, results = list(CASES), {}
+    for start in range(0, len(keys), TOGETHER):
+        results.update(compute(keys[start : start + TOGETHER], threads))
+    return results
 
 
 def processor():
@@ -144,13 +166,7 @@ def saved_name(key, name):
 
 
 def write_results(path, threads=THREADS):
-    from kernel_cases import CASES
-
-    results = {}
-    for key in CASES:
-        for name, array in compute(key, int(threads)).items():
-            results[saved_name(key, name)] = array
-    np.savez(path, **results)
+    np.savez(path, **compute_all(int(threads)))
 
 
 def write_golden(old_path, new_path, fast_path):
