@@ -347,7 +347,7 @@ class LocalLists:
         for name in structure.order:
             if (kind := structure.nodes[name].op) in ("StackPushV2", "StackPopV2"):
                 uses[self._maker(name)][kind].append(name)
-        alike: dict[Any, list[tuple[str, str, ListId]]] = defaultdict(list)
+        alike: dict[Any, list[tuple[str, str, str]]] = defaultdict(list)
         for stack, by_kind in uses.items():
             pushes, pops = by_kind["StackPushV2"], by_kind["StackPopV2"]
             if len(pushes) == len(pops) == 1 and self._kinds[stack].dtype != tf.variant:
@@ -356,12 +356,12 @@ class LocalLists:
                 conditions = [structure.nodes[each].op for _, some in places[1:] for (each, _), _ in some]
                 if all(frame for frame, _ in places[1:]) and set(conditions) <= {"LoopCond"}:
                     alike[self._kinds[stack].dtype, places].append((pushes[0], pops[0], stack))
-        shared = {}
+        shared: dict[ListId, ListId] = {}
         for group in alike.values():
             group.sort()  # by what pushes: the order in which they are pushed
-            pushes, pops, stacks = zip(*group, strict=True)
-            self._together |= dict.fromkeys(pushes, pushes) | dict.fromkeys(pops, pops)
-            shared |= dict.fromkeys(stacks, stacks[0])
+            push, pop, made = zip(*group, strict=True)
+            self._together |= dict.fromkeys(push, push) | dict.fromkeys(pop, pop)
+            shared |= dict.fromkeys(made, made[0])
         return shared
 
     # -- inside ----------------------------------------------------------------------------------------------------
