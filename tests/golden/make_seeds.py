@@ -1,9 +1,10 @@
 """Records which seeds operations get in genuine TensorFlow 1.15.5: ``python make_seeds.py [OPERATIONS]``.
 
-Writes seeds.json.gz beside this file: for each call of seed_calls.py, made in a graph with a seed, the type and the
-second seed of each operation that draws, the last one after all others; what DRAWS draw; and what a whole program
-prints. To be run with the Python of an environment that has TensorFlow 1.15. With the path of a file, writes the names
-of all operations there instead, from either TensorFlow.
+Writes seeds.json.gz beside this file: for each call of seed_calls*.py, made in a graph with a seed, the type and the
+second seed of each operation that draws, the last one after all others; the same of the graphs that GRAPHS make, and
+of graphs of random calls; what DRAWS draw; and what a whole program prints. To be run with the Python of an
+environment that has TensorFlow 1.15. With the path of a file, writes the names of all operations there instead, from
+either TensorFlow.
 """
 
 import gzip
@@ -11,8 +12,13 @@ import json
 import os
 import sys
 
+import numpy as np
+import seed_calls_data  # noqa: F401, it adds to CALLS, as the next ones
+import seed_calls_ops  # noqa: F401
+import seed_calls_training  # noqa: F401
+import seed_fuzz
 import tensorflow as tf
-from seed_calls import CALLS, DRAWS, draws, program
+from seed_calls import CALLS, DRAWS, GRAPHS, draws, program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -31,6 +37,7 @@ def graph_of(function):
     graph = tf.Graph()
     with graph.as_default():
         tf.set_random_seed(7)
+        np.random.seed(1)  # Keras draws some seeds with it
         function()
         tf.random_normal([1])
     return graph
@@ -45,7 +52,14 @@ def main(path=None):
         with open(path, "w") as file:
             json.dump(found, file)
         return
-    found = {"calls": found, "draws": {name: draws(name) for name in DRAWS}, "program": program()}
+    graphs = {name: [drawn(graph) for graph in function()] for name, function in sorted(GRAPHS.items())}
+    found = {
+        "calls": found,
+        "graphs": graphs,
+        "fuzz": seed_fuzz.record(0, 150),
+        "draws": {name: draws(name) for name in DRAWS},
+        "program": program(),
+    }
     with gzip.GzipFile(os.path.join(HERE, "seeds.json.gz"), "wb", 9, mtime=0) as file:
         file.write(json.dumps(found, sort_keys=True).encode())
 

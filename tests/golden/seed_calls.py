@@ -8,6 +8,7 @@ import random
 import tensorflow as tf
 
 CALLS = {}
+GRAPHS = {}  # functions that make graphs of their own, and give them
 
 
 def call(function):
@@ -17,6 +18,10 @@ def call(function):
 
 def calls(**functions):
     CALLS.update(functions)
+
+
+def graphs(**functions):
+    GRAPHS.update(functions)
 
 
 def x(*shape):

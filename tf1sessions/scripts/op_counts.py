@@ -50,16 +50,29 @@ FUNCTIONS |= {
     _OPS + "array_ops:matrix_diag": _by(0, -4),
     "tensorflow.python.data.ops.dataset_ops:DatasetV1._make_initializable_iterator": _by(0, 3),
     _OPS + "clip_ops:clip_by_global_norm": _by(0, 1),
-    _OPS + "image_ops_impl:resize_image_with_crop_or_pad": _by(0, -12),
+    _OPS + "array_ops:matrix_diag_part": _by(0, -2),
+    _OPS + "array_ops:matrix_set_diag": _by(0, -1),
+    _OPS + "histogram_ops:histogram_fixed_width_bins": _by(0, -6),
+    _OPS + "math_ops:_unsorted_segment_N": _by(0, -13),
     "tensorflow.python.training.ftrl:FtrlOptimizer._prepare": _by(0, -9),
     _OPS + "image_ops_impl:per_image_standardization": _by(0, 1),
     _OPS + "math_ops:linspace_nd": _by(0, -70),
     "tensorflow:nn.swish": _by(0, -2),
-    _OPS + "parsing_ops:parse_example": _by(0, -1),
+    _OPS + "parsing_ops:parse_single_example": _by(0, -4),
     _OPS + "random_ops:random_gamma": _by(-2, 0),
-    _KERAS + "core.embedding:Embedding.call": _by(0, 1),
+    "tensorflow.python.training.saver:BaseSaverBuilder._AddShardedSaveOpsForV2": _by(0, -3),
+    "tensorflow.python.training.sync_replicas_optimizer:SyncReplicasOptimizer.apply_gradients": _by(0, 1),
+    "tf_keras.src.metrics:categorical_accuracy": _by(0, -1),
+    "tf_keras.src.regularizers:L1.__call__": _by(0, 2),
     "tf_keras.src.regularizers:L2.__call__": _by(0, 4),
 }
+# They choose the kind of generator in the graph today.
+_of(
+    *(
+        f"{_OPS}stateless_random_ops:stateless_{kind}"
+        for kind in ("random_normal", "random_uniform", "truncated_normal")
+    )
+)(_by(0, -2))
 
 
 # -- drawing ----------------------------------------------------------------------------------------------------------
@@ -93,6 +106,42 @@ def _split(value: Any, num_or_size_splits: Any, *_: Any, **__: Any) -> tuple[int
     return 0, int(isinstance(num_or_size_splits, int))
 
 
+@_of(_OPS + "tensor_getitem_override:_slice_helper", "tensorflow.python.framework.tensor:Tensor.__getitem__")
+def _slice(tensor: Any, slice_spec: Any, var: Any = None) -> tuple[int, int]:
+    """Beside a tensor today the bounds that are left out are constants of its type."""
+    specs = slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec]
+    if not any(_is_tensor(bound) for one in specs for bound in _bounds(one)):
+        return 0, 0
+    then: list[list[str]] = [[], [], []]  # of each bound: the type of a tensor, or none
+    now: list[list[str]] = [[], [], []]
+    constants = 0
+    for one in specs:
+        types = [bound.dtype.name for bound in _bounds(one) if _is_tensor(bound)]
+        kept = "int64" if "int64" in types else types[0] if types else ""
+        if not isinstance(one, slice):
+            bounds, kept = (one, one, None), kept if kept in ("int16", "int64") else ""
+        else:
+            bounds = (one.start, one.stop, one.step)
+        for place, bound in enumerate(bounds):
+            given = bound.dtype.name if _is_tensor(bound) else ""
+            then[place].append(given)
+            now[place].append(given or (kept if bound is None else ""))
+            constants += bool(bound is None and kept)
+    return 0, sum(map(_stacked, then)) + _casts(then) - sum(map(_stacked, now)) - _casts(now) - constants
+
+
+def _bounds(one: Any) -> tuple[Any, ...]:
+    return (one.start, one.stop, one.step) if isinstance(one, slice) else (one,)
+
+
+def _stacked(types: list[str]) -> int:
+    return 1 + types.count("") if any(types) else 1
+
+
+def _casts(lists: list[list[str]]) -> int:
+    return sum("int64" not in types for types in lists) if any("int64" in types for types in lists) else 0
+
+
 @_of(_OPS + "array_ops:transpose")
 def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
     return 0, int(perm is None and _is_tensor(a) and a.shape.rank is None)
@@ -110,7 +159,13 @@ def _tensordot(a: Any, b: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]
         left, right = ([side] if isinstance(side, int) else list(side) for side in axes)
     else:
         return 0, 0
-    return 0, _kept_by_tensordot(a, left, False) + _kept_by_tensordot(b, right, True)
+    is_matrix = _free_axes(a, left) == _free_axes(b, right) == 1  # which need not be reshaped
+    return 0, _kept_by_tensordot(a, left, False) + _kept_by_tensordot(b, right, True) + 2 * is_matrix
+
+
+def _free_axes(value: Any, axes: list[int]) -> int:
+    shape = value.shape if _is_tensor(value) else None
+    return len(shape) - len(axes) if shape is not None and shape.is_fully_defined() else 0
 
 
 def _kept_by_tensordot(value: Any, axes: list[int], flipped: bool) -> int:
@@ -134,9 +189,119 @@ def _tensor_array_size(self: Any, name: Any = None) -> tuple[int, int]:
     return 0, int(not self._dynamic_size and self._size is not None and _is_tensor(self._size))
 
 
-@_of(_OPS + "confusion_matrix:confusion_matrix_v1")
-def _confusion_matrix(*_: Any, **__: Any) -> tuple[int, int]:
-    return 0, 2
+@_of(_OPS + "confusion_matrix:confusion_matrix")
+def _confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    """It added to zeros."""
+    return 0, 2 if isinstance(num_classes, int) else 3
+
+
+@_of(_OPS + "array_ops:one_hot")
+def _one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, *_: Any, **__: Any
+) -> tuple[int, int]:
+    """It made a tensor of a value to learn its type, and another one to use it."""
+    return 0, sum(value is not None and not _is_tensor(value) for value in (on_value, off_value))
+
+
+@_of(_OPS + "array_ops:repeat")
+def _repeat(input: Any, repeats: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, -8 if isinstance(repeats, int) and axis is not None else 0
+
+
+@_of(_OPS + "math_ops:saturate_cast")
+def _saturate_cast(value: Any, dtype: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Each limit was an operation of its own, and is one of two of the same one."""
+    kind, given = _dtype(dtype), _dtype(value.dtype) if hasattr(value, "dtype") else None
+    if given is None or given.is_complex or kind.is_complex:
+        return 0, 0
+    limits = int(given.min < kind.min) + int(given.max > kind.max)
+    return 0, 2 * limits - 3
+
+
+@_of(_OPS + "math_grad:_GatherDropNegatives")
+def _gather_drop_negatives(
+    params: Any, ids: Any, zero_clipped_indices: Any = None, is_positive: Any = None
+) -> tuple[int, int]:
+    """It added one axis after the other."""
+    if is_positive is not None or params.shape.rank is None or ids.shape.rank is None:
+        return 0, 0
+    return 0, 2 * (params.shape.rank - 1) - 12
+
+
+# -- images -----------------------------------------------------------------------------------------------------------
+
+
+@_of(_OPS + "image_ops_impl:_AssertAtLeast3DImage")
+def _assert_image(image: Any) -> tuple[int, int]:
+    """It asserted that batches are not empty, too; today only the last three axes are looked at."""
+    shape = image.shape
+    if shape.rank is None or not shape[-3:].is_fully_defined():
+        return 0, -4
+    return 0, 0 if shape.is_fully_defined() else 22
+
+
+@_of(_OPS + "image_ops_impl:_CheckAtLeast3DImage")
+def _check_image(image: Any, require_static: Any = True) -> tuple[int, int]:
+    """The same, for those that call this by themselves."""
+    return (0, 0) if _module("sys")._getframe(2).f_code.co_name == "_AssertAtLeast3DImage" else _assert_image(image)
+
+
+@_of(_OPS + "image_ops_impl:crop_to_bounding_box")
+def _crop_to_bounding_box(
+    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+) -> tuple[int, int]:
+    """The sizes that stay are looked up today."""
+    return 0, -8 if _is_tensor(target_height) or _is_tensor(target_width) else -12
+
+
+@_of(_OPS + "image_ops_impl:_resize_images_common")
+def _resize_images(
+    images: Any, resizer_fn: Any, size: Any, preserve_aspect_ratio: Any, *_: Any, **__: Any
+) -> tuple[int, int]:
+    """A size that is known was not taken apart in the graph."""
+    return 0, -6 if preserve_aspect_ratio and not _is_tensor(size) else 0
+
+
+@_of(_OPS + "image_ops_impl:adjust_jpeg_quality")
+def _adjust_jpeg_quality(image: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It did not limit what it converted."""
+    return 0, -4 if _is_tensor(image) and image.dtype.is_floating else 0
+
+
+@_of(_OPS + "image_ops_impl:decode_image")
+def _decode_image(contents: Any, channels: Any = None, *dtype: Any, **more: Any) -> tuple[int, int]:
+    """It chose between formats in the graph."""
+    return 0, 0 if dtype or more.keys() - {"name"} else 75
+
+
+@_of(_OPS + "parsing_ops:parse_example")
+def _parse_example(serialized: Any, features: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Each key was a constant of its own; today there is one for each kind of features."""
+    keys = set()
+    for key, feature in features.items():
+        if hasattr(feature, "index_key"):
+            indices = feature.index_key if isinstance(feature.index_key, (list, tuple)) else [feature.index_key]
+            keys |= {feature.value_key, *indices}
+        else:
+            keys.add(key)
+    return 0, len(keys) - 3
+
+
+# -- lookups ----------------------------------------------------------------------------------------------------------
+
+
+@_of(_OPS + "embedding_ops:_embedding_lookup_and_transform")
+def _embedding_lookup(params: Any, ids: Any, *_: Any, **more: Any) -> tuple[int, int]:
+    """It named what it read of a resource once more."""
+    params = params[0] if isinstance(params, (list, tuple)) and len(params) == 1 else params
+    is_resource = getattr(params, "handle", None) is not None
+    return 0, int(is_resource and more.get("transform_fn") is None and more.get("max_norm") is None)
+
+
+@_of(_OPS + "embedding_ops:embedding_lookup_sparse_impl")
+def _sparse_lookup(params: Any, segment_ids: Any, sp_weights: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It looked each row up once, and then those that are to be added up."""
+    return 0, 5 if sp_weights is None and len(params) == 1 else 0
 
 
 @_of(_OPS + "array_ops:zeros", _OPS + "array_ops:ones")
@@ -160,8 +325,17 @@ def _ftrl_slots(self: Any, var_list: Any) -> tuple[int, int]:
 
 
 @_of("tensorflow:train.polynomial_decay")
-def _polynomial_decay(learning_rate: Any, global_step: Any, decay_steps: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    return 0, int(not _is_tensor(decay_steps))
+def _polynomial_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    end: Any = None,
+    power: Any = None,
+    cycle: Any = False,
+    *_: Any,
+    **__: Any,
+) -> tuple[int, int]:
+    return 0, int(not _is_tensor(decay_steps)) + (4 if cycle else 0)
 
 
 # -- layers -----------------------------------------------------------------------------------------------------------
@@ -177,19 +351,48 @@ def _transposed_convolution(self: Any, inputs: Any) -> tuple[int, int]:
     """The size of its output was always computed in the graph."""
     rows, columns = (2, 3) if self.data_format == "channels_first" else (1, 2)
     shape = inputs.shape.as_list()
-    return 0, 14 if shape[rows] is not None and shape[columns] is not None else 0
+    if shape[rows] is None or shape[columns] is None:
+        return 0, 0
+    if self.output_padding is not None:
+        return 0, 26
+    return 0, 10 if self.padding == "same" else 14
 
 
 @_of(_KERAS + "normalization.batch_normalization:BatchNormalizationBase._fused_batch_norm")
 def _fused_batch_norm(self: Any, inputs: Any, mask: Any, training: Any) -> tuple[int, int]:
     known = _module("tf_keras.src.utils.control_flow_util").constant_value(training)
-    return 0, 0 if known is None else 2 if known else 1
+    read = 2 * (known is not False and hasattr(self.moving_mean, "handle"))  # what training has no use for
+    return 0, (0 if known is None else 2 if known else 1) - read
 
 
 @_of(_KERAS + "reshaping.flatten:Flatten.call")
 def _flatten(self: Any, inputs: Any) -> tuple[int, int]:
     shape = inputs.shape.as_list() if inputs.shape.rank else [1]
     return 0, 6 if shape[0] is None and None not in shape[1:] and len(shape) > 1 else 0
+
+
+@_of("tf_keras.src.backend:resize_images")
+def _keras_resize_images(x: Any, height: Any, width: Any, data_format: str, *_: Any, **__: Any) -> tuple[int, int]:
+    """The size was always looked up in the graph."""
+    sizes = x.shape[2:4] if data_format == "channels_first" else x.shape[1:3]
+    return 0, 4 if sizes.is_fully_defined() else 0
+
+
+@_of(_KERAS + "rnn.time_distributed:TimeDistributed.call")
+def _time_distributed(self: Any, inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, -2 if _is_tensor(inputs) and inputs.shape.as_list()[0] is None else 0
+
+
+@_of("tf_keras.src.utils.losses_utils:compute_weighted_loss")
+def _keras_weighted_loss(losses: Any, sample_weight: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    """It multiplied by ones."""
+    return 0, 9 if sample_weight is None else 0
+
+
+@_of("tf_keras.src.optimizers.legacy.optimizer_v2:OptimizerV2.apply_gradients")
+def _keras_apply_gradients(self: Any, grads_and_vars: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Gradients of several devices are gathered today, where there is only one, too."""
+    return 0, -1 - len(grads_and_vars) if isinstance(grads_and_vars, (list, tuple)) else 0
 
 
 # -- contrib ----------------------------------------------------------------------------------------------------------
@@ -207,7 +410,7 @@ def _of_contrib(place: str) -> Callable[[Differs], Differs]:
 
 CONTRIB |= {
     _CONTRIB + "crf:crf_log_likelihood": _by(0, 36),
-    _CONTRIB + "layers.layers:one_hot_encoding": _by(0, 2),
+    _CONTRIB + "opt.weight_decay_optimizers:DecoupledWeightDecayExtension._decay_weights_op": _by(0, 1),
     _CONTRIB + "seq2seq.loss:sequence_loss": _by(0, -6),
 }
 
@@ -238,6 +441,13 @@ def _contrib_transposed(
 @_of_contrib("layers.layers:flatten")
 def _contrib_flatten(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
     return _flatten(None, inputs) if _is_tensor(inputs) else (0, 0)
+
+
+@_of_contrib("layers.normalization:group_norm")
+def _contrib_group_norm(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """What was known of the shape it wrote down."""
+    batch, *others = inputs.shape.as_list()
+    return 0, 3 if batch is None and None not in others else 0
 
 
 @_of_contrib("layers.normalization:batch_norm")
@@ -274,15 +484,26 @@ def _gradient_of(*operations: str) -> Callable[[Differs], Differs]:
 
 
 GRADIENTS |= {
-    "GatherV2": _by(0, 1),
+    "BroadcastTo": _by(0, -1),
+    "MatrixDiagPartV3": _by(0, 1),
+    "MatrixDiagV3": _by(0, 1),
+    "MatrixSetDiagV3": _by(0, 2),
     "SparseSoftmaxCrossEntropyWithLogits": _by(0, 1),
 }
+
+
+@_gradient_of("LeakyReluGrad", "Relu6Grad", "ReluGrad", "Sign")
+def _zero_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """It filled zeros into a shape that it had looked up."""
+    return 0, 2
 
 
 @_gradient_of("Add", "AddV2", "Sub", "Mul", "Pow", "SquaredDifference")
 def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """Where both shapes are known, what was broadcast was looked up in the graph, once for each pair of shapes."""
     x, y = op.inputs
+    if y.op.type == "Sub" and y.op.inputs[0] is y.op.inputs[1]:  # clip_by_global_norm lets see what is not finite
+        return 0, 1
     if op.type != "Pow" and _is_tensor(grad) and x.shape == y.shape == grad.shape and x.shape.is_fully_defined():
         return 0, 0
     sides = _broadcast_sides(x, y)
@@ -290,20 +511,51 @@ def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
         return 0, 0
     if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
         return 0, 5 - 3 * sides + (12 if _is_in_loop(op) else 0)  # a loop keeps its shapes on stacks
-    return 0, (1 if _is_new(op.graph, "broadcasts", tuple(x.shape.as_list()), tuple(y.shape.as_list())) else -2) + sides
+    is_new = _is_new(op.graph, "broadcasts", tuple(x.shape.as_list()), tuple(y.shape.as_list()))
+    return 0, (1 if is_new else -2) + sides - _only_ranks_differ(x, y)
 
 
-@_gradient_of("RealDiv", "Div", "DivNoNan", "FloorDiv")
+@_gradient_of("RealDiv", "Div", "DivNoNan", "FloorMod")
 def _division_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """Both sides were summed and reshaped, whether they had been broadcast or not."""
     sides = _broadcast_sides(*op.inputs)
-    return 0, 0 if sides is None else 5 - 3 * sides
+    return 0, 0 if sides is None else 5 - 3 * sides + _kept_by_loop(op)
+
+
+@_gradient_of("Conv3D")
+def _convolution_3d_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """Each shape was looked up by itself."""
+    return 0, int(not all(tensor.shape.is_fully_defined() for tensor in op.inputs))
+
+
+@_gradient_of("GatherV2")
+def _gather_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """It cast the shape, whose type may be chosen today, and knew less of other axes than the first."""
+    axis = _constant(op.inputs[2])
+    cast = int(_minor_release() >= 19)  # TensorFlow 2.16 to 2.18 cast it, too
+    if axis is None or axis == 0:
+        return 0, cast
+    return 0, cast - (8 if op.get_attr("batch_dims") == 0 else 18)
+
+
+@_gradient_of("Atan2")
+def _angle_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """It did not look for what had been broadcast."""
+    x, y = op.inputs
+    return 0, -2 if x.shape.is_fully_defined() and y.shape.is_fully_defined() else -7
+
+
+@_gradient_of("SelectV2")
+def _selection_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """It looked for what had been broadcast although nothing had."""
+    sides = [_broadcast_sides(side, op.outputs[0]) for side in op.inputs[1:]]
+    return 0, 5 - 3 * sum(side is None or side > 0 for side in sides)
 
 
 @_gradient_of("Maximum", "Minimum")
 def _extreme_gradient(op: Any, grad: Any) -> tuple[int, int]:
     sides = _broadcast_sides(*op.inputs)
-    return 0, 2 if sides is None else 7 - 3 * sides
+    return 0, 2 if sides is None else 7 - 3 * sides + _kept_by_loop(op) - _only_ranks_differ(*op.inputs)
 
 
 @_gradient_of("Sum", "Mean")
@@ -380,20 +632,25 @@ def _product_gradient_of_matrices(op: Any, grad: Any) -> tuple[int, int]:
         return 0, 0
     beyond = 0
     for tensor in op.inputs:
-        if not tensor.op.name.startswith(scope):
+        if not tensor.op.name.startswith(scope) or tensor.op.type != "Reshape":
             missing = 4
         else:
             inner = tensor.op.inputs[0].op
             missing = 0 if inner.type == "Transpose" and inner.name.startswith(scope) else 2
         if missing and _is_sought(tensor):
             beyond += missing
+    if not any(user.type == "Reshape" and f"{user.name}/" == scope for user in op.outputs[0].consumers()):
+        beyond += 2
     return 0, beyond
 
 
 @_gradient_of("BatchMatMulV2")
 def _batches_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked for what had been broadcast although nothing had."""
-    first, second = (tensor.shape[:-2] for tensor in op.inputs)
+    """It looked for what had been broadcast although nothing had, but where both are of one shape."""
+    one, other = (tensor.shape for tensor in op.inputs)
+    if one.is_fully_defined() and other.is_fully_defined() and one == other:
+        return 0, 0
+    first, second = one[:-2], other[:-2]
     return 0, 15 if first.is_fully_defined() and second.is_fully_defined() and first == second else 0
 
 
@@ -417,6 +674,21 @@ def _broadcast_sides(x: Any, y: Any) -> int | None:
     return int(bool(found[0]) or x.shape.rank < y.shape.rank) + int(bool(found[1]) or y.shape.rank < x.shape.rank)
 
 
+def _only_ranks_differ(x: Any, y: Any) -> int:
+    """Today axes of size 1 that one operand lacks are looked for in the other one's gradient, too."""
+    return int(
+        x.shape.is_fully_defined()
+        and y.shape.is_fully_defined()
+        and x.shape.rank != y.shape.rank
+        and x.shape.num_elements() == y.shape.num_elements()
+    )
+
+
+def _kept_by_loop(op: Any) -> int:
+    """A loop keeps shapes that are not known on stacks, for its gradients."""
+    return 6 * sum(not tensor.shape.is_fully_defined() for tensor in op.inputs) if _is_in_loop(op) else 0
+
+
 def _is_in_loop(op: Any) -> bool:
     context = op._get_control_flow_context()
     return context is not None and context.GetWhileContext() is not None
@@ -438,6 +710,10 @@ def _is_new(graph: Any, kind: str, *key: Any) -> bool:
 def _module(name: str) -> Any:
     """A module, imported when it is needed: ``install()`` imports none of them."""
     return importlib.import_module(name)
+
+
+def _minor_release() -> int:
+    return int(_module("importlib.metadata").version("tensorflow").split(".")[1])
 
 
 def _default_graph() -> Any:
