@@ -100,6 +100,33 @@ def compiled():
 
 
 @contextlib.contextmanager
+def in_turns_of_two():
+    """Two requests from one line, as a function of the program's own runs them."""
+    with tf.Graph().as_default(), t1.Session() as session:
+        x = tf.placeholder(tf.float32, [2])
+        requests, feed = (x * 2.0, x * 3.0), np.ones(2, np.float32)
+
+        def run(fetches):
+            return session.run(fetches, {x: feed})
+
+        yield lambda: [run(fetches) for fetches in requests]
+
+
+@contextlib.contextmanager
+def waiting():
+    """A run for each item of a queue, as a server's thread does."""
+    with tiny(t1.Session) as call:
+        line = queue.Queue()
+
+        def run():
+            line.put(None)
+            line.get()
+            return call()
+
+        yield run
+
+
+@contextlib.contextmanager
 def training(size, kind):
     """A step that assigns variables; ``size`` of the matrices decides how long it takes."""
     with tf.Graph().as_default(), kind(config=tf.ConfigProto(intra_op_parallelism_threads=1)) as session:
@@ -115,6 +142,9 @@ def training(size, kind):
 RUNS = {
     "a tiny compiled call": compiled,
     "a tiny run, tf1sessions": lambda: tiny(t1.Session),
+    "a tiny run, GraphSession": lambda: tiny(t1.GraphSession),
+    "two tiny runs from one line": in_turns_of_two,
+    "a tiny run for an item of a queue": waiting,
     "a tiny run, TensorFlow": lambda: tiny(tf.Session),
     "a training step, tf1sessions": lambda: training(64, t1.Session),
     "a training step, TensorFlow": lambda: training(64, tf.Session),
@@ -210,8 +240,12 @@ def main():
     print(f"\n{'Running, a call':32}{head}")
     for name, make in RUNS.items():
         with make() as call:
-            before = functools.partial(repeat, call, 5)  # what is done for each request once is not counted
-            row(name, in_turns(functools.partial(repeat, call, 10), 40 * rounds, before), 10)
+            # A millisecond at a time, which a busy machine may leave alone; what is done for each request once, and
+            # what Python learns of a function that was put in place, is not counted.
+            call()
+            count = max(2, int(1e-3 / min(took(call) for _ in range(10))))
+            before = functools.partial(repeat, call, 5 * count)
+            row(name, in_turns(functools.partial(repeat, call, count), 40 * rounds, before), count)
     print(f"\n{'Python alone':32}{head}")
     for name, (function, count) in PRIMITIVES.items():
         row(f"a {name}", in_turns(function, 3 * rounds), count)
