@@ -61,6 +61,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 IMPORTS_TENSORFLOW = {
     "tf1sessions.porting.recorder",  # on the machine where there is nothing but TensorFlow 1
     "tf1sessions.runtime",
+    "tf1sessions.scripts.compositions",
     "tf1sessions.scripts.frames",
     "tf1sessions.scripts.legacy_tests",
     "tf1sessions.scripts.limits",

@@ -29,8 +29,8 @@ WORST, OTHERS = 3, 2  # values that are kept of a result
 def compute(keys, threads=THREADS):
     """The results of cases, by :func:`saved_name`, as arrays of numbers.
 
-    Those of a case are named "0" and on, and its gradients "d0" and on. The cases are parts of one graph, which takes less
-    time than a graph for each.
+    Those of a case are named "0" and on, and its gradients "d0" and on. The cases are parts of one graph, which takes
+    less time than a graph for each.
     """
     import tensorflow as tf
     from kernel_cases import CASES, values

@@ -74,14 +74,16 @@ def check_all_cases_are_in_the_golden() -> None:
 def check_equal_are_those_of_the_golden() -> None:
     if SAME_PROCESSOR:
         equal = {name for name in RESULTS if is_equal(name)}
-        assert equal ^ {name for name, one in RESULTS.items() if one["difference"] is None} == set()
+        wanted = {name for name, one in RESULTS.items() if one["difference"] is None}
+        assert equal == wanted, {"no longer equal": wanted - equal, "equal now": equal - wanted}
 
 
 def check_none_differs_by_more_than_the_golden_has() -> None:
     further = {name: (distance(name), allowed(name)) for name in RESULTS if not distance(name) <= allowed(name)}
-    assert further == {}
+    assert not further, further
 
 
 def check_data_sets_come_in_the_order_of_1_15() -> None:
     wanted = json.loads((FOLDER / "data_orders.json").read_text("utf-8"))
-    assert {name for name in data_orders.CASES if data_orders.order(name) != wanted[name]} == IN_ANOTHER_ORDER
+    differ = {name for name in data_orders.CASES if data_orders.order(name) != wanted[name]}
+    assert differ == IN_ANOTHER_ORDER, differ ^ IN_ANOTHER_ORDER

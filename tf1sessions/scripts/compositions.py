@@ -27,7 +27,7 @@ def apply(face: ModuleType) -> None:
 
 
 def _with_dropout(nn_ops: Any, tf: Any) -> Any:
-    """It multiplied by the mask: what is dropped of negative numbers is -0, and a rate that is fed is rounded otherwise.
+    """It multiplied by the mask: dropped negative numbers are -0, and a rate that is fed is rounded otherwise.
 
     Today's divides by what is kept, and selects.
     """
