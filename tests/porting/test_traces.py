@@ -360,6 +360,46 @@ def test_calls_of_one_side_and_names_of_today(tmp_path: Path) -> None:
     assert any("taken for the same" in note for note in found.notes)
 
 
+def test_of_summaries_the_numbers_are_compared(tmp_path: Path) -> None:
+    """A summary: a message of values, each with a tag and a float."""
+
+    def message(loss: float, tag: bytes = b"loss") -> bytes:
+        value = b"\x0a" + bytes([len(tag)]) + tag + b"\x15" + np.float32(loss).tobytes()
+        return b"\x0a" + bytes([len(value)]) + value
+
+    def side(text: bytes) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+        def change(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+            name = series_of(index, "fetch", "twice:0")
+            arrays[name] = np.frombuffer(text * 2, np.uint8)
+            arrays[name.replace("values", "lengths")][:] = len(text)
+
+        return change
+
+    for other, equal in ((message(0.5 + 1e-6), True), (message(0.6), False), (message(0.5, b"cost"), False)):
+        with (
+            edited(tmp_path / "left.npz", side(message(0.5))) as left,
+            edited(tmp_path / "right.npz", side(other)) as right,
+        ):
+            found = compare(left, right)
+        assert found.equal is equal and not found.same, str(found)
+
+
+def test_how_often_hooks_ask_for_the_step_is_not_compared(tmp_path: Path) -> None:
+    def asked(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+        kind = next(number for number, each in enumerate(index["kinds"]) if each["fetches"] == ["mul:0"])
+        index["kinds"][kind]["fetches"] = ["global_step/add:0"]
+
+    def more(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+        asked(index, arrays)
+        kind = next(n for n, each in enumerate(index["kinds"]) if each["fetches"] == ["global_step/add:0"])
+        arrays["calls.0"] = arrays["calls.0"][arrays["calls.0"][:, 3] != kind]
+
+    for other, note in ((asked, "their own affair"), (more, "only the left side calls run(global_step/add:0)")):
+        with edited(tmp_path / "left.npz", asked) as left, edited(tmp_path / "right.npz", other) as right:
+            found = compare(left, right)
+        assert found.equal and not found.unmatched and any(note in text for text in found.notes), str(found)
+
+
 def test_calls_of_several_threads_are_matched_by_their_values(tmp_path: Path) -> None:
     def change(index: dict[str, Any], arrays: dict[str, Any]) -> None:
         name = series_of(index, "feed", "item:0")

@@ -379,7 +379,7 @@ class _Places(object):
         return self._known[frames]
 
     def of_operation(self, operation):
-        return self.of((frame[0], frame[1]) for frame in operation.traceback or ())
+        return self.of((frame[0], frame[1]) for frame in getattr(operation, "traceback", None) or ())
 
     def here(self):
         """The place of the caller's caller."""

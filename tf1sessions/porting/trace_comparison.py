@@ -291,7 +291,8 @@ class Alignment:
             self._pair(key, ours.pop(key), theirs.pop(other))
         for side, rest in (("left", ours), ("right", theirs)):
             for key, (kind, calls) in rest.items():
-                self.unmatched.append(f"only the {side} side calls {kind}: {_times(len(calls))} in session {key[0]}")
+                text = f"only the {side} side calls {kind}: {_times(len(calls))} in session {key[0]}"
+                (self.notes if _looks_at_the_step(kind) else self.unmatched).append(text)
 
     def _otherwise_named(self, ours: list[Any], theirs: list[Any]) -> Iterator[tuple[Any, Any]]:
         """Pairs kinds that look alike but for their names, in order."""
