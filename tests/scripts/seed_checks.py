@@ -79,31 +79,27 @@ def check_graphs_of_random_calls_draw_as_on_1_15() -> None:
 
 
 def check_a_graph_that_several_threads_build_counts_what_each_makes() -> None:
-    """Whichever makes its operations first: the last seed is the number of all of them."""
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.set_random_seed(7)
+    """Whichever is first: the last seed is the number of all operations."""
 
-    def build() -> None:
+    def build(graph: Any) -> None:
         with graph.as_default():
             tf.random_uniform([2])
             tf.clip_by_global_norm([tf.zeros([2])], 1.0)
 
-    threads = [threading.Thread(target=build) for _ in range(8)]
+    together, alone = tf.Graph(), tf.Graph()
+    for graph in (together, alone):
+        graph.seed = 7
+    threads = [threading.Thread(target=build, args=[together]) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    alone = tf.Graph()
-    with alone.as_default():
-        tf.set_random_seed(7)
-        for _ in threads:
-            build_here = [tf.random_uniform([2]), tf.clip_by_global_norm([tf.zeros([2])], 1.0)]
-            assert build_here
+        build(alone)
     last = []
-    for one in (graph, alone):
-        with one.as_default():
-            last.append(tf.random_normal([1]).op.inputs[0].op.inputs[0].op.get_attr("seed2"))
+    for graph in (together, alone):
+        with graph.as_default():
+            tf.random_normal([1])
+        last.append(make_seeds.drawn(graph)[-1])
     assert last[0] == last[1], last
 
 

@@ -192,7 +192,7 @@ def _tensor_array_size(self: Any, name: Any = None) -> tuple[int, int]:
 @_of(_OPS + "confusion_matrix:confusion_matrix")
 def _confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
     """It added to zeros."""
-    return 0, 2 if isinstance(num_classes, int) else 3
+    return 0, 3 if num_classes is None or _is_tensor(num_classes) else 2
 
 
 @_of(_OPS + "array_ops:one_hot")
