@@ -22,6 +22,7 @@ Thread-safety: :func:`apply` is called once, while NumPy is imported; operators 
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import operator
 import os
@@ -40,20 +41,24 @@ from tf1sessions.sessions.watchdog import is_program
 __all__ = ["apply", "by_program", "notice", "old_operands", "put"]
 
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+_TYPED_IN = ("<stdin>", "<ipython-input")
 _OURS = frozenset(__file__.replace("operators", part) for part in ("operators", "functions", "compat"))
 _kinds: dict[str, bool] = {}  # file -> whether it is one of the program's own
 
 
 def by_program() -> bool:
     """Whether a line of the program's own files called the function that asks, between which only ours may be."""
-    frame: Any = sys._getframe(2)
-    path = frame.f_code.co_filename
-    while path in _OURS:
-        frame = frame.f_back
+    try:
+        frame: Any = sys._getframe(2)
         path = frame.f_code.co_filename
+        while path in _OURS:
+            frame = frame.f_back
+            path = frame.f_code.co_filename
+    except (ValueError, AttributeError):  # no line of Python: C code in a thread of its own
+        return False
     known = _kinds.get(path)
     if known is None:
-        generated = path.startswith("<") and path != "<stdin>"  # a dataclass's methods, and the like
+        generated = path.startswith("<") and not path.startswith(_TYPED_IN)  # a dataclass's methods, and the like
         known = _kinds[path] = not generated and is_program(path) and not any(name in path for name in _INSTALLED)
     return known
 
@@ -253,26 +258,27 @@ def _tables() -> Iterator[int]:
                     place = data.find(first, place + 1)
 
 
-def _replace_in_table() -> bool:
-    """Puts our operators into NumPy's table; False where that is not found."""
+def _replace_in_table() -> None:
+    """Puts our operators into NumPy's table, where that is found, until the process ends."""
     if not sys.platform.startswith("linux") or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return False
+        return
     found = list(_tables())
     if len(found) != 1:
-        return False
+        return
     ufuncs = {id(getattr(np, name)): getattr(np, name) for name in _OPERATORS}
     for number in range(_LONGEST):
         entry = ctypes.c_size_t.from_address(found[0] + number * ctypes.sizeof(ctypes.c_size_t))
         if not entry.value:
             break
         if entry.value in ufuncs:
-            operator = _Operator(ufuncs[entry.value])
-            _KEPT.append(operator)
-            entry.value = id(operator)
-    return True
+            ours = _Operator(ufuncs[entry.value])
+            atexit.register(_restore, entry, entry.value, ours)  # what is computed later finds our module taken apart
+            entry.value = id(ours)
 
 
-_KEPT: list[_Operator] = []  # what the table refers to
+def _restore(entry: ctypes.c_size_t, ufunc: int, ours: _Operator) -> None:
+    entry.value = ufunc
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(ours))  # another thread may be in it still
 
 
 # -- conversions ------------------------------------------------------------------------------------------------------
