@@ -137,10 +137,11 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
 )
 @click.option(
     "--seeds",
-    type=click.Choice(["tf1", "tf2"]),
+    type=click.Choice(["tf1", "tf2", "report"]),
     callback=_setting,
     help="Whose seeds operations get that draw and have none, in a graph with a seed: tf1, as TensorFlow 1 counted "
-    "operations (the default), or tf2.",
+    "operations (the default), or tf2. report: tf1, and at a job's end, which seeds are exact, and from which call on "
+    "that is not known.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
 @click.option(

@@ -28,6 +28,8 @@ What runs where::
                                                   settings.py      what a job was given, for it and its children
                                                   seeds.py         seeds by the number of operations, as TF1 counted
                                                     op_counts.py     how many TF1's functions make beyond today's
+                                                    seed_report.py   which of them are exact, for --seeds report
+                                                    seed_words.py    ... as text, at the end
                                                   limits.py        threads and memory of a job
                                                   queue_threads.py the Coordinator, and threads that hang in queues
                                                   claims.py        two jobs that write to one folder

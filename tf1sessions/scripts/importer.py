@@ -209,7 +209,8 @@ def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
     Args:
         fast_path: Whether sessions run compiled calls, which give the same results sooner.
         seeds: ``"tf1"`` gives an operation that draws, in a graph with a seed, the seed that it had in TensorFlow 1,
-            as far as the numbers of operations are known; ``"tf2"`` gives it today's.
+            as far as the numbers of operations are known; ``"tf2"`` gives it today's; ``"report"`` is "tf1", and
+            logs at the end of the process which seeds are exact.
 
     Raises:
         ConfigError: ``seeds`` is something else.
@@ -218,7 +219,7 @@ def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
     """
     global _finder
     if seeds not in SEEDS:
-        raise errors.ConfigError(f"seeds is {seeds!r}", where="install()", next_step=f"Use {' or '.join(SEEDS)}.")
+        raise errors.ConfigError(f"seeds is {seeds!r}", where="install()", next_step=f"Use one of {', '.join(SEEDS)}.")
     with _lock:
         if _finder is not None:
             return

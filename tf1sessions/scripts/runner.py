@@ -401,7 +401,7 @@ class Run:
         spec = WorkerSpec(
             name=job.name,
             target=settings.target,
-            payload=self._payload(job),
+            payload=self._payload(index, job),
             env=self._environment(job),
             cwd=job.cwd,
             stdin=stdin,
@@ -413,7 +413,7 @@ class Run:
         )
         active.watcher.start()
 
-    def _payload(self, job: Job) -> dict[str, Any]:
+    def _payload(self, index: int, job: Job) -> dict[str, Any]:
         wanted = job.settings
         threads = wanted.threads
         share = wanted.memory_fraction
@@ -439,6 +439,7 @@ class Run:
                 "fast_path": wanted.fast_path is not False,
                 "queue_grace": QUEUE_GRACE_SECS if wanted.queue_grace is None else wanted.queue_grace,
                 "seeds": wanted.seeds or "tf1",
+                "seed_report": str(self._folder.log_path(index).absolute().with_suffix(".seeds.txt")),
                 "claims_dir": str(self._folder.claims.absolute()),
             },
             **self._settings.more,

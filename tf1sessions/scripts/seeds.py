@@ -5,6 +5,7 @@ made before it. Today's functions make other numbers of operations than 1.15.5's
 
     op_counts.py   what the functions differ by ──▶ apply() puts a count around each
     graph          its number of operations + what TensorFlow 1 would have made beyond that ──▶ get_seed()
+    all of these   ──▶ seed_report.py, with ``"report"`` alone
 
 Nothing is made that was not made before: only seeds change. Counts belong to a graph; threads may build several. The
 warm server applies it and leaves it off; :func:`choose` is each job's.
@@ -22,11 +23,12 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from . import op_counts
+from . import op_counts, seed_report, seed_words
 
 __all__ = ["apply", "apply_to_contrib", "are_counted", "choose"]
 
 _is_on = False
+_report: seed_report.SeedReport | None = None
 _is_applied = False
 _applied: set[str] = set()  # of our contrib
 _applying = threading.RLock()  # protects that
@@ -35,10 +37,37 @@ _BEYOND = "_tf1sessions_operations_beyond"
 _PACKAGES = ("tensorflow", "tf_keras", "tf1sessions.contrib")
 
 
-def choose(seeds: str) -> None:
-    """Turns the counting on (``"tf1"``) or off (``"tf2"``), for operations that are made from now on."""
+def choose(seeds: str, report: str | None = None) -> None:
+    """Turns the counting on (``"tf1"``) or off (``"tf2"``), for operations that are made from now on.
+
+    Args:
+        seeds: ``"report"`` turns it on, and lets the process tell at its end which seeds are TensorFlow 1's.
+        report: A file for that.
+    """
     global _is_on
-    _is_on = seeds == "tf1"
+    _is_on = seeds != "tf2"
+    watch(seed_words.begin(report) if seeds == "report" else None)
+
+
+def watch(report: seed_report.SeedReport | None) -> None:
+    """Let a report see which operations are made from now on, and which seeds follow from their number."""
+    global _report
+    _report = report
+    if report is not None:
+        ops: Any = importlib.import_module("tensorflow.python.framework.ops")
+        if not hasattr(ops.Graph._create_op_helper, "tells"):
+            ops.Graph._create_op_helper = _telling(ops.Graph._create_op_helper)
+
+
+def _telling(function: Any) -> Any:
+    @functools.wraps(function)
+    def create_op_helper(self: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
+        if _report is not None:
+            _report.made(self, op.type)
+        return function(self, op, *args, **kwargs)
+
+    create_op_helper.tells = True  # type: ignore[attr-defined]
+    return create_op_helper
 
 
 def are_counted() -> bool:
@@ -114,22 +143,29 @@ def _count_for_seeds(ops: Any, context: Any) -> None:
 
     @functools.wraps(original)
     def get_seed(op_seed: Any) -> Any:
-        if _is_on and op_seed is None and not context.executing_eagerly():
+        if _is_on and not context.executing_eagerly():
             graph = ops.get_default_graph()
-            if graph.seed is not None:
+            follows = op_seed is None and graph.seed is not None
+            if follows:
                 op_seed = _count(graph)
+            if _report is not None:
+                _report.drew(graph, op_seed if follows else None)
         return original(op_seed)
 
     random_seed.get_seed = get_seed
 
 
 def _counted(function: Any, differs: Callable[..., tuple[int, int]], default_graph: Callable[[], Any]) -> Any:
+    executing_eagerly = importlib.import_module("tensorflow.python.eager.context").executing_eagerly
+
     @functools.wraps(function)
     def counted(*args: Any, **kwargs: Any) -> Any:
-        graph = default_graph()
-        if not _is_on or graph.seed is None:
+        if not _is_on or executing_eagerly():
             return function(*args, **kwargs)
+        graph = default_graph()  # that has no seed yet, perhaps, but may get one
         before, after = differs(*args, **kwargs)
+        if _report is not None and (before or after):
+            _report.counted(function.__name__, before, after)
         _add(graph, before)
         result = function(*args, **kwargs)
         _add(graph, after)

@@ -36,6 +36,6 @@ def apply(settings: Mapping[str, Any], job: str) -> None:
         if settings.get("fast_path", True):
             importer.install_fast_path()
         queue_threads.apply(settings.get("queue_grace"), face)
-        seeds.choose(settings.get("seeds", "tf1"))
+        seeds.choose(settings.get("seeds", "tf1"), settings.get("seed_report"))
 
     importer.after_import(to_sessions)
