@@ -716,6 +716,25 @@ def test_a_job_that_is_longer_than_thought_delays_none_behind_it(pool_of, monkey
         assert long.result(DEADLINE) is None
 
 
+def test_a_free_worker_takes_the_share_of_a_busy_one(pool_of, monkeypatch, tmp_path):
+    """Two workers, one of which is busy: what waits, all short, goes to the other one in one message."""
+    with pool_of(2) as pool:
+        monkeypatch.setattr(pool, "_short_secs", lambda job: 1e-9)
+        held = [pool.submit(wait_for_path, tmp_path / path) for path in ("go", "end")]
+        for future in held:
+            wait_until_running(future)
+        sent, prepare = [], worker_link.PoolWorker.prepare
+        monkeypatch.setattr(
+            worker_link.PoolWorker, "prepare", lambda worker, count: (sent.append(count), prepare(worker, count))
+        )
+        short = [pool.submit(abs, -number) for number in range(20)]
+        (tmp_path / "go").touch()
+        assert [future.result(DEADLINE) for future in short] == list(range(20))
+        assert [count for count in sent if count > 1] == [20]  # the held ones may be sent only now
+        (tmp_path / "end").touch()
+        assert held[1].result(DEADLINE) is None
+
+
 def test_results_before_a_long_job_are_not_delayed_by_it(together, tmp_path):
     calls = [(abs, -1), (abs, -2), (wait_for_path, tmp_path / "end"), (abs, -3)]
     pool, futures = together(calls, due_secs=0.005)
