@@ -41,7 +41,7 @@ def alpha_dropout(x: Any, keep_prob: Any, noise_shape: Any = None, seed: int | N
     """
     with tf.name_scope(name, "alpha_dropout", [x]):
         x = tf.convert_to_tensor(x, name="x")
-        if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1:
+        if isinstance(keep_prob, numbers.Real) and not 0 < float(keep_prob) <= 1:
             raise UsageError(
                 f"keep_prob is {keep_prob}, which is no probability to keep an element",
                 where="tf.contrib.nn.alpha_dropout",
