@@ -30,7 +30,7 @@ from tf1sessions.models.wiring import listed, node_of, tensor_name
 from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.tolerances import Tolerance
 from tf1sessions.porting.trace_comparison import Held, StepParting, StepTensor, TensorHeld
-from tf1sessions.porting.trace_graphs import Change, Node, TraceGraph, changes, counts_part
+from tf1sessions.porting.trace_graphs import Change, GraphLacking, Node, TraceGraph, changes, counts_part
 from tf1sessions.porting.traces import Place, Series, Trace
 from tf1sessions.porting.verdict import CAUSES, Verdict
 from tf1sessions.runtime import tf
@@ -97,7 +97,7 @@ class _Judging:
             return self._other_feed()
         try:
             return self._by_graph(first)
-        except KeyError:
+        except GraphLacking:
             return self._unknown("the graph was too large to be kept")
 
     def _unknown(self, why: str) -> Verdict:
@@ -114,6 +114,8 @@ class _Judging:
         if self._found.same:
             return Verdict("none", f"everything agrees to the bit: {values:,} values")
         sizes = [(tensor.largest, tensor) for tensor in self._found.tensors if tensor.largest is not None]
+        if not sizes:
+            return Verdict("none", CAUSES["none"], ("of values that were too large to keep, samples are equal",))
         largest, tensor = max(sizes, key=lambda each: each[0].share)
         text = f"the largest error is {largest.share:.1%} of what is allowed: {tensor}, {largest.absolute:.1e}"
         return Verdict("none", CAUSES["none"], (text,))
@@ -381,7 +383,7 @@ class _Kernels:
         if (call, tensor.name) != (first.call, first.tensor.name):
             evidence.append(f"a difference begins at call {call}, within what is allowed: {tensor}")
         evidence += [*self._growth(), *[cause for cause in first.causes if "rounding" in cause][:1]]
-        if is_sudden and not is_fault:
+        if is_sudden and not is_fault and not drawn:
             evidence.append(
                 "it is large for rounding: state that no recording shows may differ (tables, threads, devices)"
             )

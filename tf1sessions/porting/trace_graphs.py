@@ -22,7 +22,7 @@ from tf1sessions.porting import recorder
 from tf1sessions.porting.traces import Kind, Place, Trace
 from tf1sessions.runtime import tf
 
-__all__ = ["Change", "Node", "TraceGraph", "changes", "counts_part"]
+__all__ = ["Change", "GraphLacking", "Node", "TraceGraph", "changes", "counts_part"]
 
 #: Where among its inputs an operation takes its two seeds.
 _SEED_INPUTS = {
@@ -101,17 +101,21 @@ class Node:
         return re.sub(r"V\d+$", "", self.op)
 
 
+class GraphLacking(Exception):
+    """A trace has no such graph."""
+
+
 class TraceGraph:
     """A graph of a trace.
 
     Raises:
-        KeyError: The trace has no such graph, or not its GraphDef.
+        GraphLacking: The trace has no such graph, or not its GraphDef.
     """
 
     def __init__(self, trace: Trace, number: int) -> None:
-        data = trace.graph_def(number)
+        data = trace.graph_def(number) if number in trace.graphs else None
         if data is None:
-            raise KeyError(number)
+            raise GraphLacking(number)
         graph_def = tf.GraphDef.FromString(data)
         self.seed = trace.graphs[number].get("seed")
         self.counts: Mapping[str, int] = trace.graphs[number].get("counts", {})
