@@ -56,7 +56,7 @@ FUNCTIONS |= {
     _OPS + "math_ops:_unsorted_segment_N": _by(0, -13),
     "tensorflow.python.training.ftrl:FtrlOptimizer._prepare": _by(0, -9),
     _OPS + "image_ops_impl:per_image_standardization": _by(0, 1),
-    _OPS + "math_ops:linspace_nd": _by(0, -70),
+    _OPS + "math_ops:linspace_nd": _by(0, -67),
     "tensorflow:nn.swish": _by(0, -2),
     _OPS + "parsing_ops:parse_single_example": _by(0, -4),
     _OPS + "random_ops:random_gamma": _by(-2, 0),
@@ -535,7 +535,7 @@ def _gather_gradient(op: Any, grad: Any) -> tuple[int, int]:
     cast = int(_minor_release() >= 19)  # TensorFlow 2.16 to 2.18 cast it, too
     if axis is None or axis == 0:
         return 0, cast
-    return 0, cast - (8 if op.get_attr("batch_dims") == 0 else 18)
+    return 0, cast - (4 if op.get_attr("batch_dims") == 0 else 14)
 
 
 @_gradient_of("Atan2")
