@@ -255,7 +255,8 @@ def findings(request: pytest.FixtureRequest, run_python: Callable[..., PythonRun
     """What each check of the module's program found; a check that is missing never ended."""
     program = Path(request.module.__file__).with_name(request.module.PROGRAM)
     names = _check_names(request.module)
-    done = run_python(_RUN_CHECKS, str(program.parent), program.stem, *names, check=False, deadline=170)
+    deadline = getattr(request.module, "DEADLINE", 170)
+    done = run_python(_RUN_CHECKS, str(program.parent), program.stem, *names, check=False, deadline=deadline)
     found: dict[str, str | None] = dict(done.results)
     for name in names:
         if name not in found:

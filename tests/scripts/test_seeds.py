@@ -7,10 +7,14 @@ import importlib.metadata
 import pytest
 
 PROGRAM = "seed_checks.py"
-pytestmark = pytest.mark.skipif(
-    not importlib.metadata.version("tensorflow").startswith("2.21."),
-    reason="operations were counted on TensorFlow 2.21",
-)
+DEADLINE = 1100  # it builds some 2,700 graphs
+pytestmark = [
+    pytest.mark.timeout(DEADLINE + 100),
+    pytest.mark.skipif(
+        not importlib.metadata.version("tensorflow").startswith("2.21."),
+        reason="operations were counted on TensorFlow 2.21",
+    ),
+]
 
 
 @pytest.mark.slow
