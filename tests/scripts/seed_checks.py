@@ -7,6 +7,7 @@ import functools
 import gzip
 import json
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,21 @@ def check_it_can_be_turned_off_and_belongs_to_graphs() -> None:
         with tf.Graph().as_default():
             tf.set_random_seed(1)
             assert tf.random_normal([2]).op.inputs[0].op.inputs[0].op.get_attr("seed2") == 3
+
+
+def check_a_graph_that_was_written_keeps_its_count() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        with tf.Graph().as_default() as graph:
+            tf.set_random_seed(1)
+            tf.random_uniform([2])
+            written = tf.train.export_meta_graph(f"{folder}/written.meta")
+            part = tf.train.export_meta_graph(export_scope="random_uniform")
+        assert seeds._count(graph) > len(graph.get_operations())
+        assert part.meta_info_def.any_info.ByteSize() == 0  # whose operations are missing, nobody knows
+        for source in (written, f"{folder}/written.meta"):
+            with tf.Graph().as_default() as again:
+                tf.train.import_meta_graph(source)
+            assert seeds._count(again) == seeds._count(graph)
 
 
 def check_odd_arguments_are_counted_or_left_alone() -> None:

@@ -87,6 +87,7 @@ def apply() -> None:
     for place, argument in op_counts.PROBES.items():
         owner, name = _owner(place)
         setattr(owner, name, _without_probe(getattr(owner, name), argument, ops.get_default_graph))
+    _let_counts_travel(ops.get_default_graph)
     gradients = ops.gradient_registry._registry
     for operation, differs in op_counts.GRADIENTS.items():
         if operation in gradients:
@@ -198,6 +199,43 @@ def _without_probe(function: Any, argument: str, default_graph: Callable[[], Any
         return function(*given.args, **given.kwargs)
 
     return uncounted
+
+
+def _let_counts_travel(default_graph: Callable[[], Any]) -> None:
+    """A MetaGraph that is written here takes along what its graph lacks, for the graph that it is read into."""
+    meta_graph: Any = importlib.import_module("tensorflow.python.framework.meta_graph")
+    struct_pb2: Any = importlib.import_module("google.protobuf.struct_pb2")
+    create, read = meta_graph.create_meta_graph_def, meta_graph.import_scoped_meta_graph_with_return_elements
+    creates, reads = inspect.signature(create), inspect.signature(read)
+
+    @functools.wraps(create)
+    def create_meta_graph_def(*args: Any, **kwargs: Any) -> Any:
+        made = create(*args, **kwargs)
+        given = creates.bind(*args, **kwargs).arguments
+        beyond = getattr(given.get("graph") or default_graph(), _BEYOND, 0)
+        info = made.meta_info_def
+        if _is_on and beyond and not given.get("export_scope") and not info.HasField("any_info"):
+            told = struct_pb2.Struct()
+            told[_BEYOND] = beyond
+            info.any_info.Pack(told)
+        return made
+
+    @functools.wraps(read)
+    def import_meta_graph(*args: Any, **kwargs: Any) -> Any:
+        given = reads.bind(*args, **kwargs)
+        if not _is_on:
+            return read(*args, **kwargs)
+        graph, source = given.arguments.get("graph") or default_graph(), given.arguments["meta_graph_or_file"]
+        if isinstance(source, str):
+            given.arguments["meta_graph_or_file"] = source = meta_graph.read_meta_graph_file(source)
+        result = read(*given.args, **given.kwargs)
+        told = struct_pb2.Struct()
+        if source.meta_info_def.any_info.Unpack(told) and _BEYOND in told:
+            _add(graph, int(told[_BEYOND]))
+        return result
+
+    meta_graph.create_meta_graph_def = create_meta_graph_def
+    meta_graph.import_scoped_meta_graph_with_return_elements = import_meta_graph
 
 
 def _count(graph: Any) -> int:
