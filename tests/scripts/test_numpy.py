@@ -121,6 +121,19 @@ def test_instructions_that_make_the_difference(run_python: Callable[..., Any], o
     assert {name: found[name] for name in PROCESSOR if found[name] != of_1_18[name]} == {}
 
 
+#: Scripts have either rules; names they have in any case.
+CHOSEN = """
+import numpy as np
+from tf1sessions.errors import UsageError
+from tf1sessions.scripts import numpy_compat
+try:
+    numpy_compat.apply()
+    report(kind=str((np.ones(2, np.float32) * np.sqrt(2.0)).dtype), old_name=np.float is float)
+except UsageError as error:
+    report(error=str(error))
+"""
+
+
 # -- what libraries get -----------------------------------------------------------------------------------------------
 
 #: Prints the same from anywhere but a program's own file.
@@ -297,6 +310,16 @@ def test_what_numpy_uses_its_operators_for_itself(whole: dict[str, Any]) -> None
 def test_functions_are_pickled_found_and_shown_as_numpys_own(whole: dict[str, Any]) -> None:
     assert whole["functions"] == [True] * 5
     assert whole["table"] == ["sum", "linspace"]
+
+
+@pytest.mark.skipif(VERSION < "2.0.0", reason="has NumPy 1's rules itself")
+@pytest.mark.parametrize(("rules", "kind"), [(None, "float32"), ("1", "float32"), ("2", "float64"), ("3", "refused")])
+def test_rules_can_be_chosen(run_python: Callable[..., Any], rules: str | None, kind: str) -> None:
+    found = run_python(CHOSEN, env={"TF1SESSIONS_NUMPY": rules}).results
+    if kind == "refused":
+        assert found["error"].startswith("its value is '3' (from the environment variable TF1SESSIONS_NUMPY). Give 1,")
+    else:
+        assert (found["kind"], found["old_name"]) == (kind, True)
 
 
 def test_threads_and_references(whole: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ import contextlib
 import functools
 import importlib
 import math
+import os
 import pickle
 import sys
 import warnings
@@ -22,9 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from tf1sessions.errors import UsageError
+
 from . import numpy_functions, numpy_operators
 
-__all__ = ["apply", "missing_names"]
+__all__ = ["RULES", "apply", "missing_names"]
+
+#: The environment variable by which operators follow the installed NumPy's rules: 2; by default 1.
+RULES = "TF1SESSIONS_NUMPY"
 
 
 def _sometrue(a: Any, axis: Any = None, out: Any = None, **rest: Any) -> Any:
@@ -260,14 +266,26 @@ def apply() -> None:
         for name in ("array", "asarray", "asanyarray"):
             _convert_as_before(name)
         numpy_functions.apply()
-        numpy_operators.apply()
-    if hasattr(np, "_set_promotion_state"):
+        if _rules() == "1":
+            numpy_operators.apply()
+    if hasattr(np, "_set_promotion_state") and _rules() == "1":
         np._set_promotion_state("legacy")
     if int(np.__version__.partition(".")[0]) >= 2:
         np.set_printoptions(legacy="1.25")  # this thread
         with contextlib.suppress(ModuleNotFoundError):  # NumPy 2.0 and 2.1 have one setting for all threads
             options = importlib.import_module("numpy._core.printoptions")
             options.default_format_options_dict["legacy"] = options.format_options.get()["legacy"]
+
+
+def _rules() -> str:
+    rules = os.environ.get(RULES, "1")
+    if rules not in ("1", "2"):
+        raise UsageError(
+            f"its value is {rules!r}",
+            where=f"the environment variable {RULES}",
+            next_step="Give 1, for operators by the rules of NumPy 1 in the program's own files, or 2.",
+        )
+    return rules
 
 
 def _itemset(self: Any, *args: Any) -> None:
