@@ -201,3 +201,35 @@ def check_odd_arguments_are_counted_or_left_alone() -> None:
             tf.TensorArray(tf.float32, two).size(),
         ]
         session.run(made, {anything: array})
+
+
+def check_what_is_composed_computes_the_same() -> None:
+    random = np.random.RandomState(1)
+    shapes = {letter: size for size, letter in enumerate("abijkZ", 2)}
+    cases = [
+        ("ij,jk->ik", None), ("ij,kj->ik", None), ("bij,bjk", None), ("bij,bkj->bik", "b"), ("aij,bjk->abik", "ij"),
+        ("ij,ij->i", "j"), ("i,j->ji", None), ("abij->ba", None), ("ji->ij", "i"), ("ij,jk,kb->ib", "k"),
+        ("bjk,kij->bi", "bk"), ("i,i", "i"), ("aij,kb->ab", None),
+    ]  # fmt: skip
+    for equation, unknown in cases:
+        operands = equation.split("->")[0].split(",")
+        arrays = [random.rand(*(shapes[axis] for axis in axes)) for axes in operands]
+        with tf.Graph().as_default(), tf.Session() as session:
+            given = [
+                tf.placeholder(tf.float64, [None if axis in (unknown or "") else shapes[axis] for axis in axes])
+                for axes in operands
+            ]
+            made = tf.einsum(equation, *given)
+            types = {op.type for op in made.graph.get_operations()}
+            found = session.run(made, dict(zip(given, arrays, strict=True)))
+        assert "Einsum" not in types, (equation, types)
+        np.testing.assert_allclose(found, np.einsum(equation, *arrays), err_msg=equation)
+    with tf.Graph().as_default(), tf.Session() as session:
+        one, other = random.rand(2, 3, 4, 5), random.rand(5, 6)
+        found = session.run(tf.einsum("...ij,jk->...ik", tf.constant(one), tf.constant(other)))
+        np.testing.assert_allclose(found, np.einsum("...ij,jk->...ik", one, other))
+        np.testing.assert_allclose(
+            session.run(tf.einsum("ii", tf.constant(one[0, 0, :3, :3]))), one[0, 0, :3, :3].trace()
+        )
+        softmax = session.run(tf.keras.activations.softmax(tf.constant(one), axis=1))
+        np.testing.assert_allclose(softmax, np.exp(one) / np.exp(one).sum(1, keepdims=True))

@@ -11,6 +11,9 @@ from __future__ import annotations
 import functools
 import importlib
 import numbers
+import operator
+import re
+import string
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +27,9 @@ def apply(face: ModuleType) -> None:
     nn_ops: Any = importlib.import_module("tensorflow.python.ops.nn_ops")
     nn_ops._dropout = _with_dropout(nn_ops, face)
     face.image.per_image_standardization = _with_type(face)
+    face.einsum = face.linalg.einsum = _with_products(face)
+    activations: Any = importlib.import_module("tf_keras.src.activations")
+    activations.softmax = face.keras.activations.softmax = _with_exponentials(activations.softmax, face)
 
 
 def _with_dropout(nn_ops: Any, tf: Any) -> Any:
@@ -73,3 +79,105 @@ def _with_type(tf: Any) -> Any:
         return tf.image.convert_image_dtype(image_ops.per_image_standardization(scaled), image.dtype, saturate=True)
 
     return per_image_standardization
+
+
+def _with_products(tf: Any) -> Any:
+    """It multiplied matrices, or arrays, one operand after the other."""
+    original = tf.einsum
+
+    @functools.wraps(original)
+    def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+        has_ranks = all(getattr(getattr(one, "shape", None), "rank", None) is not None for one in inputs)
+        if not seeds.are_counted() or tf.executing_eagerly() or not has_ranks or kwargs.keys() - {"name"}:
+            return original(equation, *inputs, **kwargs)
+        axes, wanted = _axes_of_einsum(equation, [one.shape.rank for one in inputs])
+        is_repeated = any(len(set(each)) < len(each) for each in axes)
+        is_shared = any(sum(axis in each for each in axes) > 2 for axis in {*"".join(axes)} - {*wanted})
+        if is_repeated or is_shared or [*map(len, axes)] != [one.shape.rank for one in inputs]:
+            return original(equation, *inputs, **kwargs)
+        with tf.name_scope(kwargs.get("name"), "einsum", [equation, inputs]):
+            result, labels = inputs[0], axes[0]
+            for other, others in zip(inputs[1:], axes[1:], strict=True):
+                result, labels = _product(tf, result, labels, other, others, {*labels} & {*others} - {*wanted})
+            left = [place for place, axis in enumerate(labels) if axis not in wanted]
+            if left:
+                result = tf.reduce_sum(result, axis=left)
+                labels = "".join(axis for axis in labels if axis in wanted)
+            return _transposed(tf, result, labels, wanted)
+
+    return einsum
+
+
+def _axes_of_einsum(equation: str, ranks: list[int]) -> tuple[list[str], str]:
+    """A letter for each axis of the operands, and of the result; no axes where the equation is not one."""
+    found = re.fullmatch(r"([a-zA-Z,.]+)(->[a-zA-Z.]*)?", equation.replace(" ", ""))
+    operands = found[1].split(",") if found else []
+    if found is None or len(operands) != len(ranks):
+        return [], ""
+    free = "".join(letter for letter in string.ascii_letters if letter not in equation)
+    lengths = [max(0, rank + 3 - len(one)) if "..." in one else 0 for one, rank in zip(operands, ranks, strict=True)]
+    ellipses = [free[len(free) - length :] for length in lengths]
+    longest = max(ellipses, key=len)
+    axes = [one.replace("...", letters) for one, letters in zip(operands, ellipses, strict=True)]
+    if found[2]:
+        return axes, found[2][2:].replace("...", longest)
+    every = "".join(axes)
+    return axes, longest + "".join(sorted(axis for axis in {*every} - {*longest} if every.count(axis) == 1))
+
+
+def _product(tf: Any, one: Any, axes: str, other: Any, others: str, summed: set[str]) -> tuple[Any, str]:
+    """The product of two operands, summed over some axes, and the axes that it has."""
+    kept = sorted({*axes} & {*others} - summed)
+    free, other_free = sorted({*axes} - {*others}), sorted({*others} - {*axes})
+    inner = sorted(summed)
+    result = "".join([*kept, *free, *other_free])
+    one = _transposed(tf, one, axes, [*kept, *free, *inner])
+    other = _transposed(tf, other, others, [*kept, *inner, *other_free])
+    if not summed:
+        for _ in other_free:
+            one = tf.expand_dims(one, -1)
+        for _ in free:
+            other = tf.expand_dims(other, len(kept))
+        return tf.multiply(one, other), result
+    sizes, other_sizes = _sizes(tf, one), _sizes(tf, other)
+    first, last = len(kept) + len(free), len(kept) + len(inner)
+    one = _reshaped(tf, one, [*sizes[: len(kept)], _number(sizes[len(kept) : first]), _number(sizes[first:])])
+    other = _reshaped(
+        tf, other, [*other_sizes[: len(kept)], _number(other_sizes[len(kept) : last]), _number(other_sizes[last:])]
+    )
+    return _reshaped(tf, tf.matmul(one, other), [*sizes[:first], *other_sizes[last:]]), result
+
+
+def _transposed(tf: Any, tensor: Any, axes: Any, wanted: Any) -> Any:
+    order = [axes.index(axis) for axis in wanted]
+    return tensor if order == sorted(order) else tf.transpose(tensor, order)
+
+
+def _reshaped(tf: Any, tensor: Any, shape: list[Any]) -> Any:
+    is_known = all(isinstance(size, int) for size in shape)
+    return tensor if is_known and tensor.shape.as_list() == shape else tf.reshape(tensor, shape)
+
+
+def _sizes(tf: Any, tensor: Any) -> list[Any]:
+    """Numbers where they are known, else tensors."""
+    known = tensor.shape.as_list()
+    shape = None if None not in known else tf.shape(tensor)
+    return [shape[axis] if size is None else size for axis, size in enumerate(known)]
+
+
+def _number(sizes: list[Any]) -> Any:
+    return functools.reduce(operator.mul, sizes, 1)
+
+
+def _with_exponentials(original: Any, tf: Any) -> Any:
+    """Keras computed it by itself for tensors of more than two axes."""
+
+    @functools.wraps(original)
+    def softmax(x: Any, axis: int = -1) -> Any:
+        is_tensor = isinstance(x, tf.Tensor) and not tf.executing_eagerly()
+        if not seeds.are_counted() or not is_tensor or x.shape.rank is None or x.shape.rank <= 2:
+            return original(x, axis)
+        exponentials = tf.exp(x - tf.reduce_max(x, axis=axis, keepdims=True))
+        return exponentials / tf.reduce_sum(exponentials, axis=axis, keepdims=True)
+
+    return softmax

@@ -142,6 +142,28 @@ def _casts(lists: list[list[str]]) -> int:
     return sum("int64" not in types for types in lists) if any("int64" in types for types in lists) else 0
 
 
+@_of(_OPS + "array_ops:reshape")
+def _reshape(tensor: Any, shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """An empty list is a constant of floats first."""
+    return 0, -int(isinstance(shape, (list, tuple)) and not shape)
+
+
+def _real_transform(rank: int) -> Differs:
+    """A length that is known is made a constant once more."""
+
+    def differs(input_tensor: Any, fft_length: Any = None, name: Any = None) -> tuple[int, int]:
+        if fft_length is not None:
+            return 0, -int(not _is_tensor(fft_length) or _constant(fft_length) is not None)
+        known = getattr(input_tensor, "shape", None)
+        return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-rank:].is_fully_defined()))
+
+    return differs
+
+
+for _rank, _name in enumerate(("fft", "fft2d", "fft3d"), 1):
+    _of(f"{_OPS}signal.fft_ops:r{_name}", f"{_OPS}signal.fft_ops:ir{_name}")(_real_transform(_rank))
+
+
 @_of(_OPS + "array_ops:transpose")
 def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
     return 0, int(perm is None and _is_tensor(a) and a.shape.rank is None)
@@ -164,8 +186,10 @@ def _tensordot(a: Any, b: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]
 
 
 def _free_axes(value: Any, axes: list[int]) -> int:
-    shape = value.shape if _is_tensor(value) else None
-    return len(shape) - len(axes) if shape is not None and shape.is_fully_defined() else 0
+    shape = value.shape if hasattr(value, "shape") else _module("numpy").shape(value)
+    if getattr(shape, "rank", 0) is None or (hasattr(shape, "as_list") and None in shape.as_list()):
+        return 0
+    return len(shape) - len(axes)
 
 
 def _kept_by_tensordot(value: Any, axes: list[int], flipped: bool) -> int:
@@ -411,8 +435,13 @@ def _of_contrib(place: str) -> Callable[[Differs], Differs]:
 CONTRIB |= {
     _CONTRIB + "crf:crf_log_likelihood": _by(0, 36),
     _CONTRIB + "opt.weight_decay_optimizers:DecoupledWeightDecayExtension._decay_weights_op": _by(0, 1),
-    _CONTRIB + "seq2seq.loss:sequence_loss": _by(0, -6),
 }
+
+
+@_of_contrib("rnn.core_rnn_cell:zeros")
+def _contrib_zeros(size: Any, batch_size: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It made both sizes once more, to learn the shape."""
+    return 0, sum(2 if _is_tensor(part) else 1 for part in (size, batch_size))
 
 
 @_of_contrib("layers.convolutions:convolution")
@@ -536,6 +565,14 @@ def _gather_gradient(op: Any, grad: Any) -> tuple[int, int]:
     if axis is None or axis == 0:
         return 0, cast
     return 0, cast - (4 if op.get_attr("batch_dims") == 0 else 14)
+
+
+@_gradient_of("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
+def _sparse_lookup_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """Of a sparse lookup: it went through the rows that had been looked up."""
+    if not op.get_attr("sparse_gradient"):
+        return 0, 0
+    return 0, 15 if op.type == "SparseSegmentSum" else 13
 
 
 @_gradient_of("Atan2")
