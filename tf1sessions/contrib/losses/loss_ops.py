@@ -49,12 +49,25 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
         if weight_rank > 1 and weights.shape.as_list()[-1] == 1 and weight_rank > rank:
             weights = tf.squeeze(weights, [-1])
             weight_rank -= 1
-        weights = tf.reshape(weights, tf.concat([tf.shape(weights), [1] * (rank - weight_rank)], 0))
-        broadcast = tf.broadcast_to(weights, tf.shape(losses))
-        present = tf.reduce_sum(tf.cast(tf.not_equal(broadcast, 0.0), tf.float32))
-        mean = tf.math.divide_no_nan(tf.reduce_sum(losses * broadcast), present, name="value")
+        if weight_rank == 0 and rank > 0:
+            total = tf.reduce_sum(tf.reduce_sum(losses, list(range(rank))) * weights)
+            present = _counted(losses, weights)
+        else:
+            weights = tf.reshape(weights, tf.concat([tf.shape(weights), [1] * (rank - weight_rank)], 0))
+            broadcast = tf.broadcast_to(weights, tf.shape(losses))
+            present = tf.reduce_sum(tf.cast(tf.not_equal(broadcast, 0.0), tf.float32))
+            total = losses * broadcast
+        mean = tf.math.divide_no_nan(tf.reduce_sum(total), present, name="value")
         add_loss(mean)
         return mean
+
+
+def _counted(losses: Any, weight: Any) -> Any:
+    """How many elements count if all have one weight, by the way 1.15 took: so the operations are as many."""
+    batch = tf.reshape(tf.slice(tf.shape(losses), [0], [1]), [])
+    each = tf.cast(tf.size(losses), tf.float32) / tf.cast(batch, tf.float32)
+    each = tf.where(tf.equal(weight, 0.0), 0.0, each)
+    return tf.reduce_sum(tf.ones(tf.reshape(batch, [1])) * each)
 
 
 @add_arg_scope
@@ -193,9 +206,7 @@ def softmax_cross_entropy(
         if label_smoothing > 0:
             classes = tf.cast(tf.shape(labels)[1], logits.dtype)
             labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
-        losses = tf.nn.softmax_cross_entropy_with_logits(
-            labels=tf.stop_gradient(labels), logits=logits, name="xentropy"
-        )
+        losses = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope)
 
 

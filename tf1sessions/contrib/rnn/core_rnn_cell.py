@@ -56,6 +56,40 @@ def register_gradient(op: str, gradient: Callable[..., list[Any]]) -> None:
             _registered.add(op)
 
 
+def zeros(size: Any, batch_size: Any, dtype: Any) -> Any:
+    """[batch_size, *size], made of as many operations as the zero states of cells, which fill them in, too.
+
+    Args:
+        size: A number, a scalar tensor, or a shape.
+        batch_size: A number or a scalar tensor.
+        dtype: The type.
+    """
+    vectors, known = [], tf.TensorShape([])
+    for part in (batch_size, size):
+        if tf.is_tensor(part):
+            vectors.append(tf.expand_dims(part, 0))
+            known = known.concatenate([tf.get_static_value(part)])
+        else:
+            shape = tf.TensorShape(part)
+            vectors.append(tf.constant(shape.as_list(), tf.int32))
+            known = known.concatenate(shape)
+    made = tf.zeros(tf.concat(vectors, 0), dtype)
+    made.set_shape(known)
+    return made
+
+
+def exchanged(tensor: Any) -> Any:
+    """``tensor`` [B, T, ...] as [T, B, ...], or the other way round; as it is if it has one dimension."""
+    tensor = tf.convert_to_tensor(tensor)
+    shape = tensor.shape
+    if shape.rank is not None and shape.rank < 2:
+        return tensor
+    made = tf.transpose(tensor, tf.concat([[1, 0], tf.range(2, tf.rank(tensor))], 0))
+    if shape.rank is not None:
+        made.set_shape([shape[1], shape[0], *shape[2:]])
+    return made
+
+
 def check_cell(name: str, cell: Any) -> None:
     """Raises a ``TypeError`` if the argument ``name`` cannot be used as a cell."""
     lacking = [

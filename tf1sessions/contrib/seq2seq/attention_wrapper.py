@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ...runtime import tf1 as tf
 from ..framework.tensor_util import with_same_shape
-from ..rnn.core_rnn_cell import RNNCell, check_cell
+from ..rnn.core_rnn_cell import RNNCell, check_cell, zeros
 
 __all__ = [
     "AttentionMechanism",
@@ -71,12 +71,13 @@ def _prepare_memory(
                 )
     if memory_sequence_length is not None:
         first = tf.nest.flatten(memory)[0]
-        memory_mask = tf.sequence_mask(memory_sequence_length, maxlen=tf.shape(first)[1])
+        lengths = tf.convert_to_tensor(memory_sequence_length, name="memory_sequence_length")
+        memory_mask = tf.sequence_mask(lengths, maxlen=tf.shape(first)[1], dtype=first.dtype)
     if memory_mask is None:
         return memory
 
     def masked(part: Any) -> Any:
-        inner = tf.ones([tf.rank(part) - 2], tf.int32)
+        inner = tf.ones((part.shape.rank or tf.rank(part)) - 2, tf.int32)
         mask = tf.reshape(tf.cast(memory_mask, part.dtype), tf.concat([tf.shape(memory_mask), inner], 0))
         return part * mask
 
@@ -195,9 +196,7 @@ class _BaseAttentionMechanism(AttentionMechanism):
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
         """The alignments before the first step: zeros [B, L]."""
-        zeros = tf.zeros(tf.stack([batch_size, self._alignments_size]), dtype=dtype)
-        zeros.set_shape([tf.get_static_value(batch_size), tf.get_static_value(self._alignments_size)])
-        return zeros
+        return zeros(self._alignments_size, batch_size, dtype)
 
     def initial_state(self, batch_size: Any, dtype: Any) -> Any:
         """The state before the first step: the alignments."""
@@ -732,12 +731,10 @@ class AttentionWrapper(RNNCell):  # type: ignore[misc]
             cell_state = self._checked(cell_state, batch_size, message, "checked_cell_state")
             mechanisms = self._attention_mechanisms
             alignments = [mechanism.initial_alignments(batch_size, dtype) for mechanism in mechanisms]
-            attention = tf.zeros(tf.stack([batch_size, self._attention_layer_size]), dtype=dtype)
-            attention.set_shape([tf.get_static_value(batch_size), self._attention_layer_size])
             return AttentionWrapperState(
                 cell_state=cell_state,
                 time=tf.zeros([], dtype=tf.int32),
-                attention=attention,
+                attention=zeros(self._attention_layer_size, batch_size, dtype),
                 alignments=self._item_or_tuple(alignments),
                 attention_state=self._item_or_tuple(
                     mechanism.initial_state(batch_size, dtype) for mechanism in mechanisms

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime import tf1 as tf
+from ..rnn.core_rnn_cell import exchanged, zeros
 
 __all__ = ["Decoder", "dynamic_decode"]
 
@@ -53,12 +54,6 @@ def _shape(size: Any) -> Any:
     return size if isinstance(size, tf.TensorShape) else tf.TensorShape(size)
 
 
-def _transposed(tensor: Any) -> Any:
-    """``tensor`` with its first two dimensions exchanged."""
-    rank = tensor.shape.rank
-    return tensor if rank is not None and rank < 2 else tf.transpose(tensor, [1, 0, *range(2, rank)])
-
-
 def dynamic_decode(
     decoder: Decoder,
     output_time_major: bool = False,
@@ -99,19 +94,14 @@ def dynamic_decode(
         finished, inputs, state = decoder.initialize()
         batch = tf.convert_to_tensor(decoder.batch_size)
 
-        def zeros(size: Any, dtype: Any) -> Any:
-            shape = _shape(size)
-            dimensions = [] if shape.rank is None else shape.as_list()
-            return tf.zeros(tf.concat([[batch], tf.constant(dimensions, tf.int32)], 0), dtype)
-
         def array(size: Any, dtype: Any) -> Any:
             shape = tf.TensorShape([tf.get_static_value(batch)]).concatenate(_shape(size))
             return tf.TensorArray(dtype, size=0, dynamic_size=True, element_shape=shape)
 
         sizes, dtypes = decoder.output_size, decoder.output_dtype
-        zero_outputs = tf.nest.map_structure(zeros, sizes, dtypes) if impute_finished else None
+        zero_outputs = tf.nest.map_structure(lambda size, dtype: zeros(size, decoder.batch_size, dtype), sizes, dtypes)
         if maximum_iterations is not None:
-            finished = tf.logical_or(finished, tf.greater_equal(0, maximum_iterations))
+            finished = tf.logical_or(finished, tf.less_equal(maximum_iterations, 0))
 
         def more(time: Any, arrays: Any, state: Any, inputs: Any, finished: Any, lengths: Any) -> Any:
             return tf.logical_not(tf.reduce_all(finished))
@@ -120,7 +110,7 @@ def dynamic_decode(
             outputs, next_state, next_inputs, next_finished = decoder.step(time, inputs, state)
             if not decoder.tracks_own_finished:
                 next_finished = tf.logical_or(next_finished, finished)
-            lengths = tf.where(finished, lengths, tf.fill(tf.shape(lengths), time + 1))
+            lengths = tf.where(tf.logical_not(finished), tf.fill(tf.shape(lengths), time + 1), lengths)
             for old, new in ((state, next_state), (arrays, outputs), (inputs, next_inputs)):
                 tf.nest.assert_same_structure(old, new)
 
@@ -157,5 +147,5 @@ def dynamic_decode(
         if type(decoder).finalize is not Decoder.finalize:
             outputs, state = decoder.finalize(outputs, state, lengths)
         if not output_time_major:
-            outputs = tf.nest.map_structure(_transposed, outputs)
+            outputs = tf.nest.map_structure(exchanged, outputs)
     return outputs, state, lengths

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...runtime import tf1 as tf
+from ..rnn.core_rnn_cell import exchanged
 
 __all__ = [
     "CustomHelper",
@@ -117,15 +118,6 @@ def _unstacked(inputs: Any) -> Any:
     return tf.TensorArray(dtype=inputs.dtype, size=tf.shape(inputs)[0], element_shape=inputs.shape[1:]).unstack(inputs)
 
 
-def _time_major(tensor: Any) -> Any:
-    tensor = tf.convert_to_tensor(tensor)
-    return (
-        tf.transpose(tensor, tf.concat([[1, 0], tf.range(2, tf.rank(tensor))], 0))
-        if tensor.shape.rank is None
-        else (tf.transpose(tensor, [1, 0, *range(2, tensor.shape.rank)]))
-    )
-
-
 class TrainingHelper(_SymbolHelper):
     """Gives the steps of known sequences; its samples are the symbols with the greatest scores.
 
@@ -144,7 +136,7 @@ class TrainingHelper(_SymbolHelper):
             inputs = tf.nest.map_structure(tf.convert_to_tensor, inputs)
             self._inputs = inputs
             if not time_major:
-                inputs = tf.nest.map_structure(_time_major, inputs)
+                inputs = tf.nest.map_structure(exchanged, inputs)
             self._input_tas = tf.nest.map_structure(_unstacked, inputs)
             self._sequence_length = tf.convert_to_tensor(sequence_length, name="sequence_length")
             if self._sequence_length.shape.rank != 1:
@@ -152,7 +144,7 @@ class TrainingHelper(_SymbolHelper):
                     f"Expected sequence_length to be a vector, but received shape: {self._sequence_length.shape}"
                 )
             self._zero_inputs = tf.nest.map_structure(lambda given: tf.zeros_like(given[0]), inputs)
-            self._batch_size = tf.size(self._sequence_length)
+            self._batch_size = tf.size(sequence_length)
 
     @property
     def inputs(self) -> Any:
@@ -183,7 +175,7 @@ class TrainingHelper(_SymbolHelper):
     ) -> Any:
         """The symbols with the greatest scores, int32 [B]."""
         with tf.name_scope(name, "TrainingHelperSample", [time, outputs]):
-            return _best(outputs)
+            return tf.cast(tf.argmax(outputs, axis=-1), tf.int32)
 
     def next_inputs(  # type: ignore[override]
         self, time: Any, outputs: Any, state: Any, name: str | None = None, **unused_kwargs: Any
@@ -300,7 +292,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                 )
                 arranged = auxiliary_inputs
                 if not time_major:
-                    arranged = tf.nest.map_structure(_time_major, arranged)
+                    arranged = tf.nest.map_structure(exchanged, arranged)
                 self._auxiliary = tf.nest.map_structure(_unstacked, arranged)
             super().__init__(inputs=inputs, sequence_length=sequence_length, time_major=time_major, name=name)
 

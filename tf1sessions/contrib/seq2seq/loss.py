@@ -60,17 +60,19 @@ def sequence_loss(
         flat_logits = tf.reshape(logits, [-1, tf.shape(logits)[2]])
         loss = softmax_loss_function or tf.nn.sparse_softmax_cross_entropy_with_logits
         losses = loss(labels=tf.reshape(targets, [-1]), logits=flat_logits) * tf.reshape(weights, [-1])
-        losses = tf.reshape(losses, tf.shape(logits)[:2])
-
         average = average_across_timesteps or average_across_batch
         over_batch, over_time = (
             (average_across_batch, average_across_timesteps) if average else (sum_over_batch, sum_over_timesteps)
         )
         axes = [axis for axis, wanted in enumerate((over_batch, over_time)) if wanted]
+        if len(axes) < 2:
+            losses = tf.reshape(losses, tf.shape(logits)[:2])
         if not axes:
             return losses
+        over = axes if len(axes) < 2 else None
+        total = tf.reduce_sum(losses, axis=over)
         if average:
-            size = tf.reduce_sum(weights, axis=axes)
+            size = tf.reduce_sum(weights, axis=over)
         else:
-            size = tf.cast(tf.math.count_nonzero(weights, axis=axes), losses.dtype)
-        return tf.math.divide_no_nan(tf.reduce_sum(losses, axis=axes), size)
+            size = tf.cast(tf.math.count_nonzero(weights, axis=over), losses.dtype)
+        return tf.math.divide_no_nan(total, size)
