@@ -28,6 +28,7 @@ def apply(face: ModuleType) -> None:
     nn_ops._dropout = _with_dropout(nn_ops, face)
     face.image.per_image_standardization = _with_type(face)
     face.einsum = face.linalg.einsum = _with_products(face)
+    face.feature_column.linear_model = _with_resources(face)
     activations: Any = importlib.import_module("tf_keras.src.activations")
     activations.softmax = face.keras.activations.softmax = _with_exponentials(activations.softmax, face)
 
@@ -91,6 +92,9 @@ def _with_products(tf: Any) -> Any:
         if not seeds.are_counted() or tf.executing_eagerly() or not has_ranks or kwargs.keys() - {"name"}:
             return original(equation, *inputs, **kwargs)
         axes, wanted = _axes_of_einsum(equation, [one.shape.rank for one in inputs])
+        if len(axes) == 1 and len(axes[0]) == 2 == inputs[0].shape.rank and axes[0][0] == axes[0][1] and not wanted:
+            with tf.name_scope(kwargs.get("name"), "einsum", [equation, inputs]):
+                return tf.trace(inputs[0])
         is_repeated = any(len(set(each)) < len(each) for each in axes)
         is_shared = any(sum(axis in each for each in axes) > 2 for axis in {*"".join(axes)} - {*wanted})
         if is_repeated or is_shared or [*map(len, axes)] != [one.shape.rank for one in inputs]:
@@ -181,3 +185,15 @@ def _with_exponentials(original: Any, tf: Any) -> Any:
         return exponentials / tf.reduce_sum(exponentials, axis=axis, keepdims=True)
 
     return softmax
+
+
+def _with_resources(tf: Any) -> Any:
+    """Its variables were resources."""
+    original = tf.feature_column.linear_model
+
+    @functools.wraps(original)
+    def linear_model(*args: Any, **kwargs: Any) -> Any:
+        with tf.variable_scope(tf.get_variable_scope(), use_resource=True, auxiliary_name_scope=False):
+            return original(*args, **kwargs)
+
+    return linear_model

@@ -32,6 +32,7 @@ _SEEN = "_tf1sessions_seen"
 _NOTED = "_tf1sessions_noted"
 _OPS = "tensorflow.python.ops."
 _KERAS = "tf_keras.src.layers."
+_FEATURES = "tensorflow.python.feature_column.feature_column_v2:"
 
 
 def _of(*places: str) -> Callable[[Differs], Differs]:
@@ -62,7 +63,6 @@ FUNCTIONS |= {
     _OPS + "random_ops:random_gamma": _by(-2, 0),
     "tensorflow.python.training.saver:BaseSaverBuilder._AddShardedSaveOpsForV2": _by(0, -3),
     "tensorflow.python.training.sync_replicas_optimizer:SyncReplicasOptimizer.apply_gradients": _by(0, 1),
-    "tf_keras.src.metrics:categorical_accuracy": _by(0, -1),
     "tf_keras.src.regularizers:L1.__call__": _by(0, 2),
     "tf_keras.src.regularizers:L2.__call__": _by(0, 4),
 }
@@ -229,7 +229,7 @@ def _one_hot(
 
 @_of(_OPS + "array_ops:repeat")
 def _repeat(input: Any, repeats: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    return 0, -8 if isinstance(repeats, int) and axis is not None else 0
+    return 0, -7 if isinstance(repeats, int) and axis is not None else 0
 
 
 @_of(_OPS + "math_ops:saturate_cast")
@@ -323,9 +323,22 @@ def _embedding_lookup(params: Any, ids: Any, *_: Any, **more: Any) -> tuple[int,
 
 
 @_of(_OPS + "embedding_ops:embedding_lookup_sparse_impl")
-def _sparse_lookup(params: Any, segment_ids: Any, sp_weights: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """It looked each row up once, and then those that are to be added up."""
-    return 0, 5 if sp_weights is None and len(params) == 1 else 0
+def _sparse_lookup(
+    params: Any,
+    segment_ids: Any,
+    sp_weights: Any,
+    ids: Any,
+    combiner: Any,
+    ignore_weights: Any,
+    max_norm: Any = None,
+    *_: Any,
+    **__: Any,
+) -> tuple[int, int]:
+    """It looked each row up once, and then those that are to be added up; today only where it cannot add at once."""
+    if sp_weights is not None:
+        return 0, 0
+    is_resource = getattr(params[0], "handle", None) is not None
+    return 0, 1 if is_resource or max_norm is not None or len(params) > 1 else 5
 
 
 @_of(_OPS + "array_ops:zeros", _OPS + "array_ops:ones")
@@ -405,6 +418,28 @@ def _keras_resize_images(x: Any, height: Any, width: Any, data_format: str, *_: 
 @_of(_KERAS + "rnn.time_distributed:TimeDistributed.call")
 def _time_distributed(self: Any, inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
     return 0, -2 if _is_tensor(inputs) and inputs.shape.as_list()[0] is None else 0
+
+
+@_of("tf_keras.src.utils.metrics_utils:sparse_categorical_matches")
+def _sparse_matches(y_true: Any, y_pred: Any) -> tuple[int, int]:
+    """Today labels that were squeezed make the shape of the result again."""
+    return 0, -1 - int(_ranks_are_one(y_true, y_pred))
+
+
+@_of("tf_keras.src.metrics.accuracy_metrics:sparse_categorical_accuracy")
+def _sparse_accuracy(y_true: Any, y_pred: Any) -> tuple[int, int]:
+    """And that is squeezed."""
+    return 0, -int(_ranks_are_one(y_true, y_pred) and y_true.shape.as_list()[1:][-1:] == [1])
+
+
+def _ranks_are_one(one: Any, other: Any) -> bool:
+    return _is_tensor(one) and _is_tensor(other) and one.shape.rank is not None and one.shape.rank == other.shape.rank
+
+
+@_of(_FEATURES + "IdentityCategoricalColumn._transform_input_tensor")
+def _identity_column(self: Any, input_tensor: Any) -> tuple[int, int]:
+    """It asserted that numbers are in range."""
+    return 0, 38 if self.default_value is None else 0
 
 
 @_of("tf_keras.src.utils.losses_utils:compute_weighted_loss")
@@ -551,6 +586,12 @@ def _division_gradient(op: Any, grad: Any) -> tuple[int, int]:
     return 0, 0 if sides is None else 5 - 3 * sides + _kept_by_loop(op)
 
 
+@_gradient_of("RFFT", "RFFT2D")
+def _real_transform_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """A length that is known is made a constant once more, for the inverse."""
+    return 0, -int(_constant(op.inputs[1]) is not None)
+
+
 @_gradient_of("Conv3D")
 def _convolution_3d_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """Each shape was looked up by itself."""
@@ -569,10 +610,9 @@ def _gather_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @_gradient_of("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
 def _sparse_lookup_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Of a sparse lookup: it went through the rows that had been looked up."""
-    if not op.get_attr("sparse_gradient"):
-        return 0, 0
-    return 0, 15 if op.type == "SparseSegmentSum" else 13
+    """It gathered before it summed; of a sparse lookup it went on through the rows that had been looked up."""
+    gathered = 2 * (op.type == "SparseSegmentSum")
+    return 0, gathered + (13 if op.get_attr("sparse_gradient") else 0)
 
 
 @_gradient_of("Atan2")
@@ -602,8 +642,6 @@ def _sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
     axes = _constant(op.inputs[1])
     axes = None if axes is None else tuple(axes.reshape(-1).tolist())
     beyond = int(op.type == "Mean" and not (shape.is_fully_defined() and op.outputs[0].shape.is_fully_defined()))
-    if shape.rank == 0:
-        return 0, beyond - 1
     if shape.rank is not None and axes == tuple(range(shape.rank)):
         return 0, beyond
     if shape.is_fully_defined() and axes is not None:
@@ -669,8 +707,10 @@ def _product_gradient_of_matrices(op: Any, grad: Any) -> tuple[int, int]:
         return 0, 0
     beyond = 0
     for tensor in op.inputs:
-        if not tensor.op.name.startswith(scope) or tensor.op.type != "Reshape":
+        if not tensor.op.name.startswith(scope) or tensor.op.type not in ("Reshape", "Transpose"):
             missing = 4
+        elif tensor.op.type == "Transpose":
+            missing = 2
         else:
             inner = tensor.op.inputs[0].op
             missing = 0 if inner.type == "Transpose" and inner.name.startswith(scope) else 2
