@@ -67,7 +67,23 @@ class _AdamRule:
 
 
 class _Adam(_AdamRule, RuleOptimizer, tf.train.AdamOptimizer):  # type: ignore[misc]
-    """``tf.train.AdamOptimizer`` with our rule."""
+    """``tf.train.AdamOptimizer`` with our rule for rows."""
+
+    def _dense(self, grad: Any, var: Any) -> Any:
+        power1, power2 = self._get_beta_accumulators()
+        return self._fused(
+            "ApplyAdam",
+            ("m", "v"),
+            grad,
+            var,
+            beta1_power=power1,
+            beta2_power=power2,
+            lr=self._lr_t,
+            beta1=self._beta1_t,
+            beta2=self._beta2_t,
+            epsilon=self._epsilon_t,
+            use_nesterov=self._NESTEROV,
+        )
 
 
 class NadamOptimizer(_Adam):
@@ -172,17 +188,20 @@ class AdaMaxOptimizer(RuleOptimizer, tf.train.AdamOptimizer):  # type: ignore[mi
         )
         m_t = beta1 * m + (1 - beta1) * grad
         v_t = tf.maximum(beta2 * v, tf.abs(grad))
-        return m_t, v_t, rate / (1 - power) * m_t / (v_t + epsilon)
+        return m_t, v_t, -rate / (1 - power) * (m_t / (v_t + epsilon))
 
     def _dense(self, grad: Any, var: Any) -> Any:
-        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        m_t, v_t, change = self._change(grad, m, v, var)
-        with tf.control_dependencies([m_t, v_t, change]):
-            return tf.group(
-                m.assign(m_t, use_locking=self._use_locking),
-                v.assign(v_t, use_locking=self._use_locking),
-                var.assign_sub(change, use_locking=self._use_locking),
-            )
+        return self._fused(
+            "ApplyAdaMax",
+            ("m", "v"),
+            grad,
+            var,
+            beta1_power=self._beta1_power(),
+            lr=self._lr_t,
+            beta1=self._beta1_t,
+            beta2=self._beta2_t,
+            epsilon=self._epsilon_t,
+        )
 
     def _sparse(self, grad: Any, var: Any, indices: Any) -> Any:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
@@ -191,7 +210,7 @@ class AdaMaxOptimizer(RuleOptimizer, tf.train.AdamOptimizer):  # type: ignore[mi
             return tf.group(
                 m.scatter_update(tf.IndexedSlices(m_t, indices), use_locking=self._use_locking),
                 v.scatter_update(tf.IndexedSlices(v_t, indices), use_locking=self._use_locking),
-                var.scatter_sub(tf.IndexedSlices(change, indices), use_locking=self._use_locking),
+                var.scatter_add(tf.IndexedSlices(change, indices), use_locking=self._use_locking),
             )
 
     def _finish(self, update_ops: Any, name_scope: str) -> Any:

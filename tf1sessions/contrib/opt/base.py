@@ -30,6 +30,16 @@ class RuleOptimizer(tf.train.Optimizer):  # type: ignore[misc]
         """Applies ``grad`` [N, ...] to the rows ``indices`` [N] of ``var``, none of them twice."""
         raise NotImplementedError
 
+    def _fused(self, kernel: str, slots: tuple[str, ...], grad: Any, var: Any, **settings: Any) -> Any:
+        """Applies ``grad``, of the shape of ``var``, by the operation ``Apply...`` that TensorFlow has for it."""
+        handle = getattr(var, "handle", None)
+        inputs = {"var": var, **{slot: self.get_slot(var, slot) for slot in slots}}
+        if handle is not None:
+            kernel, inputs = "Resource" + kernel, {name: variable.handle for name, variable in inputs.items()}
+        for name, value in settings.items():
+            inputs[name] = value if isinstance(value, bool) else self._cast(value, var)
+        return getattr(tf.raw_ops, kernel)(**inputs, grad=grad, use_locking=self._use_locking)
+
     def _apply_dense(self, grad: Any, var: Any) -> Any:
         return self._dense(grad, var)
 

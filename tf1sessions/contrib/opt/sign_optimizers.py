@@ -44,19 +44,18 @@ class _SignOptimizer(RuleOptimizer):
         self._beta_t = hyperparameter(self._beta, "beta")
         self._sign_decay_t = tf.convert_to_tensor(self._sign_decay, name="sign_decay")
 
-    def _change(self, grad: Any, m_t: Any, var: Any) -> Any:
-        agreement = self._cast(self._sign_decay_t, var) * tf.sign(grad) * tf.sign(m_t)
+    def _change(self, grad: Any, sign: Any, var: Any) -> Any:
+        """The step of ``grad`` where the average has the ``sign``."""
+        agreement = self._cast(self._sign_decay_t, var) * (tf.sign(grad) * sign)
         return self._cast(self._lr_t, var) * self._factor(agreement) * grad
 
-    def _dense(self, grad: Any, var: Any) -> Any:
-        m, beta = self.get_slot(var, "m"), self._cast(self._beta_t, var)
-        m_t = m.assign(beta * m + (1 - beta) * grad, use_locking=self._use_locking)
-        return var.assign_sub(self._change(grad, m_t, var), use_locking=self._use_locking)
+    def _settings(self) -> dict[str, Any]:
+        return {"lr": self._lr_t, "beta": self._beta_t, "sign_decay": self._sign_decay_t}
 
     def _sparse(self, grad: Any, var: Any, indices: Any) -> Any:
         m, beta = self.get_slot(var, "m"), self._cast(self._beta_t, var)
         m_t = beta * tf.gather(m, indices) + (1 - beta) * grad
-        change = self._change(grad, m_t, var)
+        change = self._change(grad, tf.sign(m_t), var)
         return tf.group(
             m.scatter_update(tf.IndexedSlices(m_t, indices), use_locking=self._use_locking),
             var.scatter_sub(tf.IndexedSlices(change, indices), use_locking=self._use_locking),
@@ -91,6 +90,9 @@ class AddSignOptimizer(_SignOptimizer):
         super()._prepare()
         self._alpha_t = hyperparameter(self._alpha, "alpha")
 
+    def _dense(self, grad: Any, var: Any) -> Any:
+        return self._fused("ApplyAddSign", ("m",), grad, var, alpha=self._alpha_t, **self._settings())
+
     def _factor(self, agreement: Any) -> Any:
         return tf.cast(self._alpha_t, agreement.dtype) + agreement
 
@@ -121,7 +123,11 @@ class PowerSignOptimizer(_SignOptimizer):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self._log_base_t = tf.math.log(hyperparameter(self._base, "base"))
+        base = self._base() if callable(self._base) else self._base
+        self._log_base_t = tf.math.log(base) if tf.is_tensor(base) else hyperparameter(math.log(base), "logbase")
+
+    def _dense(self, grad: Any, var: Any) -> Any:
+        return self._fused("ApplyPowerSign", ("m",), grad, var, logbase=self._log_base_t, **self._settings())
 
     def _factor(self, agreement: Any) -> Any:
         return tf.exp(tf.cast(self._log_base_t, agreement.dtype) * agreement)
