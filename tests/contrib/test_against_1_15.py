@@ -36,8 +36,6 @@ OTHER_NAMES = {
         "bn tensor None False None",
         "bn tensor None True None",
         "bn tensor flat",
-        "dropout",  # tf.nn.dropout selects where it multiplied
-        "dropout noise",
     },
     "data": {"bucket_by_sequence_length"},  # one more constant
     "losses": {"metric_learning npairs multilabel"},  # fewer additions
