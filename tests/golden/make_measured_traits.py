@@ -1,8 +1,9 @@
 """Keeps which calls were measured, for ``--seeds report``: ``python make_measured_traits.py``.
 
-Builds the graphs of seed_calls.py on today's TensorFlow and writes tf1sessions/scripts/measured_traits.bin: the traits
-of the calls in those graphs whose seeds are all those of genuine 1.15.5, in seeds.json.gz. To be run again when calls,
-the goldens, the table of differences, our tf.contrib or tf.estimator have changed.
+Builds the graphs of seed_calls.py and seed_fuzz.py on today's TensorFlow and writes
+tf1sessions/scripts/measured_traits.bin: the traits of the calls in those graphs whose seeds are all those of genuine
+1.15.5, in seeds.json.gz. To be run again when calls, the goldens, the table of differences, our tf.contrib or
+tf.estimator have changed.
 """
 
 import gzip
@@ -46,17 +47,20 @@ def main():
     scripts.install()
     import make_seeds
     import seed_calls
+    import seed_fuzz
 
     golden = wanted()
+    builds = {
+        "graphs": lambda name: list(map(make_seeds.drawn, seed_calls.GRAPHS[name]())),
+        "calls": lambda name: make_seeds.drawn(make_seeds.graph_of(seed_calls.CALLS[name])),
+        "fuzz": lambda name: make_seeds.drawn(make_seeds.graph_of(lambda: seed_fuzz.build(int(name)))),
+    }
     measured = set()
-    for name, seeds_of_1_15 in golden["graphs"].items():
-        made, traits = noted(lambda name=name: list(map(make_seeds.drawn, seed_calls.GRAPHS[name]())))
-        if made == seeds_of_1_15:
-            measured |= traits
-    for name, seeds_of_1_15 in golden["calls"].items():
-        made, traits = noted(lambda name=name: make_seeds.drawn(make_seeds.graph_of(seed_calls.CALLS[name])))
-        if made == seeds_of_1_15:
-            measured |= traits
+    for kind, build in builds.items():
+        for name, seeds_of_1_15 in golden[kind].items():
+            made, traits = noted(lambda build=build, name=name: build(name))
+            if made == seeds_of_1_15:
+                measured |= traits
     seed_report.write(measured)
 
 

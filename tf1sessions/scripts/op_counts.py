@@ -148,20 +148,13 @@ def _reshape(tensor: Any, shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
     return 0, -int(isinstance(shape, (list, tuple)) and not shape)
 
 
-def _real_transform(rank: int) -> Differs:
+@_of(_OPS + "signal.fft_ops:rfft", _OPS + "signal.fft_ops:irfft")
+def _real_transform(input_tensor: Any, fft_length: Any = None, name: Any = None) -> tuple[int, int]:
     """A length that is known is made a constant once more."""
-
-    def differs(input_tensor: Any, fft_length: Any = None, name: Any = None) -> tuple[int, int]:
-        if fft_length is not None:
-            return 0, -int(not _is_tensor(fft_length) or _constant(fft_length) is not None)
-        known = getattr(input_tensor, "shape", None)
-        return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-rank:].is_fully_defined()))
-
-    return differs
-
-
-for _rank, _name in enumerate(("fft", "fft2d", "fft3d"), 1):
-    _of(f"{_OPS}signal.fft_ops:r{_name}", f"{_OPS}signal.fft_ops:ir{_name}")(_real_transform(_rank))
+    if fft_length is not None:
+        return 0, -int(not _is_tensor(fft_length) or _constant(fft_length) is not None)
+    known = getattr(input_tensor, "shape", None)
+    return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-1:].is_fully_defined()))
 
 
 @_of(_OPS + "array_ops:transpose")
