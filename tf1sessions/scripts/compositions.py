@@ -14,7 +14,6 @@ import numbers
 import operator
 import re
 import string
-from types import ModuleType
 from typing import Any
 
 from . import seeds
@@ -22,7 +21,7 @@ from . import seeds
 __all__ = ["apply"]
 
 
-def apply(face: ModuleType) -> None:
+def apply(face: Any) -> None:
     """Replace the functions, once a process."""
     nn_ops: Any = importlib.import_module("tensorflow.python.ops.nn_ops")
     nn_ops._dropout = _with_dropout(nn_ops, face)
@@ -165,7 +164,7 @@ def _reshaped(tf: Any, tensor: Any, shape: list[Any]) -> Any:
 def _sizes(tf: Any, tensor: Any) -> list[Any]:
     """Numbers where they are known, else tensors."""
     known = tensor.shape.as_list()
-    shape = None if None not in known else tf.shape(tensor)
+    shape: Any = None if None not in known else tf.shape(tensor)
     return [shape[axis] if size is None else size for axis, size in enumerate(known)]
 
 

@@ -153,7 +153,7 @@ def _real_transform(input_tensor: Any, fft_length: Any = None, name: Any = None)
     """A length that is known is made a constant once more."""
     if fft_length is not None:
         return 0, -int(not _is_tensor(fft_length) or _constant(fft_length) is not None)
-    known = getattr(input_tensor, "shape", None)
+    known: Any = getattr(input_tensor, "shape", None)
     return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-1:].is_fully_defined()))
 
 
