@@ -239,6 +239,7 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "fast_path": True,
         "queue_grace": 10.0,
         "seeds": "tf1",
+        "seed_report": f"{folder}/run/01-link.seeds.txt",
         "claims_dir": f"{folder}/run/.claims",
     }
     assert (link.stdin, link.stdout == link.stderr, link.cwd) == (None, True, str(folder))
