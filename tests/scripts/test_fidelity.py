@@ -180,6 +180,8 @@ def test_each_program_is_recorded():
     digests = {name: hashlib.sha256((PROGRAMS / f"{name}.py").read_bytes()).hexdigest()[:16] for name in NAMES}
     assert {name: kept["program"] for name, kept in RECORD["programs"].items()} == digests, "run make_fidelity.py again"
     assert set(TOLERANCES) | set(WRONG) <= set(NAMES)
+    left = [path.name for path in PROGRAMS.iterdir() if path.suffix != ".py" and path.name != "__pycache__"]
+    assert left == [], "programs were run here, and left files"
 
 
 def test_the_page_says_how_far_each_is_off():
