@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import dataclasses
 import os
+import signal
 import tempfile
 import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,29 @@ def wait_for(condition: Callable[[], Any], what: str | Callable[[], str], deadli
             raise AssertionError(f"waited {deadline:g} s in vain for {what if isinstance(what, str) else what()}")
         time.sleep(0.001)
     return value
+
+
+@contextlib.contextmanager
+def interrupted_when(condition: Callable[[], Any]) -> Iterator[None]:
+    """Sends SIGINT to this process as soon as something is the case, and again while the block goes on.
+
+    A signal that comes just before Python waits for a lock does not end that wait.
+    """
+    ended = threading.Event()
+
+    def send() -> None:
+        wait_for(condition, "the moment to interrupt")
+        os.kill(os.getpid(), signal.SIGINT)
+        while not ended.wait(2.0):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        sent = executor.submit(send)
+        try:
+            yield
+        finally:
+            ended.set()
+        sent.result()
 
 
 @dataclasses.dataclass(frozen=True)

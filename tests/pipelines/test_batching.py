@@ -11,9 +11,7 @@ import concurrent.futures
 import contextlib
 import gc
 import logging
-import os
 import random
-import signal
 import threading
 import time
 import types
@@ -23,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import wait_for
+from support import interrupted_when, wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import BatchError, ClosedError, ConfigError, DeadlineError, Overloaded, UsageError
@@ -712,16 +710,9 @@ def test_a_request_that_runs_cannot_be_cancelled(graph):
 def test_a_waiting_caller_that_is_interrupted_disturbs_nobody(graph):
     """SIGINT meets the main thread while it waits for its answer."""
     with Batcher(graph.gs, graph.x, graph.y, max_delay_ms=0) as batcher:
-        with busy(batcher) as gate, callers(1) as executor:
-
-            def interrupt() -> None:
-                waiting(batcher, 1)
-                os.kill(os.getpid(), signal.SIGINT)
-
-            interrupted = executor.submit(interrupt)
-            with pytest.raises(KeyboardInterrupt):
+        with busy(batcher) as gate:
+            with pytest.raises(KeyboardInterrupt), interrupted_when(lambda: batcher.statistics().waiting == 1):
                 batcher(rows(1))
-            interrupted.result(DEADLINE)
             assert batcher.statistics().waiting == 0
             future = batcher.submit(rows(2))
         assert future.result(DEADLINE).tolist() == [[4, -4]]

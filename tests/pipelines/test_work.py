@@ -13,9 +13,7 @@ import gc
 import itertools
 import linecache
 import logging
-import os
 import random
-import signal
 import sys
 import threading
 import types
@@ -25,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import wait_for
+from support import interrupted_when, wait_for
 
 import tf1sessions as t1
 from tf1sessions.errors import (
@@ -866,24 +864,12 @@ def test_cancelling_and_beginning_at_once(graph):
 # ----------------------------------------------------------------------------------------------------- interrupts
 
 
-def interrupt_when(condition: Callable[[], Any], executor: Any) -> Any:
-    """Sends SIGINT to this process as soon as something is the case."""
-
-    def send() -> None:
-        wait_for(condition, "the moment to interrupt")
-        os.kill(os.getpid(), signal.SIGINT)
-
-    return executor.submit(send)
-
-
 def test_a_caller_that_is_interrupted_while_it_is_held_withdraws_its_item(graph):
     with WorkQueue(graph.gs, 1, queue_limit=1) as queue:
-        with busy(queue, graph) as gate, callers() as executor:
+        with busy(queue, graph) as gate:
             first = submit(queue, graph, 1)
-            sent = interrupt_when(lambda: queue._held, executor)
-            with pytest.raises(KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt), interrupted_when(lambda: queue._held):
                 submit(queue, graph, 2)
-            sent.result(DEADLINE)
             assert queue.statistics().waiting == 1 and not queue._held
             assert first.cancel()
             after = submit(queue, graph, 3)  # there is room
@@ -898,10 +884,9 @@ def test_a_program_that_is_interrupted_while_it_waits_for_a_result_ends(graph):
             gate = Gate(queue)
             futures = [submit(queue, graph, value) for value in range(3)]
             gate.wait_for()
-            sent = interrupt_when(lambda: futures[1]._condition._waiters, executor)
             opened = executor.submit(lambda: (wait_for(lambda: futures[2].cancelled(), "the end"), gate.open()))
-            futures[1].result(DEADLINE)
-        sent.result(DEADLINE)
+            with interrupted_when(lambda: futures[1]._condition._waiters):
+                futures[1].result(DEADLINE)
         opened.result(DEADLINE)
     assert queue.closed and threads_of(queue) == []
     assert futures[0].result(0) == 0 and futures[1].cancelled() and futures[2].cancelled()
@@ -910,13 +895,10 @@ def test_a_program_that_is_interrupted_while_it_waits_for_a_result_ends(graph):
 def test_a_close_that_is_interrupted_cancels_what_was_not_begun(graph):
     queue = WorkQueue(graph.gs, 1)
     gate = Gate(queue)
-    with callers() as executor:
-        futures = [submit(queue, graph, value) for value in range(3)]
-        gate.wait_for()
-        sent = interrupt_when(lambda: queue.closed, executor)
-        with pytest.raises(KeyboardInterrupt):
-            queue.close()
-        sent.result(DEADLINE)
+    futures = [submit(queue, graph, value) for value in range(3)]
+    gate.wait_for()
+    with pytest.raises(KeyboardInterrupt), interrupted_when(lambda: queue.closed):
+        queue.close()
     assert futures[1].cancelled() and futures[2].cancelled() and not futures[0].done()
     gate.open()
     queue.close()

@@ -11,6 +11,7 @@ body is made of (conditions, loops, tf.function) is not told: it belongs to the 
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import functools
 import os
@@ -264,6 +265,8 @@ class _Watch:
             if private.script_ops is not None:
                 self._python_functions(private.script_ops.FuncRegistry)
             self._building(graphs.Ownership)
+            if private.importer is not None:
+                self._imports(private.importer)
             self._around(threading.Thread, "start", self._starts)
             _watches.add(self)
             yield
@@ -374,6 +377,17 @@ class _Watch:
                 yield
 
         self._put(owner, "building", new_building)
+
+    def _imports(self, importer: Any) -> None:
+        """Imports into one graph take turns: TensorFlow lets one take up operations of the other as if it made them."""
+        original = importer._import_graph_def_internal
+        turns: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+        def new_import(*args: Any, **named: Any) -> Any:
+            with turns.setdefault(tf.get_default_graph(), _thread.RLock()):
+                return original(*args, **named)
+
+        self._put(importer, "_import_graph_def_internal", new_import)
 
     def _starts(self, thread: Any, *args: Any, **named: Any) -> None:
         stack, own = private.ops._default_graph_stack.stack, _own_graph()
