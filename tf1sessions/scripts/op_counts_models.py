@@ -1,0 +1,204 @@
+"""How many operations 1.15.5's functions for models make beyond today's: layers, Keras, optimizers, tf.contrib.
+
+The rest of op_counts.py, measured in the same way.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from .op_entries import (
+    CONTRIB,
+    FUNCTIONS,
+    by,
+    is_tensor,
+    module,
+    of,
+    of_contrib,
+)
+
+__all__: list[str] = []
+
+_KERAS = "tf_keras.src.layers."
+_FEATURES = "tensorflow.python.feature_column.feature_column_v2:"
+
+FUNCTIONS |= {
+    "tensorflow.python.training.ftrl:FtrlOptimizer._prepare": by(0, -9),
+    "tensorflow.python.training.saver:BaseSaverBuilder._AddShardedSaveOpsForV2": by(0, -3),
+    "tensorflow.python.training.sync_replicas_optimizer:SyncReplicasOptimizer.apply_gradients": by(0, 1),
+    "tf_keras.src.regularizers:L1.__call__": by(0, 2),
+    "tf_keras.src.regularizers:L2.__call__": by(0, 4),
+}
+
+
+@of("tensorflow.python.training.ftrl:FtrlOptimizer._create_slots")
+def _ftrl_slots(self: Any, var_list: Any) -> tuple[int, int]:
+    return 0, -2 * len(var_list)
+
+
+@of("tensorflow:train.polynomial_decay")
+def _polynomial_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    end: Any = None,
+    power: Any = None,
+    cycle: Any = False,
+    *_: Any,
+    **__: Any,
+) -> tuple[int, int]:
+    return 0, int(not is_tensor(decay_steps)) + (4 if cycle else 0)
+
+
+# -- layers -----------------------------------------------------------------------------------------------------------
+
+
+@of(_KERAS + "convolutional.base_conv:Conv.convolution_op")
+def _convolution(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, int(all(rate == 1 for rate in self.dilation_rate))
+
+
+@of(_KERAS + "convolutional.conv2d_transpose:Conv2DTranspose.call")
+def _transposed_convolution(self: Any, inputs: Any) -> tuple[int, int]:
+    """The size of its output was always computed in the graph."""
+    rows, columns = (2, 3) if self.data_format == "channels_first" else (1, 2)
+    shape = inputs.shape.as_list()
+    if shape[rows] is None or shape[columns] is None:
+        return 0, 0
+    if self.output_padding is not None:
+        return 0, 26
+    return 0, 10 if self.padding == "same" else 14
+
+
+@of(_KERAS + "normalization.batch_normalization:BatchNormalizationBase._fused_batch_norm")
+def _fused_batch_norm(self: Any, inputs: Any, mask: Any, training: Any) -> tuple[int, int]:
+    known = module("tf_keras.src.utils.control_flow_util").constant_value(training)
+    read = 2 * (known is not False and hasattr(self.moving_mean, "handle"))  # what training has no use for
+    return 0, (0 if known is None else 2 if known else 1) - read
+
+
+@of(_KERAS + "reshaping.flatten:Flatten.call")
+def _flatten(self: Any, inputs: Any) -> tuple[int, int]:
+    shape = inputs.shape.as_list() if inputs.shape.rank else [1]
+    return 0, 6 if shape[0] is None and None not in shape[1:] and len(shape) > 1 else 0
+
+
+@of("tf_keras.src.backend:resize_images")
+def _keras_resize_images(x: Any, height: Any, width: Any, data_format: str, *_: Any, **__: Any) -> tuple[int, int]:
+    """The size was always looked up in the graph."""
+    sizes = x.shape[2:4] if data_format == "channels_first" else x.shape[1:3]
+    return 0, 4 if sizes.is_fully_defined() else 0
+
+
+@of(_KERAS + "rnn.time_distributed:TimeDistributed.call")
+def _time_distributed(self: Any, inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return 0, -2 if is_tensor(inputs) and inputs.shape.as_list()[0] is None else 0
+
+
+@of("tf_keras.src.utils.metrics_utils:sparse_categorical_matches")
+def _sparse_matches(y_true: Any, y_pred: Any) -> tuple[int, int]:
+    """Today labels that were squeezed make the shape of the result again."""
+    return 0, -1 - int(_ranks_are_one(y_true, y_pred))
+
+
+@of("tf_keras.src.metrics.accuracy_metrics:sparse_categorical_accuracy")
+def _sparse_accuracy(y_true: Any, y_pred: Any) -> tuple[int, int]:
+    """And that is squeezed."""
+    return 0, -int(_ranks_are_one(y_true, y_pred) and y_true.shape.as_list()[1:][-1:] == [1])
+
+
+def _ranks_are_one(one: Any, other: Any) -> bool:
+    return is_tensor(one) and is_tensor(other) and one.shape.rank is not None and one.shape.rank == other.shape.rank
+
+
+@of(_FEATURES + "IdentityCategoricalColumn._transform_input_tensor")
+def _identity_column(self: Any, input_tensor: Any) -> tuple[int, int]:
+    """It asserted that numbers are in range."""
+    return 0, 38 if self.default_value is None else 0
+
+
+@of("tf_keras.src.utils.losses_utils:compute_weighted_loss")
+def _keras_weighted_loss(losses: Any, sample_weight: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    """It multiplied by ones."""
+    return 0, 9 if sample_weight is None else 0
+
+
+@of("tf_keras.src.optimizers.legacy.optimizer_v2:OptimizerV2.apply_gradients")
+def _keras_apply_gradients(self: Any, grads_and_vars: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Gradients of several devices are gathered today, where there is only one, too."""
+    return 0, -1 - len(grads_and_vars) if isinstance(grads_and_vars, (list, tuple)) else 0
+
+
+# -- contrib ----------------------------------------------------------------------------------------------------------
+
+_CONTRIB = "tf1sessions.contrib."
+
+
+CONTRIB |= {
+    _CONTRIB + "crf:crf_log_likelihood": by(0, 36),
+    _CONTRIB + "opt.weight_decay_optimizers:DecoupledWeightDecayExtension._decay_weights_op": by(0, 1),
+}
+
+
+@of_contrib("rnn.core_rnn_cell:zeros")
+def _contrib_zeros(size: Any, batch_size: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It made both sizes once more, to learn the shape."""
+    return 0, sum(2 if is_tensor(part) else 1 for part in (size, batch_size))
+
+
+@of_contrib("layers.convolutions:convolution")
+def _contrib_convolution(
+    inputs: Any,
+    num_outputs: Any,
+    kernel_size: Any,
+    stride: Any = 1,
+    padding: Any = "SAME",
+    data_format: Any = None,
+    rate: Any = 1,
+    *_: Any,
+    **__: Any,
+) -> tuple[int, int]:
+    return 0, int(all(each == 1 for each in module("numpy").ravel(rate)))
+
+
+@of_contrib("layers.convolutions:_transposed")
+def _contrib_transposed(
+    inputs: Any, weights: Any, window: Any, strides: Any, padding: Any, data_format: str, filters: Any
+) -> tuple[int, int]:
+    sizes = inputs.shape.as_list()[2:] if data_format.startswith("NC") else inputs.shape.as_list()[1:-1]
+    return 0, 14 if len(sizes) == 2 and None not in sizes else 0
+
+
+@of_contrib("layers.layers:flatten")
+def _contrib_flatten(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    return _flatten(None, inputs) if is_tensor(inputs) else (0, 0)
+
+
+@of_contrib("layers.normalization:group_norm")
+def _contrib_group_norm(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """What was known of the shape it wrote down."""
+    batch, *others = inputs.shape.as_list()
+    return 0, 3 if batch is None and None not in others else 0
+
+
+@of_contrib("layers.normalization:batch_norm")
+def _contrib_batch_norm(inputs: Any, *args: Any, **kwargs: Any) -> tuple[int, int]:
+    function = module(_CONTRIB + "layers.normalization").batch_norm
+    scope = module(_CONTRIB + "framework.arg_scope")
+    given = inspect.signature(function).bind(
+        inputs, *args, **{**scope.current_arg_scope().get(scope.arg_scope_func_key(function), {}), **kwargs}
+    )
+    given.apply_defaults()
+    told = given.arguments
+    if told["renorm"] or told["batch_weights"] is not None or told["zero_debias_moving_mean"]:
+        return 0, 0
+    training = module("tf_keras.src.utils.control_flow_util").constant_value(told["is_training"])
+    rank = inputs.shape.rank if is_tensor(inputs) else None
+    if told["fused"] is False:
+        return 0, -2 if rank == 4 else 0
+    if rank == 2:
+        return 0, 0 if training is None else -8 if training else -10
+    if told["updates_collections"] is None:
+        return 0, 0
+    return 0, -1 if training is False else 3
