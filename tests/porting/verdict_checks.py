@@ -160,8 +160,9 @@ def check_what_tensorflow_makes_otherwise_is_not_code() -> None:
 
 def check_a_new_line_is_code_whatever_it_makes() -> None:
     right = Edit()
-    made = right.graph.node.add(name="twice", op="Mul", input=["sub", "sub"])
+    made = right.graph.node.add(name="twice", op="Mul", input=["sub", "two"])
     made.attr["T"].type = tf.float32.as_datatype_enum
+    right.graph.node.add(name="two", op="Const").attr["value"].tensor.CopyFrom(tf.make_tensor_proto(2.0))
     for node in right.graph.node:
         if node.name == "Square":
             node.input[:] = ["twice"]
@@ -169,9 +170,10 @@ def check_a_new_line_is_code_whatever_it_makes() -> None:
     right.index["lines"].append([0, 30, "diff = 2 * (out - y)"])
     right.index["places"].append([len(right.index["lines"]) - 1])
     place = len(right.index["places"]) - 1
-    right.arrays["graph.1.places"] = np.append(right.arrays["graph.1.places"], np.int32(place))
+    right.arrays["graph.1.places"] = np.append(right.arrays["graph.1.places"], np.int32([place, place]))
     right.add("fetch", "loss:0", 1.0)
     verdict = judged(right)
+    assert "two: a Const" not in said(verdict)  # of the line that is told already
     assert verdict.cause == "code" and "twice: a Mul that the recording has not" in verdict.text, said(verdict)
     assert "verify_program.py:30: diff = 2 * (out - y)" in said(verdict)
 

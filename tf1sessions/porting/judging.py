@@ -329,10 +329,11 @@ class _Judging:
             evidence.append(f"made at {first.right.read}")
         if first.left is not None and (first.right is None or first.left.text != first.right.text):
             evidence.append(f"in the recording at {first.left.read}")
-        more = [f"{change.name}: {change.text}" for change in found[1:4]]
-        evidence += more
-        if len(found) > 4:
-            evidence.append(f"and {len(found) - 4:,} more that the first difference rests on")
+        lines = {first.left, first.right} - {None}
+        others = [each for each in found[1:] if not (each.of_tensorflow and lines & {each.left, each.right})]
+        evidence += [f"{change.name}: {change.text}" for change in others[:3]]
+        if len(others) > 3:
+            evidence.append(f"and {len(others) - 3:,} more that the first difference rests on")
         evidence += self._lines()
         return Verdict(
             "code",

@@ -287,6 +287,7 @@ class Change:
         text: What is otherwise.
         left, right: The lines of the program that made it there and here, where they are known.
         at: Where it is among the operations of the left side.
+        of_tensorflow: Whether it may be TensorFlow's functions that make it otherwise; its line is new, so it is told.
     """
 
     name: str
@@ -294,6 +295,7 @@ class Change:
     left: Place | None
     right: Place | None
     at: int
+    of_tensorflow: bool = False
 
 
 def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: Collection[str]) -> list[Change]:
@@ -306,7 +308,7 @@ def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: 
         before = int(np.searchsorted(both, change.at))  # so many of both sides were made before it
         at = left.nodes[right.top[both[before - 1]].name].index + 1 if before else 0
         text = f"a {change.text} that the recording has not"
-        found.append(Change(change.name, text, None, change.left, at))
+        found.append(Change(change.name, text, None, change.left, at, change.of_tensorflow))
     return sorted(found, key=lambda change: change.at)
 
 
@@ -361,7 +363,7 @@ def _of_one(side: TraceGraph, other: TraceGraph, names: Iterable[str]) -> Iterat
     for name in names:
         node = side.nodes[name]
         if not _GRADIENT.search(name) and (node.known not in _GLUE or _line_is_new(node, other)):
-            yield Change(name, node.op, node.line, None, node.index)
+            yield Change(name, node.op, node.line, None, node.index, node.known in _GLUE)
 
 
 def _line_is_new(node: Node, other: TraceGraph) -> bool:

@@ -124,7 +124,7 @@ def _of_calls(found: TraceComparison) -> dict[str, Any]:
         "verdict": f"{outcome}: {len(found.tensors):,} tensors at {found.calls:,} calls",
         "equal": found.equal,
         "judged": None if found.verdict is None else _judged(found.verdict),
-        "sides": [[found.left, "recording"], [found.right, "recording, or what a script computes now"]],
+        "sides": [[found.left, "the recording"], [found.right, "held against it"]],
         "axis": "calls of the left side",
         "points": points,
         "marked": marked,
