@@ -24,7 +24,7 @@ def trained(of, inputs=images):
 
     def gradients():
         given = inputs()
-        given = given * tf.get_variable("scale", [3], initializer=tf.ones_initializer())
+        given = given * tf.get_variable("scale", given.shape[-1:], initializer=tf.ones_initializer())
         tf.gradients(of(given), tf.trainable_variables())
 
     return lambda: of(inputs()), gradients
@@ -133,6 +133,22 @@ layer(
     nn_atrous=lambda value: tf.nn.atrous_conv2d(value, tf.get_variable("v", [3, 3, 3, 4]), 2, "SAME"),
     nn_pool=lambda value: tf.nn.pool(value, [2, 2], "MAX", "SAME"),
     nn_argmax=lambda value: tf.nn.max_pool_with_argmax(value, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")[0],
+)
+layer(
+    lambda: x(4, 6, 6, 4),
+    group_norm_known=lambda value: contrib.layers.group_norm(value, 2),
+    group_norm_plain=lambda value: contrib.layers.group_norm(value, 2, scale=False, center=False),
+    group_norm_close=lambda value: contrib.layers.group_norm(value, 2, mean_close_to_zero=True),
+    group_norm_first=lambda value: contrib.layers.group_norm(value, 2, channels_axis=1, reduction_axes=[2, 3]),
+    layer_norm_square=contrib.layers.layer_norm,
+)
+calls(
+    with_same_shape=lambda: contrib.framework.with_same_shape(x(None, 3), x(None, 3)),
+    with_same_shape_known=lambda: contrib.framework.with_same_shape(x(4, 3), x(None, 3)),
+    with_shape_partial=lambda: contrib.framework.with_shape(tf.TensorShape([None, 3]), x(None, 3)),
+    with_shape_scalar=lambda: contrib.framework.with_shape([], x()),
+    with_shape_any_scalar=lambda: contrib.framework.with_shape([], tf.placeholder(tf.float32)),
+    with_shape_tensor=lambda: contrib.framework.with_shape(tf.shape(x(4, 3)), x(4, 3)),
 )
 layer(
     sequences,

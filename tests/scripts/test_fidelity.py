@@ -60,8 +60,6 @@ TOLERANCES = {
 WRONG = {
     "feature_columns": "operations of linear_model and of gradients of sparse lookups are not counted as in 1.15.5",
     "keras_graph": "operations of compile() and train_on_batch() of tf.keras are not counted as in 1.15.5",
-    "residual_and_norms": "operations of group_norm and of the gradients of such towers are not counted as in 1.15.5",
-    "seq2seq_attention": "operations of attention and of decoders are not counted as in 1.15.5",
     "signals_and_sparse": "operations of tf.signal and of the gradient of sparse lookups are not counted as in 1.15.5",
 }
 

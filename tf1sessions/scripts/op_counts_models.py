@@ -175,13 +175,6 @@ def _contrib_flatten(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
     return _flatten(None, inputs) if is_tensor(inputs) else (0, 0)
 
 
-@of_contrib("layers.normalization:group_norm")
-def _contrib_group_norm(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """What was known of the shape it wrote down."""
-    batch, *others = inputs.shape.as_list()
-    return 0, 3 if batch is None and None not in others else 0
-
-
 @of_contrib("layers.normalization:batch_norm")
 def _contrib_batch_norm(inputs: Any, *args: Any, **kwargs: Any) -> tuple[int, int]:
     function = module(_CONTRIB + "layers.normalization").batch_norm

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...runtime import tf1 as tf
 
 __all__ = [
@@ -108,24 +110,28 @@ def with_shape(expected_shape: Any, tensor: Any) -> Any:
         raise ValueError("SparseTensor not supported.")
     if isinstance(expected_shape, tf.TensorShape):
         expected_shape = expected_shape.as_list()
+    if not is_tensor(expected_shape) and not len(expected_shape) and tensor.shape.is_compatible_with([1]):
+        with tf.name_scope(f"{tensor.op.name}/"):
+            return tf.reshape(tensor, [])  # one number, whatever its rank is
     known = tf.get_static_value(expected_shape) if is_tensor(expected_shape) else expected_shape
     if known is not None and None not in list(known):
         known = [int(size) for size in known]
         if not tensor.shape.is_compatible_with(known):
             raise ValueError(f"Invalid shape for tensor {tensor.name}, expected {known}, got {tensor.shape}.")
-        if tensor.shape.is_fully_defined():
+        if tensor.shape.is_fully_defined() and not is_tensor(expected_shape):
             return tensor
+    if not is_tensor(expected_shape):
+        expected_shape = np.array([-1 if size is None else size for size in expected_shape], np.int32)
     with tf.name_scope(f"{tensor.op.name}/"):
         return _with_shape_found_late(expected_shape, known, tensor)
 
 
-def _with_shape_found_late(expected_shape: Any, known: Any, tensor: Any) -> Any:
+def _with_shape_found_late(expected: Any, known: Any, tensor: Any) -> Any:
+    """The operations are 1.15.5's, for scripts' seeds: a size of -1 is any."""
     actual = tf.shape(tensor)
-    expected = tf.convert_to_tensor(expected_shape, tf.int32)
-    check = tf.Assert(
-        tf.reduce_all(tf.equal(tf.size(expected), tf.size(actual))) & tf.reduce_all(tf.equal(expected, actual)),
-        [f"Wrong shape for {tensor.name} [expected] [actual].", expected, actual],
-    )
+    is_rank = tf.equal(tf.size(expected), tf.rank(tensor))
+    is_shape = tf.reduce_all(tf.equal(expected, -1) | tf.equal(expected, actual))
+    check = tf.Assert(is_rank & is_shape, [f"Wrong shape for {tensor.name} [expected] [actual].", expected, actual])
     with tf.control_dependencies([check]):
         checked = tf.identity(tensor)
     if known is not None:

@@ -523,7 +523,8 @@ def group_norm(
         raise ValueError(f"Invalid groups {groups} for {channels} channels.")
     if channels % groups:
         raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
-    sizes = [tf.shape(inputs)[axis] if size is None else size for axis, size in enumerate(inputs.shape.as_list())]
+    shape = tf.shape(inputs)
+    sizes = [shape[axis] if size is None else size for axis, size in enumerate(inputs.shape.as_list())]
     grouped_shape = [*sizes[:channel_axis], groups, channels // groups, *sizes[channel_axis + 1 :]]
     grouped = tf.reshape(inputs, grouped_shape)
     with layer_scope(scope, "GroupNorm", [inputs], reuse) as sc:
@@ -546,7 +547,7 @@ def group_norm(
             offset *= gamma
         if beta is not None:
             offset += beta
-        outputs = tf.reshape(grouped * gain + offset, tf.shape(inputs))
+        outputs = tf.reshape(grouped * gain + offset, sizes)
         outputs.set_shape(inputs.shape)
         if activation_fn is not None:
             outputs = activation_fn(outputs)
