@@ -28,6 +28,12 @@ def apply(face: Any) -> None:
     face.image.per_image_standardization = _with_type(face)
     face.einsum = face.linalg.einsum = _with_products(face)
     face.feature_column.linear_model = _with_resources(face)
+    face.nn.swish = _with_sigmoid(face)
+    face.nn.weighted_moments = _with_reciprocals(face)
+    for name in ("bessel_i0", "bessel_i1"):
+        function = _scaled_back(getattr(face.math, name), getattr(face.math, f"{name}e"), face)
+        setattr(face.math, name, function)
+        setattr(face, name, function)
     activations: Any = importlib.import_module("tf_keras.src.activations")
     activations.softmax = face.keras.activations.softmax = _with_exponentials(activations.softmax, face)
 
@@ -196,3 +202,66 @@ def _with_resources(tf: Any) -> Any:
             return original(*args, **kwargs)
 
     return linear_model
+
+
+def _with_sigmoid(tf: Any) -> Any:
+    """It had no beta, which today is a constant of its own, with a gradient."""
+    original = tf.nn.swish
+
+    @functools.wraps(original)
+    def swish(features: Any, *args: Any, **kwargs: Any) -> Any:
+        if not seeds.are_counted() or tf.executing_eagerly() or args or kwargs:
+            return original(features, *args, **kwargs)
+
+        @tf.custom_gradient
+        def product(value: Any) -> Any:
+            def gradient(above: Any) -> Any:
+                sigmoid = tf.sigmoid(value)
+                return above * (sigmoid * (1.0 + value * (1.0 - sigmoid)))
+
+            return value * tf.sigmoid(value), gradient
+
+        return product(tf.convert_to_tensor(features))
+
+    return swish
+
+
+def _with_reciprocals(tf: Any) -> Any:
+    """It divided once, and multiplied by that."""
+    original = tf.nn.weighted_moments
+
+    @functools.wraps(original)
+    def weighted_moments(
+        x: Any, axes: Any, frequency_weights: Any, name: Any = None, keep_dims: Any = None, keepdims: Any = None
+    ) -> Any:
+        x = tf.convert_to_tensor(x, name="x")
+        if not seeds.are_counted() or tf.executing_eagerly() or x.dtype == tf.float16:
+            return original(x, axes, frequency_weights, name, keep_dims, keepdims)
+        with tf.name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
+            weights = tf.convert_to_tensor(frequency_weights, name="frequency_weights")
+            if weights.dtype != x.dtype:
+                weights = tf.cast(weights, x.dtype)
+            total = tf.reduce_sum(weights * x, axes, keepdims=True, name="weighted_input_sum")
+            weight = tf.reduce_sum(weights + tf.zeros_like(x), axes, keepdims=True, name="sum_of_weights")
+            divisor = tf.reciprocal(weight, name="inv_weight_sum")
+            mean = total * divisor
+            squares = weights * tf.squared_difference(x, mean)
+            variance = tf.reduce_sum(squares, axes, keepdims=True, name="weighted_distsq") * divisor
+            if not (keepdims or keep_dims):
+                mean, variance = tf.squeeze(mean, axes), tf.squeeze(variance, axes)
+            return mean, variance
+
+    return weighted_moments
+
+
+def _scaled_back(original: Any, scaled: Any, tf: Any) -> Any:
+    """Bessel functions were those that exponentials scale, times these."""
+
+    @functools.wraps(original)
+    def bessel(x: Any, name: Any = None) -> Any:
+        if not seeds.are_counted() or tf.executing_eagerly():
+            return original(x, name)
+        with tf.name_scope(name, original.__name__, [x]):
+            return tf.exp(tf.abs(x)) * scaled(x)
+
+    return bessel

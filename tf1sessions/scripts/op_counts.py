@@ -35,18 +35,19 @@ PROBES = {"tensorflow.python.ops.variable_scope:_VariableStore._get_single_varia
 KEEP_ANSWERS = {"tf1sessions.contrib.framework.variables"}
 
 _NOTED = "_tf1sessions_noted"
+_ORDERED = "_tf1sessions_ordered"
+_PASSED = "_tf1sessions_passed"
 
 FUNCTIONS |= {
-    OPS + "array_ops:matrix_diag": by(0, -4),
+    **dict.fromkeys((OPS + "array_ops:matrix_diag", "tensorflow:linalg.diag"), by(0, -4)),
+    **dict.fromkeys((OPS + "array_ops:matrix_diag_part", "tensorflow:linalg.diag_part"), by(0, -2)),
     "tensorflow.python.data.ops.dataset_ops:DatasetV1._make_initializable_iterator": by(0, 3),
     OPS + "clip_ops:clip_by_global_norm": by(0, 1),
-    OPS + "array_ops:matrix_diag_part": by(0, -2),
     OPS + "array_ops:matrix_set_diag": by(0, -1),
     OPS + "histogram_ops:histogram_fixed_width_bins": by(0, -6),
     OPS + "math_ops:_unsorted_segment_N": by(0, -13),
     OPS + "image_ops_impl:per_image_standardization": by(0, 1),
     OPS + "math_ops:linspace_nd": by(0, -67),
-    "tensorflow:nn.swish": by(0, -2),
     OPS + "parsing_ops:parse_single_example": by(0, -4),
     OPS + "random_ops:random_gamma": by(-2, 0),
 }
@@ -78,8 +79,38 @@ def _reduction_dims(x: Any, axis: Any) -> tuple[int, int]:
     if axis is not None:
         return 0, 0
     if not is_tensor(x):  # a list or an array has no rank that either of them knows
-        return (0, 3) if getattr(getattr(x, "shape", None), "rank", None) else (0, 0)
+        has_rank = getattr(getattr(x, "shape", None), "rank", None)
+        return 0, 3 + hasattr(x, "handle") if has_rank else 0  # which it read a resource for
     return (0, -3) if x.shape.rank == 0 else (0, 0)
+
+
+@of(
+    *(
+        f"{module}{name}"
+        for module in (OPS + "math_ops:", "tensorflow:math.")
+        for name in ("reduce_variance", "reduce_std")
+    )
+)
+def _variance(input_tensor: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    """It did not read a variable first."""
+    if is_tensor(input_tensor):
+        return 0, 0
+    return 0, _reduction_dims(input_tensor, axis)[1] + hasattr(input_tensor, "handle")
+
+
+@of(OPS + "math_ops:reduce_logsumexp")
+def _logsumexp(input_tensor: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    """It did."""
+    if is_tensor(input_tensor):
+        return 0, 0
+    return 0, -_reduction_dims(input_tensor, axis)[1] - hasattr(input_tensor, "handle")
+
+
+@of(OPS + "nn_impl:sufficient_statistics")
+def _sufficient_statistics(x: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """How many axes there are is looked up today, where the sizes of those that are summed are not known."""
+    sizes = x.shape.as_list() if is_tensor(x) and x.shape.rank is not None else []
+    return 0, -int(any(sizes[axis] is None for axis in axes)) if sizes else 0
 
 
 @of(OPS + "array_ops:split")
@@ -123,7 +154,7 @@ def _casts(lists: list[list[str]]) -> int:
     return sum("int64" not in types for types in lists) if any("int64" in types for types in lists) else 0
 
 
-@of(OPS + "array_ops:reshape")
+@of(OPS + "array_ops:reshape", "tensorflow:manip.reshape")
 def _reshape(tensor: Any, shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
     """An empty list is a constant of floats first."""
     return 0, -int(isinstance(shape, (list, tuple)) and not shape)
@@ -260,7 +291,7 @@ def _resize_images(
     return 0, -6 if preserve_aspect_ratio and not is_tensor(size) else 0
 
 
-@of(OPS + "image_ops_impl:adjust_jpeg_quality")
+@of(OPS + "image_ops_impl:adjust_jpeg_quality", "tensorflow:image.adjust_jpeg_quality")
 def _adjust_jpeg_quality(image: Any, *_: Any, **__: Any) -> tuple[int, int]:
     """It did not limit what it converted."""
     return 0, -4 if is_tensor(image) and image.dtype.is_floating else 0
@@ -334,7 +365,7 @@ def _filled(shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
 
 
 GRADIENTS |= {
-    "BroadcastTo": by(0, -1),
+    "BesselI1e": by(0, 6),
     "MatrixDiagPartV3": by(0, 1),
     "MatrixDiagV3": by(0, 1),
     "MatrixSetDiagV3": by(0, 2),
@@ -360,16 +391,28 @@ def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
     if sides is None:
         return 0, 0
     if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-        return 0, 5 - 3 * sides + (12 if _is_in_loop(op) else 0)  # a loop keeps its shapes on stacks
+        if op.type in _HANDING_ON:  # what is added hands its gradient on
+            passed = getattr(op.graph, _PASSED, {})
+            setattr(op.graph, _PASSED, {**passed, grad.name: passed.get(grad.name, 0) + 1})
+        return 0, 5 - 3 * sides + _kept_by_loops(op, 2) + _order_of_stacks(op)
     is_new = is_first(op.graph, "broadcasts", tuple(x.shape.as_list()), tuple(y.shape.as_list()))
     return 0, (1 if is_new else -2) + sides - _only_ranks_differ(x, y)
 
 
-@gradient_of("RealDiv", "Div", "DivNoNan", "FloorMod")
+@gradient_of("Complex", "RealDiv", "Div", "DivNoNan", "FloorMod")
 def _division_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """Both sides were summed and reshaped, whether they had been broadcast or not."""
     sides = _broadcast_sides(*op.inputs)
-    return 0, 0 if sides is None else 5 - 3 * sides + _kept_by_loop(op)
+    return 0, 0 if sides is None else 5 - 3 * sides + _kept_by_loops(op, _unknown_shapes(op))
+
+
+@gradient_of("BroadcastTo")
+def _broadcast_to_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """What the gradient of a sum broadcasts today, it repeated."""
+    first = op._original_op
+    if first is None or first.type not in ("Sum", "Mean", "Prod"):
+        return 0, -1
+    return 0, 10 if first.get_attr("keep_dims") else 8
 
 
 @gradient_of("RFFT", "RFFT2D")
@@ -410,15 +453,17 @@ def _angle_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @gradient_of("SelectV2")
 def _selection_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked for what had been broadcast although nothing had."""
+    """It looked for what had been broadcast although nothing had; gradients selected with what looked for nothing."""
     sides = [_broadcast_sides(side, op.outputs[0]) for side in op.inputs[1:]]
-    return 0, 5 - 3 * sum(side is None or side > 0 for side in sides)
+    is_in_gradient = op._original_op is not None and op._original_op.type != "SelectV2"
+    return 0, 5 - 3 * sum(side is None or side > 0 for side in sides) - 9 * is_in_gradient
 
 
 @gradient_of("Maximum", "Minimum")
 def _extreme_gradient(op: Any, grad: Any) -> tuple[int, int]:
     sides = _broadcast_sides(*op.inputs)
-    return 0, 2 if sides is None else 7 - 3 * sides + _kept_by_loop(op) - _only_ranks_differ(*op.inputs)
+    kept = _kept_by_loops(op, _unknown_shapes(op))
+    return 0, 2 if sides is None else 7 - 3 * sides + kept - _only_ranks_differ(*op.inputs)
 
 
 @gradient_of("Sum", "Mean")
@@ -432,7 +477,7 @@ def _sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
         return 0, beyond
     if shape.is_fully_defined() and axes is not None:
         return 0, beyond + (12 if is_first(op.graph, "reductions", tuple(shape.as_list()), axes) else 0)
-    return 0, beyond + (14 if op.get_attr("keep_dims") else 3)
+    return 0, beyond + (14 + _is_in_loop(op) if op.get_attr("keep_dims") else 3)
 
 
 @gradient_of("Max", "Min")
@@ -444,14 +489,17 @@ def _extremes_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @gradient_of("Prod")
 def _product_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    return 0, 12 if op.inputs[0].shape.is_fully_defined() else 0
+    if op.get_attr("keep_dims"):
+        return 0, 14
+    return 0, 12 if op.inputs[0].shape.is_fully_defined() else 3
 
 
 @gradient_of("StridedSlice")
 def _slice_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Today what is known of a shape and a slice is written anew."""
+    """Today what is known of a shape and a slice is written anew; in a loop, of a slice, it always was."""
     tensor, *slices = op.inputs
-    return 0, -int(tensor.shape.is_fully_defined()) - sum(constant(part) is not None for part in slices)
+    written = 0 if _is_in_loop(op) else sum(constant(part) is not None for part in slices)
+    return 0, -int(tensor.shape.is_fully_defined()) - written
 
 
 @of(OPS + "gradients_util:_GradientsHelper")
@@ -469,6 +517,31 @@ def _gradients(
     sought = {getattr(x, "op", None) for x in (xs if isinstance(xs, (list, tuple)) else [xs])}
     setattr(default_graph(), _NOTED, (bool(more.get("gate_gradients", gate)), sought))
     return 0, 0
+
+
+#: Gradients that end with a sum over what was broadcast, and with the shape of the operand.
+_HANDING_ON = ("Add", "AddV2", "Sub")
+_SUMMED = (*_HANDING_ON, "Mul", "Pow", "SquaredDifference")
+_ALWAYS_SUMMED = ("RealDiv", "Div", "DivNoNan", "FloorMod", "Maximum", "Minimum")  # although all shapes are known
+
+
+@of(OPS + "gradients_util:_MaybeCompile")
+def _gradient_of_gradient(scope: Any, op: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Those had gradients of their own; today there is neither where nothing was broadcast."""
+    passed = getattr(op.graph, _PASSED, {})
+    is_passed = _is_unsummed(op._original_op) and _is_last(op)
+    return 0, 18 * (is_passed + sum(passed.get(output.name, 0) for output in op.outputs))
+
+
+def _is_unsummed(op: Any) -> bool:
+    if op is None or op.type not in (*_SUMMED, *_ALWAYS_SUMMED):
+        return False
+    return op.type in _ALWAYS_SUMMED or not all(side.shape.is_fully_defined() for side in op.inputs)
+
+
+def _is_last(op: Any) -> bool:
+    """Whether the gradient that an operation is part of ends with it, without a sum."""
+    return op.type != "Reshape" and not any(user._original_op is op._original_op for user in op.outputs[0].consumers())
 
 
 def _is_sought(tensor: Any) -> bool:
@@ -539,19 +612,45 @@ def _broadcast_sides(x: Any, y: Any) -> int | None:
 
 def _only_ranks_differ(x: Any, y: Any) -> int:
     """Today axes of size 1 that one operand lacks are looked for in the other one's gradient, too."""
-    return int(
-        x.shape.is_fully_defined()
-        and y.shape.is_fully_defined()
-        and x.shape.rank != y.shape.rank
-        and x.shape.num_elements() == y.shape.num_elements()
-    )
+    if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
+        return 0
+    less, more = sorted((x.shape.as_list(), y.shape.as_list()), key=len)
+    return int(len(less) < len(more) and [1] * (len(more) - len(less)) + less == more)
 
 
-def _kept_by_loop(op: Any) -> int:
-    """A loop keeps shapes that are not known on stacks, for its gradients."""
-    return 6 * sum(not tensor.shape.is_fully_defined() for tensor in op.inputs) if _is_in_loop(op) else 0
+def _unknown_shapes(op: Any) -> int:
+    return sum(not tensor.shape.is_fully_defined() for tensor in op.inputs)
+
+
+def _kept_by_loops(op: Any, shapes: int) -> int:
+    """A loop keeps shapes on stacks, for its gradients; each loop and each condition around them lets these through."""
+    if not _is_in_loop(op):
+        return 0
+    contexts, context = 0, op._get_control_flow_context()
+    while context is not None:
+        contexts, context = contexts + 1, context.outer_context
+    return shapes * (4 + 2 * contexts)
 
 
 def _is_in_loop(op: Any) -> bool:
     context = op._get_control_flow_context()
     return context is not None and context.GetWhileContext() is not None
+
+
+def _order_of_stacks(op: Any) -> int:
+    """The first that the gradients of a loop take from a stack makes what all such wait for."""
+    if not _is_in_loop(op):
+        return 0
+    loop = default_graph()._get_control_flow_context().GetWhileContext()
+    if loop.parallel_iterations == 1 or loop.grad_state._grad_sync is not None or hasattr(loop, _ORDERED):
+        return 0
+    setattr(loop, _ORDERED, True)
+    return 1
+
+
+@of(OPS + "control_flow_state:_GradLoopState.AddBackpropAccumulatedValue")
+def _taken_from_stack(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """That has been counted, perhaps."""
+    loop = self.grad_context
+    is_order_made = loop.parallel_iterations > 1 and self._grad_sync is None
+    return 0, -int(is_order_made and hasattr(loop, _ORDERED))
