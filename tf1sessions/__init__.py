@@ -372,6 +372,7 @@ below, and there are no circles::
       moved.py           old addresses inside TensorFlow
       arguments.py       arguments that were dropped or moved
       compositions.py    functions that TF1 composed of other operations
+      layer_compositions.py  the same of Keras's layers
       old_graphs.py      graphs that TF1 wrote
       libraries.py       libraries written for TensorFlow 2
       members.py         methods that classes had

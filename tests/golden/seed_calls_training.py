@@ -7,6 +7,7 @@ from seed_calls import call, calls, graphs, ints, step, weights, x
 contrib = tf.contrib
 layers = tf.layers
 keras = tf.keras
+L = keras.layers
 
 # -- layers -----------------------------------------------------------------------------------------------------------
 
@@ -115,6 +116,7 @@ layer(
     contrib_maxout=lambda value: contrib.layers.maxout(contrib.layers.conv2d(value, 4, 3), 2),
     contrib_unit_norm=lambda value: contrib.layers.unit_norm(value, 3),
     contrib_spatial_softmax=lambda value: contrib.layers.spatial_softmax(value),
+    contrib_spatial_softmax_first=lambda value: contrib.layers.spatial_softmax(value, data_format="NCHW"),
     contrib_max_pool=lambda value: contrib.layers.max_pool2d(value, 2),
     contrib_repeat=lambda value: contrib.layers.repeat(value, 2, contrib.layers.conv2d, 4, 3),
     contrib_batch_norm_tensor=lambda value: contrib.layers.batch_norm(value, is_training=tf.placeholder(tf.bool, [])),
@@ -188,6 +190,39 @@ layer(
     contrib_conv3d=lambda value: contrib.layers.conv3d(value, 4, 3),
 )
 layer(
+    lambda: x(None, 6, 6, 6, 3),
+    batch_norm_5d_inference=lambda value: layers.batch_normalization(value),
+    batch_norm_5d_tensor=lambda value: layers.batch_normalization(value, training=tf.placeholder(tf.bool, [])),
+    batch_norm_5d_first=lambda value: layers.batch_normalization(value, axis=1, training=True),
+    keras_batch_norm_5d=lambda value: L.BatchNormalization()(value, training=True),
+)
+layer(
+    lambda: x(4, 8, 8, 3),
+    batch_norm_virtual_inference=lambda value: layers.batch_normalization(value, virtual_batch_size=2),
+    batch_norm_virtual_tensor=lambda value: layers.batch_normalization(
+        value, virtual_batch_size=2, training=tf.placeholder(tf.bool, [])
+    ),
+    contrib_spatial_softmax_known=lambda value: contrib.layers.spatial_softmax(value, temperature=0.5),
+)
+layer(
+    lambda: x(4, 5, 3),
+    contrib_unit_norm_first=lambda value: contrib.layers.unit_norm(value, 0),
+    contrib_unit_norm_last=lambda value: contrib.layers.unit_norm(value, 2),
+    known_regularized_keras_l1=lambda value: layers.dense(value, 2, kernel_regularizer=keras.regularizers.l1(0.1)),
+    known_regularized_keras=lambda value: layers.dense(
+        value, 2, kernel_regularizer=keras.regularizers.l1_l2(0.1, 0.2)
+    ),
+    keras_layer_norm_axis=lambda value: L.LayerNormalization(axis=1)(value),
+    keras_layer_norm_axes=lambda value: L.LayerNormalization(axis=[1, 2], center=False)(value),
+    keras_dot_first=lambda value: L.Dot([1, 1])([value, value]),
+    keras_dot_vectors=lambda value: L.Dot(1, normalize=True)([value[:, 0], value[:, 1]]),
+    keras_dot_vector=lambda value: L.Dot([2, 1])([value, value[:, 0]]),
+    keras_dot_vector_first=lambda value: L.Dot([1, 2])([value[:, 0], value]),
+    keras_attention_scaled=lambda value: L.Attention(use_scale=True)([value, value]),
+    keras_attention_additive=lambda value: L.AdditiveAttention()([value, value]),
+    keras_locally_1d=lambda value: L.LocallyConnected1D(4, 2)(value),
+)
+layer(
     lambda: x(4, 3),
     known_dense=lambda value: layers.dense(value, 4),
     known_batch_norm=lambda value: layers.batch_normalization(value, training=True),
@@ -221,7 +256,6 @@ def _reused(value):
 
 # -- Keras ------------------------------------------------------------------------------------------------------------
 
-L = keras.layers
 layer(
     keras_conv2d=lambda value: L.Conv2D(4, 3)(value),
     keras_conv2d_relu=lambda value: L.Conv2D(4, 3, padding="same", activation="relu")(value),
@@ -343,6 +377,15 @@ def model_sequential():
 def model_sequential_deferred():
     made = keras.Sequential([L.Flatten(), L.Dense(4, activation="relu"), L.Dense(2)])
     made(x(None, 8, 8))
+
+
+@call
+def model_regularized():
+    given = keras.Input([6])
+    hidden = L.BatchNormalization()(L.Dense(8, activation="relu", kernel_initializer="he_normal")(given))
+    made = keras.Model(given, L.Dense(1, kernel_regularizer=keras.regularizers.l2(0.01))(hidden))
+    made.compile(keras.optimizers.SGD(lr=0.05, momentum=0.9), "mse")
+    made.train_on_batch(np.ones([8, 6], np.float32), np.ones([8, 1], np.float32))
 
 
 @call

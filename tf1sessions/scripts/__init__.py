@@ -13,6 +13,7 @@ What runs where::
                                                     estimator_modules.py tensorflow.estimator
                                                     arguments.py     arguments that were dropped or moved
                                                     compositions.py  functions that were composed otherwise
+                                                    layer_compositions.py  ... layers of Keras
                                                     members.py       methods that were dropped
                                                     legacy_tests.py  test classes
                                                     old_graphs.py    graphs that TF1 wrote

@@ -28,6 +28,7 @@ from . import (
     compositions,
     contrib_modules,
     estimator_modules,
+    layer_compositions,
     legacy_tests,
     members,
     missing,
@@ -117,6 +118,7 @@ def build(real: Any) -> ModuleType:
         _explain_missing(module, name)
     arguments.apply(face)
     compositions.apply(face)
+    layer_compositions.apply(face)
     members.apply(face)
     legacy_tests.apply(face)
     moved.apply()

@@ -27,8 +27,6 @@ FUNCTIONS |= {
     "tensorflow.python.training.ftrl:FtrlOptimizer._prepare": by(0, -9),
     "tensorflow.python.training.saver:BaseSaverBuilder._AddShardedSaveOpsForV2": by(0, -3),
     "tensorflow.python.training.sync_replicas_optimizer:SyncReplicasOptimizer.apply_gradients": by(0, 1),
-    "tf_keras.src.regularizers:L1.__call__": by(0, 2),
-    "tf_keras.src.regularizers:L2.__call__": by(0, 4),
 }
 
 
@@ -76,6 +74,12 @@ def _fused_batch_norm(self: Any, inputs: Any, mask: Any, training: Any) -> tuple
     known = module("tf_keras.src.utils.control_flow_util").constant_value(training)
     read = 2 * (known is not False and hasattr(self.moving_mean, "handle"))  # what training has no use for
     return 0, (0 if known is None else 2 if known else 1) - read
+
+
+@of(_KERAS + "normalization.batch_normalization:BatchNormalizationBase.call")
+def _virtual_batch_norm(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Shapes were written down."""
+    return -13 * (self.virtual_batch_size is not None), 0
 
 
 @of(_KERAS + "reshaping.flatten:Flatten.call")

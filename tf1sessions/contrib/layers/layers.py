@@ -240,31 +240,27 @@ def spatial_softmax(
     """
     with tf.variable_scope(name, "spatial_softmax"):
         features = tf.convert_to_tensor(features)
-        if data_format == "NHWC":
-            images = tf.transpose(features, [0, 3, 1, 2])
-        elif data_format == "NCHW":
-            images = features
-        else:
+        if data_format not in ("NHWC", "NCHW"):
             raise ValueError("data_format has to be either NCHW or NHWC.")
-        _, channels, height, width = images.shape.as_list()
+        last = channels_last(data_format)
+        sizes = tf.shape(features)
+        rows, columns = (sizes[1], sizes[2]) if last else (sizes[2], sizes[3])
+        channels = features.shape.as_list()[3 if last else 1]
         if channels is None:
             raise ValueError(
                 "The num_channels dimension of the inputs to `spatial_softmax` should be defined. Found `None`."
             )
-        initializer = tf.ones_initializer() if temperature is None else tf.constant_initializer(temperature)
-        collections = variables_collections if temperature is None else None
-        scale = parameter("temperature", (), tf.float32, initializer, collections, trainable)
         with tf.name_scope("spatial_softmax_op"):
-            rows = tf.shape(images)[2] if height is None else height
-            columns = tf.shape(images)[3] if width is None else width
-            along_h, along_w = tf.meshgrid(
+            positions = tf.meshgrid(
                 tf.linspace(-1.0, 1.0, num=rows), tf.linspace(-1.0, 1.0, num=columns), indexing="ij"
             )
+            positions = [tf.reshape(position, [rows * columns]) for position in positions]
+            initializer = tf.ones_initializer() if temperature is None else tf.constant_initializer(temperature)
+            collections = variables_collections if temperature is None else None
+            scale = parameter("temperature", (), tf.float32, initializer, collections, trainable)
+            images = tf.transpose(features, [0, 3, 1, 2]) if last else features
             attention = tf.nn.softmax(tf.reshape(images, [-1, rows * columns]) / scale)
-            expected = [
-                tf.reduce_sum(tf.reshape(position, [-1]) * attention, [1], keepdims=True)
-                for position in (along_h, along_w)
-            ]
+            expected = [tf.reduce_sum(position * attention, [1], keepdims=True) for position in positions]
             keypoints = tf.reshape(tf.concat(expected, 1), [-1, channels * 2])
         keypoints.set_shape([None, channels * 2])
         return keypoints
@@ -290,7 +286,11 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -
         if dim < 0 or dim >= rank:
             raise ValueError("dim must be positive but smaller than the input rank.")
         lengths = tf.sqrt(epsilon + tf.reduce_sum(tf.square(inputs), dim, keepdims=True))
-        return tf.div(inputs, lengths)
+        multiples = [tf.ones([dim], tf.int32)] if dim else []
+        multiples.append(tf.strided_slice(tf.shape(inputs), [dim], [dim + 1]))
+        if dim < rank - 1:
+            multiples.append(tf.ones([rank - 1 - dim], tf.int32))
+        return tf.div(inputs, tf.tile(lengths, tf.concat(multiples, 0)))
 
 
 def _name(layer: Callable[..., Any]) -> str:
