@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["STACK", "asked_by_library", "is_library", "program_frame", "program_frames", "told"]
+__all__ = ["STACK", "asked_by_library", "is_library", "program_frame", "program_frame_from", "program_frames", "told"]
 
 #: How many frames of the program a stack shows. Arbitrary.
 STACK = 8
@@ -50,12 +50,18 @@ def program_frames(frame: FrameType | None) -> Iterator[FrameType]:
 
 def program_frame() -> FrameType | None:
     """The program's innermost frame on the calling thread's stack."""
-    frame: FrameType | None = sys._getframe(1)
+    return program_frame_from(2)[0]
+
+
+def program_frame_from(depth: int) -> tuple[FrameType | None, int]:
+    """The same, and its depth below our caller; all that are less deep than ``depth`` are a library's."""
+    frame: FrameType | None = sys._getframe(depth)
     while frame is not None and is_library(path := frame.f_code.co_filename):  # program_frames(), without a generator
         if path == _RUNNER:
-            return None
+            return None, depth
         frame = frame.f_back
-    return frame
+        depth += 1
+    return frame, depth - 1
 
 
 def told(frame: FrameType) -> str:

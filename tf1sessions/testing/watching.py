@@ -24,7 +24,7 @@ from typing import Any
 
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs
-from tf1sessions.testing.frames import is_library, program_frame, program_frames
+from tf1sessions.testing.frames import is_library, program_frame, program_frame_from, program_frames
 from tf1sessions.testing.locks import Exclusive, held_locks, taken
 from tf1sessions.testing.order import Order, hear, tell
 from tf1sessions.testing.patching import put
@@ -36,6 +36,8 @@ __all__ = ["GraphRaces", "graph_races", "watch_graphs"]
 
 #: How many rounds of running and adding, from one line, are a loop. Arbitrary.
 _ROUNDS = 3
+#: How far out the program is at least: plan.run and run() are between, or a compiled call.
+_OUTSIDE = 3
 #: How many requests are remembered of a graph, and of a session. Arbitrary: more than most programs have.
 _REMEMBERED = 1000
 _PROCESS = "the process's default graph"  # TensorFlow gives each thread one; that of the main thread
@@ -118,12 +120,20 @@ class _GraphState:
     def __init__(self, told: str) -> None:
         self.news = News()
         self.structure = Place(told, _structure, lambda action: action == "run", lazily=True, news=self.news)
-        self.runs = 0
+        self.runs = 0  # those that were followed by a new operation count once
+        self.ran: Seen | None = None  # the last run, if it came after the last operation
         self.last_run: Seen | None = None
         self.last_runs: dict[int, Seen] = {}  # by the thread's number
         self.leak: tuple[int, Pair] | None = None  # the thread's number
         self.growth: dict[Any, _Growth] = {}  # line -> how operations came from it
         self.uses: dict[Any, tuple[Any, Any]] = {}  # what is run -> (variables it takes, it sets), what it is
+
+    def run(self, seen: Seen) -> None:
+        """It was run, by another line or thread than the last time, or for the first time since it has changed."""
+        self.runs += 1
+        self.ran = self.last_run = self.last_runs[seen.member.number] = seen
+        if len(self.last_runs) > _REMEMBERED:
+            self.last_runs.clear()
 
     def gone(self) -> None:
         """The graph is not there any more."""
@@ -180,24 +190,30 @@ class _Request:
         openness.times += 1
         if variables is not None:
             variables.times += 1
-        state = self.state
-        state.runs += 1
-        if state.last_run is not structure:
-            state.last_run = state.last_runs[structure.member.number] = structure
+        if self.state.ran is not structure:
+            self.state.run(structure)
         return True
 
 
 class _Here:
-    """The calling thread."""
+    """The calling thread.
 
-    __slots__ = ("inside", "latest", "member", "requests", "taken")
+    Attributes:
+        depth: How far out of the function that runs a compiled request the program was, the last time.
+        inside: Whether the thread is in a run that will be told.
+        requests: What it has run.
+        latest: Those that are compiled, by the place in the code and what it is.
+    """
+
+    __slots__ = ("depth", "inside", "latest", "member", "requests", "taken")
 
     def __init__(self, order: Order) -> None:
         self.member = order.member()
         self.taken = taken()
-        self.inside = False  # whether it is in a run that will be told
+        self.depth = _OUTSIDE
+        self.inside = False
         self.requests: dict[Any, _Request] = {}
-        self.latest: dict[int, _Request] = {}  # those that are compiled, by the place in the code
+        self.latest: dict[int, _Request] = {}
 
 
 class _Local(threading.local):
@@ -344,6 +360,7 @@ class _Watch:
         self._changed(graph, "adds operations", operation.name)
 
     def _grows(self, state: _GraphState, seen: Seen, frame: Any) -> None:
+        state.ran = None
         line = (id(frame.f_code), frame.f_lineno) if frame is not None else None
         at = state.growth.get(line)
         if at is None:
@@ -418,14 +435,17 @@ class _Watch:
             return watch._run(self, fetches, None, run, self, handle, fetches, *args)
 
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
-            here, frame = local.here, getframe(3)  # who calls run(), or the compiled call
-            request = here.latest.get(frame.f_lasti)
+            here = local.here
+            try:
+                frame = getframe(here.depth)
+            except ValueError:  # this one is called by the outermost
+                return watch._run_compiled(run_callable, raw, handle, values, metadata)
+            request = here.latest.get(frame.f_lasti - handle)
             if (
                 request is None
                 or request.handle != handle
                 or request.own.raw is not raw
                 or request.code is not frame.f_code
-                or here.inside
             ):
                 return watch._run_compiled(run_callable, raw, handle, values, metadata)
             try:
@@ -447,14 +467,16 @@ class _Watch:
             self._put(owner, "make_callable", new_make)
 
     def _run_compiled(self, original: Callable[..., Any], raw: Any, handle: int, *args: Any) -> Any:
-        here, frame = self._local.here, program_frame()
+        here = self._local.here
         if here.inside:
             return original(raw, handle, *args)
+        frame, depth = program_frame_from(_OUTSIDE + 2)
+        here.depth = depth - 1
         request = here.requests.get(_place(frame, (raw, handle)))
         if request is None or request.own.raw is not raw:
             return self._run(*_asked(), handle, original, raw, handle, *args)
         if frame is not None:
-            here.latest[frame.f_lasti] = request
+            here.latest[frame.f_lasti - handle] = request
         try:
             return original(raw, handle, *args)
         finally:
@@ -526,10 +548,7 @@ class _Watch:
             else None,
         )
         request.count, request.held = here.member.count, held_locks()
-        state.runs += 1
-        state.last_run = state.last_runs[here.member.number] = request.seen[0]
-        if len(state.last_runs) > _REMEMBERED:
-            state.last_runs.clear()
+        state.run(request.seen[0])
         if state.leak is not None and state.leak[0] == here.member.number:  # it was meant to be the thread's own
             judge.take_back(state.leak[1])
             state.leak = None
