@@ -37,6 +37,7 @@ KEEP_ANSWERS = {"tf1sessions.contrib.framework.variables"}
 _NOTED = "_tf1sessions_noted"
 _ORDERED = "_tf1sessions_ordered"
 _PASSED = "_tf1sessions_passed"
+_SIGNAL = OPS + "signal."
 
 FUNCTIONS |= {
     **dict.fromkeys((OPS + "array_ops:matrix_diag", "tensorflow:linalg.diag"), by(0, -4)),
@@ -45,7 +46,8 @@ FUNCTIONS |= {
     OPS + "clip_ops:clip_by_global_norm": by(0, 1),
     OPS + "array_ops:matrix_set_diag": by(0, -1),
     OPS + "histogram_ops:histogram_fixed_width_bins": by(0, -6),
-    OPS + "math_ops:_unsorted_segment_N": by(0, -13),
+    OPS + "sparse_ops:sparse_cross": by(0, -1),
+    _SIGNAL + "spectral_ops:inverse_stft_window_fn": by(0, -4),
     OPS + "image_ops_impl:per_image_standardization": by(0, 1),
     OPS + "math_ops:linspace_nd": by(0, -67),
     OPS + "parsing_ops:parse_single_example": by(0, -4),
@@ -160,15 +162,6 @@ def _reshape(tensor: Any, shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
     return 0, -int(isinstance(shape, (list, tuple)) and not shape)
 
 
-@of(OPS + "signal.fft_ops:rfft", OPS + "signal.fft_ops:irfft")
-def _real_transform(input_tensor: Any, fft_length: Any = None, name: Any = None) -> tuple[int, int]:
-    """A length that is known is made a constant once more."""
-    if fft_length is not None:
-        return 0, -int(not is_tensor(fft_length) or constant(fft_length) is not None)
-    known: Any = getattr(input_tensor, "shape", None)
-    return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-1:].is_fully_defined()))
-
-
 @of(OPS + "array_ops:transpose")
 def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
     return 0, int(perm is None and is_tensor(a) and a.shape.rank is None)
@@ -257,6 +250,124 @@ def _gather_drop_negatives(
     return 0, 2 * (params.shape.rank - 1) - 12
 
 
+# -- signals ----------------------------------------------------------------------------------------------------------
+
+
+def _real_transform(rank: int) -> Differs:
+    """A length that is known is made a constant once more."""
+
+    def differs(input_tensor: Any, fft_length: Any = None, name: Any = None) -> tuple[int, int]:
+        if fft_length is not None:
+            return 0, -int(not is_tensor(fft_length) or constant(fft_length) is not None)
+        known = getattr(input_tensor, "shape", None)
+        return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-rank:].is_fully_defined()))
+
+    return differs
+
+
+for _rank, _name in enumerate(("fft", "fft2d", "fft3d"), 1):
+    of(f"{_SIGNAL}fft_ops:r{_name}", f"{_SIGNAL}fft_ops:ir{_name}")(_real_transform(_rank))
+
+
+@of(_SIGNAL + "dct_ops:_dct_internal")
+def _cosine_transform(
+    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
+) -> tuple[int, int]:
+    """It was a complex number's part without a constant of its own, and took roots in the graph."""
+    if type == 1:
+        return 0, -1
+    length = input.shape[-1:] if hasattr(input, "shape") else None
+    is_unknown = n is None and length is not None and not length.is_fully_defined()
+    return 0, int(type == 3) + int(norm == "ortho") + is_unknown
+
+
+@of(_SIGNAL + "shape_ops:frame")
+def _frame(
+    signal: Any,
+    frame_length: Any,
+    frame_step: Any,
+    pad_end: bool = False,
+    pad_value: Any = 0,
+    axis: Any = -1,
+    name: Any = None,
+) -> tuple[int, int]:
+    """It computed in the graph what is known, too."""
+    if is_tensor(axis) and constant(axis) is None:
+        return 0, -7
+    are_known = all(not is_tensor(size) or constant(size) is not None for size in (frame_length, frame_step))
+    if is_tensor(signal) and not signal.shape.is_fully_defined():
+        return 0, -3 if are_known else 2
+    return 0, (6 if pad_end else 8) if are_known else 11 if pad_end else 7
+
+
+@of(_SIGNAL + "reconstruction_ops:overlap_and_add")
+def _overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> tuple[int, int]:
+    """The same."""
+    is_shape_known = not is_tensor(signal) or signal.shape.is_fully_defined()
+    if is_tensor(frame_step) and constant(frame_step) is None:
+        return 0, 6 + is_shape_known
+    if not is_shape_known:
+        return 0, -1 if signal.shape.rank is not None else -7
+    step = constant(frame_step) if is_tensor(frame_step) else frame_step
+    return 0, 14 if _sizes(signal)[-1] == step else 43
+
+
+def _sizes(value: Any) -> list[int]:
+    shape = getattr(value, "shape", None)
+    return list(shape.as_list() if hasattr(shape, "as_list") else module("numpy").shape(value))
+
+
+@of(_SIGNAL + "window_ops:_raised_cosine_window")
+def _window(name: Any, default_name: Any, window_length: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Where it is one sample long, was not looked up."""
+    return 0, -5 if is_tensor(window_length) and constant(window_length) is None else 0
+
+
+@of(_SIGNAL + "mel_ops:linear_to_mel_weight_matrix")
+def _mel(
+    num_mel_bins: Any = 20,
+    num_spectrogram_bins: Any = 129,
+    sample_rate: Any = 8000,
+    lower: Any = 125.0,
+    upper: Any = 3800.0,
+    dtype: Any = "float32",
+    name: Any = None,
+) -> tuple[int, int]:
+    """The rate was a constant of the type; today it is cast to that."""
+    value = constant(sample_rate) if is_tensor(sample_rate) else sample_rate
+    kind = as_dtype(value.dtype).name if hasattr(value, "dtype") else "float32" if isinstance(value, float) else "int32"
+    return 0, -int(kind != as_dtype(dtype).name)
+
+
+# -- sparse tensors ---------------------------------------------------------------------------------------------------
+
+
+@of(OPS + "array_ops:sparse_placeholder")
+def _sparse_placeholder(dtype: Any, shape: Any = None, name: Any = None) -> tuple[int, int]:
+    """A shape that is known could not be fed."""
+    return 0, -int(shape is not None)
+
+
+@of(OPS + "math_ops:_unsorted_segment_N")
+def _segments(data: Any, segment_ids: Any, num_segments: Any) -> tuple[int, int]:
+    """It wrote the shape down that counts have."""
+    return 0, -12 if is_tensor(num_segments) and constant(num_segments) is None else -13
+
+
+@of(OPS + "sparse_ops:sparse_transpose")
+def _sparse_transpose(sp_input: Any, perm: Any = None, name: Any = None) -> tuple[int, int]:
+    """The order was always computed in the graph; of a shape that is not known, today's is a constant fewer."""
+    if perm is not None or sp_input.shape.rank is None:
+        return 0, 0
+    return 0, 6 if sp_input.shape.is_fully_defined() else 4
+
+
+@of(*(f"{OPS}sparse_ops:sparse_reduce_{kind}" for kind in ("sum", "max", "sum_sparse", "max_sparse")))
+def _sparse_reduction(sp_input: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    """All axes are counted as those of a variable."""
+    return 0, -_reduction_dims(sp_input, axis)[1]
+
+
 # -- images -----------------------------------------------------------------------------------------------------------
 
 
@@ -324,7 +435,7 @@ def _embedding_lookup(params: Any, ids: Any, *_: Any, **more: Any) -> tuple[int,
     """It named what it read of a resource once more."""
     params = params[0] if isinstance(params, (list, tuple)) and len(params) == 1 else params
     is_resource = getattr(params, "handle", None) is not None
-    return 0, int(is_resource and more.get("transform_fn") is None and more.get("max_norm") is None)
+    return 0, int(is_resource and more.get("transform_fn") is None)
 
 
 @of(OPS + "embedding_ops:embedding_lookup_sparse_impl")
@@ -369,7 +480,9 @@ GRADIENTS |= {
     "MatrixDiagPartV3": by(0, 1),
     "MatrixDiagV3": by(0, 1),
     "MatrixSetDiagV3": by(0, 2),
+    "SparseSegmentSumWithNumSegments": by(0, 2),
     "SparseSoftmaxCrossEntropyWithLogits": by(0, 1),
+    "SparseTensorDenseMatMul": by(0, -3),
 }
 
 
@@ -415,6 +528,11 @@ def _broadcast_to_gradient(op: Any, grad: Any) -> tuple[int, int]:
     return 0, 10 if first.get_attr("keep_dims") else 8
 
 
+@gradient_of("IRFFT", "IRFFT2D")
+def _inverse_real_transform_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    return 0, int(constant(op.inputs[1]) is not None)
+
+
 @gradient_of("RFFT", "RFFT2D")
 def _real_transform_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """A length that is known is made a constant once more, for the inverse."""
@@ -442,6 +560,12 @@ def _sparse_lookup_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """It gathered before it summed; of a sparse lookup it went on through the rows that had been looked up."""
     gathered = 2 * (op.type == "SparseSegmentSum")
     return 0, gathered + (13 if op.get_attr("sparse_gradient") else 0)
+
+
+@gradient_of("SparseReduceSum")
+def _sparse_sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
+    """It looked the shape up."""
+    return 0, 2 if constant(op.inputs[2]) is None else 9
 
 
 @gradient_of("Atan2")
