@@ -114,15 +114,20 @@ def in_turns_of_two():
 
 @contextlib.contextmanager
 def waiting():
-    """A run for each item of a queue, as a server's thread does."""
+    """A run for each item of a queue, as a server's thread does. The queue is one that was made in the same mode."""
     with tiny(t1.Session) as call:
-        line = queue.Queue()
+
+        def begin():
+            nonlocal line
+            line = queue.Queue()
 
         def run():
             line.put(None)
             line.get()
             return call()
 
+        line = queue.Queue()
+        run.begin = begin
         yield run
 
 
@@ -212,6 +217,11 @@ def repeat(call, count):
         call()
 
 
+def warm(call, count):
+    getattr(call, "begin", int)()
+    repeat(call, count)
+
+
 def in_turns(function, rounds, before=lambda: None):
     """The least seconds in each mode. Each round tries all modes, one after the other, after ``before()``."""
     found = dict.fromkeys(MODES, float("inf"))
@@ -244,7 +254,7 @@ def main():
             # what Python learns of a function that was put in place, is not counted.
             call()
             count = max(2, int(1e-3 / min(took(call) for _ in range(10))))
-            before = functools.partial(repeat, call, 5 * count)
+            before = functools.partial(warm, call, 5 * count)
             row(name, in_turns(functools.partial(repeat, call, count), 40 * rounds, before), count)
     print(f"\n{'Python alone':32}{head}")
     for name, (function, count) in PRIMITIVES.items():

@@ -259,8 +259,8 @@ _LOOKED_INTO = (int, float, str, bytes, list, tuple, dict, set, type(None))
 
 
 def _look_at(value: Any, name: str, found: dict[int, OpaqueLock]) -> None:
-    if type(value) is threading.Condition:
-        value = vars(value)["_lock"]
+    if isinstance(value, threading.Condition):
+        value = vars(value).get("_lock")
     kind = type(value)
     if kind.__module__ == "multiprocessing.synchronize" and kind.__name__ in ("Lock", "RLock"):
         if value._semlock._is_mine():

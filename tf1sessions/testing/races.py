@@ -54,6 +54,7 @@ class Seen:
         "code",
         "count",
         "hidden",
+        "kept",
         "locks",
         "member",
         "names",
@@ -84,6 +85,7 @@ class Seen:
         self.times = 0
         self.count = 0  # the thread's, at the last access
         self.version = 0  # the place's, when it was compared last
+        self.kept = True  # whether the place has it still
         self.reported = False
 
 
@@ -210,11 +212,24 @@ class Judge:
                 self._changed()
         if seen.what == what:
             seen.times += 1
+        self.again(seen, me, frame)
+        return seen
+
+    def again(self, seen: Seen, me: Member, frame: FrameType | None) -> None:
+        """The calling thread, ``me``, does what it did before at ``frame``, under the same locks.
+
+        Two threads that come here at once see each other: each tells its count first, then that it was here, and then
+        looks for others, or has seen before it told that none had come.
+        """
+        place = seen.place
         if seen.count != me.count:
             me.used = seen.count = me.count
+            alone = seen.version == place.touched
             version = place.touched = next(_versions)
             if not seen.shares:
                 place.changed = version
+                if alone:
+                    seen.version = version
             place.news.come()
         version = place.changed if seen.shares else place.touched
         if seen.version != version:
@@ -225,7 +240,6 @@ class Judge:
                 others = [seen for number, kept in place.seen.items() if number != me.number for seen in kept.values()]
             for other in others:
                 self._compare(place, other, seen)
-        return seen
 
     def _end_wait(self, me: Member, frame: FrameType | None) -> None:
         """A thread that has left a loop in which it slept may know all that was done until now."""
@@ -244,7 +258,7 @@ class Judge:
             line.append((number, key))
             if len(line) > _KEPT:
                 number, key = line.popleft()
-                place.seen[number].pop(key)
+                place.seen[number].pop(key).kept = False
                 place.news.come()
                 if not place.seen[number]:
                     del place.seen[number]

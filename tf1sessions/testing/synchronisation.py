@@ -41,31 +41,26 @@ __all__ = ["watch", "wrapped"]
 _guard = _thread.allocate_lock()
 
 
-_Messages = tuple[tuple[Order, Message], ...]
-#: For each queue what was told with its items: id(item) -> one for each time it was put in, oldest first.
-_messages: weakref.WeakKeyDictionary[Any, dict[int, collections.deque[_Messages]]] = weakref.WeakKeyDictionary()
+_Messages = list[tuple[Order, Message]]
+#: What was told with a queue's items: id(item) -> one for each time it was put in, oldest first.
+_Enclosed = dict[int, list[_Messages]]
 
 
-def _enclose(channel: Any, item: Any) -> Callable[[], None]:
-    """Sends with an item that is about to be put somewhere; what takes that back when it could not be put."""
-    message: _Messages = tuple([(order, order.send()) for order in orders()])
-    waiting = _messages.setdefault(channel, {}).setdefault(id(item), collections.deque())
-    waiting.append(message)
-
-    def withdraw() -> None:
-        waiting.remove(message)
-
-    return withdraw
+def _enclose(enclosed: _Enclosed, item: Any) -> tuple[list[_Messages], _Messages]:
+    """Sends with an item that is about to be put somewhere. Gives the list that has it, and what it has."""
+    messages = [(order, order.send()) for order in orders()]
+    waiting = enclosed.setdefault(id(item), [])
+    waiting.append(messages)
+    return waiting, messages
 
 
-def _unwrap(channel: Any, item: Any) -> None:
-    waiting = _messages.get(channel, {})
-    messages = waiting.get(id(item))
-    if messages:
-        for order, message in messages.popleft():
+def _unwrap(enclosed: _Enclosed, item: Any) -> None:
+    waiting = enclosed.get(id(item))
+    if waiting:
+        for order, message in waiting.pop(0):
             order.receive(message)
-        if not messages:
-            waiting.pop(id(item), None)
+        if not waiting:
+            enclosed.pop(id(item), None)
 
 
 def _all_patches() -> Iterator[Patch]:
@@ -172,6 +167,19 @@ def _events() -> Iterator[Patch]:
     yield event, "wait", new_wait
 
 
+class _Unheard(threading.Condition):
+    """One that a library made for itself. It is as all are while nobody watches."""
+
+    __enter__, __exit__ = threading.Condition.__enter__, threading.Condition.__exit__
+    notify, notify_all = threading.Condition.notify, threading.Condition.notify_all
+    wait, wait_for = threading.Condition.wait, threading.Condition.wait_for
+
+
+def _unheard(condition: Any) -> None:
+    if type(condition) is threading.Condition:
+        condition.__class__ = _Unheard
+
+
 def _conditions() -> Iterator[Patch]:
     """A Condition guards something that threads wait for, so one that has held it tells all that hold it after."""
     condition = threading.Condition
@@ -182,23 +190,25 @@ def _conditions() -> Iterator[Patch]:
         if lock is None and ours:
             lock = WatchedRLock()
         make(self, lock)
-        if ours and isinstance(lock, WatchedLock):
+        if not ours:
+            _unheard(self)
+        elif isinstance(lock, WatchedLock):
             lock.orders = True
 
     def new_enter(self: Any) -> Any:
         got = enter(self)
-        if not asked_by_library():
+        if orders() and not asked_by_library():
             hear(self)
         return got
 
     def new_leave(self: Any, *error: Any) -> Any:
-        if not asked_by_library():
+        if orders() and not asked_by_library():
             tell(self)
         return leave(self, *error)
 
     def before(method: Any) -> Any:
         def notify(self: Any, *args: Any, **named: Any) -> Any:
-            if not asked_by_library():
+            if orders() and not asked_by_library():
                 tell(self)
             return method(self, *args, **named)
 
@@ -334,21 +344,44 @@ def _barriers() -> Iterator[Patch]:
     yield barrier, "reset", new_reset
 
 
+def _enclosed(line: Any) -> _Enclosed:
+    """Where a queue of Python's has what is told with its items, from now on. Those that are in it came with nothing."""
+    with line.mutex:
+        for condition in (line.not_empty, line.not_full, line.all_tasks_done):
+            _unheard(condition)
+        enclosed: _Enclosed = {}
+        items = getattr(line, "queue", None)
+        for item in items if isinstance(items, (collections.deque, list)) else ():
+            enclosed.setdefault(id(item), []).append([])
+        return vars(line).setdefault(_ENCLOSED, enclosed)  # type: ignore[no-any-return]
+
+
+_ENCLOSED = "_tf1sessions_enclosed"
+
+
 def _queues() -> Iterator[Patch]:
+    """A queue into which nothing was put while somebody listened is left alone."""
     kind = queue.Queue
     put, get, task_done, join = kind.put, kind.get, kind.task_done, kind.join
 
     def new_put(self: Any, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        withdraw = _enclose(self, item)
+        enclosed = self.__dict__.get(_ENCLOSED)
+        if enclosed is None:
+            if not orders():
+                return put(self, item, block, timeout)
+            enclosed = _enclosed(self)
+        waiting, messages = _enclose(enclosed, item)
         try:
-            put(self, item, block, timeout)
+            return put(self, item, block, timeout)
         except BaseException:
-            withdraw()
+            waiting.remove(messages)
             raise
 
     def new_get(self: Any, block: bool = True, timeout: float | None = None) -> Any:
         item = get(self, block, timeout)
-        _unwrap(self, item)
+        enclosed = self.__dict__.get(_ENCLOSED)
+        if enclosed is not None:
+            _unwrap(enclosed, item)
         return item
 
     def new_task_done(self: Any) -> None:
@@ -369,8 +402,11 @@ def _queues() -> Iterator[Patch]:
 class _SimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
     """The one of C cannot be changed; who asks for one while somebody watches gets this."""
 
+    def __init__(self) -> None:
+        self._enclosed: _Enclosed = {}
+
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        _enclose(self, item)
+        _enclose(self._enclosed, item)
         super().put(item)
 
     def put_nowait(self, item: Any) -> None:
@@ -378,7 +414,7 @@ class _SimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         item = super().get(block, timeout)
-        _unwrap(self, item)
+        _unwrap(self._enclosed, item)
         return item
 
     def get_nowait(self) -> Any:
