@@ -12,6 +12,7 @@ import concurrent.futures
 import ctypes
 import itertools
 import logging
+import operator
 import os
 import signal
 import socket
@@ -40,6 +41,7 @@ from tf1sessions.errors import (
     WorkerStartError,
 )
 from tf1sessions.pools import messages, processes, worker_link
+from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.processes import ProcessSessionPool
 from tf1sessions.pools.server import WorkerServer
 
@@ -825,6 +827,154 @@ def test_map_goes_no_further_ahead_than_short_jobs_need(pool_of, monkeypatch):
             next(results)
             results.close()
             taken.clear()
+
+
+# --------------------------------------------------------- sent by who submits it, and taken in by who waits for it
+
+
+@pytest.fixture
+def quick(pool_of, monkeypatch):
+    """A pool of one idle worker that has had these functions; its thread does not look for results unasked, however
+    slow this machine is."""
+    monkeypatch.setattr(processes, "_LOOK_SECS", DEADLINE)
+    monkeypatch.setattr(processes, "_HELP_SECS", DEADLINE)
+    pool = pool_of(1)
+    for function, *args in (operator.neg, 1), (time.sleep, 0.0):
+        pool.submit(function, *args).result(DEADLINE)
+    pool._packer._function(os._exit)
+    wait_for(lambda: pool._ready, "an idle worker", DEADLINE)
+    return pool
+
+
+def note_threads(monkeypatch, owner, name):
+    """The threads that call a method from now on."""
+    original, threads = getattr(owner, name), []
+
+    def noted(*args):
+        threads.append(threading.current_thread())
+        return original(*args)
+
+    monkeypatch.setattr(owner, name, noted)
+    return threads
+
+
+def test_a_small_job_needs_no_thread_of_the_pool(quick, monkeypatch):
+    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
+    taken = note_threads(monkeypatch, worker_link.PoolWorker, "replies")
+    assert [quick.submit(operator.neg, number).result(DEADLINE) for number in range(20)] == [*range(0, -20, -1)]
+    array = np.arange(50_000.0)
+    assert np.array_equal(quick.submit(operator.neg, array).result(DEADLINE), -array)
+    with pytest.raises(JobError, match=r"neg.* raised TypeError: bad operand"):
+        quick.submit(operator.neg, "text").result(DEADLINE)
+    assert set(sent) == set(taken) == {threading.main_thread()}
+    assert (quick.statistics().succeeded, quick.statistics().failed) == (23, 1)
+
+
+@pytest.mark.parametrize("how", ["limit", "large", "new function", "no worker is idle"])
+def test_other_jobs_are_sent_by_the_pools_thread(quick, monkeypatch, how):
+    first = quick.submit(time.sleep, 0.05) if how == "no worker is idle" else None
+    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
+    jobs = quick.job(time_limit_secs=DEADLINE) if how == "limit" else quick
+    value = np.ones(1 << 17) if how == "large" else 1
+    function = operator.index if how == "new function" else operator.neg
+    assert np.all(abs(jobs.submit(function, value).result(DEADLINE)) == 1)
+    assert sent and threading.main_thread() not in sent
+    assert first is None or first.done()
+
+
+@pytest.mark.parametrize("how", ["callback", "wait", "exception", "next job", "look", "shutdown"])
+def test_a_result_comes_however_it_is_waited_for(quick, monkeypatch, how):
+    if how == "look":
+        monkeypatch.setattr(processes, "_LOOK_SECS", 0.002)
+        quick.submit(operator.neg, 0).result(DEADLINE)  # so that its thread sleeps as long as that
+        quick._want(next(iter(quick._seats)))
+    future = quick.submit(time.sleep, 0.01)
+    if how == "callback":
+        ended = threading.Event()
+        future.add_done_callback(lambda _: ended.set())
+        assert ended.wait(DEADLINE)
+    elif how == "wait":
+        assert concurrent.futures.wait([future], DEADLINE).done == {future}
+    elif how == "exception":
+        assert future.exception(DEADLINE) is None
+    elif how == "next job":
+        assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
+    elif how == "look":
+        wait_for(future.done, "the end of the job", DEADLINE)
+    else:
+        quick.shutdown()
+    assert future.done() and future.result(0) is None
+
+
+@pytest.mark.parametrize("help_secs", [0.005, DEADLINE])
+def test_waiting_for_a_longer_job_has_a_limit(quick, monkeypatch, help_secs):
+    monkeypatch.setattr(processes, "_HELP_SECS", help_secs)
+    future = quick.submit(time.sleep, 0.3)
+    with pytest.raises(concurrent.futures.TimeoutError):
+        future.result(0.001)
+    assert future.running() and future.result(DEADLINE) is None
+    future = quick.submit(time.sleep, DEADLINE)
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        waiting = [threads.submit(future.result, DEADLINE) for _ in range(2)]
+        threads.submit(lambda: time.sleep(0.02) or future.cancel())
+        assert [type(one.exception(DEADLINE)) for one in waiting] == [concurrent.futures.CancelledError] * 2
+    assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
+
+
+def test_a_death_while_somebody_waits_costs_one_job(quick):
+    with pytest.raises(WorkerDiedError) as caught:
+        quick.submit(os._exit, 7).result(DEADLINE)
+    assert caught.value.returncode == 7
+    with pytest.raises(WorkerDiedError):
+        quick.job(retries=1).submit(os._exit, 7).result(DEADLINE)
+    assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "owner, name",
+    [
+        (messages.Message, "send_at_once"),
+        (worker_link.PoolWorker, "prepare"),
+        (Channel, "_write"),
+        (worker_link.PoolWorker, "wait"),
+        (Channel, "_take_frame"),
+        (worker_link.PoolWorker, "replies"),
+        (ProcessSessionPool, "_end_all"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_ctrl_c_while_a_job_is_sent_or_taken_in_leaves_nobody_waiting(quick, monkeypatch, owner, name, after):
+    original, futures = getattr(owner, name), []
+
+    def interrupted(*args):
+        monkeypatch.setattr(owner, name, original)
+        assert threading.current_thread() is threading.main_thread()
+        if after:
+            original(*args)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        futures.append(quick.submit(operator.neg, 2))
+        futures[0].result(DEADLINE)
+    for future in futures:
+        try:
+            assert future.result(DEADLINE) == -2
+        except concurrent.futures.CancelledError:
+            assert name != "wait"  # nothing was begun that could be lost
+    assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
+
+
+def test_ctrl_c_before_a_thread_lets_go_does_not_keep_the_pool_from_ending(quick, monkeypatch):
+    def interrupted(*_, **__):
+        monkeypatch.undo()
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), quick:
+        monkeypatch.setattr(quick, "_let_go", interrupted)
+        quick.submit(time.sleep, DEADLINE)
+    assert not pool_threads()
 
 
 # -------------------------------------------------------------------------------------------- surroundings of a job

@@ -344,9 +344,12 @@ class Channel:
         self, segments: list[Segment], places: list[tuple[int, int, int]], packed: Packed, length: int, long: bool
     ) -> None:
         try:
-            new = [segment for segment in segments if not segment.known]
-            described = [(segment.number, segment.size, int(not segment.known)) for segment in segments]
-            frame = _Frame(described, places, long, self._dropped).encode() if segments or self._dropped else b""
+            new: list[Segment] = []
+            frame = b""
+            if segments or self._dropped:
+                new = [segment for segment in segments if not segment.known]
+                described = [(segment.number, segment.size, int(not segment.known)) for segment in segments]
+                frame = _Frame(described, places, long, self._dropped).encode()
             head = _HEADER.pack(_MAGIC, len(frame), 0 if long else length)
             data = b"".join([head, frame, *([] if long else packed.stream)])
             self._write(data.ljust(_LEAST_BYTES, b"\0"), [own.fileno() for own in new])

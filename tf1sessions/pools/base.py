@@ -235,11 +235,11 @@ class SessionPool(concurrent.futures.Executor):
             counts["submitted"] += 1
             counts["waiting"] += 1
             self._enqueue(job)
-        self._watch(job)
+        self._enqueued(job)
         return job.future
 
-    def _watch(self, job: Job) -> None:
-        """Has :meth:`_on_cancelled` called when a job's future is cancelled."""
+    def _enqueued(self, job: Job) -> None:
+        """What follows on :meth:`_enqueue`, without the lock: :meth:`_on_cancelled` shall be called."""
         # Weak, because who keeps the future shall not keep the arguments. The pool has the job until that has ended.
         job.future.add_done_callback(functools.partial(self._when_done, weakref.ref(job)))
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 import functools
 import math
 import pickle
+import struct
 import sys
 import types
 import weakref
-from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,9 @@ _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]
 
 _ATOMS = frozenset((int, float, bool, str, bytes, complex, type(None)))
 _ATOMS_AND_ARRAYS = _ATOMS | {np.ndarray}
+_COUNT, _BLOCK = struct.Struct("=I"), struct.Struct("=III")  # of blocks; of each: its jobs and two lengths
 _OTHER, _ARRAY, _ITEMS = range(3)  # forms of a plain value: as it is, an array, a tuple of which some are arrays
+_ITEM_BYTES = 4096  # of arrays in a list that is packed in no time; arbitrary
 _MOST_ITEMS = 1000  # of a list of lists that is looked into; arbitrary
 _MOST_FUNCTIONS = 32  # whose pickles are kept; arbitrary
 _KEPT_BYTES = 16 << 10  # of a pickle that is kept; arbitrary
@@ -131,6 +133,16 @@ class CallPacker:
             if len(found) == 1 or len(pickled) + len(rest) <= most_bytes:
                 return Block(len(found), pickled, Packed([rest]))
             del found[len(found) // 2 :]
+
+    def is_simple(self, job: _Job, most_bytes: int) -> bool:
+        """Whether a job can be packed in no time, and nothing but ours runs for it: its function was packed before, its
+        arguments are plain, and arrays among them have fewer bytes than that."""
+        if job.kwargs:
+            return False
+        inner = _inner(job.function)
+        if (id(inner), None if inner is job.function else job.function.takes_one) not in self._kept:
+            return False
+        return all([is_plain(value, most_bytes if type(value) is np.ndarray else _ITEM_BYTES) for value in job.args])
 
     def single(self, job: _Job, in_band: float) -> Block:
         """A job of any kind.
@@ -209,7 +221,9 @@ def _is_imported(function: Any) -> bool:
 
 
 def _is_unchanged(function: Any, state: tuple[Any, ...]) -> bool:
-    now = _state(function, is_by_name=not state)
+    if not state:  # it goes by name
+        return not _goes_by_value(function.__module__ or "")
+    now = _state(function, is_by_name=False)
     return now is not None and len(now) == len(state) and all(map(_is_same, now, state))
 
 
@@ -268,7 +282,7 @@ def _add(value: Any, found: list[Any], seen: dict[int, Any], depth: int) -> bool
 def _goes_by_value(module: str) -> bool:
     """Whether the program has told so of a module, or of a package that it is in."""
     registered = cloudpickle.list_registry_pickle_by_value()
-    return any(module == name or module.startswith(f"{name}.") for name in registered)
+    return bool(registered) and any(module == name or module.startswith(f"{name}.") for name in registered)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -323,20 +337,19 @@ def read_plain(pickled: bytes) -> Any:
 
 def joined(blocks: Sequence[Block]) -> Packed:
     """Several blocks as one message; one with buffers must be the only one."""
-    lengths = array("I", [len(blocks)])
-    stream: list[Any] = []
+    heads, stream, buffers = [_COUNT.pack(len(blocks))], [], []
     for block in blocks:
-        lengths.extend((block.count, len(block.function), block.rest.length))
+        heads.append(_BLOCK.pack(block.count, len(block.function), block.rest.length))
         stream += [block.function, *block.rest.stream]
-    return Packed([lengths.tobytes(), *stream], [buffer for block in blocks for buffer in block.rest.buffers])
+        buffers += block.rest.buffers
+    return Packed([*heads, *stream], buffers)
 
 
 def split(stream: memoryview) -> Iterator[tuple[Sent, int]]:
     """The jobs of a message: the block of each, and its number there."""
-    (blocks,) = stream[:4].cast("I")
-    start = 4 + 12 * blocks
-    lengths = stream[4:start].cast("I").tolist()
-    for count, function, rest in zip(*[iter(lengths)] * 3, strict=True):
+    (blocks,) = _COUNT.unpack_from(stream)
+    start = _COUNT.size + _BLOCK.size * blocks
+    for count, function, rest in _BLOCK.iter_unpack(stream[_COUNT.size : start]):
         middle, end = start + function, start + function + rest
         block = Sent(count == 0, bytes(stream[start:middle]), stream[middle:end])
         start = end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import time
 from typing import TYPE_CHECKING
@@ -34,16 +35,20 @@ class Message:
         self._replied: set[int] = set()
         self._may_go_on = True
 
-    def run(self) -> ProcessJob | None:
-        """Returns a job that is to be run again, by itself."""
+    def run(self, is_sent: bool = False) -> ProcessJob | None:
+        """Returns a job that is to be run again, by itself.
+
+        Args:
+            is_sent: Others have begun with it: :meth:`send_at_once`, :meth:`take_in`.
+        """
         try:
-            return self._run()
+            return self._run(is_sent)
         finally:
             self._jobs = []  # the same may keep this
 
-    def _run(self) -> ProcessJob | None:
+    def _run(self, is_sent: bool) -> ProcessJob | None:
         try:
-            late = self._send() and self._follow()
+            late = (is_sent or self._send()) and self._follow()
         except WorkerGone:
             begun, rest = self._worker.begun, self._left()
             if not rest:
@@ -87,15 +92,69 @@ class Message:
             return False
         if there[0].started is None:
             pool._start(there[0])  # if it was cancelled, its worker knows
+        return self._transmit(blocks)
+
+    def _transmit(self, blocks: list[Block]) -> bool:
         try:
             self._worker.send(blocks)
         except WorkerGone:
             raise
         except Exception as error:  # noqa: BLE001 - whatever keeps it from being sent, such as a lack of memory
             self._replied.add(0)
-            pool._end(there[0], Reply(errors=(error,), place="pickle"))
+            self._pool._end(self._jobs[0], Reply(errors=(error,), place="pickle"))
             return False
         return True
+
+    # -- for other threads than the seat's, while that sleeps ------------------------------------------------------
+
+    def send_at_once(self, block: Block) -> None:
+        """Sends its only job, unless that was cancelled. What has become of it is found when it is taken in."""
+        job = self._jobs[0]
+        with self._pool._lock:
+            if job.ended:
+                return
+            self._worker.prepare(1)
+            job.worker, job.index = self._worker, 0
+            self._pool._start(job)
+        with contextlib.suppress(WorkerGone):
+            self._transmit([block])
+
+    def wait(self, secs: float) -> bool:
+        """Whether there is something to take in, after so long at most.
+
+        Raises:
+            WorkerGone: The worker has ended.
+        """
+        return self._worker.wait(secs)
+
+    def take_in(self) -> bool:
+        """Ends its only job when :meth:`wait` has told so; False when there is more to do, for the seat's thread.
+
+        Raises:
+            WorkerGone: The worker has ended.
+        """
+        worker = self._worker
+        if worker.busy and (replies := worker.replies(None)):
+            self._take(replies)
+        if worker.busy or worker.doomed or not self._replied or not self._may_go_on:
+            return False
+        self._seat.jobs += 1
+        self._jobs = []
+        return True
+
+    def give_up(self) -> None:
+        """Its only job is cancelled, and its worker ended: nobody knows how far an interrupted thread has come."""
+        self._worker.doomed = True
+        self._worker.kill()
+        for job in self._jobs:
+            job.future.cancel()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the worker, or its end, is yet to tell something."""
+        return self._worker.busy and not self._worker.doomed
+
+    # -- for the thread of the seat --------------------------------------------------------------------------------
 
     def _follow(self) -> bool:
         """Until the worker has no more to do; True when the time of the job that runs is up."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tf1sessions.errors import WorkerStartError
 from tf1sessions.pools.base import Job, JobOptions
 from tf1sessions.pools.futures import LateFuture
 from tf1sessions.pools.worker_link import PoolWorker, WorkerEnd
+
+if TYPE_CHECKING:
+    from tf1sessions.pools.messages import Message
 
 __all__ = ["ProcessFuture", "ProcessJob", "ProcessJobOptions", "Seat"]
 
@@ -27,6 +32,23 @@ class ProcessFuture(LateFuture):
             job.options.pool._on_cancelled(job)
         return cancelled
 
+    def result(self, timeout: float | None = None) -> Any:
+        """As the base class; the thread that waits may take the result in by itself."""
+        job = self.job
+        if job is not None and job.seat is not None and job.seat.sent is not None:
+            pool: Any = job.options.pool
+            timeout = pool._help(job, timeout)
+        return super().result(timeout)
+
+    @property
+    def _condition(self) -> threading.Condition:  # type: ignore[override]
+        """Asked for by all who wait in another way than :meth:`result`: now the seat's thread shall look after it."""
+        job = self.job
+        if job is not None and (seat := job.seat) is not None and seat.sent is not None and not seat.helper:
+            seat.wanted = True
+            seat.ring()
+        return super()._condition
+
     def running(self) -> bool:
         """Whether the job has started, and not ended."""
         return self.began and not self.done()
@@ -42,6 +64,7 @@ class ProcessJob(Job):
     seat: Seat | None = None  # whose thread has taken it
     worker: PoolWorker | None = None  # that it is sent to, or that is being built for it
     index: int | None = None  # in the message that it is sent in
+    at_once = False  # whoever submits it is to send it
     not_begun = 0  # how many workers died before they began it
 
     def begin(self) -> bool:
@@ -71,13 +94,29 @@ class ProcessJobOptions(JobOptions):
 
 @dataclass(eq=False)
 class Seat:
-    """A thread's place for a worker."""
+    """A thread's place for a worker.
+
+    While the thread sleeps, others may use the seat: who submits a job sends it, and who waits for it takes it in.
+    """
 
     number: int
     worker: PoolWorker | None = None
     building: bool = False
     jobs: int = 0
-    taken: list[ProcessJob] = field(default_factory=list)  # under the pool's lock; those whose seat this still is
+    bell: threading.Lock = field(default_factory=threading.Lock)  # its thread sleeps on it; see ring()
+    # Under the pool's lock:
+    taken: list[ProcessJob] = field(default_factory=list)  # those whose seat this still is
+    asleep: bool = False  # its thread is, and nobody uses the seat
+    sent: Message | None = None  # by who submitted its job; whoever takes it in next
+    helper: int = 0  # the thread other than its own that does so now
+    wanted: bool = False  # its own shall do it; whoever says so rings
+    used: bool = False  # by others since its thread looked last
+    beats: bool = False  # its thread will look again soon, unasked
+
+    def ring(self) -> None:
+        """Wakes its thread; also if that is only about to sleep. From any thread, with any lock."""
+        with contextlib.suppress(RuntimeError):  # it was rung before, and has not woken yet
+            self.bell.release()
 
     def empty(self, kill: bool = False) -> WorkerEnd:
         """Ends its worker, which must be there unless nobody looks at the result."""

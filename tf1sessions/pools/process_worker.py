@@ -6,7 +6,7 @@
       a page (Board) and Setup ─▶ Channel (it comes as stdin) ─▶ set up: plan, session, graph, model
       ◀── Reply ─────────────────────────────────────────────── ready, or why not
       message of jobs ─────────────────────────────────────────▶ each: begin on the board, unpickle, run, pickle
-      ◀── Reply, on the board if it is small ────────────────── result, or exception; whether this worker may go on
+      ◀── Reply, on the board if it is small and not the last ─ result, or exception; whether this worker may go on
       ◀── message (no more, or the last reply) ──────────────── all that were to begin have ended
       close ────────────────────────────────────────────────────▶ end
 
@@ -36,8 +36,9 @@ from tf1sessions.pools.packing import Packed, pack, unpack
 
 __all__ = ["REPLY_HEAD", "Reply", "Setup", "preload", "preload_tf1", "preload_tf2", "unpack_reply", "work"]
 
-REPLY_HEAD = struct.Struct("=i?")
-"""What a message to the pool begins with: which of the jobs it is the reply of, or -1; whether it is the last."""
+REPLY_HEAD = struct.Struct("=i??d")
+"""What a message to the pool begins with: which of the jobs it is the reply of, or -1; whether it is the last; whether
+it is the pickle of a plain result, and not of a whole Reply; the seconds that the job took."""
 
 
 @dataclass(frozen=True)
@@ -159,20 +160,24 @@ def _work_on(channel: Channel, board: Board, jobs: _Jobs) -> bool:
         told = _answer(channel, board, index, reply, call is None)
         index += 1
     if not told:
-        _tell(channel, Packed([REPLY_HEAD.pack(-1, True)]))
+        _tell(channel, Packed([REPLY_HEAD.pack(-1, True, False, 0.0)]))
     return go_on
 
 
 def _answer(channel: Channel, board: Board, index: int, reply: Reply, last: bool) -> bool:
     """Gives a reply, another one if it cannot be sent. Returns whether the pool was told that it is the last."""
     try:
-        plain = not reply.errors and reply.may_go_on and is_plain(reply.result, channel.in_band)
-        if plain and board.post(index, True, pickled_plain(reply.result), reply.seconds):
-            return False
+        if not reply.errors and reply.may_go_on and is_plain(reply.result, channel.in_band):
+            pickled = pickled_plain(reply.result)
+            if last:  # a message is due, anyway
+                _tell(channel, Packed([REPLY_HEAD.pack(index, True, True, reply.seconds), pickled]))
+                return True
+            if board.post(index, True, pickled, reply.seconds):
+                return False
         packed = pack(reply.parts(), channel.in_band)
         if not packed.buffers and board.post(index, False, b"".join(packed.stream), reply.seconds):
             return False
-        packed.stream.insert(0, REPLY_HEAD.pack(index, last))
+        packed.stream.insert(0, REPLY_HEAD.pack(index, last, False, reply.seconds))
         _tell(channel, packed)
         return last
     except BaseException as error:  # whatever a foreign __reduce__ raises, and what is too long

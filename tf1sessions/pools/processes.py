@@ -3,11 +3,19 @@
 ::
 
     submit ─▶ _waiting ─▶ a thread per worker ─▶ PoolWorker ═▶ process_worker.work, forked from the warm server
-                             ▲                      │          fn(session, ...), one job at a time
-                             └── Reply, or its end ─┘
+       │                     ▲                      │          fn(session, ...), one job at a time
+       │                     └── Reply, or its end ─┘
+       └─ if a worker is idle ─▶ PoolWorker ═▶ work ═▶ Reply ─▶ result(), if it waits; else the thread
 
 A thread takes a job, makes sure that it has a worker, sends the job and waits for the reply, for the end of the worker,
 or for the end of the job's time. A worker that died, hung or had a job cancelled is replaced before the next job.
+
+Two of the four hand-overs of a small job are left out where that is simple. A job with plain arguments, without a
+limit, whose function was sent before, is sent by the thread that submits it, if a worker is idle; its seat's thread
+sleeps on. The thread that waits for the result takes it in by itself, if it comes within milliseconds. Else, and when
+anything is out of the ordinary, the seat's thread goes on from there. It is woken when somebody waits in another way,
+or jobs wait for a worker; and as long as others use the seat, it looks every few milliseconds for what nobody has taken
+in.
 
 Jobs of a kind that took less than a millisecond before are taken several at a time, and go in one message. The worker
 tells on its ``board`` which it has begun and what they gave, so that nobody waits for a job that turns out to be long:
@@ -17,6 +25,7 @@ those behind it that have not begun are given back. So are those of a worker tha
 from __future__ import annotations
 
 import atexit
+import contextlib
 import dataclasses
 import itertools
 import logging
@@ -29,7 +38,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from tf1sessions.errors import (
     ClosedError,
@@ -44,7 +53,7 @@ from tf1sessions.errors import (
 from tf1sessions.pools import preparation
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
 from tf1sessions.pools.board import MOST_JOBS
-from tf1sessions.pools.call_packing import CallPacker
+from tf1sessions.pools.call_packing import Block, CallPacker
 from tf1sessions.pools.mapping import Chunk
 from tf1sessions.pools.messages import Message
 from tf1sessions.pools.packing import pack
@@ -81,6 +90,10 @@ _SET_BY_IMPORTS = {
 # above what a message costs, and below what anybody notices.
 _TOGETHER_SECS = 0.001
 _MOST_KINDS = 1000  # of jobs whose time is known; arbitrary
+_HELP_SECS = 0.005  # that a thread which waits for a result looks after its job by itself; arbitrary
+_LOOK_SECS = 0.002  # between two looks of a seat's thread while others use the seat; arbitrary
+_AT_ONCE_BYTES = 128 << 10  # of a job that whoever submits it sends; the socket holds it, so that nobody waits
+_AT_ONCE_ARRAY_BYTES = 1 << 20  # of an array in it; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
 
 
@@ -129,7 +142,8 @@ class ProcessSessionPool(SessionPool):
     A Future's exception is a :class:`JobError` whose ``__cause__`` is what the job raised, and the last ``__cause__``
     of that the worker's traceback; a :class:`JobTimeoutError`; or a :class:`WorkerDiedError`, which costs this job
     only.
-    ``cancel()`` works until the job has ended: a worker that runs it is killed.
+    ``cancel()`` works until the job has ended: a worker that runs it is killed. Callbacks are called in a thread of the
+    pool, or in one that waits for the result.
 
     Thread-safety: all methods are safe from any thread.
 
@@ -223,13 +237,14 @@ class ProcessSessionPool(SessionPool):
             "v1": behavior is not None and not behavior.enabled(),
             "prepare": preparation.code if mode == "tf1" else "",
         }
+        self._may_send_at_once = self._progress is None and max_jobs_per_worker is None and max_memory_mb is None
         # Under _lock: jobs not taken, places for workers, threads that may take jobs, how many of those are to take
-        # one, how many of these wait and were not woken (at least), numbers for workers.
+        # one, the seats of these that sleep and were not woken, the last one used last, numbers for workers.
         self._waiting: deque[ProcessJob] = deque()
         self._seats: set[Seat] = set()
         self._threads: set[threading.Thread] = set()
         self._idle = 0
-        self._asleep = 0
+        self._ready: list[Seat] = []
         self._free_numbers = list(range(max_workers))
         self._releasing = False
         self._released = threading.Event()
@@ -255,8 +270,11 @@ class ProcessSessionPool(SessionPool):
         future.job = job = ProcessJob(future, fn, args, kwargs, options, number)
         return job
 
-    def _watch(self, job: Job) -> None:
-        """Nothing: :class:`ProcessFuture` tells it."""
+    def _enqueued(self, job: Job) -> None:
+        """Sends it if it was given a seat. :class:`ProcessFuture` tells when it is cancelled."""
+        assert isinstance(job, ProcessJob)
+        if job.at_once:
+            self._send_at_once(job)
 
     # -- a job's state ---------------------------------------------------------------------------------------------
 
@@ -291,16 +309,30 @@ class ProcessSessionPool(SessionPool):
     # -- threads ---------------------------------------------------------------------------------------------------
 
     def _enqueue(self, job: Job) -> None:
-        self._waiting.append(cast(ProcessJob, job))
-        if self._asleep or self._free_numbers:
+        assert isinstance(job, ProcessJob)
+        if self._ready and not self._waiting and self._may_send_at_once and job.options.time_limit_secs is None:
+            seat = self._ready[-1]
+            if seat.worker is not None and self._packer.is_simple(job, _AT_ONCE_ARRAY_BYTES):
+                self._ready.pop()
+                self._idle -= 1
+                seat.asleep, seat.wanted, seat.used = False, False, True
+                seat.helper, seat.sent = threading.get_ident(), Message(self, seat, [job])
+                seat.taken = [job]
+                job.seat, job.at_once = seat, True
+                if not seat.beats:
+                    seat.beats = True
+                    seat.ring()
+                return
+        self._waiting.append(job)
+        if len(self._waiting) == 1:
+            self._want_all()  # who waits for a result does not take the next job
+        if self._ready or self._free_numbers:
             self._dispatch()
 
     def _dispatch(self) -> None:
         """Wakes and starts threads for waiting jobs; with the lock held."""
-        if self._asleep:
-            woken = min(self._asleep, len(self._waiting))
-            self._asleep -= woken
-            self._condition.notify(woken)
+        for _ in range(min(len(self._ready), len(self._waiting))):
+            self._wake(self._ready.pop())
         while len(self._waiting) > self._idle and self._free_numbers:
             number = self._free_numbers.pop(0)
             thread = threading.Thread(target=self._work, args=(number,), name=f"{self.name}-{number}", daemon=True)
@@ -308,35 +340,69 @@ class ProcessSessionPool(SessionPool):
             self._idle += 1  # it will take a job; counted down when it does
             thread.start()
 
-    def _take(self, seat: Seat) -> list[ProcessJob]:
-        """The next jobs, several where all are short; none when there will be none."""
+    def _wake(self, seat: Seat) -> None:
+        """Wakes its thread, which sleeps for lack of jobs; with the lock held."""
+        seat.asleep = False
+        seat.ring()
+
+    def _want(self, seat: Seat) -> None:
+        """Has its thread look after what others have sent; with the lock held."""
+        seat.wanted = True
+        seat.ring()
+
+    def _want_all(self) -> None:
+        for seat in self._seats:
+            if seat.sent is not None:
+                self._want(seat)
+
+    def _take(self, seat: Seat) -> tuple[list[ProcessJob], Message | None]:
+        """The next jobs, several where all are short; none when there will be none. With the message in which others
+        have sent them, which this thread is to look after now."""
+        seen = None  # what nobody had taken in when this thread looked last
+        while True:
+            with self._lock:
+                message = seat.sent
+                if message is not None:
+                    if not seat.helper and (seat.wanted or message is seen):
+                        seat.sent = None
+                        return seat.taken, message
+                elif not seat.asleep:
+                    if self._waiting:
+                        return self._take_waiting(seat), None
+                    if self._shut:
+                        self._idle -= 1
+                        return [], None
+                    seat.asleep = True
+                    self._ready.append(seat)
+                seen = message
+                seat.beats = seat.used or message is not None
+                seat.used = False
+            del message
+            seat.bell.acquire(timeout=_LOOK_SECS if seat.beats else -1)
+
+    def _take_waiting(self, seat: Seat) -> list[ProcessJob]:
+        """With the lock held, and at least one job waiting."""
         waiting = self._waiting
-        with self._lock:
-            while not waiting and not self._shut:
-                self._asleep += 1
-                self._condition.wait()
-            self._idle -= 1
-            if not waiting:
-                return []
+        self._idle -= 1
+        job = waiting.popleft()
+        jobs = seat.taken = [job]
+        job.seat = seat
+        function, kind = job.function, _kind(job.function)
+        job.kind = kind
+        secs = each = self._short_secs(job)
+        most = self._most_at_once(seat)
+        while secs < _TOGETHER_SECS and len(jobs) < most:
             job = waiting.popleft()
-            jobs = seat.taken = [job]
+            if job.function is function:
+                job.kind = kind
+            else:
+                function = job.function
+                job.kind = kind = _kind(function)
+                each = self._short_secs(job)
+            secs += each
             job.seat = seat
-            function, kind = job.function, _kind(job.function)
-            job.kind = kind
-            secs = each = self._short_secs(job)
-            most = self._most_at_once(seat)
-            while secs < _TOGETHER_SECS and len(jobs) < most:
-                job = waiting.popleft()
-                if job.function is function:
-                    job.kind = kind
-                else:
-                    function = job.function
-                    job.kind = kind = _kind(function)
-                    each = self._short_secs(job)
-                secs += each
-                job.seat = seat
-                jobs.append(job)
-            return jobs
+            jobs.append(job)
+        return jobs
 
     def _most_at_once(self, seat: Seat) -> int:
         """How many jobs may go to a worker in one message; those that have nothing to do shall have some, too."""
@@ -361,9 +427,12 @@ class ProcessSessionPool(SessionPool):
         with self._lock:
             self._seats.add(seat)
         try:
-            while jobs := self._take(seat):
+            while True:
+                jobs, message = self._take(seat)
+                if not jobs:
+                    break
                 try:
-                    self._run_all(jobs, seat)
+                    self._run_all(jobs, seat, message)
                 except BaseException as error:  # a mistake of ours: nobody shall wait for ever
                     logger.exception("%s: job %r", self.name, jobs[0].name)
                     seat.empty(kill=True)
@@ -378,7 +447,7 @@ class ProcessSessionPool(SessionPool):
                         seat.taken = []
                         self._idle += 1
                 jobs.clear()  # arguments and results must not outlive them here
-                del job
+                del job, message
         finally:
             seat.empty()
             with self._lock:
@@ -389,7 +458,6 @@ class ProcessSessionPool(SessionPool):
                 if self._waiting:
                     self._dispatch()
                 last = self._shut and not self._threads
-                self._condition.notify_all()
             if last:
                 self._release()
 
@@ -404,10 +472,86 @@ class ProcessSessionPool(SessionPool):
                     self._waiting.appendleft(job)
             self._dispatch()
 
+    # -- a sleeping thread's work, done by others ------------------------------------------------------------------
+
+    def _send_at_once(self, job: ProcessJob) -> None:
+        """Sends a job that was given a seat; what cannot be sent at once waits for the seat's thread."""
+        seat = job.seat
+        assert seat is not None and seat.worker is not None and seat.sent is not None
+        message: Message = seat.sent
+        ready = False
+        try:
+            block: Block | None = None
+            with contextlib.suppress(Exception):  # it is told where the thread packs the job again
+                in_band = seat.worker.in_band
+                block = self._packer.run([job], in_band, _AT_ONCE_BYTES) or self._packer.single(job, in_band)
+            if block is not None and block.length <= _AT_ONCE_BYTES:
+                job.kind = _kind(job.function)
+                message.send_at_once(block)
+            ready = True
+        finally:
+            if not ready:
+                message.give_up()
+            with self._lock:
+                self._let_go(seat, message, is_sent=True)
+
+    def _help(self, job: ProcessJob, timeout: float | None) -> float | None:
+        """Takes a job's result in, in the thread that waits for it, if it comes soon. Returns what is left of the
+        timeout."""
+        seat = job.seat
+        if seat is None or self._is_inherited():
+            return timeout
+        began = time.monotonic()
+        message: Message | None = None
+        ended = reading = False
+        try:
+            with self._lock:
+                if seat.sent is None or seat.helper or self._waiting or job.seat is not seat:
+                    return timeout
+                seat.helper, message = threading.get_ident(), seat.sent
+            if message.wait(_HELP_SECS if timeout is None else min(timeout, _HELP_SECS)):
+                reading = True
+                ended = message.take_in()
+                reading = False
+        except WorkerGone:
+            reading = False
+        finally:
+            if message is not None:
+                if reading:
+                    message.give_up()
+                with self._lock:
+                    self._let_go(seat, message, ended)
+        return None if timeout is None else max(0.0, began + timeout - time.monotonic())
+
+    def _let_go(self, seat: Seat, message: Message, ended: bool = False, is_sent: bool = False) -> None:
+        """Leaves a seat to its thread, or to whoever waits for its job, or ready for the next one; with the lock
+        held."""
+        seat.helper = 0
+        if not ended:
+            if not is_sent or not message.is_under_way:
+                self._want(seat)
+            return
+        for job in seat.taken:
+            job.seat = job.worker = None
+        seat.taken, seat.sent = [], None
+        self._idle += 1
+        if self._waiting or self._shut:
+            seat.ring()
+        else:
+            seat.asleep = True
+            self._ready.append(seat)
+
+    def _let_go_of_all(self) -> None:
+        """Gives up what an exception, such as Ctrl-C's, has kept this thread from letting go of; with the lock held."""
+        for seat in self._seats:
+            if seat.sent is not None and seat.helper == threading.get_ident():
+                seat.sent.give_up()
+                self._let_go(seat, seat.sent)
+
     # -- running jobs ----------------------------------------------------------------------------------------------
 
-    def _run_all(self, jobs: list[ProcessJob], seat: Seat) -> None:
-        again = self._run(jobs, seat)
+    def _run_all(self, jobs: list[ProcessJob], seat: Seat, message: Message | None) -> None:
+        again = self._run(jobs, seat) if message is None else message.run(is_sent=True)
         while again is not None:
             again = self._run([again], seat)
 
@@ -633,12 +777,15 @@ class ProcessSessionPool(SessionPool):
             return
         with self._lock:
             self._shut = True
+            self._let_go_of_all()
             cancelled: list[ProcessJob] = []
             if cancel_futures:
                 cancelled = [*self._waiting, *(job for job in self._taken() if job.started is None)]
                 self._waiting.clear()
             last = not self._threads
-            self._condition.notify_all()
+            self._want_all()
+            while self._ready:
+                self._wake(self._ready.pop())
         for job in cancelled:
             job.future.cancel()
         if last:
@@ -653,6 +800,7 @@ class ProcessSessionPool(SessionPool):
         if self._is_inherited():
             return
         with self._lock:
+            self._let_go_of_all()
             jobs = [*self._waiting, *self._taken()]
             self._waiting.clear()
         for job in jobs:

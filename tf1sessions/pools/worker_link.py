@@ -111,7 +111,7 @@ class PoolWorker:
             if self._channel.closed:
                 raise WorkerGone from error
             return Reply(errors=(error,), place="pickle")
-        while not self._wait(_LOOK_SECS if deadline is None else deadline - time.monotonic()):
+        while not self.wait(_LOOK_SECS if deadline is None else deadline - time.monotonic()):
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeUp
         try:
@@ -152,11 +152,11 @@ class PoolWorker:
         """Whether it has jobs that it has not ended or refused."""
         return self._busy
 
-    def replies(self, secs: float) -> list[tuple[int, Reply]]:
+    def replies(self, secs: float | None) -> list[tuple[int, Reply]]:
         """Waits for replies to the jobs; returns those that are there, by their numbers in the message.
 
         Args:
-            secs: How long to wait until all jobs have ended.
+            secs: How long to wait until all jobs have ended; None where :meth:`wait` has told that there is something.
 
         Raises:
             WorkerGone: The worker has ended, and all its replies were returned.
@@ -164,17 +164,18 @@ class PoolWorker:
         found: list[tuple[int, Reply]] = []
         gone = False
         try:
-            if self._wait(secs):
+            if secs is None or self.wait(secs):
                 stream, buffers = self._channel.recv_packed(_REST_SECS)
-                index, last = REPLY_HEAD.unpack_from(stream)
+                index, last, is_plain, took = REPLY_HEAD.unpack_from(stream)
                 self._busy = not last
                 if index >= 0:
-                    found.append((index, _read(stream[REPLY_HEAD.size :], buffers)))
+                    reply = stream[REPLY_HEAD.size :]
+                    found.append((index, _read_plain(reply, took) if is_plain else _read(reply, buffers)))
         except (WorkerGone, PeerGoneError, ClosedError, TimeoutError):
             gone = True
         posted = [
-            (index, Reply(read_plain(reply), seconds=secs) if is_plain else _read(reply, ()))
-            for index, is_plain, reply, secs in self._board.replies()
+            (index, _read_plain(reply, took) if is_plain else _read(reply, ()))
+            for index, is_plain, reply, took in self._board.replies()
         ]
         found = posted + found
         if gone and not found:
@@ -186,7 +187,7 @@ class PoolWorker:
         """How many jobs of the message have begun; the last of them may have been refused."""
         return self._board.begun
 
-    def _wait(self, secs: float) -> bool:
+    def wait(self, secs: float) -> bool:
         """Waits for a message or the worker's end, a while; False when there is none."""
         ended = self._handle.done()
         if self._poll.poll(1000 * max(0.0, min(secs, _LOOK_SECS))):
@@ -250,6 +251,10 @@ def _read(stream: Any, buffers: Any) -> Reply:
         return unpack_reply(stream, buffers)
     except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
         return Reply(errors=(error,), place="result")
+
+
+def _read_plain(stream: Any, took: float) -> Reply:
+    return Reply(read_plain(stream), seconds=took)
 
 
 class _Stderr:
