@@ -26,6 +26,8 @@ def apply(face: Any) -> None:
     nn_ops: Any = importlib.import_module("tensorflow.python.ops.nn_ops")
     nn_ops._dropout = _with_dropout(nn_ops, face)
     face.image.per_image_standardization = _with_type(face)
+    image_ops: Any = importlib.import_module("tensorflow.python.ops.image_ops_impl")
+    image_ops._flip, image_ops._random_flip = _of_one_image(image_ops, face)
     face.einsum = face.linalg.einsum = _with_products(face)
     face.feature_column.linear_model = _with_resources(face)
     face.nn.swish = _with_sigmoid(face)
@@ -85,6 +87,37 @@ def _with_type(tf: Any) -> Any:
         return tf.image.convert_image_dtype(image_ops.per_image_standardization(scaled), image.dtype, saturate=True)
 
     return per_image_standardization
+
+
+def _of_one_image(image_ops: Any, tf: Any) -> tuple[Any, Any]:
+    """What has no rank was one image, and flipped as such; today that is decided when it runs."""
+    flip, random_flip = image_ops._flip, image_ops._random_flip
+
+    def is_one(image: Any) -> bool:
+        shape = getattr(image, "shape", None)
+        return seeds.are_counted() and not tf.executing_eagerly() and getattr(shape, "rank", 0) is None
+
+    def reverse(image: Any, axis: int) -> Any:
+        return image_ops.fix_image_flip_shape(image, tf.reverse(image, [axis]))
+
+    @functools.wraps(flip)
+    def _flip(image: Any, flip_index: int, scope_name: str) -> Any:
+        if not is_one(image):
+            return flip(image, flip_index, scope_name)
+        with tf.name_scope(None, scope_name, [image]):
+            return reverse(image_ops._AssertAtLeast3DImage(image), flip_index)
+
+    @functools.wraps(random_flip)
+    def _random_flip(image: Any, flip_index: int, random_func: Any, scope_name: str) -> Any:
+        if not is_one(image):
+            return random_flip(image, flip_index, random_func, scope_name)
+        with tf.name_scope(None, scope_name, [image]) as scope:
+            image = image_ops._AssertAtLeast3DImage(image)
+            is_flipped = random_func(shape=[], minval=0, maxval=1.0) < 0.5
+            result = tf.cond(is_flipped, lambda: tf.reverse(image, [flip_index]), lambda: image, name=scope)
+            return image_ops.fix_image_flip_shape(image, result)
+
+    return _flip, _random_flip
 
 
 def _with_products(tf: Any) -> Any:

@@ -38,17 +38,21 @@ _NOTED = "_tf1sessions_noted"
 _ORDERED = "_tf1sessions_ordered"
 _PASSED = "_tf1sessions_passed"
 _SIGNAL = OPS + "signal."
+_DATA = "tensorflow.python.data."
 
 FUNCTIONS |= {
     **dict.fromkeys((OPS + "array_ops:matrix_diag", "tensorflow:linalg.diag"), by(0, -4)),
     **dict.fromkeys((OPS + "array_ops:matrix_diag_part", "tensorflow:linalg.diag_part"), by(0, -2)),
-    "tensorflow.python.data.ops.dataset_ops:DatasetV1._make_initializable_iterator": by(0, 3),
+    _DATA + "ops.dataset_ops:_OptionsDataset.__init__": by(0, -1),
+    _DATA + "ops.dataset_ops:apply_rewrite": by(0, -2),
+    _DATA + "ops.interleave_op:_ParallelInterleaveDataset.__init__": by(0, -2),
+    _DATA + "ops.readers:ParallelInterleaveDataset.__init__": by(0, 1),
+    _DATA + "experimental.ops.readers:CsvDatasetV2.__init__": by(0, -1),
     OPS + "clip_ops:clip_by_global_norm": by(0, 1),
     OPS + "array_ops:matrix_set_diag": by(0, -1),
     OPS + "histogram_ops:histogram_fixed_width_bins": by(0, -6),
     OPS + "sparse_ops:sparse_cross": by(0, -1),
     _SIGNAL + "spectral_ops:inverse_stft_window_fn": by(0, -4),
-    OPS + "image_ops_impl:per_image_standardization": by(0, 1),
     OPS + "math_ops:linspace_nd": by(0, -67),
     OPS + "parsing_ops:parse_single_example": by(0, -4),
     OPS + "random_ops:random_gamma": by(-2, 0),
@@ -386,6 +390,36 @@ def _check_image(image: Any, require_static: Any = True) -> tuple[int, int]:
     return (0, 0) if module("sys")._getframe(2).f_code.co_name == "_AssertAtLeast3DImage" else _assert_image(image)
 
 
+@of("tensorflow:image.per_image_standardization")
+def _standardization(image: Any) -> tuple[int, int]:
+    """It converted what is of the type already, too."""
+    return 0, int(not hasattr(image, "dtype") or as_dtype(image.dtype).name in ("float16", "float32"))
+
+
+@of(OPS + "image_ops_impl:central_crop")
+def _central_crop(image: Any, central_fraction: Any) -> tuple[int, int]:
+    """It computed with doubles; today also how large the fraction is, in the graph."""
+    shape = getattr(image, "shape", None)
+    if getattr(shape, "rank", None) not in (3, 4):
+        return 0, 0
+    return 0, -sum(size is None for size in shape.as_list()[-3:-1])
+
+
+@of(OPS + "image_ops_impl:non_max_suppression_padded")
+def _padded_suppression(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = 0.0,
+    pad_to_max_output_size: bool = False,
+    *_: Any,
+    **__: Any,
+) -> tuple[int, int]:
+    """It was one kernel."""
+    return 0, -14 if pad_to_max_output_size else -8
+
+
 @of(OPS + "image_ops_impl:crop_to_bounding_box")
 def _crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
@@ -425,6 +459,27 @@ def _parse_example(serialized: Any, features: Any, *_: Any, **__: Any) -> tuple[
         else:
             keys.add(key)
     return 0, len(keys) - 3
+
+
+# -- data sets --------------------------------------------------------------------------------------------------------
+
+
+@of(_DATA + "ops.dataset_ops:DatasetV1._make_initializable_iterator")
+def _initializable(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It optimised what is read, and what it was to do was a constant; not where it is copied to a device."""
+    waiting = [self]
+    while waiting:
+        dataset = waiting.pop()
+        if type(dataset).__name__ == "_CopyToDeviceDataset":
+            return 0, 0
+        waiting += [*dataset._inputs(), *filter(None, [getattr(dataset, "_dataset", None)])]
+    return 0, 3
+
+
+@of(_DATA + "experimental.ops.resampling:rejection_resample")
+def _rejection(class_func: Any, target_dist: Any, initial_dist: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
+    """A distribution that is known was a data set of its own."""
+    return 0, int(initial_dist is not None)
 
 
 # -- lookups ----------------------------------------------------------------------------------------------------------
