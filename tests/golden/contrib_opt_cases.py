@@ -12,14 +12,14 @@ from contrib_record import feed
 CASES = {}
 
 
-def model(tf, resource, sparse=True, getter=None):
+def model(tf, resource, sparse=True, getter=None, rows=None):
     """A dense and a sparse variable, and a loss; the losses' gradients change from step to step."""
     with tf.variable_scope("model", use_resource=resource, custom_getter=getter):
         dense = tf.get_variable("dense", initializer=tf.constant(feed([3, 2], 1, 0.5, 1.5)))
         loss = tf.reduce_sum(tf.square(tf.matmul(tf.constant(feed([4, 3], 2)), dense) - 0.3))
         if sparse:
             table = tf.get_variable("table", initializer=tf.constant(feed([5, 2], 3, 0.5, 1.5)))
-            rows = tf.gather(table, [1, 3, 1])
+            rows = tf.gather(table, [1, 3, 1] if rows is None else rows)
             loss += tf.reduce_sum(tf.square(rows - 0.1)) + tf.reduce_sum(rows)
     return loss
 
@@ -97,6 +97,27 @@ case("Shampoo iterative", lambda tf, o, s: o.ShampooOptimizer(s, use_iterative_r
 case("DropStale", lambda tf, o, s: o.DropStaleGradientOptimizer(tf.train.MomentumOptimizer(0.05, 0.9), 1))
 case("DropStale all", lambda tf, o, s: o.DropStaleGradientOptimizer(tf.train.GradientDescentOptimizer(0.05), -1))
 case("Multitask", lambda tf, o, s: o.MultitaskOptimizerWrapper(tf.train.MomentumOptimizer(0.05, 0.9)))
+
+
+def other_rows(name, make, resources=EITHER):
+    """The rows that are read are others in each step: what becomes of those that are not read, is recorded too."""
+    for resource in resources:
+
+        def build(tf, contrib, resource=resource):
+            step = tf.train.get_or_create_global_step()
+            rows = tf.gather(tf.constant([[1, 3, 1], [0, 3, 2], [4, 4, 0], [2, 1, 3]]), step)
+            train = make(contrib.opt).minimize(model(tf, resource, rows=rows), global_step=step)
+            return {"outputs": variables(tf), "each_run": train, "runs": 4, "as_initialized": True}
+
+        CASES["%s other rows %s" % (name, "resource" if resource else "default")] = build
+
+
+other_rows("Nadam", lambda o: o.NadamOptimizer(0.05))
+other_rows("LazyAdam", lambda o: o.LazyAdamOptimizer(0.05))
+other_rows("AdaMax", lambda o: o.AdaMaxOptimizer(0.05))
+other_rows("AddSign", lambda o: o.AddSignOptimizer(0.05), (None,))
+other_rows("PowerSign", lambda o: o.PowerSignOptimizer(0.05), (None,))
+other_rows("LARS", lambda o: o.LARSOptimizer(0.5, use_nesterov=True))
 case("MovingAverage", lambda tf, o, s: o.MovingAverageOptimizer(tf.train.AdamOptimizer(0.05), 0.9))
 case(
     "MovingAverage at once",

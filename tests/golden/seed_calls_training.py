@@ -124,6 +124,26 @@ layer(
     contrib_batch_norm_now_tensor=lambda value: contrib.layers.batch_norm(
         value, is_training=tf.placeholder(tf.bool, []), updates_collections=None
     ),
+    contrib_batch_norm_now_plain=lambda value: contrib.layers.batch_norm(
+        value, is_training=tf.placeholder(tf.bool, []), updates_collections=None, fused=False, scale=True
+    ),
+    contrib_batch_norm_now_flat=lambda value: contrib.layers.batch_norm(
+        tf.reduce_mean(value, [1, 2]), is_training=tf.placeholder(tf.bool, []), updates_collections=None, center=False
+    ),
+    contrib_batch_norm_now_inference=lambda value: contrib.layers.batch_norm(
+        value, is_training=False, updates_collections=None
+    ),
+    contrib_batch_norm_plain=lambda value: contrib.layers.batch_norm(value, fused=False),
+    contrib_batch_norm_plain_flat=lambda value: contrib.layers.batch_norm(tf.reduce_mean(value, [1, 2]), fused=False),
+    contrib_batch_norm_others=lambda value: contrib.layers.batch_norm(
+        value, is_training=tf.placeholder(tf.bool, []), updates_collections="other", fused=False
+    ),
+    contrib_batch_norm_first=lambda value: contrib.layers.batch_norm(
+        value[:, :5, :5], data_format="NCHW", fused=False, updates_collections=None
+    ),
+    contrib_batch_norm_debias=lambda value: contrib.layers.batch_norm(value, zero_debias_moving_mean=True),
+    contrib_batch_norm_weights=lambda value: contrib.layers.batch_norm(value, batch_weights=tf.ones([4])),
+    contrib_batch_norm_renorm=lambda value: contrib.layers.batch_norm(value, renorm=True),
     nn_conv2d=lambda value: tf.nn.conv2d(value, tf.get_variable("v", [3, 3, 3, 4]), [1, 1, 1, 1], "SAME"),
     nn_conv2d_transpose=lambda value: tf.nn.conv2d_transpose(
         value, tf.get_variable("v", [3, 3, 4, 3]), tf.stack([tf.shape(value)[0], 16, 16, 4]), [1, 2, 2, 1]
@@ -209,9 +229,7 @@ layer(
     contrib_unit_norm_first=lambda value: contrib.layers.unit_norm(value, 0),
     contrib_unit_norm_last=lambda value: contrib.layers.unit_norm(value, 2),
     known_regularized_keras_l1=lambda value: layers.dense(value, 2, kernel_regularizer=keras.regularizers.l1(0.1)),
-    known_regularized_keras=lambda value: layers.dense(
-        value, 2, kernel_regularizer=keras.regularizers.l1_l2(0.1, 0.2)
-    ),
+    known_regularized_keras=lambda value: layers.dense(value, 2, kernel_regularizer=keras.regularizers.l1_l2(0.1, 0.2)),
     keras_layer_norm_axis=lambda value: L.LayerNormalization(axis=1)(value),
     keras_layer_norm_axes=lambda value: L.LayerNormalization(axis=[1, 2], center=False)(value),
     keras_dot_first=lambda value: L.Dot([1, 1])([value, value]),

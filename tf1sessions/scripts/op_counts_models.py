@@ -5,7 +5,6 @@ The rest of op_counts.py, measured in the same way.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from .op_entries import (
@@ -177,25 +176,3 @@ def _contrib_transposed(
 @of_contrib("layers.layers:flatten")
 def _contrib_flatten(inputs: Any, *_: Any, **__: Any) -> tuple[int, int]:
     return _flatten(None, inputs) if is_tensor(inputs) else (0, 0)
-
-
-@of_contrib("layers.normalization:batch_norm")
-def _contrib_batch_norm(inputs: Any, *args: Any, **kwargs: Any) -> tuple[int, int]:
-    function = module(_CONTRIB + "layers.normalization").batch_norm
-    scope = module(_CONTRIB + "framework.arg_scope")
-    given = inspect.signature(function).bind(
-        inputs, *args, **{**scope.current_arg_scope().get(scope.arg_scope_func_key(function), {}), **kwargs}
-    )
-    given.apply_defaults()
-    told = given.arguments
-    if told["renorm"] or told["batch_weights"] is not None or told["zero_debias_moving_mean"]:
-        return 0, 0
-    training = module("tf_keras.src.utils.control_flow_util").constant_value(told["is_training"])
-    rank = inputs.shape.rank if is_tensor(inputs) else None
-    if told["fused"] is False:
-        return 0, -2 if rank == 4 else 0
-    if rank == 2:
-        return 0, 0 if training is None else -8 if training else -10
-    if told["updates_collections"] is None:
-        return 0, 0
-    return 0, -1 if training is False else 3

@@ -101,9 +101,6 @@ def batch_norm(
         raise ValueError(f"batch_norm: param_regularizers must be a dict, and is {type(param_regularizers).__name__}.")
     last = channels_last(data_format)
     with layer_scope(scope, "BatchNorm", [inputs], reuse) as sc:
-        corrected = renorm or (adjustment is not None and plain)
-        if not corrected:
-            claim_name(sc)
         inputs = tf.convert_to_tensor(inputs)
         shape = inputs.shape
         if shape.rank is None:
@@ -114,9 +111,33 @@ def batch_norm(
         dtype = inputs.dtype.base_dtype
         if dtype in (tf.float16, tf.bfloat16):
             dtype = tf.float32
-        one_op = fused is not False and batch_weights is None and adjustment is None and shape.rank in (2, 4)
+        corrects = renorm or adjustment is not None
+        one_op = fused is not False and batch_weights is None and not corrects and shape.rank in (2, 4)
         # 1.15 has two implementations, which differ in the order of the variables and in what they collect.
-        layer = plain and not (one_op and shape.rank == 2)
+        if plain and not (one_op and shape.rank == 2):
+            instance = tf.layers.BatchNormalization(
+                axis=shape.rank - 1 if last else 1,
+                momentum=decay,
+                epsilon=epsilon,
+                center=center,
+                scale=scale,
+                renorm=renorm,
+                renorm_clipping=renorm_clipping,
+                renorm_momentum=renorm_decay,
+                adjustment=adjustment,
+                fused=False if corrects or fused is False or shape.rank != 4 else None,
+                trainable=trainable,
+                name=sc.name,
+                _scope=sc,
+                _reuse=reuse,
+                **{f"{name}_initializer": make for name, make in (param_initializers or {}).items()},
+                **{f"{name}_regularizer": make for name, make in (param_regularizers or {}).items()},
+            )
+            outputs = instance(inputs, training=is_training)
+            _collect(instance, variables_collections)
+            return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+        claim_name(sc)
 
         def make(name: str, initializer: Any, trained: bool = False) -> Any:
             return parameter(
@@ -129,53 +150,35 @@ def batch_norm(
                 (param_regularizers or {}).get(name) if trained else None,
             )
 
-        if corrected:
-            instance = tf.layers.BatchNormalization(
-                axis=shape.rank - 1 if last else 1,
-                momentum=decay,
-                epsilon=epsilon,
-                center=center,
-                scale=scale,
-                renorm=renorm,
-                renorm_clipping=renorm_clipping,
-                renorm_momentum=renorm_decay,
-                adjustment=adjustment,
-                fused=False,
-                trainable=trainable,
-                name=sc.name,
-                _scope=sc,
-                _reuse=reuse,
-                **{f"{name}_initializer": make for name, make in (param_initializers or {}).items()},
-                **{f"{name}_regularizer": make for name, make in (param_regularizers or {}).items()},
-            )
-            outputs = instance(inputs, training=is_training)
-            _collect(instance, variables_collections)
-            return finish(outputs, activation_fn, outputs_collections, sc.name)
+        given = inputs
+        if one_op and shape.rank == 2:
+            given = tf.reshape(inputs, [-1, 1, 1, channels] if last else [-1, channels, 1, 1])
+        elif batch_weights is not None:
+            batch_weights = tf.reshape(tf.cast(batch_weights, dtype), [-1] + [1] * (shape.rank - 1))
+        beta = gamma = None
+        if center:
+            beta = make("beta", tf.zeros_initializer(), True)
+        elif one_op:
+            beta = tf.constant(0.0, dtype, [channels])
+        if scale:
+            gamma = make("gamma", tf.ones_initializer(), True)
+        elif one_op:
+            gamma = tf.constant(1.0, dtype, [channels])
+        moving = make("moving_mean", tf.zeros_initializer()), make("moving_variance", tf.ones_initializer())
 
-        made = {}
-        for name in ("gamma", "beta") if layer else ("beta", "gamma"):
-            if {"gamma": scale, "beta": center}[name]:
-                made[name] = make(name, {"gamma": tf.ones_initializer(), "beta": tf.zeros_initializer()}[name], True)
-        moving_mean = make("moving_mean", tf.zeros_initializer())
-        moving_variance = make("moving_variance", tf.ones_initializer())
-        beta, gamma = made.get("beta"), made.get("gamma")
+        def update(mean: Any, variance: Any) -> list[Any]:
+            return [
+                _update(moving[0], mean, decay, zero_debias_moving_mean, in_model=not one_op),
+                _update(moving[1], variance, decay),
+            ]
 
         normalize = _fused if one_op else _unfused
-        output, mean, variance = normalize(
-            inputs, beta, gamma, moving_mean, moving_variance, epsilon, is_training, last, batch_weights
+        outputs = normalize(
+            given, beta, gamma, moving, epsilon, is_training, last, batch_weights, update, updates_collections
         )
-        updates = []
-        if known(is_training) is not False and (trainable or not layer):
-            updates = [
-                _update(moving_mean, mean, decay, is_training, zero_debias_moving_mean, in_model=not one_op),
-                _update(moving_variance, variance, decay, is_training),
-            ]
-        if updates_collections is not None:
-            for update in updates:
-                tf.add_to_collections(updates_collections, update.op if layer else update)
-            updates = []
-        outputs = output(updates)
-        outputs.set_shape(shape)
+        outputs.set_shape(given.shape)
+        if given is not inputs:
+            outputs = tf.reshape(outputs, tf.shape(inputs))
         return finish(outputs, activation_fn, outputs_collections, sc.name)
 
 
@@ -194,112 +197,104 @@ def _fused(
     inputs: Any,
     beta: Any,
     gamma: Any,
-    moving_mean: Any,
-    moving_variance: Any,
+    moving: tuple[Any, Any],
     epsilon: float,
     is_training: Any,
     last: bool,
     batch_weights: Any,
-) -> tuple[Callable[[list[Any]], Any], Any, Any]:
-    """A function that gives the output after some updates; the mean and variance for the moving averages."""
-    flat = inputs.shape.rank == 2
-    images = inputs
-    if flat:
-        rows = tf.shape(inputs)[0]
-        channels = inputs.shape.as_list()[1]
-        images = tf.reshape(inputs, [rows, 1, 1, channels] if last else [rows, channels, 1, 1])
-    size = moving_mean.shape
-    offset = tf.zeros(size, moving_mean.dtype.base_dtype) if beta is None else beta
-    factor = tf.ones(size, moving_mean.dtype.base_dtype) if gamma is None else gamma
+    update: Callable[[Any, Any], list[Any]],
+    updates_collections: Any,
+) -> Any:
+    """The output, by TensorFlow's one operation for it."""
     data_format = "NHWC" if last else "NCHW"
 
     def training() -> Any:
-        return tf.nn.fused_batch_norm(images, factor, offset, epsilon=epsilon, data_format=data_format)
+        return tf.nn.fused_batch_norm(inputs, gamma, beta, epsilon=epsilon, data_format=data_format)
 
     def inference() -> Any:
         return tf.nn.fused_batch_norm(
-            images,
-            factor,
-            offset,
-            mean=tf.identity(moving_mean),
-            variance=tf.identity(moving_variance),
-            epsilon=epsilon,
-            is_training=False,
-            data_format=data_format,
+            inputs, gamma, beta, *moving, epsilon=epsilon, is_training=False, data_format=data_format
         )
 
     outputs, mean, variance = smart_cond(is_training, training, inference)
 
-    def output(updates: list[Any]) -> Any:
-        after = outputs
-        if updates:
-            with tf.control_dependencies(updates):
-                after = tf.identity(outputs)
-        return tf.reshape(after, tf.shape(inputs)) if flat else after
+    def updated() -> Any:
+        with tf.control_dependencies(update(mean, variance)):
+            return tf.identity(outputs)
 
-    return output, mean, variance
+    if known(is_training) is False:
+        return outputs
+    if updates_collections is None:
+        return smart_cond(is_training, updated, lambda: outputs)
+    _collect_updates(lambda: update(mean, variance), moving, is_training, updates_collections)
+    return outputs
 
 
 def _unfused(
     inputs: Any,
     beta: Any,
     gamma: Any,
-    moving_mean: Any,
-    moving_variance: Any,
+    moving: tuple[Any, Any],
     epsilon: float,
     is_training: Any,
     last: bool,
     batch_weights: Any,
-) -> tuple[Callable[[list[Any]], Any], Any, Any]:
+    update: Callable[[Any, Any], list[Any]],
+    updates_collections: Any,
+) -> Any:
+    """The output, by single operations."""
     rank = inputs.shape.rank
     channel_axis = rank - 1 if last else 1
     axes = [axis for axis in range(rank) if axis != channel_axis]
-    wide = [1] * rank
-    wide[channel_axis] = -1
-
-    def training() -> Any:
+    mean, variance = moving
+    if known(is_training) is not False:
         if batch_weights is None:
-            return tf.nn.moments(inputs, axes, name="moments")
-        weights = tf.reshape(tf.cast(batch_weights, inputs.dtype.base_dtype), [-1] + [1] * (rank - 1))
-        return tf.nn.weighted_moments(inputs, axes, weights, name="moments")
+            moments = tf.nn.moments(inputs, axes, keep_dims=not last)
+        else:
+            moments = tf.nn.weighted_moments(inputs, axes, batch_weights, keepdims=not last)
+        if not last:
+            moments = [tf.reshape(one, [-1]) for one in moments]
+        moments = [tf.cast(one, moving[0].dtype.base_dtype) for one in moments]
 
-    mean, variance = smart_cond(is_training, training, lambda: (tf.identity(moving_mean), tf.identity(moving_variance)))
-    dtype = moving_mean.dtype.base_dtype
-    mean, variance = tf.cast(mean, dtype), tf.cast(variance, dtype)
+        def updated() -> Any:
+            with tf.control_dependencies(update(*moments)):
+                return tuple(tf.identity(one) for one in moments)
 
-    def output(updates: list[Any]) -> Any:
-        def along(vector: Any) -> Any:
-            if vector is None:
-                return None
-            vector = tf.cast(vector, inputs.dtype.base_dtype)
-            return vector if last else tf.reshape(vector, wide)
+        if updates_collections is None:
+            mean, variance = smart_cond(is_training, updated, lambda: moving)
+        else:
+            _collect_updates(lambda: update(*moments), moving, is_training, updates_collections)
+            mean, variance = smart_cond(is_training, lambda: tuple(moments), lambda: moving)
 
-        with tf.control_dependencies(updates):
-            moments = along(tf.identity(mean)), along(tf.identity(variance))
-        return tf.nn.batch_normalization(inputs, *moments, along(beta), along(gamma), epsilon)
+    def along(vector: Any) -> Any:
+        if vector is None:
+            return None
+        vector = tf.cast(vector, inputs.dtype.base_dtype)
+        return vector if last else tf.reshape(vector, [1, -1] + [1] * (rank - 2))
 
-    return output, mean, variance
+    return tf.nn.batch_normalization(inputs, along(mean), along(variance), along(beta), along(gamma), epsilon)
 
 
-def _update(
-    variable: Any, value: Any, decay: Any, is_training: Any, zero_debias: bool = False, in_model: bool = False
-) -> Any:
-    """Moves ``variable`` towards ``value``; not at all where ``is_training`` is false.
+def _collect_updates(
+    update: Callable[[], list[Any]], moving: tuple[Any, Any], is_training: Any, collections: Any
+) -> None:
+    for one in smart_cond(is_training, update, lambda: list(moving)):
+        tf.add_to_collections(collections, one)
+
+
+def _update(variable: Any, value: Any, decay: Any, zero_debias: bool = False, in_model: bool = False) -> Any:
+    """Moves ``variable`` towards ``value``.
 
     Args:
         variable: The moving average.
         value: The batch's.
         decay: How much of ``variable`` stays.
-        is_training: A bool, or a tensor.
         zero_debias: Whether the start at zero is taken out.
         in_model: Whether what that needs is in MODEL_VARIABLES.
     """
     dtype = variable.dtype.base_dtype
-    training = known(is_training)
     with tf.name_scope("AssignMovingAvg") as scope:
         rate = tf.cast(1.0 - decay, dtype)
-        if training is None:
-            rate *= tf.cast(is_training, dtype)
         if not zero_debias:
             return tf.assign_sub(variable, (variable - value) * rate, name=scope)
         with tf.variable_scope(variable.op.name):
@@ -310,11 +305,8 @@ def _update(
             add_model_variable(biased)
             add_model_variable(steps)
         biased = tf.assign_sub(biased, (biased - value) * rate)
-        steps = tf.assign_add(steps, tf.ones([], dtype) if training else tf.cast(is_training, dtype))
-        unbiased = biased / (1.0 - tf.pow(tf.cast(decay, dtype), steps))
-        if training is None:
-            unbiased = tf.cond(is_training, lambda: unbiased, lambda: tf.identity(variable))
-        return tf.assign(variable, unbiased, name=scope)
+        steps = tf.assign_add(steps, tf.ones([], dtype))
+        return tf.assign(variable, biased / (1.0 - tf.pow(1.0 - rate, steps)), name=scope)
 
 
 @add_arg_scope

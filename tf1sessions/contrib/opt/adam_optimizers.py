@@ -20,7 +20,7 @@ class _AdamRule:
     """
 
     _LAZY = False
-    _NESTEROV = False
+    _NESTEROV = False  # of rows alone: dense steps of it are TensorFlow's own
 
     def _step(self, var: Any) -> tuple[Any, ...]:
         """The learning rate of this step, beta1, beta2 and epsilon, of the type of ``var``."""
@@ -37,8 +37,7 @@ class _AdamRule:
         m, v = me.get_slot(var, "m"), me.get_slot(var, "v")
         m_t = m.assign(beta1 * m + (1 - beta1) * grad, use_locking=locking)
         v_t = v.assign(beta2 * v + (1 - beta2) * tf.square(grad), use_locking=locking)
-        mean = beta1 * m_t + (1 - beta1) * grad if self._NESTEROV else m_t
-        return var.assign_sub(rate * mean / (tf.sqrt(v_t) + epsilon), use_locking=locking)
+        return var.assign_sub(rate * m_t / (tf.sqrt(v_t) + epsilon), use_locking=locking)
 
     def _sparse(self, grad: Any, var: Any, indices: Any) -> Any:
         me: Any = self
@@ -48,22 +47,24 @@ class _AdamRule:
         if self._LAZY:
             m_t = beta1 * tf.gather(m, indices) + (1 - beta1) * grad
             v_t = beta2 * tf.gather(v, indices) + (1 - beta2) * tf.square(grad)
-            change = rate * m_t / (tf.sqrt(v_t) + epsilon)
-            return tf.group(
-                m.scatter_update(tf.IndexedSlices(m_t, indices), use_locking=locking),
-                v.scatter_update(tf.IndexedSlices(v_t, indices), use_locking=locking),
-                var.scatter_sub(tf.IndexedSlices(change, indices), use_locking=locking),
-            )
-        with tf.control_dependencies([m.assign(beta1 * m, use_locking=locking)]):
-            rows = tf.IndexedSlices((1 - beta1) * grad, indices)
-            m_t = m.scatter_add(rows, use_locking=locking)
-        with tf.control_dependencies([v.assign(beta2 * v, use_locking=locking)]):
-            v_t = v.scatter_add(tf.IndexedSlices((1 - beta2) * tf.square(grad), indices), use_locking=locking)
-        mean = m_t
-        if self._NESTEROV:
-            added = tf.scatter_nd(tf.expand_dims(indices, 1), rows.values, tf.shape(var, out_type=indices.dtype))
-            mean = beta1 * m_t + added
-        return var.assign_sub(rate * mean / (tf.sqrt(v_t) + epsilon), use_locking=locking)
+            m_all = m.scatter_update(tf.IndexedSlices(m_t, indices), use_locking=locking)
+            v_all = v.scatter_update(tf.IndexedSlices(v_t, indices), use_locking=locking)
+            if getattr(var, "handle", None) is None:  # as in 1.15.5, for the seeds that follow
+                m_t, v_t = tf.gather(m_all, indices), tf.gather(v_all, indices)
+            change = tf.IndexedSlices(rate * m_t / (tf.sqrt(v_t) + epsilon), indices)
+            return tf.group(var.scatter_sub(change, use_locking=locking), m_all, v_all)
+        m_rows, v_rows = grad * (1 - beta1), (grad * grad) * (1 - beta2)
+        with tf.control_dependencies([m.assign(m * beta1, use_locking=locking)]):
+            m_t = m.scatter_add(tf.IndexedSlices(m_rows, indices), use_locking=locking)
+        with tf.control_dependencies([v.assign(v * beta2, use_locking=locking)]):
+            v_t = v.scatter_add(tf.IndexedSlices(v_rows, indices), use_locking=locking)
+        if not self._NESTEROV:
+            return var.assign_sub(rate * m_t / (tf.sqrt(v_t) + epsilon), use_locking=locking)
+        # A variable that is gathered from does not wait for what was added to it; a tensor of it does.
+        m_t, v_t = tf.convert_to_tensor(m_t), tf.convert_to_tensor(v_t)
+        mean, root = m_rows + beta1 * tf.gather(m_t, indices), tf.sqrt(tf.gather(v_t, indices))
+        change = tf.IndexedSlices(-rate * mean / (root + epsilon), indices)
+        return tf.group(var.scatter_add(change, use_locking=locking), mean, v_t)
 
 
 class _Adam(_AdamRule, RuleOptimizer, tf.train.AdamOptimizer):  # type: ignore[misc]
@@ -87,7 +88,7 @@ class _Adam(_AdamRule, RuleOptimizer, tf.train.AdamOptimizer):  # type: ignore[m
 
 
 class NadamOptimizer(_Adam):
-    """Adam with Nesterov momentum (Dozat, 2015).
+    """Adam with Nesterov momentum (Dozat, 2015). Only the rows that a sparse gradient has change a variable.
 
     Args:
         learning_rate: As in ``tf.train.AdamOptimizer``, like the rest.

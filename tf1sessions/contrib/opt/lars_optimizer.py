@@ -62,30 +62,27 @@ class LARSOptimizer(RuleOptimizer):
 
     def compute_lr(self, grad: Any, var: Any) -> tuple[Any, Any]:
         """The rate for ``var``, and its gradient with the decay."""
-        rate = self._learning_rate_tensor
+        rate = self._learning_rate_tensor if callable(self._learning_rate) else self._learning_rate
         if self._skip_list is not None and any(part in var.name for part in self._skip_list):
             return rate, grad
         size, slope = tf.norm(var, ord=2), tf.norm(grad, ord=2)
-        trust = tf.where(
-            tf.logical_and(size > 0, slope > 0),
-            self._eeta * size / (slope + self._weight_decay * size + self._epsilon),
-            tf.ones_like(size),
-        )
-        return tf.cast(rate, var.dtype.base_dtype) * trust, grad + self._weight_decay * var
+        scale = self._eeta * size / (slope + self._weight_decay * size + self._epsilon)
+        trust = tf.where(size > 0, tf.where(slope > 0, scale, 1.0), 1.0)
+        return rate * trust, grad + self._weight_decay * var
 
     def _dense(self, grad: Any, var: Any) -> Any:
         rate, grad = self.compute_lr(grad, var)
-        rate, factor = self._cast(rate, var), self._cast(self._momentum_tensor, var)
-        momentum = self.get_slot(var, "momentum")
-        sum_t = momentum.assign(factor * momentum + rate * grad)  # the rate is in the momentum
-        return var.assign_sub(rate * grad + factor * sum_t if self._use_nesterov else sum_t)
+        settings = {"lr": tf.cast(1.0, var.dtype.base_dtype), "grad": grad * rate, "momentum": self._momentum}
+        return self._momentum_step("ApplyMomentum", var, settings)  # the rate is in the momentum
 
     def _sparse(self, grad: Any, var: Any, indices: Any) -> Any:
         rate, factor = self._cast(self._learning_rate_tensor, var), self._cast(self._momentum_tensor, var)
-        momentum = self.get_slot(var, "momentum")
-        sum_t = factor * tf.gather(momentum, indices) + grad
-        change = rate * (grad + factor * sum_t if self._use_nesterov else sum_t)
-        return tf.group(
-            momentum.scatter_update(tf.IndexedSlices(sum_t, indices)),
-            var.scatter_sub(tf.IndexedSlices(change, indices)),
-        )
+        settings = {"lr": rate, "grad": grad, "indices": indices, "momentum": factor}
+        return self._momentum_step("SparseApplyMomentum", var, settings)
+
+    def _momentum_step(self, kernel: str, var: Any, settings: dict[str, Any]) -> Any:
+        accumulated = self.get_slot(var, "momentum")
+        if getattr(var, "handle", None) is not None:
+            kernel, var, accumulated = f"Resource{kernel}", var.handle, accumulated.handle
+        apply = getattr(tf.raw_ops, kernel)
+        return apply(var=var, accum=accumulated, **settings, use_nesterov=self._use_nesterov)

@@ -9,14 +9,11 @@ from ...runtime import tf1 as tf
 
 __all__ = ["MultitaskOptimizerWrapper", "clip_gradients_by_global_norm"]
 
-_HOOKS = ("_apply_dense", "_resource_apply_dense", "_apply_sparse", "_resource_apply_sparse",
-          "_apply_sparse_duplicate_indices", "_resource_apply_sparse_duplicate_indices")  # fmt: skip
+_HOOKS = ("_apply_dense", "_resource_apply_dense", "_apply_sparse", "_resource_apply_sparse")
 
 
 def _is_zero(gradient: Any) -> Any:
-    if isinstance(gradient, tf.IndexedSlices):
-        gradient = gradient.values
-    return tf.equal(tf.math.count_nonzero(gradient), 0)
+    return tf.equal(tf.math.count_nonzero(tf.convert_to_tensor(gradient)), 0)
 
 
 class MultitaskOptimizerWrapper:

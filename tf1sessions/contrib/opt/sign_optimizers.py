@@ -26,8 +26,8 @@ class _SignOptimizer(RuleOptimizer):
         self._beta = beta
         self._sign_decay_fn = sign_decay_fn
 
-    def _factor(self, agreement: Any) -> Any:
-        """What the gradient is multiplied by; ``agreement`` is between -1 and 1."""
+    def _factor(self, agreement: Any, sign_decay: Any) -> Any:
+        """What the gradient is multiplied by; ``agreement`` is the sign of both, -1 where they have not the same."""
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
@@ -44,22 +44,20 @@ class _SignOptimizer(RuleOptimizer):
         self._beta_t = hyperparameter(self._beta, "beta")
         self._sign_decay_t = tf.convert_to_tensor(self._sign_decay, name="sign_decay")
 
-    def _change(self, grad: Any, sign: Any, var: Any) -> Any:
-        """The step of ``grad`` where the average has the ``sign``."""
-        agreement = self._cast(self._sign_decay_t, var) * (tf.sign(grad) * sign)
-        return self._cast(self._lr_t, var) * self._factor(agreement) * grad
-
     def _settings(self) -> dict[str, Any]:
         return {"lr": self._lr_t, "beta": self._beta_t, "sign_decay": self._sign_decay_t}
 
-    def _sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        """The average of all rows decays; only those that ``grad`` has change the variable."""
         m, beta = self.get_slot(var, "m"), self._cast(self._beta_t, var)
-        m_t = beta * tf.gather(m, indices) + (1 - beta) * grad
-        change = self._change(grad, tf.sign(m_t), var)
-        return tf.group(
-            m.scatter_update(tf.IndexedSlices(m_t, indices), use_locking=self._use_locking),
-            var.scatter_sub(tf.IndexedSlices(change, indices), use_locking=self._use_locking),
-        )
+        m_t = m.assign(m * beta + tf.convert_to_tensor(grad) * (1 - beta), use_locking=self._use_locking)
+        agreement = tf.gather(tf.sign(m_t), grad.indices) * tf.sign(grad.values)
+        factor = self._factor(agreement, self._cast(self._sign_decay_t, var))
+        change = tf.IndexedSlices(self._cast(self._lr_t, var) * factor * grad.values, grad.indices)
+        return tf.group(var.scatter_sub(change, use_locking=self._use_locking), m_t)
+
+    def _sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+        return self._apply_sparse(tf.IndexedSlices(grad, indices, tf.shape(var)), var)
 
 
 class AddSignOptimizer(_SignOptimizer):
@@ -93,8 +91,8 @@ class AddSignOptimizer(_SignOptimizer):
     def _dense(self, grad: Any, var: Any) -> Any:
         return self._fused("ApplyAddSign", ("m",), grad, var, alpha=self._alpha_t, **self._settings())
 
-    def _factor(self, agreement: Any) -> Any:
-        return tf.cast(self._alpha_t, agreement.dtype) + agreement
+    def _factor(self, agreement: Any, sign_decay: Any) -> Any:
+        return tf.cast(self._alpha_t, agreement.dtype) + sign_decay * agreement
 
 
 class PowerSignOptimizer(_SignOptimizer):
@@ -129,5 +127,6 @@ class PowerSignOptimizer(_SignOptimizer):
     def _dense(self, grad: Any, var: Any) -> Any:
         return self._fused("ApplyPowerSign", ("m",), grad, var, logbase=self._log_base_t, **self._settings())
 
-    def _factor(self, agreement: Any) -> Any:
-        return tf.exp(tf.cast(self._log_base_t, agreement.dtype) * agreement)
+    def _factor(self, agreement: Any, sign_decay: Any) -> Any:
+        log_base = tf.cast(self._log_base_t, agreement.dtype)
+        return tf.pow(tf.cast(math.e, agreement.dtype), log_base * sign_decay * agreement)
