@@ -71,6 +71,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.old_graphs",
     "tf1sessions.scripts.program",
     "tf1sessions.scripts.seeds",
+    "tf1sessions.scripts.shuffling",
 }
 
 # A process that runs these must be able to do without TensorFlow, also later on: the command line, the fork server

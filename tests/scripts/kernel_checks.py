@@ -15,7 +15,6 @@ scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(FOLDER))
 
-import data_orders  # noqa: E402
 import make_kernels  # noqa: E402
 import numpy as np  # noqa: E402
 
@@ -25,18 +24,6 @@ RESULTS = GOLDEN["results"]
 SAME_PROCESSOR = GOLDEN["processor"] == make_kernels.processor()
 #: On another processor, beyond what the golden has: of the largest value, by dtype.
 TOLERANCES = {"float16": 5e-3, "float32": 5e-6, "complex64": 5e-6, "float64": 2e-14}
-
-#: What 1.15.5 ran as one kernel that has gone; see migration_notes/fidelity.md.
-IN_ANOTHER_ORDER = {
-    "shuffle, repeat",
-    "shuffle, repeat, with a small buffer",
-    "shuffle, repeat, for ever",
-    "shuffle, repeat, by the graph's seed",
-    "shuffle, repeat, reshuffled",
-    "shuffle, repeat, shuffle",
-    "shuffle_and_repeat",
-    "list_files, repeat",
-}
 
 
 @functools.cache
@@ -81,9 +68,3 @@ def check_equal_are_those_of_the_golden() -> None:
 def check_none_differs_by_more_than_the_golden_has() -> None:
     further = {name: (distance(name), allowed(name)) for name in RESULTS if not distance(name) <= allowed(name)}
     assert not further, further
-
-
-def check_data_sets_come_in_the_order_of_1_15() -> None:
-    wanted = json.loads((FOLDER / "data_orders.json").read_text("utf-8"))
-    differ = {name for name in data_orders.CASES if data_orders.order(name) != wanted[name]}
-    assert differ == IN_ANOTHER_ORDER, differ ^ IN_ANOTHER_ORDER

@@ -16,6 +16,7 @@ What runs where::
                                                     layer_compositions.py  ... layers of Keras
                                                     members.py       methods that were dropped
                                                     legacy_tests.py  test classes
+                                                    shuffling.py     data sets that are shuffled and repeated
                                                     old_graphs.py    graphs that TF1 wrote
                                                     libraries.py     libraries written for TensorFlow 2
                                                     mnist.py         tensorflow.examples.tutorials.mnist, with

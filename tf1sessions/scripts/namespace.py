@@ -34,6 +34,7 @@ from . import (
     missing,
     moved,
     old_graphs,
+    shuffling,
 )
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
@@ -119,6 +120,7 @@ def build(real: Any) -> ModuleType:
     arguments.apply(face)
     compositions.apply(face)
     layer_compositions.apply(face)
+    shuffling.apply(face)
     members.apply(face)
     legacy_tests.apply(face)
     moved.apply()

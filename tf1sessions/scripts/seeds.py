@@ -13,13 +13,14 @@ warm server applies it and leaves it off; :func:`choose` is each job's.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -30,7 +31,7 @@ from . import (
     seed_words,
 )
 
-__all__ = ["apply", "apply_to_contrib", "are_counted", "choose"]
+__all__ = ["apply", "apply_to_contrib", "are_counted", "choose", "uncounted"]
 
 _is_on = False
 _report: seed_report.SeedReport | None = None
@@ -40,6 +41,13 @@ _applying = threading.RLock()  # protects that
 _lock = threading.Lock()  # protects the counts of all graphs, each for the time of an addition
 _BEYOND = "_tf1sessions_operations_beyond"
 _PACKAGES = ("tensorflow", "tf_keras", "tf1sessions.contrib")
+
+
+class _Thread(threading.local):
+    is_counting = True  # what it makes
+
+
+_thread = _Thread()
 
 
 def choose(seeds: str, report: str | None = None) -> None:
@@ -67,7 +75,7 @@ def watch(report: seed_report.SeedReport | None) -> None:
 def _telling(function: Any) -> Any:
     @functools.wraps(function)
     def create_op_helper(self: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
-        if _report is not None:
+        if _report is not None and _thread.is_counting:
             _report.made(self, op.type)
         return function(self, op, *args, **kwargs)
 
@@ -78,6 +86,21 @@ def _telling(function: Any) -> Any:
 def are_counted() -> bool:
     """Whether operations that are made now get TensorFlow 1's seeds."""
     return _is_on
+
+
+@contextlib.contextmanager
+def uncounted(name: str) -> Iterator[None]:
+    """What this thread makes meanwhile, in a scope of that name, counts as nothing: TensorFlow 1 did not make it."""
+    ops: Any = importlib.import_module("tensorflow.python.framework.ops")
+    graph = ops.get_default_graph()
+    first, was_counting = graph.num_operations(), _thread.is_counting
+    _thread.is_counting = False
+    try:
+        with ops.name_scope_v1(name) as scope:
+            yield
+    finally:
+        _thread.is_counting = was_counting
+    _add(graph, -sum(op.name.startswith(scope) for op in graph.get_operations()[first:]))
 
 
 def apply() -> None:
@@ -166,7 +189,7 @@ def _counted(function: Any, differs: Callable[..., tuple[int, int]], default_gra
 
     @functools.wraps(function)
     def counted(*args: Any, **kwargs: Any) -> Any:
-        if not _is_on or executing_eagerly():
+        if not _is_on or not _thread.is_counting or executing_eagerly():
             return function(*args, **kwargs)
         graph = default_graph()  # that has no seed yet, perhaps, but may get one
         before, after = differs(*args, **kwargs)

@@ -27,7 +27,8 @@ mixed = tf.data.Dataset.range(3).interleave(
     lambda n: tf.data.Dataset.from_tensors(n).repeat(3), cycle_length=2, block_length=2).batch(9)
 mixed = mixed.make_one_shot_iterator().get_next()
 
-train = tf.data.Dataset.from_tensor_slices(features[:12]).shuffle(12).batch(4).repeat(2)
+train = tf.data.Dataset.from_tensor_slices(features[:12]).apply(
+    tf.data.experimental.shuffle_and_repeat(12, 2)).batch(4)
 test = tf.data.Dataset.from_tensor_slices(features[12:]).batch(4)
 handle = tf.placeholder(tf.string, [])
 both = tf.data.Iterator.from_string_handle(handle, train.output_types, train.output_shapes).get_next()

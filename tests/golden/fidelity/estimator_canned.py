@@ -10,7 +10,7 @@ columns = [tf.feature_column.numeric_column("a"), tf.feature_column.numeric_colu
 
 
 def train_input():
-    return tf.data.Dataset.from_tensor_slices((data, label)).shuffle(120).batch(20).repeat()
+    return tf.data.Dataset.from_tensor_slices((data, label)).shuffle(120).repeat().batch(20)
 
 
 eval_input = tf.estimator.inputs.numpy_input_fn(data, label, batch_size=40, num_epochs=1, shuffle=False)

@@ -43,7 +43,7 @@ def my_model(features, labels, mode, params):
 def input_fn(batch_size, training):
     dataset = tf.data.Dataset.from_tensor_slices(({"x": features}, labels))
     if training:
-        return dataset.shuffle(90).batch(batch_size).repeat().make_one_shot_iterator().get_next()
+        return dataset.shuffle(90).repeat().batch(batch_size).make_one_shot_iterator().get_next()
     return dataset.batch(batch_size).make_one_shot_iterator().get_next()
 
 
