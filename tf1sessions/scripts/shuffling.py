@@ -79,7 +79,9 @@ def _shuffled(tf: Any, dataset: Any) -> Any:
     shuffle_op: Any = importlib.import_module(_OPS + "shuffle_op")
 
     def inner(one: Any) -> Any:
-        return one._dataset if isinstance(one, dataset_ops.DatasetV1Adapter) else one
+        while isinstance(one, dataset_ops.DatasetV1Adapter):
+            one = one._dataset
+        return one
 
     dataset = inner(dataset)
     wanted = dataset._options_attr.experimental_optimization  # options() warns
