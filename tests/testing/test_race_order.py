@@ -536,6 +536,46 @@ def test_nothing_orders_them(program: Callable[[Thing], None]) -> None:
     assert kinds(program) == [Kind.CONSTRUCTION]
 
 
+def test_a_queue_that_was_used_before_anybody_listened() -> None:
+    """Equal items came with nothing while nobody listened; those of one detector are none of the next."""
+    line: queue.Queue[None] = queue.Queue()
+
+    def hand_over(it: Thing, gets: int = 1) -> None:
+        def get() -> None:
+            for _ in range(gets):
+                line.get(timeout=DEADLINE)
+
+        both(lambda: it.first(it.touch, lambda: line.put(None)), lambda: it.then(get, it.touch))
+
+    line.put(None)
+    assert kinds(hand_over) == [Kind.CONSTRUCTION]
+    assert kinds(lambda it: hand_over(it, gets=2)) == []
+    line.put(None)
+    assert kinds(hand_over) == [Kind.CONSTRUCTION]
+    line.get(timeout=DEADLINE)
+    assert kinds(hand_over) == []
+    assert line.empty()
+
+
+def test_an_item_that_could_not_be_put() -> None:
+    def program(it: Thing) -> None:
+        line: queue.Queue[None] = queue.Queue(maxsize=1)
+        line.put(None)
+
+        def put() -> None:
+            with pytest.raises(queue.Full):
+                line.put(None, block=False)
+
+        def get() -> None:
+            line.get(timeout=DEADLINE)
+            line.put(None)
+            line.get(timeout=DEADLINE)
+
+        both(lambda: it.first(it.touch, put), lambda: it.then(get, it.touch))
+
+    assert kinds(program) == [Kind.CONSTRUCTION]
+
+
 def test_threads_that_differ_in_their_numbers_are_told_once() -> None:
     def program(it: Thing) -> None:
         def two() -> None:
@@ -793,10 +833,15 @@ def test_locks_taken_again_and_again_are_not_kept() -> None:
 
 
 def test_libraries_lock_for_themselves() -> None:
+    before: queue.Queue[int] = queue.Queue()
     with watch(Order()):
         line: queue.Queue[int] = queue.Queue()
         assert not hasattr(line.mutex, "number")
         assert hasattr(threading.Lock(), "number")
+        before.put(1)
+        for condition in (line.not_empty, threading.Event()._cond, before.not_empty):  # type: ignore[attr-defined]
+            assert type(condition).__enter__ is not threading.Condition.__enter__
+        assert type(threading.Condition()) is threading.Condition
     assert is_library(threading.__file__) and not is_library(__file__)
 
 

@@ -6,7 +6,9 @@ Used as they are meant to be, they order what threads do, though the locks insid
 from __future__ import annotations
 
 import queue
+import select
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,59 @@ def in_threads(*functions: Any) -> None:
         thread.join(DEADLINE)
         assert not thread.is_alive()
     assert not raised, raised
+
+
+# -- runs that a thread repeats ---------------------------------------------------------------------------------------
+
+
+def check_runs_that_are_repeated() -> None:
+    """They are compared with nothing until the thread has told something; each counts, whichever way it goes."""
+    with t1.GraphSession() as gs:
+        v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+        x = tf.placeholder(tf.float32, [])
+        call, y, z, step = gs.compile([x], x * v), x * v * 2.0, x * v * 3.0, v.assign_add(1.0)
+        gs.initialize()
+
+        def asks(fetches: Any) -> Any:
+            return gs.run(fetches, {x: 1.0})
+
+        ways: list[Any] = [
+            lambda: call(1.0),
+            lambda: gs.run(y, {x: 1.0}),
+            lambda: gs.session.run(y, {x: 1.0}),
+            lambda: asks(y) + asks(z),
+        ]
+
+        def program(again: bool, *turns: Any) -> None:
+            line: queue.Queue[None] = queue.Queue()
+            assigned: list[bool] = []
+
+            def assign() -> None:
+                line.get(timeout=DEADLINE)
+                gs.run(step)
+                assigned.append(True)
+
+            def runs() -> None:
+                for number in range(8):
+                    if number == 7:
+                        line.put(None)
+                        late = time.monotonic() + DEADLINE
+                        while not assigned:
+                            assert time.monotonic() < late
+                            select.select([], [], [], 0.001)  # not time.sleep(), which is watched
+                    if number < 7 or again:
+                        for turn in turns:
+                            turn()
+
+            in_threads(assign, runs)
+
+        for turns in [*[(way,) for way in ways], (ways[0], ways[1]), (ways[1], ways[0], ways[2])]:
+            assert kinds(lambda: program(False, *turns)) == []  # noqa: B023
+            with graph_races() as races:
+                program(True, *turns)
+            (report,) = races.reports
+            assert report.kind is Kind.VARIABLE, report
+            assert (report.first.times, report.second.times) == (1, 16 if turns == (ways[3],) else 8), report
 
 
 # -- ThreadSessionPool ------------------------------------------------------------------------------------------------

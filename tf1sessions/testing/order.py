@@ -157,14 +157,16 @@ class Order:
     def send(self) -> Message:
         """What the calling thread tells with something that it gives away; what it does later is not in it."""
         me = self.member()
+        told = me.told
+        if told is not None and me.used != me.count:
+            return told
         with self._lock:
             me.finish()
-            if me.told is None:
-                if len(me.clock) > me.many:
-                    self._forget(me)
-                sure = dict(me.clock)
-                me.told = sure, sure if me.perhaps is None else dict(me.perhaps)
-            return me.told
+            if len(me.clock) > me.many:
+                self._forget(me)
+            sure = me.clock.copy()
+            me.told = told = sure, sure if me.perhaps is None else me.perhaps.copy()
+            return told
 
     def _forget(self, me: Member) -> None:
         """Leaves out threads that are gone and of which no access is kept."""

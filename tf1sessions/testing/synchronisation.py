@@ -349,11 +349,14 @@ def _enclosed(line: Any) -> _Enclosed:
     with line.mutex:
         for condition in (line.not_empty, line.not_full, line.all_tasks_done):
             _unheard(condition)
-        enclosed: _Enclosed = {}
-        items = getattr(line, "queue", None)
-        for item in items if isinstance(items, (collections.deque, list)) else ():
-            enclosed.setdefault(id(item), []).append([])
-        return vars(line).setdefault(_ENCLOSED, enclosed)  # type: ignore[no-any-return]
+        enclosed: _Enclosed | None = getattr(line, _ENCLOSED, None)
+        if enclosed is None:
+            enclosed = {}
+            items = getattr(line, "queue", None)
+            for item in items if isinstance(items, (collections.deque, list)) else ():
+                enclosed.setdefault(id(item), []).append([])
+            setattr(line, _ENCLOSED, enclosed)
+        return enclosed
 
 
 _ENCLOSED = "_tf1sessions_enclosed"
@@ -365,7 +368,7 @@ def _queues() -> Iterator[Patch]:
     put, get, task_done, join = kind.put, kind.get, kind.task_done, kind.join
 
     def new_put(self: Any, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        enclosed = self.__dict__.get(_ENCLOSED)
+        enclosed = getattr(self, _ENCLOSED, None)
         if enclosed is None:
             if not orders():
                 return put(self, item, block, timeout)
@@ -379,7 +382,7 @@ def _queues() -> Iterator[Patch]:
 
     def new_get(self: Any, block: bool = True, timeout: float | None = None) -> Any:
         item = get(self, block, timeout)
-        enclosed = self.__dict__.get(_ENCLOSED)
+        enclosed = getattr(self, _ENCLOSED, None)
         if enclosed is not None:
             _unwrap(enclosed, item)
         return item

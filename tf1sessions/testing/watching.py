@@ -38,6 +38,7 @@ __all__ = ["GraphRaces", "graph_races", "watch_graphs"]
 _ROUNDS = 3
 #: How far out the program is at least: plan.run and run() are between, or a compiled call.
 _OUTSIDE = 3
+_NOTHING: frozenset[int] = frozenset()
 #: How many requests are remembered of a graph, and of a session. Arbitrary: more than most programs have.
 _REMEMBERED = 1000
 _PROCESS = "the process's default graph"  # TensorFlow gives each thread one; that of the main thread
@@ -176,7 +177,7 @@ class _Request:
         self.uses = uses
         self.news = state.news
         self.count = self.number = 0
-        self.held: frozenset[int] = frozenset()
+        self.held = _NOTHING
         self.seen: tuple[Seen, Seen, Seen | None] | tuple[()] = ()
 
     def again(self, here: _Here) -> bool:
@@ -539,12 +540,13 @@ class _Watch:
 
     def _access(self, here: _Here, request: _Request, frame: FrameType | None) -> None:
         judge, state, own, uses = self._judge, request.state, request.own, request.uses
-        me, held, seen = here.member, held_locks(), [each for each in request.seen if each is not None]
+        me, held, seen = here.member, held_locks() if here.taken else _NOTHING, request.seen
         request.number = state.news.number  # what comes from here on is not yet compared with all of these
-        if seen and held == request.held and all([each.kept for each in seen]):
+        if seen and held == request.held and seen[0].kept and seen[1].kept and (seen[2] is None or seen[2].kept):
             for each in seen:
-                each.times += 1
-                judge.again(each, me, frame)
+                if each is not None:
+                    each.times += 1
+                    judge.again(each, me, frame)
         else:
             request.seen = (
                 judge.access(state.structure, "run", "runs the graph", "", frame),
