@@ -42,6 +42,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pools import messages, processes, worker_link
 from tf1sessions.pools.arrays import Channel
+from tf1sessions.pools.mapping import Chunk
 from tf1sessions.pools.processes import ProcessSessionPool
 from tf1sessions.pools.server import WorkerServer
 
@@ -921,6 +922,23 @@ def test_waiting_for_a_longer_job_has_a_limit(quick, monkeypatch, help_secs):
     assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
 
 
+def test_a_job_that_is_cancelled_before_it_is_sent_does_not_run(quick, monkeypatch):
+    original = quick._packer.run
+
+    def cancelled(*args):
+        thread = threading.Thread(target=quick.interrupt)
+        thread.start()
+        thread.join(DEADLINE)
+        return original(*args)
+
+    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
+    with monkeypatch.context() as patch:
+        patch.setattr(quick._packer, "run", cancelled)
+        future = quick.submit(operator.neg, 1)
+    assert future.cancelled() and sent == []
+    assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
+
+
 def test_a_death_while_somebody_waits_costs_one_job(quick):
     with pytest.raises(WorkerDiedError) as caught:
         quick.submit(os._exit, 7).result(DEADLINE)
@@ -936,6 +954,7 @@ def test_a_death_while_somebody_waits_costs_one_job(quick):
     [
         (messages.Message, "send_at_once"),
         (worker_link.PoolWorker, "prepare"),
+        (worker_link._Stderr, "forget"),
         (Channel, "_write"),
         (worker_link.PoolWorker, "wait"),
         (Channel, "_take_frame"),
@@ -975,6 +994,79 @@ def test_ctrl_c_before_a_thread_lets_go_does_not_keep_the_pool_from_ending(quick
         monkeypatch.setattr(quick, "_let_go", interrupted)
         quick.submit(time.sleep, DEADLINE)
     assert not pool_threads()
+
+
+@pytest.fixture
+def quick_two(pool_of, monkeypatch):
+    """A pool of two idle workers, which takes jobs of these functions for short."""
+    monkeypatch.setattr(processes, "_LOOK_SECS", DEADLINE)
+    monkeypatch.setattr(processes, "_HELP_SECS", DEADLINE)
+    pool = pool_of(2)
+    list(pool.map(time.sleep, iter([0.05] * 4)))
+    wait_for(lambda: len(pool._ready) == 2, "idle workers", DEADLINE)
+    for function in operator.neg, time.sleep, end_at_three, Chunk(operator.neg, takes_one=True):
+        assert pool._packer._function(function)
+        pool._seconds[processes._kind(function)] = 1e-6
+    return pool
+
+
+def end_at_three(value):
+    return value if value != 3 else os._exit(7)
+
+
+@pytest.mark.parametrize("chunksize", [1, 3])
+def test_the_jobs_of_a_map_are_shared_and_sent_at_once(quick_two, monkeypatch, chunksize):
+    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
+    taken = note_threads(monkeypatch, worker_link.PoolWorker, "replies")
+    assert list(quick_two.map(operator.neg, range(100), chunksize=chunksize)) == [*range(0, -100, -1)]
+    assert sent == taken == [threading.main_thread()] * 2
+    values = [1, np.float32(2), 3, "text", 5]  # one goes its own way, one fails
+    results = quick_two.map(operator.neg, values)
+    assert [next(results) for _ in range(3)] == [-1, -2, -3]
+    with pytest.raises(JobError, match="bad operand"):
+        next(results)
+    assert list(quick_two.map(operator.neg, [1, 2])) == [-1, -2]
+
+
+def test_a_death_costs_one_of_those_that_were_sent_at_once(quick_two):
+    futures = quick_two._submit_all(end_at_three, [(number,) for number in range(10)])
+    errors = [future.exception(DEADLINE) for future in futures]
+    assert [type(error) for error in errors if error] == [WorkerDiedError] and errors[3].returncode == 7
+    assert [future.result() for future in futures if future is not futures[3]] == [0, 1, 2, *range(4, 10)]
+
+
+def test_cancelling_one_of_those_that_were_sent_at_once(quick_two):
+    futures = quick_two._submit_all(time.sleep, [(0.05,)] * 8)
+    assert futures[2].cancel() and futures[7].cancel()
+    assert [future.result(DEADLINE) for number, future in enumerate(futures) if number not in (2, 7)] == [None] * 6
+    assert futures[2].cancelled() and futures[7].cancelled()
+    statistics = quick_two.statistics()
+    assert (statistics.waiting, statistics.running, statistics.cancelled) == (0, 0, 2)
+
+
+def test_ctrl_c_between_two_workers_jobs_leaves_nobody_waiting(quick_two, monkeypatch):
+    original = quick_two._send_at_once
+
+    def interrupted(*args):
+        original(*args)
+        monkeypatch.setattr(quick_two, "_send_at_once", original)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(quick_two, "_send_at_once", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        quick_two.map(operator.neg, range(8))
+    assert list(quick_two.map(operator.neg, range(8))) == [*range(0, -8, -1)]
+    wait_for(lambda: len(quick_two._ready) == 2, "idle workers", DEADLINE)
+
+
+def test_a_job_of_a_map_does_not_wait_for_the_next_item(pool_of, tmp_path):
+    def items():
+        yield tmp_path / "first"
+        wait_for((tmp_path / "first").exists, "the first job", DEADLINE)
+        yield tmp_path / "second"
+
+    with pool_of(1) as pool:
+        assert list(pool.map(Path.touch, items())) == [None, None]
 
 
 # -------------------------------------------------------------------------------------------- surroundings of a job

@@ -18,7 +18,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -218,6 +218,24 @@ class SessionPool(concurrent.futures.Executor):
     def _submit(
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> concurrent.futures.Future[Any]:
+        self._check_call(fn)
+        job = self._new_job(options, fn, args, kwargs, next(self._numbers))
+        with self._lock:
+            self._check_not_shut()
+            counts = self._counts
+            counts["submitted"] += 1
+            counts["waiting"] += 1
+            self._enqueue(job)
+        self._enqueued(job)
+        return job.future
+
+    def _submit_all(
+        self, fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+    ) -> Sequence[concurrent.futures.Future[Any]]:
+        """The same for several calls of one function, whose positional arguments are given."""
+        return [self._submit(self._options, fn, args, {}) for args in calls]
+
+    def _check_call(self, fn: Callable[..., Any]) -> None:
         if not callable(fn):
             raise UsageError(
                 f"{fn!r} is not callable", where="submit()", next_step="Pass a function that takes a session first."
@@ -227,16 +245,10 @@ class SessionPool(concurrent.futures.Executor):
             if self._process is not None:  # before the lock, which may be held for ever
                 raise forks.error(self.name)
             self._process = process
-        job = self._new_job(options, fn, args, kwargs, next(self._numbers))
-        with self._lock:
-            if self._shut:
-                raise ClosedError(f"{self.name} is shut down", where="submit()", next_step="Make a new pool.")
-            counts = self._counts
-            counts["submitted"] += 1
-            counts["waiting"] += 1
-            self._enqueue(job)
-        self._enqueued(job)
-        return job.future
+
+    def _check_not_shut(self) -> None:
+        if self._shut:
+            raise ClosedError(f"{self.name} is shut down", where="submit()", next_step="Make a new pool.")
 
     def _enqueued(self, job: Job) -> None:
         """What follows on :meth:`_enqueue`, without the lock: :meth:`_on_cancelled` shall be called."""
@@ -284,7 +296,7 @@ class SessionPool(concurrent.futures.Executor):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise UsageError(f"{what} is {value!r}", where="map()", next_step="Give an integer of 1 or more.")
         most = functools.partial(self._prefetch, fn, chunksize) if prefetch is None else lambda: prefetch
-        return lazy_map(self.submit, fn, iterables, timeout, chunksize, most, ordered)
+        return lazy_map(self._submit_all, fn, iterables, timeout, chunksize, most, ordered)
 
     def _prefetch(self, fn: Callable[..., Any], chunksize: int) -> int:
         """How many jobs of a map are submitted ahead."""

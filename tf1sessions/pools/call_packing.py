@@ -139,8 +139,9 @@ class CallPacker:
         arguments are plain, and arrays among them have fewer bytes than that."""
         if job.kwargs:
             return False
-        inner = _inner(job.function)
-        if (id(inner), None if inner is job.function else job.function.takes_one) not in self._kept:
+        function: Any = job.function
+        inner = _inner(function)
+        if (id(inner), None if inner is function else function.takes_one) not in self._kept:
             return False
         return all([is_plain(value, most_bytes if type(value) is np.ndarray else _ITEM_BYTES) for value in job.args])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import functools
 import itertools
 import queue
 import time
@@ -16,8 +17,12 @@ __all__ = ["Chunk", "lazy_map"]
 _Future = concurrent.futures.Future[Any]
 
 
+_Submit = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Sequence[_Future]]
+_HERE = (list, tuple, range)  # whose items take no time to come
+
+
 def lazy_map(
-    submit: Callable[..., _Future],
+    submit: _Submit,
     function: Callable[..., Any],
     iterables: Sequence[Iterable[Any]],
     timeout: float | None,
@@ -25,17 +30,22 @@ def lazy_map(
     prefetch: Callable[[], int],
     ordered: bool,
 ) -> Iterator[Any]:
-    """Submits the first jobs, and returns the iterator of all results. See ``SessionPool.map``."""
+    """Submits the first jobs, and returns the iterator of all results. See ``SessionPool.map``.
+
+    Args:
+        submit: Submits several calls of a function, whose arguments follow.
+    """
     deadline = None if timeout is None else time.monotonic() + timeout
+    together = all(type(one) in _HERE for one in iterables)
     if chunksize == 1:
         items = zip(*iterables, strict=False)
-        ahead = _Ahead(lambda item: submit(function, *item), items, prefetch, ordered)
+        ahead = _Ahead(functools.partial(submit, function), items, prefetch, ordered, together)
         ahead.fill()
         return ahead.results(deadline)
     call = Chunk(function, takes_one=len(iterables) == 1)
     each = iter(iterables[0]) if call.takes_one else zip(*iterables, strict=False)
-    chunks = iter(lambda: list(itertools.islice(each, chunksize)), [])
-    ahead = _Ahead(lambda chunk: submit(call, chunk), chunks, prefetch, ordered)
+    chunks = zip(iter(lambda: list(itertools.islice(each, chunksize)), []))
+    ahead = _Ahead(functools.partial(submit, call), chunks, prefetch, ordered, together)
     ahead.fill()
     return _each(ahead.results(deadline))
 
@@ -71,11 +81,25 @@ class Chunk:
 
 
 class _Ahead:
-    """The jobs that are submitted, and whose results are not taken. Attention: this is **not** thread-safe!"""
+    """The jobs that are submitted, and whose results are not taken. Attention: this is **not** thread-safe!
+
+    Args:
+        submit: Submits jobs for several items.
+        items: The arguments of each.
+        prefetch: How many jobs may be submitted, and not taken.
+        ordered: The results come in the order of the items.
+        together: The items are there, so that jobs for several can be submitted at once.
+    """
 
     def __init__(
-        self, submit: Callable[[Any], _Future], items: Iterator[Any], prefetch: Callable[[], int], ordered: bool
+        self,
+        submit: Callable[[Sequence[tuple[Any, ...]]], Sequence[_Future]],
+        items: Iterator[tuple[Any, ...]],
+        prefetch: Callable[[], int],
+        ordered: bool,
+        together: bool,
     ) -> None:
+        self._together = together
         self._submit, self._items, self._prefetch, self._ordered = submit, items, prefetch, ordered
         self._pending: deque[_Future] = deque()
         self._ended: queue.SimpleQueue[_Future] = queue.SimpleQueue()
@@ -89,16 +113,24 @@ class _Ahead:
             return
         most = self._prefetch()
         self._enough = most - max(1, most // 4)
-        submit, items, pending = self._submit, self._items, self._pending
-        try:
-            for _ in range(most - len(pending)):
-                pending.append(future := submit(next(items)))
-                if not self._ordered:
+        while self._more and (missing := most - len(self._pending)) > 0:
+            calls: list[tuple[Any, ...]] = []
+            try:
+                for _ in range(missing if self._together else 1):  # no job waits for the next one's item
+                    calls.append(next(self._items))
+            except StopIteration:
+                self._more = False
+            except Exception as error:  # noqa: BLE001 - whatever the items raise
+                self._more, self._error = False, error
+            try:
+                futures = self._submit(calls)
+            except Exception as error:  # noqa: BLE001 - the pool is shut down
+                self._more, self._error = False, error
+                return
+            self._pending.extend(futures)
+            if not self._ordered:
+                for future in futures:
                     future.add_done_callback(self._ended.put)
-        except StopIteration:
-            self._more = False
-        except Exception as error:  # noqa: BLE001 - whatever the items raise
-            self._more, self._error = False, error
 
     def results(self, deadline: float | None) -> Generator[Any, None, None]:
         """Yields the results, and keeps jobs coming. Jobs whose results are not taken are cancelled."""

@@ -108,14 +108,18 @@ class Message:
     # -- for other threads than the seat's, while that sleeps ------------------------------------------------------
 
     def send_at_once(self, block: Block) -> None:
-        """Sends its only job, unless that was cancelled. What has become of it is found when it is taken in."""
-        job = self._jobs[0]
-        with self._pool._lock:
-            if job.ended:
+        """Sends its jobs that are in the block; the others are given back. Nothing, if one was cancelled. What has
+        become of them is found when they are taken in."""
+        pool, jobs, rest = self._pool, self._jobs[: block.count or 1], self._jobs[block.count or 1 :]
+        self._jobs = jobs
+        pool._give_back(rest)
+        with pool._lock:
+            if any([job.ended for job in jobs]):
                 return
-            self._worker.prepare(1)
-            job.worker, job.index = self._worker, 0
-            self._pool._start(job)
+            self._worker.prepare(len(jobs))
+            for index, job in enumerate(jobs):
+                job.worker, job.index = self._worker, index
+            pool._start(jobs[0])
         with contextlib.suppress(WorkerGone):
             self._transmit([block])
 
@@ -128,7 +132,8 @@ class Message:
         return self._worker.wait(secs)
 
     def take_in(self) -> bool:
-        """Ends its only job when :meth:`wait` has told so; False when there is more to do, for the seat's thread.
+        """Ends the jobs whose replies are there, when :meth:`wait` has told so. False when that is not all there is to
+        do.
 
         Raises:
             WorkerGone: The worker has ended.
@@ -136,18 +141,19 @@ class Message:
         worker = self._worker
         if worker.busy and (replies := worker.replies(None)):
             self._take(replies)
-        if worker.busy or worker.doomed or not self._replied or not self._may_go_on:
+        if worker.busy or worker.doomed or len(self._replied) < len(self._jobs) or not self._may_go_on:
             return False
-        self._seat.jobs += 1
+        self._seat.jobs += len(self._jobs)
         self._jobs = []
         return True
 
     def give_up(self) -> None:
-        """Its only job is cancelled, and its worker ended: nobody knows how far an interrupted thread has come."""
+        """Its jobs are cancelled, and its worker ended: nobody knows how far an interrupted thread has come."""
         self._worker.doomed = True
         self._worker.kill()
-        for job in self._jobs:
-            job.future.cancel()
+        for job in self._seat.taken:
+            if job.seat is self._seat:
+                job.future.cancel()
 
     @property
     def is_under_way(self) -> bool:

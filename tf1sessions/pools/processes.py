@@ -37,6 +37,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Literal
 
@@ -274,7 +275,32 @@ class ProcessSessionPool(SessionPool):
         """Sends it if it was given a seat. :class:`ProcessFuture` tells when it is cancelled."""
         assert isinstance(job, ProcessJob)
         if job.at_once:
-            self._send_at_once(job)
+            assert job.seat is not None
+            self._send_at_once(job.seat)
+
+    def _submit_all(self, fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Sequence[Future[Any]]:
+        if len(calls) < 2:
+            return super()._submit_all(fn, calls)
+        self._check_call(fn)
+        jobs = [ProcessJob(ProcessFuture(), fn, args, {}, self._options, next(self._numbers)) for args in calls]
+        for job in jobs:
+            job.future.job = job
+        seats: list[Seat] = []
+        try:
+            with self._lock:
+                self._check_not_shut()
+                self._counts["submitted"] += len(jobs)
+                self._counts["waiting"] += len(jobs)
+                seats, rest = self._seat_all(jobs)
+                for job in rest:
+                    self._wait(job)
+            for seat in seats:
+                self._send_at_once(seat)
+        except BaseException:
+            with self._lock:
+                self._let_go_of_all()
+            raise
+        return [job.future for job in jobs]
 
     # -- a job's state ---------------------------------------------------------------------------------------------
 
@@ -310,19 +336,46 @@ class ProcessSessionPool(SessionPool):
 
     def _enqueue(self, job: Job) -> None:
         assert isinstance(job, ProcessJob)
-        if self._ready and not self._waiting and self._may_send_at_once and job.options.time_limit_secs is None:
-            seat = self._ready[-1]
-            if seat.worker is not None and self._packer.is_simple(job, _AT_ONCE_ARRAY_BYTES):
-                self._ready.pop()
-                self._idle -= 1
-                seat.asleep, seat.wanted, seat.used = False, False, True
-                seat.helper, seat.sent = threading.get_ident(), Message(self, seat, [job])
-                seat.taken = [job]
-                job.seat, job.at_once = seat, True
-                if not seat.beats:
-                    seat.beats = True
-                    seat.ring()
-                return
+        if self._ready and self._may_seat(job):
+            self._seat_jobs(self._ready[-1], [job])
+        else:
+            self._wait(job)
+
+    def _may_seat(self, job: ProcessJob) -> bool:
+        """Whether an idle worker may have a job from the thread that submits it; with the lock held."""
+        if self._waiting or not self._may_send_at_once or job.options.time_limit_secs is not None:
+            return False
+        return self._ready[-1].worker is not None and self._packer.is_simple(job, _AT_ONCE_ARRAY_BYTES)
+
+    def _seat_jobs(self, seat: Seat, jobs: list[ProcessJob]) -> None:
+        """Gives jobs to a worker whose thread sleeps on, for :meth:`_send_at_once`; with the lock held."""
+        self._ready.remove(seat)
+        self._idle -= 1
+        seat.asleep, seat.wanted, seat.used = False, False, True
+        seat.helper, seat.sent = threading.get_ident(), Message(self, seat, jobs)
+        seat.taken = jobs
+        for job in jobs:
+            job.seat, job.at_once = seat, True
+        if not seat.beats:
+            seat.beats = True
+            seat.ring()
+
+    def _seat_all(self, jobs: list[ProcessJob]) -> tuple[list[Seat], list[ProcessJob]]:
+        """The same for jobs of one function. Returns the seats that got some, and the jobs that none got; with the lock
+        held."""
+        seats = [seat for seat in self._ready if seat.worker is not None]
+        if not seats or not self._may_seat(jobs[0]):  # the others are alike, as a rule; else they will wait
+            return [], jobs
+        secs = self._seconds.get(_kind(jobs[0].function), _TOGETHER_SECS)
+        workers = len(seats) + len(self._free_numbers)
+        most = min(MOST_JOBS, -(-len(jobs) // workers), int(_TOGETHER_SECS / max(secs, 1e-9)) or 1)
+        del seats[-(-len(jobs) // most) :]
+        for number, seat in enumerate(seats):
+            self._seat_jobs(seat, jobs[number * most : (number + 1) * most])
+        return seats, jobs[len(seats) * most :]
+
+    def _wait(self, job: ProcessJob) -> None:
+        """Leaves a job to the first thread that is free; with the lock held."""
         self._waiting.append(job)
         if len(self._waiting) == 1:
             self._want_all()  # who waits for a result does not take the next job
@@ -474,19 +527,20 @@ class ProcessSessionPool(SessionPool):
 
     # -- a sleeping thread's work, done by others ------------------------------------------------------------------
 
-    def _send_at_once(self, job: ProcessJob) -> None:
-        """Sends a job that was given a seat; what cannot be sent at once waits for the seat's thread."""
-        seat = job.seat
-        assert seat is not None and seat.worker is not None and seat.sent is not None
-        message: Message = seat.sent
+    def _send_at_once(self, seat: Seat) -> None:
+        """Sends the jobs that were given a seat; what cannot be sent at once waits for a thread."""
+        assert seat.worker is not None and seat.sent is not None
+        message, jobs = seat.sent, seat.taken
         ready = False
         try:
             block: Block | None = None
             with contextlib.suppress(Exception):  # it is told where the thread packs the job again
                 in_band = seat.worker.in_band
-                block = self._packer.run([job], in_band, _AT_ONCE_BYTES) or self._packer.single(job, in_band)
+                block = self._packer.run(jobs, in_band, _AT_ONCE_BYTES) or self._packer.single(jobs[0], in_band)
             if block is not None and block.length <= _AT_ONCE_BYTES:
-                job.kind = _kind(job.function)
+                kind = _kind(jobs[0].function)
+                for job in jobs:
+                    job.kind = kind
                 message.send_at_once(block)
             ready = True
         finally:
@@ -509,10 +563,13 @@ class ProcessSessionPool(SessionPool):
                 if seat.sent is None or seat.helper or self._waiting or job.seat is not seat:
                     return timeout
                 seat.helper, message = threading.get_ident(), seat.sent
-            if message.wait(_HELP_SECS if timeout is None else min(timeout, _HELP_SECS)):
+            until = began + (_HELP_SECS if timeout is None else min(timeout, _HELP_SECS))
+            while not ended and not job.ended and message.wait(until - time.monotonic()):
                 reading = True
                 ended = message.take_in()
                 reading = False
+                if not message.is_under_way:
+                    break
         except WorkerGone:
             reading = False
         finally:
@@ -532,7 +589,8 @@ class ProcessSessionPool(SessionPool):
                 self._want(seat)
             return
         for job in seat.taken:
-            job.seat = job.worker = None
+            if job.seat is seat:
+                job.seat = job.worker = None
         seat.taken, seat.sent = [], None
         self._idle += 1
         if self._waiting or self._shut:
