@@ -1114,6 +1114,18 @@ def _regularized_scope():
     tf.add_n(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES))
 
 
+@call
+def regularizer_read_twice():
+    """Each part of the loss is made when its variable is made, and only then."""
+    tf.get_variable("v", [3], regularizer=contrib.layers.l2_regularizer(0.1))
+    tf.get_variable("w", [3], regularizer=keras.regularizers.l2(0.1))
+    tf.random_uniform([2])
+    losses = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
+    tf.random_uniform([2])
+    tf.gradients(tf.add_n(losses), tf.trainable_variables())
+    tf.losses.get_total_loss()
+
+
 # -- feature columns --------------------------------------------------------------------------------------------------
 
 column = tf.feature_column
