@@ -878,6 +878,16 @@ calls(**{"optimizer_resource_" + name: in_resource(make) for name, make in OPTIM
 calls(**{"optimizer_parts_" + name: in_parts(make) for name, make in OPTIMIZERS.items()})
 
 
+def looked_up_in_resource(optimizer):
+    table = {"use_resource": True, "initializer": tf.ones_initializer()}
+    return lambda: optimizer().minimize(
+        tf.reduce_sum(tf.nn.embedding_lookup(tf.get_variable("v", [9, 4], **table), [2]))
+    )
+
+
+calls(**{"optimizer_resource_rows_" + name: looked_up_in_resource(OPTIMIZERS[name]) for name in ("sgd", "sgd_tensor")})
+
+
 def rate(function):
     return lambda: train.GradientDescentOptimizer(function(train.get_or_create_global_step())).minimize(
         tf.reduce_sum(tf.square(weights(4, 3))), train.get_or_create_global_step()

@@ -23,6 +23,8 @@ def apply(face: Any) -> None:
     batch_norm.build = _with_images_alone(batch_norm.build)
     attention: Any = importlib.import_module("tf_keras.src.layers.attention.base_dense_attention").BaseDenseAttention
     attention._apply_scores = _without_phase(attention._apply_scores)
+    losses: Any = importlib.import_module("tf_keras.src.utils.losses_utils")
+    losses.compute_weighted_loss = _with_ones(losses.compute_weighted_loss, face)
     backend: Any = importlib.import_module("tf_keras.src.backend")
     backend.batch_dot = face.keras.backend.batch_dot = _with_one_product(backend.batch_dot, face)
 
@@ -55,6 +57,19 @@ def _with_images_alone(build: Any) -> Any:
         return build(self, input_shape)
 
     return built
+
+
+def _with_ones(original: Any, tf: Any) -> Any:
+    """Where no weights were given, it multiplied by ones of the losses' shape."""
+    weights_ops: Any = importlib.import_module("tensorflow.python.ops.weights_broadcast_ops")
+
+    @functools.wraps(original)
+    def compute_weighted_loss(losses: Any, sample_weight: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if sample_weight is None and isinstance(losses, tf.Tensor) and losses.dtype.is_floating:
+            sample_weight = weights_ops.broadcast_weights(tf.constant(1.0, losses.dtype), losses)
+        return original(losses, sample_weight, *args, **kwargs)
+
+    return compute_weighted_loss
 
 
 def _without_phase(apply_scores: Any) -> Any:

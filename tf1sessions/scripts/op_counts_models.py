@@ -34,6 +34,12 @@ def _ftrl_slots(self: Any, var_list: Any) -> tuple[int, int]:
     return 0, -2 * len(var_list)
 
 
+@of("tensorflow.python.training.gradient_descent:GradientDescentOptimizer._resource_apply_sparse_duplicate_indices")
+def _sparse_descent(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """It took the learning rate as it was given, not the tensor of it."""
+    return 0, int(not is_tensor(self._learning_rate))
+
+
 @of("tensorflow:train.polynomial_decay")
 def _polynomial_decay(
     learning_rate: Any,
@@ -119,12 +125,6 @@ def _ranks_are_one(one: Any, other: Any) -> bool:
 def _identity_column(self: Any, input_tensor: Any) -> tuple[int, int]:
     """It asserted that numbers are in range."""
     return 0, 38 if self.default_value is None else 0
-
-
-@of("tf_keras.src.utils.losses_utils:compute_weighted_loss")
-def _keras_weighted_loss(losses: Any, sample_weight: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    """It multiplied by ones."""
-    return 0, 9 if sample_weight is None else 0
 
 
 @of("tf_keras.src.optimizers.legacy.optimizer_v2:OptimizerV2.apply_gradients")

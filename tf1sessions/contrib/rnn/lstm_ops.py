@@ -223,7 +223,11 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
     def _call_cell(
         self, inputs: Any, initial_cell_state: Any, initial_output: Any, dtype: Any, sequence_length: Any
     ) -> Any:
-        length = tf.shape(inputs)[0] if sequence_length is None else tf.reduce_max(sequence_length)
+        steps = inputs.shape.as_list()[0]
+        if sequence_length is not None:
+            length = tf.reduce_max(sequence_length)
+        else:
+            length = tf.shape(inputs)[0] if steps is None else steps
         _, cs, _, _, _, _, h = tf.raw_ops.BlockLSTM(
             seq_len_max=tf.cast(length, tf.int64),
             x=inputs,
