@@ -419,3 +419,67 @@ calls(
     table_sparse=lambda: tf.contrib.lookup.index_table_from_tensor(["a", "b"]).lookup(tf.sparse_placeholder(tf.string)),
     tables_initializer=lambda: [tf.contrib.lookup.index_table_from_tensor(["a", "b"]), tf.tables_initializer()],
 )
+
+
+# -- neighbours --------------------------------------------------------------------------------------------------------
+
+
+def decoded():
+    return tf.image.decode_jpeg(tf.placeholder(tf.string, []), channels=3)
+
+
+def text():
+    return tf.placeholder(tf.string, [])
+
+
+training = tf.contrib.training
+calls(
+    image_central_crop_decoded=lambda: tf.image.central_crop(decoded(), 0.875),
+    image_central_crop_rows=lambda: tf.image.central_crop(x(8, None, 3), 0.5),
+    image_standardization_decoded=lambda: tf.image.per_image_standardization(decoded()),
+    image_flip_left_unknown=lambda: tf.image.flip_left_right(tf.placeholder(tf.float32)),
+    image_random_up_unknown=lambda: tf.image.random_flip_up_down(tf.placeholder(tf.float32)),
+    image_suppression_scores=lambda: tf.image.non_max_suppression_padded(x(None, 4), x(None), ints(), 0.6),
+    data_again_options_twice=again(
+        lambda data: data.with_options(tf.data.Options()).map(lambda value: value + 1).with_options(tf.data.Options())
+    ),
+    data_again_enumerate_from=again(lambda data: data.enumerate(start=3)),
+    data_once_enumerate=once(lambda data: data.enumerate()),
+    data_once_interleave=once(lambda data: data.interleave(lambda value: numbers(), 2, num_parallel_calls=2)),
+    data_again_contrib_interleave=again(
+        lambda data: data.apply(tf.contrib.data.parallel_interleave(lambda value: numbers(), 4, sloppy=True))
+    ),
+    data_again_rejection_counted=again(
+        lambda data: data.apply(tf.data.experimental.rejection_resample(lambda value: tf.to_int32(value % 2), x(2)))
+    ),
+    data_again_device=again(lambda data: data.apply(tf.data.experimental.prefetch_to_device("/cpu:0"))),
+    data_csv_columns=lambda: (
+        tf.data.experimental.CsvDataset(["a", "b"], [tf.float32, [0]], header=True, select_cols=[1, 2])
+        .make_initializable_iterator()
+        .get_next()
+    ),
+    data_lines_parallel=lambda: (
+        tf.data.TextLineDataset(tf.placeholder(tf.string, [None]), num_parallel_reads=2)
+        .make_initializable_iterator()
+        .get_next()
+    ),
+    parse_sequence_context=lambda: tf.parse_single_sequence_example(text(), {"n": tf.FixedLenFeature([], tf.int64)}),
+    parse_sequence_many=lambda: tf.parse_single_sequence_example(
+        text(),
+        {"n": tf.FixedLenFeature([], tf.int64), "v": tf.VarLenFeature(tf.string)},
+        {"a": tf.FixedLenSequenceFeature([3], tf.float32), "b": tf.FixedLenSequenceFeature([], tf.int64)},
+    ),
+    parse_sequences=lambda: tf.io.parse_sequence_example(
+        tf.placeholder(tf.string, [None]),
+        {"n": tf.FixedLenFeature([], tf.int64)},
+        {"a": tf.FixedLenSequenceFeature([], tf.int64)},
+    ),
+    training_bucket_kept=lambda: training.bucket([x(3), ints()], ints(), 2, 4, keep_input=tf.placeholder(tf.bool, [])),
+    training_bucket_two=lambda: training.bucket_by_sequence_length(ints(), [x(None)], 2, [3], dynamic_pad=True),
+    training_resample_two=lambda: training.resample_at_rate([x(None, 3), ints(None)], x(None)),
+    training_weighted_resample_two=lambda: training.weighted_resample([x(None, 3), ints(None)], x(None), 0.5),
+    training_stratified_counted=lambda: training.stratified_sample([x(3), x(2)], ints(), [0.2, 0.3, 0.5], 2),
+    training_stratified_many=lambda: training.stratified_sample(
+        [x(5, 3)], ints(5), [0.5, 0.5], 2, init_probs=[0.5, 0.5], enqueue_many=True
+    ),
+)

@@ -637,3 +637,141 @@ def math_two_gradients():
     value = tf.matmul(x(2, 4), weights(4, 3)) + 1.0
     tf.gradients(tf.reduce_sum(value, 1), tf.trainable_variables())
     tf.gradients(tf.reduce_sum(value * 2.0, 1), tf.trainable_variables())
+
+
+# -- loops and conditions inside each other ----------------------------------------------------------------------------
+
+
+def loop(body, value):
+    return tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, body(v)), [tf.constant(0), value])[1]
+
+
+def choice(body, value):
+    return tf.cond(tf.placeholder(tf.bool, []), lambda: body(value), lambda: tf.sigmoid(value))
+
+
+AROUND = dict(
+    loop_loop=lambda body, value: loop(lambda v: loop(body, v), value),
+    loop_choice=lambda body, value: loop(lambda v: choice(body, v), value),
+    choice_loop=lambda body, value: choice(lambda v: loop(body, v), value),
+    loop_choice_loop=lambda body, value: loop(lambda v: choice(lambda w: loop(body, w), v), value),
+)
+for name, around in AROUND.items():
+    calculated(
+        **{
+            name + "_multiply": lambda value, around=around: around(lambda v: v * 2.0, value),
+            name + "_divide": lambda value, around=around: around(lambda v: v / x(3), value),
+            name + "_maximum": lambda value, around=around: around(lambda v: tf.maximum(v, 0.0), value),
+            name + "_product": lambda value, around=around: around(
+                lambda v: v * tf.reduce_prod(v, 1, keepdims=True), value
+            ),
+        }
+    )
+calculated(
+    loop_add_multiply=lambda value: loop(lambda v: (v + 1.0) * 2.0 + 3.0, value),
+    loop_center=lambda value: loop(lambda v: v - tf.reduce_mean(v, 0), value),
+    loop_keep=lambda value: loop(lambda v: v * tf.reduce_sum(v, 1, keepdims=True), value),
+    loop_slices=lambda value: loop(lambda v: tf.concat([v[:, :1], v[:, 1:]], 1), value),
+    loop_loop_add=lambda value: loop(lambda v: loop(lambda w: w + 1.0, v), value),
+)
+
+# -- gradients of gradients --------------------------------------------------------------------------------------------
+
+
+def again(function):
+    return lambda value: tf.reduce_sum(tf.gradients(function(value), value)[0] ** 2)
+
+
+calculated(
+    twice_bias=again(lambda value: tf.nn.relu(tf.matmul(value, x(3, 4)) + tf.get_variable("bias", [4]))),
+    twice_power=again(lambda value: (value + 1.0) ** 3.0),
+    twice_divide=again(lambda value: value / x(3)),
+    twice_scale=again(lambda value: value * value * x(3)),
+    twice_maximum=again(lambda value: tf.maximum(value, 0.1) ** 2),
+    twice_sum=again(lambda value: value * tf.reduce_sum(value, 1, keepdims=True)),
+    twice_mean=again(lambda value: tf.reduce_mean(value * value, 1) ** 2),
+    twice_subtract=again(lambda value: tf.square(value - x(3))),
+)
+
+
+@call
+def math_penalty():
+    """What improved training of Wasserstein GANs takes."""
+
+    def critic(value):
+        with tf.variable_scope("critic", reuse=tf.AUTO_REUSE):
+            hidden = tf.nn.leaky_relu(tf.matmul(value, tf.get_variable("w", [4, 6])) + tf.get_variable("b", [6]))
+            return tf.matmul(hidden, tf.get_variable("v", [6, 1])) + tf.get_variable("c", [1])
+
+    real, fake = x(None, 4), x(None, 4)
+    between = real + tf.random_uniform(tf.stack([tf.shape(real)[0], 1])) * (fake - real)
+    slopes = tf.sqrt(tf.reduce_sum(tf.square(tf.gradients(critic(between), [between])[0]), reduction_indices=[1]))
+    loss = tf.reduce_mean(critic(fake)) - tf.reduce_mean(critic(real)) + 10 * tf.reduce_mean((slopes - 1.0) ** 2)
+    tf.random_normal([1])
+    tf.train.AdamOptimizer(1e-4).minimize(loss)
+
+
+# -- neighbours of the signals, sums and sparse tensors above ----------------------------------------------------------
+
+calculated(
+    reduce_prod_keep=lambda value: tf.reduce_prod(value, 1, keepdims=True),
+    weighted_moments_keep=lambda value: tf.nn.weighted_moments(value, [0], 1.0, keep_dims=True)[1],
+    statistics_shift=lambda value: tf.nn.sufficient_statistics(value, [0, 1], shift=0.5)[2],
+    complex_scalar=lambda value: tf.abs(tf.complex(value, 1.0)),
+    bessel=lambda value: tf.math.bessel_i1(value) + tf.math.bessel_i1e(value),
+    segment_mean=lambda value: tf.unsorted_segment_mean(value, ints(None), ints()),
+    sparse_segment=lambda value: tf.sparse_segment_sum(value, ints(None), ints(None), num_segments=3),
+    sparse_adjoint=lambda value: tf.sparse_tensor_dense_matmul(tf.sparse_placeholder(tf.float32), value, True),
+    sparse_reduced=lambda value: tf.sparse_reduce_sum(_as_sparse(value, [4, 3]), 1),
+    sparse_reduced_unknown=lambda value: tf.sparse_reduce_sum(_as_sparse(value, tf.placeholder(tf.int64, [2])), 1),
+    sparse_transposed=lambda value: tf.sparse_transpose(_as_sparse(value, [4, 3])).values,
+    spectral_frames=lambda value: tf.contrib.signal.frame(value, 2, 1),
+    spectral_short_time=lambda value: tf.contrib.signal.inverse_stft(tf.contrib.signal.stft(value, 2, 1), 2, 1),
+    spectral_plane=lambda value: tf.abs(tf.spectral.rfft2d(value)),
+    spectral_plane_back=lambda value: tf.spectral.irfft2d(tf.complex(value, value)),
+)
+
+
+def _as_sparse(value, shape):
+    return tf.SparseTensor(tf.placeholder(tf.int64, [None, 2]), tf.reshape(value, [-1]), shape)
+
+
+signal = tf.contrib.signal
+calls(
+    math_variance_resource=lambda: tf.math.reduce_variance(tf.get_variable("v", [4, 3], use_resource=True)),
+    math_std_variable=lambda: tf.math.reduce_std(weights(4, 3)),
+    math_logsumexp_resource=lambda: tf.reduce_logsumexp(tf.get_variable("v", [4, 3], use_resource=True)),
+    math_sum_resource=lambda: tf.reduce_sum(tf.get_variable("v", [4, 3], use_resource=True)),
+    math_manip_reshape=lambda: tf.manip.reshape(x(1), []),
+    linalg_diag_part=lambda: tf.linalg.diag_part(x(4, 4)),
+    lookup_resource_norm=lambda: tf.nn.embedding_lookup(
+        tf.get_variable("v", [30, 4], use_resource=True), ints(3), max_norm=1.0
+    ),
+    spectral_frame_unknown=lambda: signal.frame(x(None, 64), 16, 8),
+    spectral_frame_end=lambda: signal.frame(x(2, 64), 16, 7, pad_end=True),
+    spectral_frame_end_unknown=lambda: signal.frame(x(None), 16, 8, pad_end=True),
+    spectral_frame_axis=lambda: signal.frame(x(2, 64, 3), 16, 5, axis=1),
+    spectral_frame_axis_tensor=lambda: signal.frame(x(2, 64), 16, 8, axis=ints()),
+    spectral_frame_lengths=lambda: signal.frame(x(2, 64), ints(), 8),
+    spectral_frame_lengths_end=lambda: signal.frame(x(2, 64), ints(), 8, pad_end=True),
+    spectral_frame_lengths_unknown=lambda: signal.frame(x(None, 64), ints(), ints()),
+    spectral_add=lambda: signal.overlap_and_add(x(2, 5, 16), 8),
+    spectral_add_whole=lambda: signal.overlap_and_add(x(5, 16), 16),
+    spectral_add_unknown=lambda: signal.overlap_and_add(x(None, 5, 16), 8),
+    spectral_add_any=lambda: signal.overlap_and_add(tf.placeholder(tf.float32), 8),
+    spectral_add_tensor=lambda: [signal.overlap_and_add(x(5, 16), ints()), signal.overlap_and_add(x(None, 16), ints())],
+    spectral_window_tensor=lambda: signal.hamming_window(ints()),
+    spectral_window_back=lambda: signal.inverse_stft_window_fn(8)(16, dtype=tf.float32),
+    spectral_mel_float=lambda: signal.linear_to_mel_weight_matrix(8, 33, 8000.0, 80.0, 3800.0),
+    spectral_mel_double=lambda: signal.linear_to_mel_weight_matrix(dtype=tf.float64),
+    spectral_dct_unknown=lambda: [tf.spectral.dct(x(2, None), norm="ortho"), tf.spectral.idct(x(2, None))],
+    spectral_dct_first=lambda: tf.spectral.dct(x(2, 8), type=1),
+    spectral_rfft3d=lambda: tf.spectral.rfft3d(x(4, 4, 4)),
+    sparse_placeholder_part=lambda: tf.sparse_placeholder(tf.float32, [None, 3]),
+    sparse_sum_all=lambda: tf.sparse_reduce_sum(tf.sparse_placeholder(tf.float32, [2, 3])),
+    sparse_max_sparse=lambda: tf.sparse_reduce_max_sparse(tf.sparse_placeholder(tf.float32, [2, 3])),
+    sparse_transpose_unknown=lambda: tf.sparse_transpose(tf.sparse_placeholder(tf.float32)),
+    sparse_transpose_order=lambda: tf.sparse_transpose(tf.sparse_placeholder(tf.float32, [2, 3]), [1, 0]),
+    sparse_transpose_shape=lambda: tf.sparse_transpose(_as_sparse(x(5), tf.placeholder(tf.int64, [2]))),
+    sparse_cross=lambda: tf.sparse.cross([tf.sparse_placeholder(tf.string), tf.sparse_placeholder(tf.string)]),
+)

@@ -25,6 +25,7 @@ from .op_entries import (
     minor_release,
     module,
     of,
+    of_contrib,
 )
 
 __all__ = ["CONTRIB", "FUNCTIONS", "GRADIENTS", "KEEP_ANSWERS", "PROBES", "Differs"]
@@ -55,6 +56,7 @@ FUNCTIONS |= {
     _SIGNAL + "spectral_ops:inverse_stft_window_fn": by(0, -4),
     OPS + "math_ops:linspace_nd": by(0, -67),
     OPS + "parsing_ops:parse_single_example": by(0, -4),
+    OPS + "parsing_ops:parse_sequence_example": by(0, -7),
     OPS + "random_ops:random_gamma": by(-2, 0),
 }
 # They choose the kind of generator in the graph today.
@@ -461,6 +463,14 @@ def _parse_example(serialized: Any, features: Any, *_: Any, **__: Any) -> tuple[
     return 0, len(keys) - 3
 
 
+@of(OPS + "parsing_ops:parse_single_sequence_example")
+def _parse_sequence(
+    serialized: Any, context_features: Any = None, sequence_features: Any = None, *_: Any, **__: Any
+) -> tuple[int, int]:
+    """The same, for each of the two kinds of keys."""
+    return 0, len(context_features or ()) + len(sequence_features or ()) - 6
+
+
 # -- data sets --------------------------------------------------------------------------------------------------------
 
 
@@ -480,6 +490,29 @@ def _initializable(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
 def _rejection(class_func: Any, target_dist: Any, initial_dist: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
     """A distribution that is known was a data set of its own."""
     return 0, int(initial_dist is not None)
+
+
+@of_contrib("training.bucket_ops:bucket")
+def _bucket(
+    tensors: Any, which_bucket: Any, batch_size: Any, num_buckets: int, *_: Any, keep_input: Any = True, **__: Any
+) -> tuple[int, int]:
+    """It asked for each bucket, and for what is kept, with conditions that gave nothing."""
+    return 0, 2 * num_buckets + 1 + int(is_tensor(keep_input) and constant(keep_input) is None)
+
+
+@of_contrib("training.sampling_ops:stratified_sample")
+def _stratified(
+    tensors: Any, labels: Any, target_probs: Any, batch_size: Any, init_probs: Any = None, *_: Any, **__: Any
+) -> tuple[int, int]:
+    """It asserted more, of each tensor also how many there are."""
+    return 146 + 16 * len(tensors) + (4 if init_probs is None else 0), 0
+
+
+CONTRIB |= {
+    "tf1sessions.contrib.training.bucket_ops:bucket_by_sequence_length": by(0, 4),
+    "tf1sessions.contrib.training.resample:resample_at_rate": by(0, -11),  # which repeated in a loop
+    "tf1sessions.contrib.training.resample:weighted_resample": by(1, 0),
+}
 
 
 # -- lookups ----------------------------------------------------------------------------------------------------------
@@ -605,7 +638,7 @@ def _gather_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """It cast the shape, whose type may be chosen today, and knew less of other axes than the first."""
     axis = constant(op.inputs[2])
     cast = int(minor_release() >= 19)  # TensorFlow 2.16 to 2.18 cast it, too
-    if axis is None or axis == 0:
+    if axis is not None and axis == 0:
         return 0, cast
     return 0, cast - (4 if op.get_attr("batch_dims") == 0 else 14)
 
