@@ -374,6 +374,13 @@ def _sparse_reduction(sp_input: Any, axis: Any = None, *_: Any, **__: Any) -> tu
     return 0, -_reduction_dims(sp_input, axis)[1]
 
 
+@of(OPS + "linalg.linear_operator_kronecker:LinearOperatorKronecker._to_dense")
+def _kronecker(self: Any) -> tuple[int, int]:
+    """It looked the shape of each product up."""
+    are_known = all(operator.shape.is_fully_defined() for operator in self.operators)
+    return 0, (29 if are_known else 4) * (len(self.operators) - 1)
+
+
 # -- images -----------------------------------------------------------------------------------------------------------
 
 
@@ -648,6 +655,18 @@ def _sparse_lookup_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """It gathered before it summed; of a sparse lookup it went on through the rows that had been looked up."""
     gathered = 2 * (op.type == "SparseSegmentSum")
     return 0, gathered + (13 if op.get_attr("sparse_gradient") else 0)
+
+
+@gradient_of("SelfAdjointEigV2")
+def _eigenvalues_gradient(op: Any, *grads: Any) -> tuple[int, int]:
+    """It set and read diagonals by operations that have no constants."""
+    return 0, -4 if op.get_attr("compute_v") else 0
+
+
+@gradient_of("Svd")
+def _singular_values_gradient(op: Any, *grads: Any) -> tuple[int, int]:
+    """It looked sizes up, and for how many values there are."""
+    return 0, 8 if op.get_attr("compute_uv") else 0
 
 
 @gradient_of("SparseReduceSum")
