@@ -373,6 +373,7 @@ below, and there are no circles::
       arguments.py       arguments that were dropped or moved
       compositions.py    functions that TF1 composed of other operations
       layer_compositions.py  the same of Keras's layers
+      layer_seeds.py     seeds that layers of Keras draw with
       shuffling.py       data sets that are shuffled and repeated in TF1's order
       old_graphs.py      graphs that TF1 wrote
       libraries.py       libraries written for TensorFlow 2

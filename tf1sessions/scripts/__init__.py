@@ -16,6 +16,7 @@ What runs where::
                                                     layer_compositions.py  ... layers of Keras
                                                     members.py       methods that were dropped
                                                     legacy_tests.py  test classes
+                                                    layer_seeds.py   seeds of layers of Keras
                                                     shuffling.py     data sets that are shuffled and repeated
                                                     old_graphs.py    graphs that TF1 wrote
                                                     libraries.py     libraries written for TensorFlow 2

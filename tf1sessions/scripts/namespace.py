@@ -29,6 +29,7 @@ from . import (
     contrib_modules,
     estimator_modules,
     layer_compositions,
+    layer_seeds,
     legacy_tests,
     members,
     missing,
@@ -121,6 +122,7 @@ def build(real: Any) -> ModuleType:
     compositions.apply(face)
     layer_compositions.apply(face)
     shuffling.apply(face)
+    layer_seeds.apply()
     members.apply(face)
     legacy_tests.apply(face)
     moved.apply()
