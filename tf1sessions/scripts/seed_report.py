@@ -5,13 +5,16 @@ In use with ``--seeds report`` alone; seed_words.py tells of it. Data flow::
     an operation is made   ──┐  the stack: the program's line, the call it made, the way from there to the operation
     op_counts.py adds      ──┤                    │
     a seed is drawn        ──┘                    ▼
-                                traits of the call ──▶ all measured? ──▶ else the graph is unknown from this call on
+                        traits of functions in the call ──▶ all measured? ──▶ else the graph is unknown from here on
 
 A call is what the program itself calls of TensorFlow, Keras or our contrib: the outermost function below the program's
-innermost frame. Its traits are what each function on the way makes (other functions, operations, what the table of
-differences adds), and what its arguments are: their kinds, not their values. A gradient is one trait, with the kinds
-of what it is the gradient of. A call is measured when each of its traits was there in a graph of tests/golden, all of
-whose seeds are those of genuine 1.15.5. measured_traits.bin has them; tests/golden/make_measured_traits.py makes it.
+innermost frame. It is measured when each function that makes operations in it is, wherever that is called from. A
+function is measured when its traits were there in graphs of tests/golden all of whose seeds are those of genuine
+1.15.5: which functions and operations it makes, what the table of differences adds, and of what kinds its arguments
+are. A gradient is one trait with all that is made for it. How close traits look depends on evidence against a function:
+most need the :data:`USUAL` ones; one that is counted wrongly in some recorded graph needs those that tell this graph
+from the right ones, and is never measured where none do. measured_traits.bin has the traits and which functions need
+what; tests/golden/make_measured_traits.py makes it.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import array
 import functools
 import importlib.metadata
 import inspect
+import itertools
 import numbers
 import os
 import sys
@@ -27,17 +31,33 @@ import sysconfig
 import threading
 import types
 import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MEASURED_ON", "Call", "Draw", "GraphSeeds", "SeedReport", "is_measured", "measured", "number", "write"]
+__all__ = [
+    "MEASURED_ON",
+    "NEVER",
+    "USUAL",
+    "Call",
+    "Draw",
+    "GraphSeeds",
+    "Measured",
+    "SeedReport",
+    "is_measured",
+    "measured",
+    "number",
+    "write",
+]
 
 #: The releases whose functions were counted. The traits are of the last one: what is made in another way on another
 #: release is not measured there.
 MEASURED_ON = ("2.16", "2.17", "2.18", "2.19", "2.20", "2.21")
 TRAITS = Path(__file__).with_name("measured_traits.bin")
+#: How close a trait looks at a function: at the kinds of its arguments, each of many by itself; at all of these
+#: together; also at ranks and values, and at how much is added. Beyond that nothing tells.
+USUAL, CLOSE, CLOSEST, NEVER = range(4)
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _STANDARD = tuple(
@@ -58,7 +78,7 @@ _AROUND = (
     "tf1sessions/scripts/",
     "tf1sessions/contrib/framework/arg_scope.py",
 )
-_COMPOSED = "tf1sessions/scripts/compositions.py"
+_COMPOSED = "compositions.py"  # functions that are ours
 # Of the library: what makes operations, and constants of what is given to them. A call only if the program calls it.
 _MAKERS = (
     "tensorflow/python/framework/constant_op.py",
@@ -74,7 +94,7 @@ _GENERATED = "__autograph_generated_file"
 # What happens in loops, conditions and functions at every operation.
 _ANYWHERE = frozenset(["_control_flow_post_processing", "capture"])
 _SEEDS = "_tf1sessions_seed_report"
-#: A function of more arguments is not measured for each combination of them.
+#: A function of more arguments is not measured for each combination of them; of longer lists the items are not told.
 _MANY = 6
 #: Arguments that change no operation.
 _TEXTS = frozenset(["base_name", "family", "message", "name", "scope", "shared_name", "summarize", "tag"])
@@ -125,6 +145,24 @@ class GraphSeeds:
         return self.unknown is None or draw.at < self.unknown.first
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What was measured.
+
+    Args:
+        traits: As numbers.
+        levels: How close traits look at a function, by its number; :data:`USUAL` where it is not told.
+    """
+
+    traits: frozenset[int]
+    levels: Mapping[int, int]
+
+    def has(self, function: str, traits: Callable[[int], list[str]]) -> bool:
+        """Whether a function was measured whose traits these are, by level."""
+        level = self.levels.get(number(function), USUAL)
+        return level < NEVER and self.traits.issuperset(map(number, traits(level)))
+
+
 @dataclass(eq=False)
 class _Node:
     """A function that runs, or did a moment ago, and that made operations. Its trait is complete when it has ended."""
@@ -132,27 +170,41 @@ class _Node:
     frame: types.FrameType  # kept, so that no other one has its id
     graph: GraphSeeds
     call: Call
-    path: str
-    is_gradient: bool = False
+    function: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    gradient: Callable[[int], str] | None = None  # what of, by level
     whole: _Node | None = None  # the gradient that it is a part of
     made: set[str] = field(default_factory=set)
+    added: set[tuple[str, int, int]] = field(default_factory=set)
 
-    def trait(self) -> str:
-        return f"{self.path}: {' '.join(sorted(self.made))}"
+    def traits(self, level: int) -> list[str]:
+        """A function of many arguments has a usual one for each of them, and one for what it makes."""
+        if level > USUAL or len(self.arguments) <= _MANY:
+            return [self._trait(level, self.arguments, self.made)]
+        return [self._trait(level, (), self.made), *(self._trait(level, [name], ()) for name in self.arguments)]
+
+    def _trait(self, level: int, names: Iterable[str], made: Iterable[str]) -> str:
+        kind = _closest_kind if level >= CLOSEST else _kind_of
+        kinds = " ".join(f"{name}={kind(self.arguments[name])}" for name in names)
+        gradient = self.gradient(level) if self.gradient is not None else ""
+        added = (
+            self.added if level >= CLOSEST else {(what, _sign(one), _sign(other)) for what, one, other in self.added}
+        )
+        return f"{level} {self.function} {gradient}{kinds}: {' '.join(sorted(made))} {sorted(added)}"
 
 
 class SeedReport:
     """Watches how graphs are built. It is safe to call its methods simultaneously from multiple threads.
 
     Args:
-        traits: The measured ones, as numbers.
+        measured: What was measured; it is asked for each function that made operations.
     """
 
-    def __init__(self, traits: Container[int]) -> None:
-        self._traits = traits
+    def __init__(self, measured: Measured) -> None:
+        self._measured = measured
         self._lock = threading.Lock()  # protects all of it; held for the time of one operation
         self._nodes: dict[int, dict[tuple[int, int], _Node]] = {}  # by thread; by frame and graph
-        self._added: dict[int, list[str]] = {}  # by thread: since its last operation
+        self._added: dict[int, list[tuple[str, int, int]]] = {}  # by thread: since its last operation
         self._graphs: list[GraphSeeds] = []
 
     def made(self, graph: Any, operation: str) -> None:
@@ -163,7 +215,7 @@ class SeedReport:
     def counted(self, what: str, before: int, after: int) -> None:
         """Takes note of what a function that is being called adds to the count."""
         with self._lock:
-            self._added.setdefault(threading.get_ident(), []).append(f"{what} {before} {after}")
+            self._added.setdefault(threading.get_ident(), []).append((what, before, after))
 
     def drew(self, graph: Any, seed: int | None) -> None:
         """Takes note of a seed that follows from the count; None: of another one."""
@@ -205,47 +257,49 @@ class SeedReport:
                     node.made.add(name)
                 node = nodes.get((id(one), id(seeds))) or self._new_node(seeds, one, name, node, nodes)
             node.made.add("imported" if stack.is_imported else what)
-        node.made.update(self._added.pop(thread, ()))
+        node.added.update(self._added.pop(thread, ()))
         seeds.seen += 1
         return seeds, call
 
     def _new_call(self, seeds: GraphSeeds, stack: _Stack, nodes: dict[tuple[int, int], _Node]) -> _Node:
         owner = _owner(stack.call)
-        root = _name(stack.call, owner)
         call = Call(stack.function, owner, stack.where(), seeds.seen)
-        node = nodes[id(stack.call), id(seeds)] = _Node(stack.call, seeds, call, root)
-        if seeds.unknown is None and _kind(stack.call.f_code)[0] == _CALL:
-            for trait in _argument_traits(stack.call, root):
-                self._check(seeds, call, trait)
+        node = nodes[id(stack.call), id(seeds)] = _Node(stack.call, seeds, call, _name(stack.call, owner))
+        if _kind(stack.call.f_code)[0] == _CALL:
+            node.arguments = _arguments(stack.call)
         return node
 
     def _new_node(
         self, seeds: GraphSeeds, frame: types.FrameType, name: str, caller: _Node, nodes: dict[tuple[int, int], _Node]
     ) -> _Node:
-        """What is made for any call alike, has a path of its own."""
-        whole = caller if caller.is_gradient else caller.whole
-        is_gradient = name == "_MaybeCompile"
-        if is_gradient:
-            path, whole = f"gradient {_gradient_kind(seeds, frame)}", None
+        node = nodes[id(frame), id(seeds)] = _Node(frame, seeds, caller.call, name)
+        whole = caller if caller.gradient is not None else caller.whole
+        if name == "_MaybeCompile":
+            node.function = f"gradient {frame.f_locals['op'].type}"
+            node.gradient = _gradient_kinds(seeds, frame)
         elif name in _ANYWHERE:
-            path, whole = name, None
+            pass
+        elif whole is not None:
+            node.whole = whole
+            node.function = name if caller is whole else f"{caller.function}/{name}"
         else:
-            path = "gradients" if name == "_GradientsHelper" else f"{caller.path}/{name}"
-        node = nodes[id(frame), id(seeds)] = _Node(frame, seeds, caller.call, path, is_gradient, whole)
+            node.function = _name(frame, None)
+            node.arguments = _arguments(frame)
         return node
 
     def _end(self, nodes: dict[tuple[int, int], _Node], running: set[int]) -> None:
         for key in [key for key in reversed(nodes) if key[0] not in running]:  # the inner ones first
             node = nodes.pop(key)
             if node.whole is not None:
-                node.whole.made.add(str(number(node.trait())))
+                node.whole.made.add(f"{node.function}: {' '.join(sorted(node.made))}")
+                node.whole.added |= node.added
             else:
-                self._check(node.graph, node.call, node.trait())
+                self._check(node.graph, node.call, node.function, node.traits)
 
-    def _check(self, seeds: GraphSeeds, call: Call, trait: str) -> None:
+    def _check(self, seeds: GraphSeeds, call: Call, function: str, traits: Callable[[int], list[str]]) -> None:
         is_relevant = seeds.unknown is None or call.first < seeds.unknown.first
-        if is_relevant and call.why is None and number(trait) not in self._traits:
-            call.why, seeds.unknown = trait, call
+        if is_relevant and call.why is None and not self._measured.has(function, traits):
+            call.why, seeds.unknown = function, call
 
 
 def _outwards(frame: types.FrameType | None) -> Iterator[types.FrameType]:
@@ -260,18 +314,22 @@ def number(trait: str) -> int:
 
 
 @functools.cache
-def measured() -> frozenset[int]:
-    """The measured traits."""
+def measured() -> Measured:
+    """What was measured, on the releases that it was measured on; nothing on others."""
+    if not is_measured():
+        return Measured(frozenset(), {})
     found = array.array("I")
     found.frombytes(TRAITS.read_bytes())
     if sys.byteorder == "big":
         found.byteswap()
-    return frozenset(found)
+    end = 1 + 2 * found[0]
+    return Measured(frozenset(found[end:]), dict(zip(found[1:end:2], found[2:end:2], strict=True)))
 
 
-def write(traits: Iterable[int]) -> None:
-    """Keep traits as the measured ones."""
-    kept = array.array("I", sorted(traits))
+def write(measured: Measured) -> None:
+    """Keep what :func:`measured` gives."""
+    levels = itertools.chain.from_iterable(sorted(measured.levels.items()))
+    kept = array.array("I", [len(measured.levels), *levels, *sorted(measured.traits)])
     if sys.byteorder == "big":
         kept.byteswap()
     TRAITS.write_bytes(kept.tobytes())
@@ -332,7 +390,7 @@ def _kind(code: types.CodeType) -> tuple[int, str]:
     if inside is None:
         is_skipped = path.startswith((*_STANDARD, "<frozen"))
         return (_SKIPPED if is_skipped else _PROGRAM), ""
-    if code.co_name.startswith("<") or (inside.startswith(_AROUND) and inside != _COMPOSED):
+    if code.co_name.startswith("<") or (inside.startswith(_AROUND) and not inside.endswith(_COMPOSED)):
         return _SKIPPED, ""
     return (_INNER if inside.startswith(_MAKERS) else _CALL), code.co_name
 
@@ -367,7 +425,7 @@ def _name(frame: types.FrameType, owner: type | None) -> str:
 # -- arguments --------------------------------------------------------------------------------------------------------
 
 
-def _argument_traits(frame: types.FrameType, root: str) -> Iterator[str]:
+def _arguments(frame: types.FrameType) -> dict[str, Any]:
     code, given = frame.f_code, frame.f_locals
     count = code.co_argcount + code.co_kwonlyargcount
     arguments = {name: given[name] for name in code.co_varnames[:count] if name in given}
@@ -376,23 +434,17 @@ def _argument_traits(frame: types.FrameType, root: str) -> Iterator[str]:
         arguments["*"] = given[rest.pop(0)]
     if code.co_flags & inspect.CO_VARKEYWORDS and rest:
         arguments.update({f"**{name}": value for name, value in given[rest[0]].items()})
-    owned = arguments.pop("self", None)
-    if not _is_tensor(owned):
-        for name, value in getattr(owned, "__dict__", {}).items():
-            if isinstance(value, bool):
-                yield f"{root} self.{name}={value}"
-    arguments = {name: value for name, value in arguments.items() if name.lstrip("*") not in _TEXTS}
+    owner = arguments.pop("self", None)
+    if not _is_tensor(owner):
+        flags = getattr(owner, "__dict__", {})
+        arguments.update({f"self.{name}": value for name, value in flags.items() if isinstance(value, bool)})
     if "seed" in arguments:
         arguments["seed"] = None  # its value makes no operation
-    kinds = {
-        name: _type_kind(value) if name.endswith("dtype") else _value_kind(value) for name, value in arguments.items()
-    }
-    for name, kind in kinds.items():
-        yield f"{root} {name}={kind}"
-    shapes = {name: _shape_kind(value.shape) for name, value in arguments.items() if _is_tensor(value)}
-    if len(kinds) <= _MANY:
-        shapes = {name: shapes.get(name, kind) for name, kind in kinds.items()}
-    yield f"{root} {shapes}"
+    return {name: value for name, value in arguments.items() if name.lstrip("*") not in _TEXTS}
+
+
+def _sign(count: int) -> int:
+    return (count > 0) - (count < 0)
 
 
 def _is_tensor(value: Any) -> bool:
@@ -416,56 +468,65 @@ def _shape_kind(shape: Any) -> str:
 
 def _type_kind(dtype: Any) -> str:
     name = str(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype)).removesuffix("_ref")
-    for kind, starts in {"floating": ("float", "bfloat", "double", "half"), "integer": ("int", "uint", "qint")}.items():
-        if name.startswith(starts):
-            return kind
-    return name
+    return {"float32": "floating", "float64": "floating", "int32": "integer", "int64": "integer"}.get(name, name)
 
 
-def _value_kind(value: Any, depth: int = 2) -> str:
+def _kind_of(value: Any, depth: int = 2) -> str:
     if value is None or isinstance(value, bool):
         return repr(value)
     if isinstance(value, str):
         return value.lower() if depth == 2 else "text"
     if _is_tensor(value):
-        return _type_kind(value.dtype) + (" variable" if hasattr(value, "initializer") else "")
-    if isinstance(value, float):
-        return "float"
-    if isinstance(value, numbers.Integral):
-        return "int"
+        variable = " variable" if hasattr(value, "initializer") else ""
+        return f"{_shape_kind(value.shape)} {_type_kind(value.dtype)}{variable}"
+    if isinstance(value, numbers.Number):
+        return "int" if isinstance(value, numbers.Integral) else "float"
+    if type(value).__name__ == "DType":
+        return _type_kind(value)
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
-        kinds = sorted({_value_kind(one, depth - 1) for one in value}) if depth else ["..."]
+        kinds = sorted({_kind_of(one, depth - 1) for one in value}) if depth else ["..."]
         return f"[{' '.join(kinds)}]" + ("" if len(value) < 2 else "+")
     if type(value).__module__ == "numpy" and hasattr(value, "ndim"):
         return f"array {value.dtype.kind} {min(value.ndim, 1)}"
-    if type(value).__name__ == "DType":
-        return _type_kind(value)
     return "function" if callable(value) else type(value).__name__
 
 
-def _gradient_kind(seeds: GraphSeeds, frame: types.FrameType) -> str:
+def _closest_kind(value: Any) -> str:
+    if _is_tensor(value):
+        return f"{value.dtype.name} {value.shape.rank} {_kind_of(value)}"
+    if isinstance(value, (int, float, str)):
+        return repr(value)
+    if isinstance(value, (list, tuple)) and len(value) <= _MANY:
+        return f"[{' '.join(map(_closest_kind, value))}]"
+    if type(value).__module__ == "numpy" and hasattr(value, "ndim"):
+        return f"{value.dtype} {value.shape}"
+    return str(value) if type(value).__name__ in ("DType", "TensorShape") else _kind_of(value)
+
+
+def _gradient_kinds(seeds: GraphSeeds, frame: types.FrameType) -> Callable[[int], str]:
     """Of a gradient that is being made: what its operations depend on."""
     operation = frame.f_locals["op"]
     shapes = [tensor.shape for tensor in operation.inputs]
-    kinds = [operation.type, *map(_shape_kind, shapes[:4])]
+    kinds = list(map(_shape_kind, shapes[:4]))
     if len(shapes) == 2 and None not in (shapes[0].rank, shapes[1].rank):
         first, second = shapes
         is_same = first.as_list() == second.as_list()
         kinds.append("=" if is_same else str((first.rank > second.rank) - (first.rank < second.rank)))
-    if all(shape.is_fully_defined() for shape in shapes):
-        key = tuple(tuple(shape.as_list()) for shape in shapes)
-        kinds.append("again" if key in seeds.shapes else "first")
-        seeds.shapes.add(key)
     if "keep_dims" in operation.node_def.attr:
         kinds.append(str(operation.get_attr("keep_dims")))
     context = operation._get_control_flow_context()
     if context is not None:
         kinds.append("loop" if context.GetWhileContext() is not None else "condition")
+    if all(shape.is_fully_defined() for shape in shapes):
+        key = tuple(tuple(shape.as_list()) for shape in shapes)
+        kinds.append("again" if key in seeds.shapes else "first")
+        seeds.shapes.add(key)
     helper = frame.f_back
     while helper is not None and helper.f_code.co_name != "_GradientsHelper":
         helper = helper.f_back
     if helper is not None and helper.f_locals.get("gate_gradients"):
         kinds.append("gate")
-    return " ".join(kinds)
+    closest = [f"{tensor.dtype.name} {tensor.shape.rank}" for tensor in operation.inputs]
+    return lambda level: " ".join([*kinds, *(closest if level >= CLOSEST else ())])

@@ -37,7 +37,7 @@ def begin(path: str | None) -> SeedReport:
         path: A file for all of it; those of children have their process's number in their names. None: all is shown.
     """
     global _report, _path
-    _report = SeedReport(seed_report.measured() if seed_report.is_measured() else frozenset())
+    _report = SeedReport(seed_report.measured())
     _path = None if path is None else Path(path)
     if _path is not None and multiprocessing.process.parent_process() is not None:
         _path = _of_child(_path)
