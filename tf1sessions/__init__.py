@@ -406,6 +406,7 @@ below, and there are no circles::
         counters.py        counters that a step raises, and nothing orders
         references.py      variables of TensorFlow 1 as those of TensorFlow 2
         replay.py          a graph made again
+        kept_loops.py      ... with loops as they were, for calls without a gradient
       checkpoints/       its checkpoints for objects of TensorFlow 2, and back
         reading.py         values by name
         writing.py         a checkpoint written whole or not at all

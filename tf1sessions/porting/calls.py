@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import keyword
 import re
 import threading
@@ -176,15 +177,18 @@ class GraphFunction:
         arguments = [
             tf.TensorSpec(spec.shape, spec.dtype, argument_name(name)) for name, spec in zip(names, specs, strict=True)
         ]
-        body = self.body(names, fixed)
-        with tf.init_scope():
-            concrete = tf2.function(lambda *values: body(values), autograph=False).get_concrete_function(*arguments)
-        return _Call(concrete, specs)
+        replay, body = self._body(names, fixed)
 
-    def body(self, names: Sequence[str], fixed: Mapping[str, bool] | None = None) -> Callable[[Sequence[Any]], Any]:
+        def traced(keep_loops: bool) -> Any:
+            with tf.init_scope():
+                made = tf2.function(lambda *values: body(values, keep_loops), autograph=False)
+                return made.get_concrete_function(*arguments)
+
+        return _Call(traced(False), specs, functools.partial(traced, True) if replay.can_keep_loops else None)
+
+    def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[Replay, Callable[..., Any]]:
         """What makes the graph in the default graph, of the tensors of these inputs in this order."""
         parts = self._parts
-        fixed = fixed or {}
         keys = [key_of(self.inputs[name].tensor) for name in names]
         constants = {key_of(self.inputs[name].tensor): value for name, value in fixed.items()}
         outputs = {name: key_of(tensor) for name, tensor in self.outputs.items()}
@@ -192,17 +196,17 @@ class GraphFunction:
         effects: list[Key] = [(effect, CONTROL) for effect in self.effects]
         replay = Replay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where)
 
-        def run(values: Sequence[Any]) -> Any:
+        def run(values: Sequence[Any], keep_loops: bool) -> Any:
             given = {**dict(zip(keys, values, strict=True)), **constants}
             given |= {(name, 0): variable for name, variable in parts.constants.items() if (name, 0) in replay.used}
             handles = {name: parts.tables[name].resource_handle for name in replay.tables}
-            made = replay.run(given, parts.variables, handles)
+            made = replay.run(given, parts.variables, handles, keep_loops=keep_loops)
             # Not only run, but waited for: what a condition of TensorFlow 2 does is left out where nothing takes its
             # results, unless the function that it calls names it.
             with tf.control_dependencies([made[key] for key in effects if made[key] is not None]):
                 return tf.nest.map_structure(lambda name: tf.identity(made[outputs[name]]), self._results)
 
-        return run
+        return replay, run
 
 
 class _OtherStructure(Exception):
@@ -229,17 +233,29 @@ class _Call:
     """A concrete function, and what its arguments must be.
 
     Where nothing records (no tape, no graph), TensorFlow is asked for the function straight away: with the tensors and
-    the settings with which the concrete function would ask for it in the end. One thread runs it if there is no work
-    for two: the hand-overs between threads would be most of what a small model costs.
+    the settings with which the concrete function would ask for it in the end. There, loops are those of TensorFlow 1,
+    if they can be kept. One thread runs it if there is no work for two: the hand-overs between threads would be most of
+    what a small model costs.
+
+    Args:
+        concrete: The function.
+        specs: Its inputs.
+        keeping_loops: Traces the same function with its loops as they are; None if there are none, or not to be kept.
     """
 
-    def __init__(self, concrete: Any, specs: Sequence[TensorSpec]) -> None:
+    def __init__(
+        self, concrete: Any, specs: Sequence[TensorSpec], keeping_loops: Callable[[], Any] | None = None
+    ) -> None:
         self.concrete = concrete
         self._inputs = [(spec.name, _Input(spec)) for spec in specs]
-        self._captured = list(concrete.captured_inputs)
         self._inner = _inner_function(concrete)
+        self._captured = list(concrete.captured_inputs)
         self._count = len(concrete.outputs)
-        self._one_thread = len(private.context.context().list_logical_devices()) == 1 and _is_chain(concrete.graph)
+        one_device = len(private.context.context().list_logical_devices()) == 1
+        self._one_thread = one_device and _is_chain(concrete.graph)
+        # Which operation of a loop is on which of several devices is left to TensorFlow 2's loops.
+        self._keeping_loops = keeping_loops if one_device and self._inner is not None else None
+        self._lock = threading.Lock()  # held while that is traced
         results = concrete.structured_outputs
         self._keys = (
             sorted(results) if type(results) is dict and not any(map(tf.nest.is_nested, results.values())) else None
@@ -250,6 +266,8 @@ class _Call:
         context = private.context.context()
         if self._inner is None or private.record.could_possibly_record() or not context.executing_eagerly():
             return self.concrete(*values)
+        if self._keeping_loops is not None:
+            self._keep_loops()
         options = context.function_call_options  # this thread's
         chosen = options.executor_type
         if self._one_thread and chosen is None:
@@ -261,6 +279,13 @@ class _Call:
         if self._keys is not None:
             return dict(zip(self._keys, outputs, strict=True))
         return tf.nest.pack_sequence_as(self.concrete.structured_outputs, outputs)
+
+    def _keep_loops(self) -> None:
+        with self._lock:
+            if self._keeping_loops is not None:
+                self._kept = self._keeping_loops()  # as long as this, or its function is gone
+                self._inner, self._captured = _inner_function(self._kept), list(self._kept.captured_inputs)
+                self._keeping_loops = None
 
 
 def _inner_function(concrete: Any) -> Any:

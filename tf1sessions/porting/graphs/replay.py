@@ -27,6 +27,7 @@ from tf1sessions.models.guessing import SOURCES
 from tf1sessions.porting.graphs.counters import counters
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
+from tf1sessions.porting.graphs.kept_loops import KeptLoops
 from tf1sessions.porting.graphs.local_lists import LocalLists, flow
 from tf1sessions.porting.graphs.partitions import change_parts
 from tf1sessions.porting.graphs.references import (
@@ -50,6 +51,7 @@ from tf1sessions.porting.graphs.structure import (
     EXIT,
     MERGE,
     NEXT,
+    NOT_KEPT,
     SWITCH,
     Frame,
     Key,
@@ -66,8 +68,6 @@ Env = MutableMapping[Any, Any]
 _PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 #: What has one output, and no effect: where that is given, nothing of it is made.
 _GIVEN_WHOLE = {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const"}
-# What a graph says about itself, where it was computed, and how gradients were made in the process that wrote it.
-_NOT_KEPT = ("_class", "_output_shapes", "_gradient_op_type")
 #: How often the shapes of loop variables are widened before they are left open. Arbitrary; one or two steps are usual.
 _MOST_WIDENINGS = 4
 
@@ -139,6 +139,7 @@ class Replay:
         self.used = cut.intersection(self._structure.taken(), inputs) | cut.intersection(outputs)
         self._lists = LocalLists(self._structure, where)
         self._conditions = _Conditions(self._structure, self._lists)
+        self._kept = KeptLoops(self._structure, self._lists, self._functions)
         self._needs: dict[Any, list[Key]] = {}
         nodes = self._structure.nodes
         self.variables = [name for name in self._structure.order if nodes[name].op in REFERENCES | HANDLES]
@@ -150,6 +151,8 @@ class Replay:
         given: Mapping[Key, Any],
         variables: Mapping[str, Any] | None = None,
         tables: Mapping[str, Any] | None = None,
+        *,
+        keep_loops: bool = False,
     ) -> dict[Key, Any]:
         """Makes the graph in the default graph.
 
@@ -158,6 +161,8 @@ class Replay:
             variables: The ``tf.Variable`` for each of :attr:`variables`, or the :class:`Part` of one.
             tables: The resource of the table for each of :attr:`tables`; the ``resource_handle`` of a
                 ``tf.lookup.StaticHashTable``, for one.
+            keep_loops: Whether loops stay what they are, as :attr:`can_keep_loops` allows: faster, and without a
+                gradient.
 
         Returns:
             The tensors of the outputs; for an output that says that a node has run (CONTROL), its operation or None.
@@ -168,6 +173,7 @@ class Replay:
         """
         env: Env = {key: tf.convert_to_tensor(value, self._dtypes.get(key)) for key, value in given.items()}
         env.update({(name, CONTROL): None for name, _ in given})
+        env["keep"] = keep_loops
         for name in self.variables:
             variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
             part = variable if isinstance(variable, Part) else None
@@ -185,6 +191,11 @@ class Replay:
         self._build(env, [(name, CONTROL) for name in counters(self._structure)])
         self._build(env, self._outputs)
         return {key: _value(env[key]) for key in self._outputs}
+
+    @property
+    def can_keep_loops(self) -> bool:
+        """Whether there are loops, and :meth:`run` can make them as they are."""
+        return self._kept.possible and not self._conditions.lend_handles
 
     def _one_of(self, known: Mapping[str, Any] | None, name: str, what: str, step: str) -> Any:
         if name in (known or {}):
@@ -240,6 +251,8 @@ class Replay:
             if group not in self._needs:
                 self._needs[group] = [group.predicate, *self._around(group.starts(), group.inside)]
             return [key if key in env else group.source(key) for key in self._needs[group]]
+        if structure.nodes[name].op in EXIT and env["keep"]:
+            return self._kept.needs(name)
         if structure.nodes[name].op in EXIT:
             frame = structure.frames[name]
             if frame not in self._needs:
@@ -266,7 +279,10 @@ class Replay:
             self._make_condition(env, self._conditions.group(name))
             return
         if node.op in EXIT:
-            self._make_loop(env, structure.loops[structure.frames[name]])
+            if env["keep"]:
+                self._kept.make(env, name, self._created)
+            else:
+                self._make_loop(env, structure.loops[structure.frames[name]])
             return
         values = [env[key] for key in structure.inputs[name] if key[1] != CONTROL]
         if node.op in SWITCH:
@@ -274,7 +290,7 @@ class Replay:
             env[name, CONTROL] = None
         elif node.op in ENTER or node.op in NEXT or node.op in ("LoopCond", "PlaceholderWithDefault"):
             env[name, 0], env[name, CONTROL] = values[0], None
-        elif name in self._lists:
+        elif name in self._lists and not env["keep"]:
             self._lists.make(env, name, [_value(value) for value in values])
         elif hands_on(node.op) and isinstance(values[0], Reference):
             controls = [env[key] for key in structure.inputs[name] if key[1] == CONTROL]
@@ -303,7 +319,7 @@ class Replay:
                 nodes=(name,),
             )
         attributes = {
-            key: value for key, value in node.attr.items() if key not in _NOT_KEPT and value.WhichOneof("value")
+            key: value for key, value in node.attr.items() if key not in NOT_KEPT and value.WhichOneof("value")
         }
         inlined = self._functions.is_inlined(node.op)
         kind, attributes = (node.op, attributes) if inlined else self._functions.used(node.op, attributes)
@@ -408,10 +424,10 @@ class Replay:
                 env[name, CONTROL] = _has_run(env, taken)
             return
         names = self._made_inside(group)
-        lists = self._lists.used_by(names)
+        lists = [] if env["keep"] else self._lists.used_by(names)
         for one in lists:
             self._lists.current(env, one)  # made outside of the branches
-        made = self._lists.lent_by(names, group.frame)
+        made = [] if env["keep"] else self._lists.lent_by(names, group.frame)
         merges = {name: branch.indices for name, branch in ends.items() if branch.indices is not None}
         borrowed: Env = {(name, CONTROL): None for name in group.borrowed}
         borrowed.update((key, env["lent", key]) for key in self._conditions.borrowed(group) if ("lent", key) in env)
@@ -699,6 +715,11 @@ class _Conditions:
 
     def group(self, end: str) -> _Group:
         return self._groups[end]
+
+    @property
+    def lend_handles(self) -> bool:
+        """Whether one of the tensors that are borrowed is the handle of an array."""
+        return any(self._lists.is_handle(key) for keys in self._lent.values() for key in keys)
 
     def borrowed(self, group: _Group) -> list[Key]:
         """The tensors that a group takes from the branches of others."""

@@ -43,6 +43,9 @@ MERGE = {"Merge", "RefMerge"}
 NEXT = {"NextIteration", "RefNextIteration"}
 SWITCH = {"Switch", "RefSwitch"}
 
+#: What a graph says about itself, where it was computed, and how gradients were made in the process that wrote it.
+NOT_KEPT = ("_class", "_output_shapes", "_gradient_op_type")
+
 _NOTHING: Condition = frozenset()
 
 

@@ -1,0 +1,228 @@
+"""Loops of TensorFlow 1 as they are, for calls that nothing differentiates.
+
+A loop of TensorFlow 2 can be differentiated and saved, and costs more: TensorFlow runs it by the operations that
+TensorFlow 1 had (Enter, Merge, Switch, NextIteration, Exit), but with a counter and a limit of its own, and hands on
+in each iteration what never changes. So where no gradient can be asked for, a loop is made of the operations that the
+graph has, in the frames that it had, its arrays and stacks as the state that they were::
+
+    outside ──▶ Enter ──▶ Merge ──▶ Switch ──▶ Exit ──▶ outside
+                            ▲         └──▶ body ──▶ NextIteration ─┐
+                            └──────────────────────────────────────┘
+    constants, values of variables ──▶ Enter(is_constant) ──▶ body
+
+All loops of a graph are kept, or none, as they may share arrays. They are where the order of TensorFlow 1 is enough:
+where nothing in a loop changes a variable or a table, prints or calls Python. What reads a variable in a loop takes its
+value from before the loop.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, MutableMapping, Sequence
+from typing import Any
+
+from tf1sessions.porting.graphs.former import COMPOSED, current_name
+from tf1sessions.porting.graphs.functions import Functions
+from tf1sessions.porting.graphs.local_lists import LocalLists
+from tf1sessions.porting.graphs.references import HANDLES, Reference, reads
+from tf1sessions.porting.graphs.structure import (
+    CONTROL,
+    ENTER,
+    EXIT,
+    MERGE,
+    NEXT,
+    NOT_KEPT,
+    SWITCH,
+    Frame,
+    Key,
+    Structure,
+    key_of,
+)
+from tf1sessions.runtime import private, tf
+
+__all__ = ["KeptLoops"]
+
+#: Stateful operations whose order changes nothing, or is left to chance by TensorFlow 2 as well; and all Random...
+_IN_ANY_ORDER = {"Assert", "Multinomial", "ParameterizedTruncatedNormal", "TruncatedNormal"}
+#: What reads a variable by its handle -> what gives the same of its value.
+_OF_VALUE = {"ReadVariableOp": "Identity", "ResourceGather": "GatherV2"}
+_HAND_ON = {"Identity", *SWITCH, *ENTER}
+
+
+class KeptLoops:
+    """The loops of a graph, and whether they can be kept.
+
+    Args:
+        structure: Of the graph.
+        lists: Its arrays and stacks.
+        functions: Those that come with it.
+
+    Attributes:
+        possible: Whether there are loops, and all can be kept.
+    """
+
+    def __init__(self, structure: Structure, lists: LocalLists, functions: Functions) -> None:
+        self._structure = structure
+        self._lists = lists
+        self._functions = functions
+        self._members: dict[Frame, dict[str, None]] = defaultdict(dict)  # by the outermost frame; in an order to make
+        self._inputs: dict[str, tuple[Key, ...]] = {}  # as the nodes have them
+        for name in structure.order:
+            if frame := structure.frames[name]:
+                self._members[frame[:1]][name] = None
+                self._inputs[name] = tuple(map(key_of, structure.nodes[name].input))
+        self._handles: set[Key] = set()  # in loops: values in their places
+        self.possible = bool(self._members) and self._can_be_kept()
+
+    def needs(self, exit_name: str) -> list[Key]:
+        """What must be there before the loop that a node leaves, with those inside of it, is made."""
+        members = self._members[self._structure.frames[exit_name][:1]]
+        found = [key for name in members for key in self._inputs[name] if self._is_outside(key)]
+        return [key for key in dict.fromkeys(found) if key[1] != CONTROL or key[0] in self._structure.nodes]
+
+    def make(self, env: MutableMapping[Any, Any], exit_name: str, create: Callable[..., Any]) -> None:
+        """Makes a loop with those inside of it; notes the outputs of all its nodes in ``env``.
+
+        Args:
+            env: Has what the loop needs.
+            exit_name: A node that leaves it.
+            create: Makes an operation, of its type, inputs, name and attributes.
+        """
+        with tf.control_dependencies(None):
+            making = _Making(self._structure, self._handles, env, create)
+            for name in self._members[self._structure.frames[exit_name][:1]]:
+                making.add(name, self._inputs[name])
+            making.close()
+
+    # -- whether they can be kept ----------------------------------------------------------------------------------
+
+    def _can_be_kept(self) -> bool:
+        structure = self._structure
+        if any(loop.outside for frame, loop in structure.loops.items() if len(frame) == 1):
+            return False
+        return all([self._may_be_inside(name) for name in self._inputs])
+
+    def _may_be_inside(self, name: str) -> bool:
+        structure = self._structure
+        node = structure.nodes[name]
+        if node.op in EXIT | MERGE | NEXT and any(key in self._handles for key in self._inputs[name]):
+            return False
+        begins = self._inputs[name][:1]
+        if node.op in ENTER and begins and self._is_outside(begins[0]) and not structure.is_given(begins[0]):
+            if structure.nodes[begins[0][0]].op in HANDLES:
+                self._handles.add((name, 0))
+                return bool(node.op == "Enter")
+        elif begins and begins[0] in self._handles:
+            if node.op in _HAND_ON:
+                self._handles |= {(name, 0), (name, 1)}
+                return True
+            return node.op in _OF_VALUE and not ("batch_dims" in node.attr and node.attr["batch_dims"].i)
+        if name in self._lists:
+            return True
+        definition = private.op_def_registry.get(current_name(node.op))
+        if definition is None or node.op in COMPOSED or self._functions.is_inlined(node.op):
+            return False
+        if any(argument.is_ref for argument in definition.input_arg) or any(
+            "func" in each.type for each in definition.attr
+        ):
+            return False
+        return bool(not definition.is_stateful or node.op in _IN_ANY_ORDER or node.op.startswith("Random"))
+
+    def _is_outside(self, key: Key) -> bool:
+        return _is_outside(self._structure, key)
+
+
+def _is_outside(structure: Structure, key: Key) -> bool:
+    return structure.is_given(key) or not structure.context(key)[0]
+
+
+class _InLoop:
+    """Marks operations as those of a loop: TensorFlow must not put them in an order with those outside of it."""
+
+    outer_context = None
+
+    def IsWhileContext(self) -> bool:  # noqa: N802 - as TensorFlow calls it
+        return True
+
+
+class _Making:
+    """A loop while it is made."""
+
+    def __init__(
+        self,
+        structure: Structure,
+        handles: Collection[Key],
+        env: MutableMapping[Any, Any],
+        create: Callable[..., Any],
+    ) -> None:
+        self._structure = structure
+        self._handles = handles
+        self._env = env
+        self._create = create
+        self._graph = tf.get_default_graph()
+        self._inside: list[Any] = []  # operations
+        self._entered: dict[tuple[Any, Frame], Any] = {}
+        self._back: list[tuple[Any, int, Key]] = []
+
+    def add(self, name: str, inputs: Sequence[Key]) -> None:
+        structure, env = self._structure, self._env
+        node = structure.nodes[name]
+        around = structure.frames[name][:-1] if node.op in ENTER else structure.frames[name]
+        attributes = {
+            key: value for key, value in node.attr.items() if key not in NOT_KEPT and value.WhichOneof("value")
+        }
+        values, controls = [], []
+        for key in inputs:
+            if key[1] == CONTROL:
+                operation = env.get(key)
+                if operation is not None and not (around and _is_outside(structure, key)):
+                    controls.append(operation)
+            elif structure.goes_back(key, name):
+                values.append(tf.raw_ops.Placeholder(dtype=node.attr["T"].type, shape=None))  # until it is there
+            elif _is_outside(structure, key):
+                values.append(self._enter(self._value(key), around))
+            else:
+                values.append(env[key])
+        kind = node.op
+        if (name, 0) in self._handles or inputs[0] in self._handles:  # of its value, not of the handle
+            kind = _OF_VALUE.get(kind, kind)
+            if kind == "GatherV2":
+                values.append(self._enter(tf.constant(0), around))
+            kept = {"is_constant", "frame_name", "parallel_iterations"} if kind == "Enter" else set()
+            attributes = {key: value for key, value in attributes.items() if key in kept}
+        with self._graph.control_dependencies(controls):
+            made = self._create(kind, values, name, attributes)
+        for index, output in enumerate(made.outputs):
+            env[name, index] = output
+        env[name, CONTROL] = made
+        self._back += [(made, index, key) for index, key in enumerate(inputs) if structure.goes_back(key, name)]
+        if node.op not in EXIT:
+            self._inside.append(made)
+
+    def close(self) -> None:
+        """Gives the beginnings what comes back from each iteration."""
+        for merge, index, key in self._back:
+            merge._update_input(index, self._env[key])
+        for operation in self._inside:
+            operation._set_control_flow_context(_IN_LOOP)
+
+    def _value(self, key: Key) -> Any:
+        """A tensor from outside; of a variable what it holds before the loop."""
+        value, node = self._env[key], self._structure.nodes.get(key[0])
+        if not isinstance(value, Reference) and node is not None and node.op in HANDLES:
+            value = Reference(value, tf.as_dtype(node.attr["dtype"].type))
+        return reads(value) if isinstance(value, Reference) else value
+
+    def _enter(self, value: Any, frame: Frame) -> Any:
+        """A tensor from outside, in a frame: the same in all iterations."""
+        if not frame:
+            return value
+        place = (value.ref(), frame)
+        if place not in self._entered:
+            outer = self._enter(value, frame[:-1])
+            self._entered[place] = tf.raw_ops.Enter(data=outer, frame_name=frame[-1], is_constant=True)
+            self._inside.append(self._entered[place].op)
+        return self._entered[place]
+
+
+_IN_LOOP = _InLoop()
