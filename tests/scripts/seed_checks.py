@@ -1,9 +1,8 @@
-"""What operations draw with, beside genuine 1.15.5. Run by test_seeds.py in one process."""
+"""What operations draw with; seed_parts.py has all that is recorded. Run by test_seeds.py in one process."""
 
 from __future__ import annotations
 
 import concurrent.futures
-import functools
 import gzip
 import json
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tf1sessions import scripts
-from tf1sessions.scripts import op_counts, seeds
+from tf1sessions.scripts import seeds
 
 scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -22,61 +21,14 @@ sys.path.insert(0, str(FOLDER))
 import make_seeds  # noqa: E402
 import numpy as np  # noqa: E402
 import seed_calls  # noqa: E402
-import seed_fuzz  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 GOLDEN = json.loads(gzip.decompress((FOLDER / "seeds.json.gz").read_bytes()))
 WANTED = GOLDEN["calls"]
-# What nobody has counted yet. What comes off this list makes a check fail until it is taken off here, too.
-OTHERWISE = set((FOLDER / "seeds_otherwise.txt").read_text().split())
 
 
 def seeds_of(name: str) -> Any:
     return make_seeds.drawn(make_seeds.graph_of(seed_calls.CALLS[name]))
-
-
-@functools.cache
-def all_seeds() -> tuple[dict[str, Any], set[Any]]:
-    """By call; and the entries that counted something."""
-    counting: set[Any] = set()
-    added = seeds._add
-
-    def note(graph: Any, count: int) -> None:
-        if count:
-            counting.add(sys._getframe(1).f_locals.get("differs"))
-        added(graph, count)
-
-    seeds._add = note
-    try:
-        return {name: seeds_of(name) for name in WANTED}, counting
-    finally:
-        seeds._add = added
-
-
-def check_every_call_draws_as_on_1_15() -> None:
-    assert WANTED.keys() == seed_calls.CALLS.keys()
-    found, _ = all_seeds()
-    differ = {name for name in WANTED if found[name] != WANTED[name]}
-    assert differ == OTHERWISE & WANTED.keys(), differ ^ (OTHERWISE & WANTED.keys())
-
-
-def check_graphs_that_are_made_elsewhere_draw_as_on_1_15() -> None:
-    """Those of estimators and of sessions for training."""
-    wanted = GOLDEN["graphs"]
-    assert wanted.keys() == seed_calls.GRAPHS.keys()
-    differ = {
-        name
-        for name, build in seed_calls.GRAPHS.items()
-        if [make_seeds.drawn(graph) for graph in build()] != wanted[name]
-    }
-    assert differ == OTHERWISE & wanted.keys(), differ ^ (OTHERWISE & wanted.keys())
-
-
-def check_graphs_of_random_calls_draw_as_on_1_15() -> None:
-    wanted = GOLDEN["fuzz"]
-    found = seed_fuzz.record(0, len(wanted))
-    differ = [number for number, drawn in found.items() if drawn != wanted[str(number)]]
-    assert not differ, differ
 
 
 def check_a_graph_that_several_threads_build_counts_what_each_makes() -> None:
@@ -109,13 +61,6 @@ def check_threads_with_graphs_of_their_own_do_not_count_each_others() -> None:
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         found = list(pool.map(seeds_of, names))
     assert found == [WANTED[name] for name in names], found
-
-
-def check_every_entry_counts_something() -> None:
-    _, counting = all_seeds()
-    tables = (op_counts.FUNCTIONS, op_counts.GRADIENTS)
-    unused = [key for table in tables for key, differs in table.items() if differs not in counting]
-    assert unused == ["tensorflow.python.ops.gradients_util:_GradientsHelper"], unused  # it notes something for others
 
 
 def check_data_sets_draw_and_shuffle_as_on_1_15() -> None:
