@@ -618,6 +618,28 @@ def training_helper(embedding):
     return contrib.seq2seq.TrainingHelper(tf.nn.embedding_lookup(embedding, ints(2, 5)), [4, 5])
 
 
+def _sampled_batch():
+    batch = tf.placeholder(tf.int32, [])
+    _decoded(lambda embedding: contrib.seq2seq.SampleEmbeddingHelper(embedding, tf.fill([batch], 1), 2), batch)
+
+
+def _scheduled_batch():
+    batch = tf.placeholder(tf.int32, [])
+    _decoded(
+        lambda embedding: contrib.seq2seq.ScheduledEmbeddingTrainingHelper(
+            tf.nn.embedding_lookup(embedding, ints(None, 5)), tf.fill([batch], 3), embedding, x()
+        ),
+        batch,
+    )
+
+
+def _decoded(helper, batch):
+    cell, embedding = cells.BasicLSTMCell(4), tf.get_variable("embedding", [10, 3])
+    state = cell.zero_state(batch, tf.float32)
+    made = contrib.seq2seq.BasicDecoder(cell, helper(embedding), state, layers.Dense(10))
+    contrib.seq2seq.dynamic_decode(made, maximum_iterations=7)
+
+
 calls(
     decoder_training=decoder(training_helper),
     decoder_training_gradient=decoder(training_helper, gradients=True),
@@ -628,6 +650,14 @@ calls(
             tf.nn.embedding_lookup(embedding, ints(2, 5)), [4, 5], embedding, 0.3
         )
     ),
+    decoder_sample_temperature=decoder(
+        lambda embedding: contrib.seq2seq.SampleEmbeddingHelper(embedding, [1, 1], 2, softmax_temperature=x())
+    ),
+    decoder_sample_unknown=_sampled_batch,
+    decoder_scheduled_output=decoder(
+        lambda embedding: contrib.seq2seq.ScheduledOutputTrainingHelper(x(2, 5, 10), [4, 5], 0.3)
+    ),
+    decoder_scheduled_unknown=_scheduled_batch,
     decoder_luong=decoder(training_helper, lambda memory: contrib.seq2seq.LuongAttention(4, memory)),
     decoder_luong_lengths=decoder(
         training_helper, lambda memory: contrib.seq2seq.LuongAttention(4, memory, [4, 5], scale=True)

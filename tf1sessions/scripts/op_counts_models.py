@@ -141,6 +141,11 @@ _CONTRIB = "tf1sessions.contrib."
 CONTRIB |= {
     _CONTRIB + "crf:crf_log_likelihood": by(0, 36),
     _CONTRIB + "opt.weight_decay_optimizers:DecoupledWeightDecayExtension._decay_weights_op": by(0, 1),
+    # Samples had a shape of any rank, which was computed before they were drawn, and given to them after it.
+    _CONTRIB + "seq2seq.helper:_chosen": by(16, 8),
+    _CONTRIB + "seq2seq.helper:_drawn": by(24, 12),
+    # It looked up the rows that had been sampled, and put them between the others.
+    _CONTRIB + "seq2seq.helper:ScheduledEmbeddingTrainingHelper.next_inputs": by(0, 8),
 }
 
 
