@@ -14,6 +14,7 @@ import contextlib
 import functools
 import os
 import queue
+import statistics
 import sys
 import threading
 import time
@@ -248,6 +249,7 @@ def main():
     for make in (layers, single, constants, scopes):
         row(f"{make.__name__}, {make()} operations", in_turns(make, rounds), make())
     print(f"\n{'Running, a call':32}{head}")
+    steps = []
     for name, make in RUNS.items():
         with make() as call:
             # A millisecond at a time, which a busy machine may leave alone; what is done for each request once, and
@@ -255,7 +257,11 @@ def main():
             call()
             count = max(2, int(1e-3 / min(took(call) for _ in range(10))))
             before = functools.partial(warm, call, 5 * count)
-            row(name, in_turns(functools.partial(repeat, call, count), 40 * rounds, before), count)
+            seconds = in_turns(functools.partial(repeat, call, count), 40 * rounds, before)
+            row(name, seconds, count)
+            if "tiny" not in name:
+                steps.append(seconds["on"] / seconds["off"])
+    print(f"{'the median of the training steps':55}{statistics.median(steps):12.2f} x")
     print(f"\n{'Python alone':32}{head}")
     for name, (function, count) in PRIMITIVES.items():
         row(f"a {name}", in_turns(function, 3 * rounds), count)

@@ -61,6 +61,13 @@ def check_runs_that_are_repeated() -> None:
         def asks(fetches: Any) -> Any:
             return gs.run(fetches, {x: 1.0})
 
+        def assigns() -> None:
+            gs.run(step)
+
+        def changes() -> None:
+            with gs.building():
+                gs.graph.add_to_collection("mine", 1)
+
         ways: list[Any] = [
             lambda: call(1.0),
             lambda: gs.run(y, {x: 1.0}),
@@ -68,36 +75,84 @@ def check_runs_that_are_repeated() -> None:
             lambda: asks(y) + asks(z),
         ]
 
-        def program(again: bool, *turns: Any) -> None:
+        def program(other: Any, again: str, *turns: Any) -> None:
+            """One thread runs seven times and tells the other, which then does its own; "again" is unknown to it."""
             line: queue.Queue[None] = queue.Queue()
-            assigned: list[bool] = []
+            ran, done = [again != "before"], [not again]
 
-            def assign() -> None:
+            def follows() -> None:
                 line.get(timeout=DEADLINE)
-                gs.run(step)
-                assigned.append(True)
+                wait_for(ran)
+                other()
+                done[:] = [True]
 
             def runs() -> None:
                 for number in range(8):
                     if number == 7:
                         line.put(None)
-                        late = time.monotonic() + DEADLINE
-                        while not assigned:
-                            assert time.monotonic() < late
-                            select.select([], [], [], 0.001)  # not time.sleep(), which is watched
+                        wait_for(done if again == "after" else [True])
                     if number < 7 or again:
                         for turn in turns:
                             turn()
+                ran[:] = [True]
 
-            in_threads(assign, runs)
+            in_threads(follows, runs)
 
         for turns in [*[(way,) for way in ways], (ways[0], ways[1]), (ways[1], ways[0], ways[2])]:
-            assert kinds(lambda: program(False, *turns)) == []  # noqa: B023
-            with graph_races() as races:
-                program(True, *turns)
-            (report,) = races.reports
-            assert report.kind is Kind.VARIABLE, report
-            assert (report.first.times, report.second.times) == (1, 16 if turns == (ways[3],) else 8), report
+            assert kinds(lambda: program(assigns, "", *turns)) == []  # noqa: B023
+            for other, kind in ((assigns, Kind.VARIABLE), (changes, Kind.MUTATION)):
+                for again in ("before", "after"):
+                    with graph_races() as races:
+                        program(other, again, *turns)
+                    (report,) = races.reports
+                    times = {report.first.what: report.first.times, report.second.what: report.second.times}
+                    expected = 16 if turns == (ways[3],) else 8
+                    assert report.kind is kind and sorted(times.values()) == [1, expected], report
+
+
+def wait_for(flag: list[bool]) -> None:
+    """Orders nothing."""
+    late = time.monotonic() + DEADLINE
+    while not flag[0]:
+        assert time.monotonic() < late
+        select.select([], [], [], 0.001)  # not time.sleep(), which is watched
+
+
+def check_requests_at_two_places_of_a_function() -> None:
+    """None is taken for another, whatever their numbers and the places are."""
+    with t1.GraphSession() as gs:
+        v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+        read, writes = v + 0.0, [v.assign_add(1.0) for _ in range(100)]
+        gs.initialize()
+        gs.run(read)
+        for write in writes:
+            gs.run(write)
+
+        def program(write: Any) -> None:
+            def both() -> None:
+                gs.run(read)
+                gs.run(write)
+
+            for _ in range(2):
+                both()
+
+        def runs() -> None:
+            for write in writes:
+                program(write)
+
+        def one() -> None:
+            gs.run(writes[0])
+
+        def two() -> None:
+            gs.run(writes[0])
+
+        with graph_races() as races:
+            in_threads(lambda: [each() for each in (one, two, one, two)], lambda: gs.run(read))
+        (report,) = races.reports
+        assert report.others == 1 and {report.first.times, report.second.times} == {1, 2}, report
+        with graph_races() as races:
+            in_threads(runs, lambda: gs.run(read))
+        assert sum(max(report.first.times, report.second.times) for report in races.reports) == 200, races
 
 
 # -- ThreadSessionPool ------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ import socketserver
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from tf1sessions.testing import unseen
@@ -345,7 +345,7 @@ def _barriers() -> Iterator[Patch]:
 
 
 def _enclosed(line: Any) -> _Enclosed:
-    """Where a queue of Python's has what is told with its items, from now on. Those that are in it came with nothing."""
+    """Where a queue has what is told with its items, from now on. Those that are in it came with nothing."""
     with line.mutex:
         for condition in (line.not_empty, line.not_full, line.all_tasks_done):
             _unheard(condition)

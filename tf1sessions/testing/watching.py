@@ -178,7 +178,7 @@ class _Request:
         self.news = state.news
         self.count = self.number = 0
         self.held = _NOTHING
-        self.seen: tuple[Seen, Seen, Seen | None] | tuple[()] = ()
+        self.seen: tuple[Seen, Seen, Seen | None] | None = None
 
     def again(self, here: _Here) -> bool:
         """Counts the calling thread's accesses once more, if there is nothing that they must be compared with."""
@@ -548,7 +548,7 @@ class _Watch:
                     each.times += 1
                     judge.again(each, me, frame)
         else:
-            request.seen = (
+            seen = request.seen = (
                 judge.access(state.structure, "run", "runs the graph", "", frame),
                 judge.access(own.openness, "run", "runs the session", "", frame),
                 judge.access(own.variables, uses, "assigns variables" if uses[1] else "reads variables", "", frame)
@@ -557,8 +557,8 @@ class _Watch:
             )
             request.held = held
         request.count = me.count
-        if state.ran is not request.seen[0]:
-            state.run(request.seen[0])
+        if state.ran is not seen[0]:
+            state.run(seen[0])
         if state.leak is not None and state.leak[0] == here.member.number:  # it was meant to be the thread's own
             judge.take_back(state.leak[1])
             state.leak = None
