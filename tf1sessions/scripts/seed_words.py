@@ -93,7 +93,7 @@ def lines(graphs: Sequence[GraphSeeds]) -> Iterator[str]:
     names = _names()
     for number, seeds in enumerate(graphs, 1):
         which = f"  graph {number}, seed {seeds.seed}: " if len(graphs) > 1 else "  "
-        if seeds.unknown is None:
+        if seeds.unknown is None or all(map(seeds.is_exact, seeds.draws)):
             if len(graphs) > 1:
                 yield f"{which}all exact"
         else:
