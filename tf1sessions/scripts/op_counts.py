@@ -45,7 +45,8 @@ FUNCTIONS |= {
     **dict.fromkeys((OPS + "array_ops:matrix_diag", "tensorflow:linalg.diag"), by(0, -4)),
     **dict.fromkeys((OPS + "array_ops:matrix_diag_part", "tensorflow:linalg.diag_part"), by(0, -2)),
     _DATA + "ops.dataset_ops:_OptionsDataset.__init__": by(0, -1),
-    _DATA + "ops.dataset_ops:apply_rewrite": by(0, -2),
+    # its name in TensorFlow 2.16 to 2.19, and since then
+    **dict.fromkeys((_DATA + "ops.dataset_ops:_apply_rewrite", _DATA + "ops.dataset_ops:apply_rewrite"), by(0, -2)),
     _DATA + "ops.interleave_op:_ParallelInterleaveDataset.__init__": by(0, -2),
     _DATA + "ops.readers:ParallelInterleaveDataset.__init__": by(0, 1),
     _DATA + "experimental.ops.readers:CsvDatasetV2.__init__": by(0, -1),
@@ -53,7 +54,6 @@ FUNCTIONS |= {
     OPS + "array_ops:matrix_set_diag": by(0, -1),
     OPS + "histogram_ops:histogram_fixed_width_bins": by(0, -6),
     OPS + "sparse_ops:sparse_cross": by(0, -1),
-    _SIGNAL + "spectral_ops:inverse_stft_window_fn": by(0, -4),
     OPS + "math_ops:linspace_nd": by(0, -67),
     OPS + "parsing_ops:parse_single_example": by(0, -4),
     OPS + "parsing_ops:parse_sequence_example": by(0, -7),
@@ -327,6 +327,12 @@ def _sizes(value: Any) -> list[int]:
 def _window(name: Any, default_name: Any, window_length: Any, *_: Any, **__: Any) -> tuple[int, int]:
     """Where it is one sample long, was not looked up."""
     return 0, -5 if is_tensor(window_length) and constant(window_length) is None else 0
+
+
+@of(_SIGNAL + "spectral_ops:inverse_stft_window_fn")
+def _window_back(*_: Any, **__: Any) -> tuple[int, int]:
+    """It divided by zeros, too, as TensorFlow 2.16 to 2.19 do."""
+    return 0, -4 if minor_release() >= 20 else 0
 
 
 @of(_SIGNAL + "mel_ops:linear_to_mel_weight_matrix")
@@ -672,7 +678,9 @@ def _singular_values_gradient(op: Any, *grads: Any) -> tuple[int, int]:
 @gradient_of("SparseReduceSum")
 def _sparse_sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
     """It looked the shape up."""
-    return 0, 2 if constant(op.inputs[2]) is None else 9
+    if constant(op.inputs[2]) is None:
+        return 0, 2 if minor_release() >= 19 else 0  # what TensorFlow 2.16 to 2.18 cast, too
+    return 0, 9
 
 
 @gradient_of("Atan2")
