@@ -585,8 +585,8 @@ class ProcessSessionPool(SessionPool):
         held."""
         seat.helper = 0
         if not ended:
-            if not is_sent or not message.is_under_way:
-                self._want(seat)
+            if not is_sent or seat.wanted or not message.is_under_way:
+                self._want(seat)  # again: its thread may have looked while this one was at it
             return
         for job in seat.taken:
             if job.seat is seat:
