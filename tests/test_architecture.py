@@ -63,6 +63,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.runtime",
     "tf1sessions.scripts.compositions",
     "tf1sessions.scripts.frames",
+    "tf1sessions.scripts.layer_compositions",
     "tf1sessions.scripts.layer_seeds",
     "tf1sessions.scripts.legacy_tests",
     "tf1sessions.scripts.limits",
