@@ -178,3 +178,24 @@ def check_what_is_composed_computes_the_same() -> None:
         )
         softmax = session.run(tf.keras.activations.softmax(tf.constant(one), axis=1))
         np.testing.assert_allclose(softmax, np.exp(one) / np.exp(one).sum(1, keepdims=True))
+
+
+def check_what_is_composed_as_it_was_computes_the_same() -> None:
+    random = np.random.RandomState(1)
+    values, image = random.randn(4, 3).astype("f"), random.rand(4, 5, 3).astype("f")
+    sigmoid, weights = 1 / (1 + np.exp(-values)), np.abs(values)
+    mean = (weights * values).sum(0) / weights.sum(0)
+    variance = (weights * (values - mean) ** 2).sum(0) / weights.sum(0)
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.set_random_seed(3)
+        given, anything = tf.constant(values), tf.placeholder(tf.float32)
+        swish = tf.nn.swish(given)
+        made = [swish, tf.gradients(swish, given)[0], *tf.nn.weighted_moments(given, [0], tf.constant(weights))]
+        wanted = [values * sigmoid, sigmoid * (1 + values * (1 - sigmoid)), mean, variance]
+        for one, want in zip(session.run([*made, tf.math.bessel_i0(given)]), [*wanted, np.i0(values)], strict=True):
+            np.testing.assert_allclose(one, want, rtol=1e-4)
+        assert {"DivNoNan", "BesselI0"}.isdisjoint(op.type for op in graph.get_operations())
+        flipped, drawn = tf.image.flip_left_right(anything), tf.image.random_flip_left_right(anything)
+        np.testing.assert_array_equal(session.run(flipped, {anything: image}), image[:, ::-1])
+        found = {session.run(drawn, {anything: image}).tobytes() for _ in range(20)}
+    assert found == {image.tobytes(), image[:, ::-1].tobytes()}
