@@ -143,7 +143,7 @@ def _is_plain(tf: Any, spec: Any) -> bool:
     are_alike = all(isinstance(one, tf.TensorSpec) and one.shape.is_fully_defined() for one in specs)
     if not are_alike or any(one.dtype.name not in _PLAIN for one in specs):
         return False
-    return sum(one.shape.num_elements() * one.dtype.size for one in specs) <= _LARGE
+    return bool(sum(one.shape.num_elements() * one.dtype.size for one in specs) <= _LARGE)
 
 
 def _mapped(dataset: Any, function: Callable[..., Any]) -> Any:
