@@ -307,6 +307,19 @@ def check_a_pipeline() -> None:
     assert kinds(program) == []
 
 
+def check_a_pipeline_that_is_measured() -> None:
+    """The keeper, which measures queues, was there before they were declared."""
+
+    def program() -> None:
+        with t1.GraphSession() as gs, t1.QueuePipeline(gs) as pipe:
+            numbers = pipe.queue("numbers", capacity=4, dtypes=[tf.float32], shapes=[()])
+            pipe.source(numbers, range(20))
+            for _ in pipe.items(numbers):
+                time.sleep(0.01)
+
+    assert kinds(program) == []
+
+
 def check_a_batcher() -> None:
     def program() -> None:
         with t1.GraphSession() as gs:

@@ -16,8 +16,8 @@ Patch = tuple[Any, str, Any]
 
 def put(owner: Any, name: str, value: Any) -> Callable[[], None]:
     """Puts an attribute in place; what takes it out again, unless somebody has put another one there since."""
-    own = name in vars(owner)  # else it is that of a base class
-    before = vars(owner)[name] if own else getattr(owner, name)
+    own = name in vars(owner)  # else it is that of a base class, or each object has one
+    before = vars(owner)[name] if own else getattr(owner, name, None)
     if callable(before) and not isinstance(value, type):
         value = functools.wraps(before)(value)
     setattr(owner, name, value)

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs
 from tf1sessions.testing.frames import is_library, program_frame, program_frame_from, program_frames
@@ -284,6 +285,7 @@ class _Watch:
             self._building(graphs.Ownership)
             if private.importer is not None:
                 self._imports(private.importer)
+            self._pipelines(flow.Flow)
             self._around(threading.Thread, "start", self._starts)
             _watches.add(self)
             yield
@@ -395,6 +397,20 @@ class _Watch:
                 yield
 
         self._put(owner, "building", new_building)
+
+    def _pipelines(self, owner: Any) -> None:
+        """A pipeline's keeper, which was there before it, comes after what was declared once it sees the start."""
+
+        def started(self: Any) -> Any:
+            if self.__dict__["started"]:
+                hear(self)
+            return self.__dict__["started"]
+
+        def start(self: Any, value: Any) -> None:
+            tell(self)
+            self.__dict__["started"] = value
+
+        self._put(owner, "started", property(started, start))
 
     def _imports(self, importer: Any) -> None:
         """Imports into one graph take turns: TensorFlow lets one take up operations of the other as if it made them."""
