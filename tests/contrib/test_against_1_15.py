@@ -30,13 +30,6 @@ OTHER_NAMES = {
         *("sparse own shape", "sparse shape", "sparse shape key"),  # parse_single_example is another operation
         *(f"cross {kind}" for kind in ("buckets", "key", "key numbers", "numbers", "text", "text key")),
     },
-    "layers": {
-        "bn tensor False False update_ops",  # update operations: an assignment by 0 in place of a condition
-        "bn tensor False True update_ops",
-        "bn tensor None False None",
-        "bn tensor None True None",
-        "bn tensor flat",
-    },
     "data": {"bucket_by_sequence_length"},  # one more constant
     "losses": {"metric_learning npairs multilabel"},  # fewer additions
     "metrics": {

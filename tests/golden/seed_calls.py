@@ -17,10 +17,12 @@ def call(function):
 
 
 def calls(**functions):
+    assert not CALLS.keys() & functions.keys(), CALLS.keys() & functions.keys()
     CALLS.update(functions)
 
 
 def graphs(**functions):
+    assert not GRAPHS.keys() & functions.keys(), GRAPHS.keys() & functions.keys()
     GRAPHS.update(functions)
 
 
@@ -255,29 +257,29 @@ calls(
     dense_no_bias=lambda: tf.layers.dense(x(4, 5), 3, use_bias=False),
     dense_regularized=lambda: tf.layers.dense(x(4, 5), 3, kernel_regularizer=tf.keras.regularizers.l2(0.1)),
     dense_object=lambda: tf.layers.Dense(3)(x(4, 5)),
-    layer_conv2d=lambda: tf.layers.conv2d(x(4, 8, 8, 3), 6, 3),
+    layers_conv2d=lambda: tf.layers.conv2d(x(4, 8, 8, 3), 6, 3),
     layer_conv2d_unknown=lambda: tf.layers.conv2d(x(None, 8, 8, 3), 6, 3, padding="same", activation=tf.nn.relu),
-    layer_conv2d_dilated=lambda: tf.layers.conv2d(x(4, 8, 8, 3), 6, 3, dilation_rate=2),
-    layer_conv1d=lambda: tf.layers.conv1d(x(4, 8, 3), 6, 3),
-    layer_conv3d=lambda: tf.layers.conv3d(x(4, 8, 8, 8, 3), 6, 3),
-    layer_conv2d_transpose=lambda: tf.layers.conv2d_transpose(x(4, 8, 8, 3), 6, 3, strides=2),
+    layers_conv2d_dilated=lambda: tf.layers.conv2d(x(4, 8, 8, 3), 6, 3, dilation_rate=2),
+    layers_conv1d=lambda: tf.layers.conv1d(x(4, 8, 3), 6, 3),
+    layers_conv3d=lambda: tf.layers.conv3d(x(4, 8, 8, 8, 3), 6, 3),
+    layers_conv2d_transpose=lambda: tf.layers.conv2d_transpose(x(4, 8, 8, 3), 6, 3, strides=2),
     layer_conv2d_transpose_unknown=lambda: tf.layers.conv2d_transpose(x(None, 8, 8, 3), 6, 3, strides=2),
     layer_separable_conv2d=lambda: tf.layers.separable_conv2d(x(4, 8, 8, 3), 6, 3),
-    layer_batch_norm=lambda: tf.layers.batch_normalization(x(4, 8, 8, 3), training=True),
+    layers_batch_norm=lambda: tf.layers.batch_normalization(x(4, 8, 8, 3), training=True),
     layer_batch_norm_unknown=lambda: tf.layers.batch_normalization(x(None, 8, 8, 3), training=True),
-    layer_batch_norm_inference=lambda: tf.layers.batch_normalization(x(4, 8, 8, 3)),
+    layers_batch_norm_inference=lambda: tf.layers.batch_normalization(x(4, 8, 8, 3)),
     layer_batch_norm_switch=lambda: tf.layers.batch_normalization(
         x(4, 8, 8, 3), training=tf.placeholder(tf.bool, [])
     ),
     layer_batch_norm_2d=lambda: tf.layers.batch_normalization(x(4, 3), training=True),
     layer_batch_norm_2d_inference=lambda: tf.layers.batch_normalization(x(4, 3)),
     layer_batch_norm_2d_switch=lambda: tf.layers.batch_normalization(x(4, 3), training=tf.placeholder(tf.bool, [])),
-    layer_dropout=lambda: tf.layers.dropout(x(4, 5), 0.5, training=True),
-    layer_dropout_off=lambda: tf.layers.dropout(x(4, 5), 0.5),
+    layers_dropout=lambda: tf.layers.dropout(x(4, 5), 0.5, training=True),
+    layers_dropout_off=lambda: tf.layers.dropout(x(4, 5), 0.5),
     layer_dropout_switch=lambda: tf.layers.dropout(x(4, 5), 0.5, training=tf.placeholder(tf.bool, [])),
     layer_max_pooling2d=lambda: tf.layers.max_pooling2d(x(4, 8, 8, 3), 2, 2),
-    layer_max_pooling1d=lambda: tf.layers.max_pooling1d(x(4, 8, 3), 2, 2),
-    layer_flatten=lambda: tf.layers.flatten(x(None, 8, 8, 3)),
+    layers_max_pooling1d=lambda: tf.layers.max_pooling1d(x(4, 8, 3), 2, 2),
+    layers_flatten=lambda: tf.layers.flatten(x(None, 8, 8, 3)),
     layer_flatten_known=lambda: tf.layers.flatten(x(4, 8, 8, 3)),
     keras_dense=lambda: tf.keras.layers.Dense(3)(x(4, 5)),
     keras_dropout=lambda: tf.keras.layers.Dropout(0.5)(x(4, 5), training=True),

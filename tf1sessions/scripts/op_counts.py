@@ -872,8 +872,12 @@ def _kept_by_loops(op: Any, shapes: int) -> int:
 
 
 def _is_in_loop(op: Any) -> bool:
-    context = op._get_control_flow_context()
-    return context is not None and context.GetWhileContext() is not None
+    """Whether it is in a loop, and its gradient, which is being made, in the gradient of that loop."""
+    loop, now = (
+        context and context.GetWhileContext()
+        for context in (op._get_control_flow_context(), default_graph()._get_control_flow_context())
+    )
+    return loop is not None and now is not None and now.grad_state is not None
 
 
 def _order_of_stacks(op: Any) -> int:
