@@ -99,6 +99,9 @@ _MANY = 6
 #: Arguments that change no operation.
 _TEXTS = frozenset(["base_name", "family", "message", "name", "scope", "shared_name", "summarize", "tag"])
 
+#: How the names of arguments end that take paths; which one it is changes no operation.
+_PATHS = ("dir", "filename", "path", "prefix")
+
 
 # -- calls and draws --------------------------------------------------------------------------------------------------
 
@@ -440,7 +443,12 @@ def _arguments(frame: types.FrameType) -> dict[str, Any]:
         arguments.update({f"self.{name}": value for name, value in flags.items() if isinstance(value, bool)})
     if "seed" in arguments:
         arguments["seed"] = None  # its value makes no operation
+    arguments.update({name: os.sep for name, value in arguments.items() if _is_path(name, value)})
     return {name: value for name, value in arguments.items() if name.lstrip("*") not in _TEXTS}
+
+
+def _is_path(name: str, value: Any) -> bool:
+    return isinstance(value, str) and name.endswith(_PATHS)
 
 
 def _sign(count: int) -> int:
@@ -475,7 +483,7 @@ def _kind_of(value: Any, depth: int = 2) -> str:
     if value is None or isinstance(value, bool):
         return repr(value)
     if isinstance(value, str):
-        return value.lower() if depth == 2 else "text"
+        return "path" if os.sep in value else value.lower() if depth == 2 else "text"
     if _is_tensor(value):
         variable = " variable" if hasattr(value, "initializer") else ""
         return f"{_shape_kind(value.shape)} {_type_kind(value.dtype)}{variable}"
@@ -496,7 +504,7 @@ def _kind_of(value: Any, depth: int = 2) -> str:
 def _closest_kind(value: Any) -> str:
     if _is_tensor(value):
         return f"{value.dtype.name} {value.shape.rank} {_kind_of(value)}"
-    if isinstance(value, (int, float, str)):
+    if isinstance(value, (int, float)) or (isinstance(value, str) and os.sep not in value):
         return repr(value)
     if isinstance(value, (list, tuple)) and len(value) <= _MANY:
         return f"[{' '.join(map(_closest_kind, value))}]"
