@@ -246,7 +246,6 @@ def _with_sigmoid(tf: Any) -> Any:
         if not seeds.are_counted() or tf.executing_eagerly() or args or kwargs:
             return original(features, *args, **kwargs)
 
-        @tf.custom_gradient
         def product(value: Any) -> Any:
             def gradient(above: Any) -> Any:
                 sigmoid = tf.sigmoid(value)
@@ -254,7 +253,7 @@ def _with_sigmoid(tf: Any) -> Any:
 
             return value * tf.sigmoid(value), gradient
 
-        return product(tf.convert_to_tensor(features))
+        return tf.custom_gradient(product)(tf.convert_to_tensor(features))
 
     return swish
 

@@ -265,7 +265,7 @@ def _real_transform(rank: int) -> Differs:
     def differs(input_tensor: Any, fft_length: Any = None, name: Any = None) -> tuple[int, int]:
         if fft_length is not None:
             return 0, -int(not is_tensor(fft_length) or constant(fft_length) is not None)
-        known = getattr(input_tensor, "shape", None)
+        known: Any = getattr(input_tensor, "shape", None)
         return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-rank:].is_fully_defined()))
 
     return differs
@@ -319,7 +319,7 @@ def _overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> tuple[in
 
 
 def _sizes(value: Any) -> list[int]:
-    shape = getattr(value, "shape", None)
+    shape: Any = getattr(value, "shape", None)
     return list(shape.as_list() if hasattr(shape, "as_list") else module("numpy").shape(value))
 
 
@@ -414,7 +414,7 @@ def _standardization(image: Any) -> tuple[int, int]:
 @of(OPS + "image_ops_impl:central_crop")
 def _central_crop(image: Any, central_fraction: Any) -> tuple[int, int]:
     """It computed with doubles; today also how large the fraction is, in the graph."""
-    shape = getattr(image, "shape", None)
+    shape: Any = getattr(image, "shape", None)
     if getattr(shape, "rank", None) not in (3, 4):
         return 0, 0
     return 0, -sum(size is None for size in shape.as_list()[-3:-1])
