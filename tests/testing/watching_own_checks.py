@@ -314,8 +314,11 @@ def check_a_pipeline_that_is_measured() -> None:
         with t1.GraphSession() as gs, t1.QueuePipeline(gs) as pipe:
             numbers = pipe.queue("numbers", capacity=4, dtypes=[tf.float32], shapes=[()])
             pipe.source(numbers, range(20))
+            late = time.monotonic() + DEADLINE
             for _ in pipe.items(numbers):
-                time.sleep(0.01)
+                while not pipe._flow.observer._seen:  # until the keeper has measured
+                    assert time.monotonic() < late
+                    select.select([], [], [], 0.001)  # not time.sleep(), which is watched
 
     assert kinds(program) == []
 
