@@ -916,9 +916,11 @@ def test_waiting_for_a_longer_job_has_a_limit(quick, monkeypatch, help_secs):
         future.result(0.001)
     assert future.running() and future.result(DEADLINE) is None
     future = quick.submit(time.sleep, DEADLINE)
-    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
         waiting = [threads.submit(future.result, DEADLINE) for _ in range(2)]
-        threads.submit(lambda: time.sleep(0.02) or future.cancel())
+        seat = future.job.seat
+        wait_for(lambda: seat.helper if help_secs == DEADLINE else seat.sent is None, "somebody to wait for it")
+        assert future.cancel()
         assert [type(one.exception(DEADLINE)) for one in waiting] == [concurrent.futures.CancelledError] * 2
     assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
 
