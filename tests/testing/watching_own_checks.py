@@ -10,12 +10,14 @@ import select
 import threading
 import time
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import tf1sessions as t1
 from tf1sessions.pipelines.coordinator import Coordinator
-from tf1sessions.testing import graph_races
+from tf1sessions.testing import graph_races, watching
+from tf1sessions.testing.races import Judge, Seen
 from tf1sessions.testing.reports import Kind
 
 t1.enable_v1_behavior()
@@ -153,6 +155,39 @@ def check_requests_at_two_places_of_a_function() -> None:
         with graph_races() as races:
             in_threads(runs, lambda: gs.run(read))
         assert sum(max(report.first.times, report.second.times) for report in races.reports) == 200, races
+
+
+def check_requests_that_are_many() -> None:
+    """More than are remembered, of a line: all are counted, and what counts them does not pile up."""
+    many = watching._REMEMBERED + 10
+    with t1.GraphSession() as gs:
+        v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+        steps = [v.assign_add(1.0).op for _ in range(many)]
+        in_python = tf.py_func(lambda x: x, [v.read_value()], tf.float32)
+        gs.initialize()
+
+        def first() -> None:
+            for step in steps:
+                gs.run(step)
+
+        def second() -> None:
+            for _ in range(50):
+                gs.run(in_python)
+
+        made: list[Seen] = []
+        look = Judge.access
+
+        def access(self: Any, *args: Any) -> Seen:
+            made.append(look(self, *args))
+            return made[-1]
+
+        with patch.object(Judge, "access", access), graph_races() as found:
+            in_threads(first, second)
+        (report,) = [report for report in found.reports if report.kind is Kind.VARIABLE]
+        assert {report.first.times, report.second.times} == {many, 50}, report
+        runs = {id(seen): seen for seen in made if seen.what == "runs the graph"}.values()
+        assert sorted(seen.times for seen in runs) == [50, many]
+        assert max(len(seen.counters) for seen in runs) <= watching._REMEMBERED
 
 
 # -- ThreadSessionPool ------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from tf1sessions.testing.locks import held_locks, opaque_locks
 from tf1sessions.testing.order import Member, Order
 from tf1sessions.testing.reports import Access, Kind, Report
 
-__all__ = ["Judge", "Pair", "Place", "Seen"]
+__all__ = ["Counter", "Judge", "Pair", "Place", "Seen"]
 
 #: How many names an access keeps. Arbitrary.
 _NAMES = 3
@@ -46,13 +46,29 @@ Conflict = Callable[[Any, Any], tuple[Kind, tuple[str, ...]] | None]
 _Key = tuple[Hashable, int, int, frozenset[int]]  # what was done, the code's id, its line, the locks that were held
 
 
+class Counter:
+    """Counts accesses that are always made together, in one step."""
+
+    __slots__ = ("times",)
+
+    def __init__(self) -> None:
+        self.times = 0
+
+
 class Seen:
-    """The accesses of one thread from one line, under the same locks. Only that thread changes it."""
+    """The accesses of one thread from one line, under the same locks. Only that thread changes it.
+
+    Attributes:
+        counters: What counts some of them as well.
+        counted: How many are counted here.
+    """
 
     __slots__ = (
         "action",
         "code",
         "count",
+        "counted",
+        "counters",
         "hidden",
         "kept",
         "locks",
@@ -62,7 +78,6 @@ class Seen:
         "reported",
         "shares",
         "stack",
-        "times",
         "version",
         "what",
     )
@@ -82,11 +97,22 @@ class Seen:
         self.locks = locks | {-lock.number for lock in opaque if lock.mine}
         self.hidden = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []
-        self.times = 0
+        self.counters: list[Counter] = []
+        self.counted = 0
         self.count = 0  # the thread's, at the last access
         self.version = 0  # the place's, when it was compared last
         self.kept = True  # whether the place has it still
         self.reported = False
+
+    @property
+    def times(self) -> int:
+        """How many accesses there were."""
+        return self.counted + sum(counter.times for counter in self.counters)
+
+    def leave(self, counter: Counter) -> None:
+        """What was counted there is counted here, and it will count other accesses."""
+        self.counters.remove(counter)
+        self.counted += counter.times
 
 
 class News:
@@ -206,40 +232,45 @@ class Judge:
             self._keep(place, key, seen)
         if name and len(seen.names) < _NAMES:
             if not seen.names and seen.what != what:  # scopes were entered for it before
-                seen.what, seen.times = what, 0
+                seen.what, seen.counted = what, 0
             seen.names.append(name)
             if seen.reported:
                 self._changed()
         if seen.what == what:
-            seen.times += 1
-        self.again(seen, me, frame)
+            seen.counted += 1
+        self.again((seen,), me, frame)
         return seen
 
-    def again(self, seen: Seen, me: Member, frame: FrameType | None) -> None:
+    def again(self, accesses: Iterable[Seen], me: Member, frame: FrameType | None) -> None:
         """The calling thread, ``me``, does what it did before at ``frame``, under the same locks.
 
         Two threads that come here at once see each other: each tells its count first, then that it was here, and then
         looks for others, or has seen before it told that none had come.
         """
+        for seen in accesses:
+            place = seen.place
+            if seen.count != me.count:
+                me.used = seen.count = me.count
+                alone = seen.version == place.touched
+                version = place.touched = next(_versions)
+                if not seen.shares:
+                    place.changed = version
+                    if alone:
+                        seen.version = version
+                place.news.number = version  # as News.come(), with a number that is at hand
+            if seen.version != (place.changed if seen.shares else place.touched):
+                self._look_around(seen, me, frame)
+
+    def _look_around(self, seen: Seen, me: Member, frame: FrameType | None) -> None:
+        """Compares an access with those of other threads, and with all that come from here on."""
         place = seen.place
-        if seen.count != me.count:
-            me.used = seen.count = me.count
-            alone = seen.version == place.touched
-            version = place.touched = next(_versions)
-            if not seen.shares:
-                place.changed = version
-                if alone:
-                    seen.version = version
-            place.news.number = version  # as News.come(), with a number that is at hand
-        version = place.changed if seen.shares else place.touched
-        if seen.version != version:
-            seen.version = version
-            if me.waited is not None:
-                self._end_wait(me, frame)
-            with self._lock:
-                others = [seen for number, kept in place.seen.items() if number != me.number for seen in kept.values()]
-            for other in others:
-                self._compare(place, other, seen)
+        seen.version = place.changed if seen.shares else place.touched
+        if me.waited is not None:
+            self._end_wait(me, frame)
+        with self._lock:
+            others = [seen for number, kept in place.seen.items() if number != me.number for seen in kept.values()]
+        for other in others:
+            self._compare(place, other, seen)
 
     def _end_wait(self, me: Member, frame: FrameType | None) -> None:
         """A thread that has left a loop in which it slept may know all that was done until now."""

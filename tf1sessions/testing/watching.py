@@ -29,7 +29,7 @@ from tf1sessions.testing.frames import is_library, program_frame, program_frame_
 from tf1sessions.testing.locks import Exclusive, held_locks, taken
 from tf1sessions.testing.order import Order, hear, tell
 from tf1sessions.testing.patching import put
-from tf1sessions.testing.races import Judge, News, Pair, Place, Seen
+from tf1sessions.testing.races import Counter, Judge, News, Pair, Place, Seen
 from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.testing.synchronisation import watch
 
@@ -123,7 +123,7 @@ class _GraphState:
         self.news = News()
         self.structure = Place(told, _structure, lambda action: action == "run", lazily=True, news=self.news)
         self.runs = 0  # those that were followed by a new operation count once
-        self.ran: Seen | None = None  # the last run, if it came after the last operation
+        self.ran = False  # whether since the last operation
         self.last_run: Seen | None = None
         self.last_runs: dict[int, Seen] = {}  # by the thread's number
         self.leak: tuple[int, Pair] | None = None  # the thread's number
@@ -131,9 +131,10 @@ class _GraphState:
         self.uses: dict[Any, tuple[Any, Any]] = {}  # what is run -> (variables it takes, it sets), what it is
 
     def run(self, seen: Seen) -> None:
-        """It was run, by another line or thread than the last time, or for the first time since it has changed."""
+        """It was run, for the first time by this line and thread since there is news of it."""
         self.runs += 1
-        self.ran = self.last_run = self.last_runs[seen.member.number] = seen
+        self.ran = True
+        self.last_run = self.last_runs[seen.member.number] = seen
         if len(self.last_runs) > _REMEMBERED:
             self.last_runs.clear()
 
@@ -161,11 +162,25 @@ class _Request:
         handle: Which of the session's compiled requests it is; None for one that is not compiled.
         code: Where it is run. Kept, so that its id stays its own; as ``fetches``.
         uses: Which variables it takes, and sets.
-        seen: Its accesses: to the graph's structure, the session's openness and the variables.
+        seen: Its accesses: to the graph's structure, the session's openness and the variables that it uses.
+        counter: Counts them while there is nothing to compare them with.
         count, number, held: The thread's count, the number of the news and the locks, when they were compared.
     """
 
-    __slots__ = ("code", "count", "fetches", "handle", "held", "news", "number", "own", "seen", "state", "uses")
+    __slots__ = (
+        "code",
+        "count",
+        "counter",
+        "fetches",
+        "handle",
+        "held",
+        "news",
+        "number",
+        "own",
+        "seen",
+        "state",
+        "uses",
+    )
 
     def __init__(
         self, state: _GraphState, own: _SessionState, handle: int | None, code: Any, fetches: Any, uses: Uses
@@ -178,8 +193,9 @@ class _Request:
         self.uses = uses
         self.news = state.news
         self.count = self.number = 0
+        self.counter = Counter()
         self.held = _NOTHING
-        self.seen: tuple[Seen, Seen, Seen | None] | None = None
+        self.seen: tuple[Seen, ...] = ()
 
     def again(self, here: _Here) -> bool:
         """Counts the calling thread's accesses once more, if there is nothing that they must be compared with."""
@@ -187,14 +203,17 @@ class _Request:
             return False
         if (here.taken or self.held) and held_locks() != self.held:
             return False
-        structure, openness, variables = self.seen  # type: ignore[misc]  # the count was compared
-        structure.times += 1
-        openness.times += 1
-        if variables is not None:
-            variables.times += 1
-        if self.state.ran is not structure:
-            self.state.run(structure)
+        self.counter.times += 1
         return True
+
+    def make(self, seen: tuple[Seen, ...], held: frozenset[int] = _NOTHING) -> None:
+        """From now on these are its accesses."""
+        for each in self.seen:
+            each.leave(self.counter)
+        self.counter.times = 0
+        for each in seen:
+            each.counters.append(self.counter)
+        self.seen, self.held = seen, held
 
 
 class _Here:
@@ -216,6 +235,13 @@ class _Here:
         self.inside = False
         self.requests: dict[Any, _Request] = {}
         self.latest: dict[int, _Request] = {}
+
+    def forget(self) -> None:
+        """Begins anew."""
+        for request in self.requests.values():
+            request.make(())
+        self.requests.clear()
+        self.latest.clear()
 
 
 class _Local(threading.local):
@@ -363,7 +389,9 @@ class _Watch:
         self._changed(graph, "adds operations", operation.name)
 
     def _grows(self, state: _GraphState, seen: Seen, frame: Any) -> None:
-        state.ran = None
+        if state.ran:
+            state.ran = False
+            state.news.come()  # so that the next runs are looked at
         line = (id(frame.f_code), frame.f_lineno) if frame is not None else None
         at = state.growth.get(line)
         if at is None:
@@ -455,20 +483,22 @@ class _Watch:
             here = local.here
             try:
                 frame = getframe(here.depth)
-            except ValueError:  # this one is called by the outermost
+                request = here.latest[frame.f_lasti - handle]
+            except (ValueError, KeyError):  # this one is called by the outermost, or for the first time
                 return watch._run_compiled(run_callable, raw, handle, values, metadata)
-            request = here.latest.get(frame.f_lasti - handle)
-            if (
-                request is None
-                or request.handle != handle
-                or request.own.raw is not raw
-                or request.code is not frame.f_code
-            ):
+            if request.handle != handle or request.own.raw is not raw or request.code is not frame.f_code:
                 return watch._run_compiled(run_callable, raw, handle, values, metadata)
             try:
                 return run_callable(raw, handle, values, metadata)
-            finally:
-                if not request.again(here):
+            finally:  # first what again() does where no locks are held
+                if (
+                    request.count == here.member.count
+                    and request.number == request.news.number
+                    and not here.taken
+                    and not request.held
+                ):
+                    request.counter.times += 1
+                elif not request.again(here):
                     watch._access(here, request, frame)
 
         self._put(base, "_run", new_run)
@@ -547,34 +577,34 @@ class _Watch:
             request = _Request(state, self._session(session), handle, frame and frame.f_code, leaves, uses)
             if not calls_python:
                 if len(here.requests) >= _REMEMBERED:
-                    here.requests.clear()
-                    here.latest.clear()
+                    here.forget()
                 here.requests[place] = request
         elif request.again(here):
             return
         self._access(here, request, frame)
+        if calls_python:
+            request.make(())
 
     def _access(self, here: _Here, request: _Request, frame: FrameType | None) -> None:
-        judge, state, own, uses = self._judge, request.state, request.own, request.uses
-        me, held, seen = here.member, held_locks() if here.taken else _NOTHING, request.seen
+        judge, state, me, seen = self._judge, request.state, here.member, request.seen
+        held = held_locks() if here.taken else _NOTHING
         request.number = state.news.number  # what comes from here on is not yet compared with all of these
-        if seen and held == request.held and seen[0].kept and seen[1].kept and (seen[2] is None or seen[2].kept):
-            for each in seen:
-                if each is not None:
-                    each.times += 1
-                    judge.again(each, me, frame)
+        if seen and held == request.held and all([each.kept for each in seen]):
+            request.counter.times += 1
+            judge.again(seen, me, frame)
         else:
-            seen = request.seen = (
+            own, uses = request.own, request.uses
+            accesses = [
                 judge.access(state.structure, "run", "runs the graph", "", frame),
                 judge.access(own.openness, "run", "runs the session", "", frame),
-                judge.access(own.variables, uses, "assigns variables" if uses[1] else "reads variables", "", frame)
-                if uses[0] or uses[1]
-                else None,
-            )
-            request.held = held
+            ]
+            if uses[0] or uses[1]:
+                what = "assigns variables" if uses[1] else "reads variables"
+                accesses.append(judge.access(own.variables, uses, what, "", frame))
+            request.make(tuple(accesses), held)
         request.count = me.count
-        if state.ran is not seen[0]:
-            state.run(seen[0])
+        if not state.ran or state.last_run is not request.seen[0]:
+            state.run(request.seen[0])
         if state.leak is not None and state.leak[0] == here.member.number:  # it was meant to be the thread's own
             judge.take_back(state.leak[1])
             state.leak = None
