@@ -222,6 +222,23 @@ def test_keras_trains_in_workers_of_the_other_mode():
         assert list(pool.map(train, [0.1, 0.05])) == [True, True]
 
 
+def test_sessions_that_a_job_makes_itself_have_compiled_calls(plain):
+    """Also those of TensorFlow's own class; what its run() gives back is the job's, as that of ours."""
+
+    def job(given):
+        import tensorflow.compat.v1 as tf
+
+        with tf.Graph().as_default(), tf.Session() as session:
+            v = tf.get_variable("v", [2], initializer=tf.ones_initializer(), use_resource=False)
+            step = tf.assign_add(v, tf.ones([2]))
+            session.run(tf.global_variables_initializer())
+            before = [session.run(v) for _ in range(3)][-1]
+            session.run(step)
+            return type(session) is tf.Session, type(session).run.__module__, before.tolist()
+
+    assert plain.submit(job).result(DEADLINE) == (True, "tf1sessions.sessions.calls", [1.0, 1.0])
+
+
 def test_workers_have_this_programs_behavior(server, monkeypatch):
     def kind(session):
         return type(t1.tf1.get_variable("v", [])).__name__, os.getppid()

@@ -137,6 +137,8 @@ def work(payload: Mapping[str, Any]) -> int:
 def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.ExitStack) -> _Jobs:
     if payload["prepare"]:
         exec(payload["prepare"], {})
+    elif payload["mode"] == "tf1":  # sessions that jobs make themselves cost what ours do
+        importlib.import_module("tf1sessions.sessions.calls").install_fast_path()
     stream, buffers = _receive(channel)
     setup: Setup = unpack(stream, buffers)
     return _Jobs(payload["mode"], payload["v1"], setup, stack)

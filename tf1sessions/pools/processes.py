@@ -110,7 +110,8 @@ class ProcessSessionPool(SessionPool):
 
     Without a ``plan`` the workers share the cores by ``TF_NUM_INTRAOP_THREADS`` and ``TF_NUM_INTEROP_THREADS``, unless
     these are set; a session whose config asks for threads gets those. The session that a job is given is made when
-    the job uses it first, so that one which makes sessions of its own settles their threads by itself.
+    the job uses it first, so that one which makes sessions of its own settles their threads by itself. Those have the
+    compiled calls of :class:`~tf1sessions.Session`, also where ``tf.compat.v1.Session`` makes them.
 
     Workers are forks of a server that has TensorFlow imported; the pools that are open at the same time share one.
     Plain ``fork`` is never used.
