@@ -664,7 +664,7 @@ def test_no_descriptor_to_receive_with(ends: Ends) -> None:
 def test_something_else_on_the_socket() -> None:
     raw, end = socket.socketpair()
     with raw, Channel(end) as channel:
-        raw.sendall(b"GET / HTTP/1.1\r\n\r\n" * 20)
+        raw.sendall(b"GET / HTTP/1.1\r\n\r\n" * 40)
         with pytest.raises(PeerGoneError, match="no message"):
             channel.recv()
         assert channel.closed

@@ -142,6 +142,27 @@ def test_a_function_that_a_job_has_changed_is_sent_anew():
     assert call(math.sqrt, 4.0) is math.sqrt
 
 
+def test_an_imported_function_is_read_again_only_when_its_module_has_another(monkeypatch):
+    packer, reader = CallPacker(), FunctionReader()
+
+    def read():
+        ((there, _, _, _),) = arrive(packer, Call(Chunk(math.sqrt, takes_one=True), [4.0]), reader=reader)
+        return there
+
+    first = read()
+    assert read() is first
+    sent = packer._function(Chunk(math.sqrt, takes_one=True))
+    monkeypatch.setattr(math, "sqrt", lambda value: -value)
+    assert reader(sent)([4.0]) == [-4.0]
+
+
+def test_a_range_goes_as_what_it_is_made_of():
+    packer = CallPacker()
+    assert is_plain((range(10**12), 1), 0)
+    ((_, (there, number), _, _),) = arrive(packer, Call(len, (range(5, 10**12, 7), 3)))
+    assert (there, number) == (range(5, 10**12, 7), 3)
+
+
 def test_functions_share_globals_with_those_that_are_arguments():
     space = {"total": 0}
     exec("def job(add):\n    add()\n    return total", space)

@@ -65,7 +65,7 @@ _MOST_SEGMENTS = 32  # of a message, about; a frame carries at most 253 descript
 _CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory that is free
 
 _HEADER = struct.Struct("=IIQ")  # the next line, the bytes of a _Frame and those of the pickle, which both follow
-_LEAST_BYTES = 256  # of a message; most that bring one array need no more, and are read at once
+_LEAST_BYTES = 512  # of a message; most that bring one array or a few short jobs need no more, and are read at once
 _MAGIC = 0x74316672
 _PAGE = mmap.ALLOCATIONGRANULARITY
 _NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)

@@ -57,7 +57,7 @@ class _Job(Protocol):
 
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]
 
-_ATOMS = frozenset((int, float, bool, str, bytes, complex, type(None)))
+_ATOMS = frozenset((int, float, bool, str, bytes, complex, range, type(None)))
 _ATOMS_AND_ARRAYS = _ATOMS | {np.ndarray}
 _COUNT, _BLOCK = struct.Struct("=I"), struct.Struct("=III")  # of blocks; of each: its jobs and two lengths
 _OTHER, _ARRAY, _ITEMS = range(3)  # forms of a plain value: as it is, an array, a tuple of which some are arrays
@@ -185,8 +185,9 @@ class FunctionReader:
     """Unpickles functions that were apart. Attention: this is **not** thread-safe!"""
 
     def __init__(self) -> None:
-        # By their pickles: a function that went by value, and what it was when it came; None for one to be read anew.
-        self._kept: dict[bytes, tuple[Callable[..., Any], tuple[Any, ...]] | None] = {}
+        # By their pickles: a function, what it calls in chunks, or itself, and what that was when it came, nothing for
+        # one that is imported; None for one to be read anew.
+        self._kept: dict[bytes, tuple[Callable[..., Any], Any, tuple[Any, ...]] | None] = {}
 
     def __call__(self, pickled: bytes) -> Callable[..., Any]:
         """The function as it was sent, whatever earlier jobs have done to theirs.
@@ -196,16 +197,18 @@ class FunctionReader:
         """
         is_known = pickled in self._kept
         kept = self._kept[pickled] if is_known else None
-        if kept is not None and _is_unchanged(_inner(kept[0]), kept[1]):
-            return kept[0]
+        if kept is not None:
+            known, inner, state = kept
+            if _is_unchanged(inner, state) if state else _is_imported(inner):
+                return known
         function: Callable[..., Any] = pickle.loads(pickled)
         if is_known and kept is None:
             return function
         if len(self._kept) >= _MOST_FUNCTIONS:
             self._kept.clear()
         inner = _inner(function)
-        state = _state(inner, is_by_name=_is_imported(inner))
-        self._kept[pickled] = (function, state) if state else None
+        new_state = _state(inner, is_by_name=_is_imported(inner))
+        self._kept[pickled] = None if new_state is None else (function, inner, new_state)
         return function
 
 
