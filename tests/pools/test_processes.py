@@ -1031,6 +1031,31 @@ def test_the_jobs_of_a_map_are_shared_and_sent_at_once(quick_two, monkeypatch, c
     assert list(quick_two.map(operator.neg, [1, 2])) == [-1, -2]
 
 
+@pytest.mark.parametrize("kind", [list, tuple, range, iter, dict.fromkeys])
+@pytest.mark.parametrize("count", [0, 1, 6, 7])
+def test_chunks_of_all_kinds_of_items(quick_two, kind, count):
+    items = kind(range(count)) if kind is not range else range(count)
+    assert list(quick_two.map(operator.neg, items, chunksize=3)) == [-number for number in range(count)]
+
+
+@pytest.mark.parametrize("how", ["the looker has a long job", "it gets one while others use seats"])
+def test_one_thread_looks_at_all_seats_that_others_use(pool_of, how):
+    pool = pool_of(2)
+    list(pool.map(time.sleep, iter([0.05] * 4)))
+    wait_for(lambda: len(pool._ready) == 2, "idle workers", DEADLINE)
+    pool._seconds[processes._kind(time.sleep)] = 1e-6
+    if how == "the looker has a long job":
+        long = pool.submit(time.sleep, DEADLINE)
+        wait_for(lambda: any(seat.taken and seat.sent is None for seat in pool._seats), "its thread", DEADLINE)
+        short = pool.submit(time.sleep, 0.01)
+    else:
+        long, short = pool._submit_all(time.sleep, [(DEADLINE,), (0.1,)])
+        with pool._lock:
+            pool._want(long.job.seat)
+    wait_for(short.done, "the end of a job that nobody waits for", DEADLINE)
+    assert not long.done() and long.cancel()
+
+
 def test_a_death_costs_one_of_those_that_were_sent_at_once(quick_two):
     futures = quick_two._submit_all(end_at_three, [(number,) for number in range(10)])
     errors = [future.exception(DEADLINE) for future in futures]

@@ -295,11 +295,11 @@ class SessionPool(concurrent.futures.Executor):
         for what, value in (("chunksize", chunksize), ("prefetch", prefetch)):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise UsageError(f"{what} is {value!r}", where="map()", next_step="Give an integer of 1 or more.")
-        most = functools.partial(self._prefetch, fn, chunksize) if prefetch is None else lambda: prefetch
+        most = self._prefetch if prefetch is None else lambda _: prefetch
         return lazy_map(self._submit_all, fn, iterables, timeout, chunksize, most, ordered)
 
-    def _prefetch(self, fn: Callable[..., Any], chunksize: int) -> int:
-        """How many jobs of a map are submitted ahead."""
+    def _prefetch(self, fn: Callable[..., Any]) -> int:
+        """How many jobs of a map are submitted ahead, each of which calls this."""
         return 2 * self._most_workers
 
     def _close_progress(self) -> None:

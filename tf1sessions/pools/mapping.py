@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import functools
 import itertools
 import queue
 import time
@@ -27,27 +26,41 @@ def lazy_map(
     iterables: Sequence[Iterable[Any]],
     timeout: float | None,
     chunksize: int,
-    prefetch: Callable[[], int],
+    prefetch: Callable[[Callable[..., Any]], int],
     ordered: bool,
 ) -> Iterator[Any]:
     """Submits the first jobs, and returns the iterator of all results. See ``SessionPool.map``.
 
     Args:
         submit: Submits several calls of a function, whose arguments follow.
+        prefetch: How many calls of such a function may be submitted, and not taken.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     together = all(type(one) in _HERE for one in iterables)
     if chunksize == 1:
         items = zip(*iterables, strict=False)
-        ahead = _Ahead(functools.partial(submit, function), items, prefetch, ordered, together)
+        ahead = _Ahead(submit, function, items, prefetch, ordered, together)
         ahead.fill()
         return ahead.results(deadline)
     call = Chunk(function, takes_one=len(iterables) == 1)
-    each = iter(iterables[0]) if call.takes_one else zip(*iterables, strict=False)
-    chunks = zip(iter(lambda: list(itertools.islice(each, chunksize)), []))
-    ahead = _Ahead(functools.partial(submit, call), chunks, prefetch, ordered, together)
+    chunks = _parts(iterables[0], chunksize) if call.takes_one and together else _taken(iterables, chunksize)
+    ahead = _Ahead(submit, call, zip(chunks), prefetch, ordered, together)
     ahead.fill()
     return _each(ahead.results(deadline))
+
+
+def _parts(items: Any, size: int) -> Iterator[Sequence[Any]]:
+    """A sequence in parts, each of its own type; a range has no more to pickle than three numbers."""
+    start = 0
+    while part := items[start : start + size]:
+        yield part
+        start += size
+
+
+def _taken(iterables: Sequence[Iterable[Any]], size: int) -> Iterator[Sequence[Any]]:
+    """What is to be iterated over in parts."""
+    each = iter(iterables[0]) if len(iterables) == 1 else zip(*iterables, strict=False)
+    return iter(lambda: list(itertools.islice(each, size)), [])
 
 
 def _each(lists: Generator[list[Any], None, None]) -> Iterator[Any]:
@@ -84,23 +97,25 @@ class _Ahead:
     """The jobs that are submitted, and whose results are not taken. Attention: this is **not** thread-safe!
 
     Args:
-        submit: Submits jobs for several items.
+        submit, prefetch: As above.
+        function: What each job calls.
         items: The arguments of each.
-        prefetch: How many jobs may be submitted, and not taken.
         ordered: The results come in the order of the items.
         together: The items are there, so that jobs for several can be submitted at once.
     """
 
     def __init__(
         self,
-        submit: Callable[[Sequence[tuple[Any, ...]]], Sequence[_Future]],
+        submit: _Submit,
+        function: Callable[..., Any],
         items: Iterator[tuple[Any, ...]],
-        prefetch: Callable[[], int],
+        prefetch: Callable[[Callable[..., Any]], int],
         ordered: bool,
         together: bool,
     ) -> None:
         self._together = together
-        self._submit, self._items, self._prefetch, self._ordered = submit, items, prefetch, ordered
+        self._submit, self._function, self._prefetch = submit, function, prefetch
+        self._items, self._ordered = items, ordered
         self._pending: deque[_Future] = deque()
         self._ended: queue.SimpleQueue[_Future] = queue.SimpleQueue()
         self._enough = 0
@@ -111,19 +126,18 @@ class _Ahead:
         """Submits jobs until there are enough; several at once where there are many, so that they travel together."""
         if len(self._pending) > self._enough or not self._more:
             return
-        most = self._prefetch()
+        most = self._prefetch(self._function)
         self._enough = most - max(1, most // 4)
         while self._more and (missing := most - len(self._pending)) > 0:
             calls: list[tuple[Any, ...]] = []
             try:
-                for _ in range(missing if self._together else 1):  # no job waits for the next one's item
-                    calls.append(next(self._items))
-            except StopIteration:
-                self._more = False
+                # No job waits for the next one's item. What came before an error is kept.
+                calls.extend(itertools.islice(self._items, wanted := missing if self._together else 1))
+                self._more = len(calls) == wanted
             except Exception as error:  # noqa: BLE001 - whatever the items raise
                 self._more, self._error = False, error
             try:
-                futures = self._submit(calls)
+                futures = self._submit(self._function, calls)
             except Exception as error:  # noqa: BLE001 - the pool is shut down
                 self._more, self._error = False, error
                 return

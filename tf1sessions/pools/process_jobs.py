@@ -110,8 +110,6 @@ class Seat:
     sent: Message | None = None  # by who submitted its job; whoever takes it in next
     helper: int = 0  # the thread other than its own that does so now
     wanted: bool = False  # its own shall do it; whoever says so rings
-    used: bool = False  # by others since its thread looked last
-    beats: bool = False  # its thread will look again soon, unasked
 
     def ring(self) -> None:
         """Wakes its thread; also if that is only about to sleep. From any thread, with any lock."""

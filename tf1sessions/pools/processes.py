@@ -14,8 +14,8 @@ Two of the four hand-overs of a small job are left out where that is simple. A j
 limit, whose function was sent before, is sent by the thread that submits it, if a worker is idle; its seat's thread
 sleeps on. The thread that waits for the result takes it in by itself, if it comes within milliseconds. Else, and when
 anything is out of the ordinary, the seat's thread goes on from there. It is woken when somebody waits in another way,
-or jobs wait for a worker; and as long as others use the seat, it looks every few milliseconds for what nobody has taken
-in.
+or jobs wait for a worker; and as long as others use seats, one of the sleeping threads looks every few milliseconds for
+what nobody has taken in.
 
 Jobs of a kind that took less than a millisecond before are taken several at a time, and go in one message. The worker
 tells on its ``board`` which it has begun and what they gave, so that nobody waits for a job that turns out to be long:
@@ -36,7 +36,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Literal
@@ -55,7 +55,6 @@ from tf1sessions.pools import preparation
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
 from tf1sessions.pools.board import MOST_JOBS
 from tf1sessions.pools.call_packing import Block, CallPacker
-from tf1sessions.pools.mapping import Chunk
 from tf1sessions.pools.messages import Message
 from tf1sessions.pools.packing import pack
 from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJob, ProcessJobOptions, Seat
@@ -92,7 +91,7 @@ _SET_BY_IMPORTS = {
 _TOGETHER_SECS = 0.001
 _MOST_KINDS = 1000  # of jobs whose time is known; arbitrary
 _HELP_SECS = 0.005  # that a thread which waits for a result looks after its job by itself; arbitrary
-_LOOK_SECS = 0.002  # between two looks of a seat's thread while others use the seat; arbitrary
+_LOOK_SECS = 0.002  # between two looks at the seats that others use; arbitrary
 _AT_ONCE_BYTES = 128 << 10  # of a job that whoever submits it sends; the socket holds it, so that nobody waits
 _AT_ONCE_ARRAY_BYTES = 1 << 20  # of an array in it; arbitrary
 _NOT_BEGUN_TIMES = 3  # that a job may meet a worker that dies before it reads it
@@ -241,12 +240,16 @@ class ProcessSessionPool(SessionPool):
         }
         self._may_send_at_once = self._progress is None and max_jobs_per_worker is None and max_memory_mb is None
         # Under _lock: jobs not taken, places for workers, threads that may take jobs, how many of those are to take
-        # one, the seats of these that sleep and were not woken, the last one used last, numbers for workers.
+        # one, the seats of these that sleep and were not woken, the last one used last, the seat whose thread looks at
+        # all those that others use, what it saw there last, whether one was used since then, numbers for workers.
         self._waiting: deque[ProcessJob] = deque()
         self._seats: set[Seat] = set()
         self._threads: set[threading.Thread] = set()
         self._idle = 0
         self._ready: list[Seat] = []
+        self._looker: Seat | None = None
+        self._seen: list[Message] = []
+        self._used = False
         self._free_numbers = list(range(max_workers))
         self._releasing = False
         self._released = threading.Event()
@@ -277,7 +280,7 @@ class ProcessSessionPool(SessionPool):
         assert isinstance(job, ProcessJob)
         if job.at_once:
             assert job.seat is not None
-            self._send_at_once(job.seat)
+            self._send_at_once([job.seat])
 
     def _submit_all(self, fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Sequence[Future[Any]]:
         if len(calls) < 2:
@@ -295,8 +298,8 @@ class ProcessSessionPool(SessionPool):
                 seats, rest = self._seat_all(jobs)
                 for job in rest:
                     self._wait(job)
-            for seat in seats:
-                self._send_at_once(seat)
+            if seats:
+                self._send_at_once(seats)
         except BaseException:
             with self._lock:
                 self._let_go_of_all()
@@ -352,14 +355,11 @@ class ProcessSessionPool(SessionPool):
         """Gives jobs to a worker whose thread sleeps on, for :meth:`_send_at_once`; with the lock held."""
         self._ready.remove(seat)
         self._idle -= 1
-        seat.asleep, seat.wanted, seat.used = False, False, True
+        seat.asleep, seat.wanted, self._used = False, False, True
         seat.helper, seat.sent = threading.get_ident(), Message(self, seat, jobs)
         seat.taken = jobs
         for job in jobs:
             job.seat, job.at_once = seat, True
-        if not seat.beats:
-            seat.beats = True
-            seat.ring()
 
     def _seat_all(self, jobs: list[ProcessJob]) -> tuple[list[Seat], list[ProcessJob]]:
         """The same for jobs of one function. Returns the seats that got some, and the jobs that none got; with the lock
@@ -412,27 +412,51 @@ class ProcessSessionPool(SessionPool):
     def _take(self, seat: Seat) -> tuple[list[ProcessJob], Message | None]:
         """The next jobs, several where all are short; none when there will be none. With the message in which others
         have sent them, which this thread is to look after now."""
-        seen = None  # what nobody had taken in when this thread looked last
         while True:
             with self._lock:
+                if self._looker is seat:
+                    self._look()
                 message = seat.sent
                 if message is not None:
-                    if not seat.helper and (seat.wanted or message is seen):
+                    if seat.wanted and not seat.helper:
                         seat.sent = None
+                        self._pass_on_looking(seat)
                         return seat.taken, message
                 elif not seat.asleep:
                     if self._waiting:
+                        self._pass_on_looking(seat)
                         return self._take_waiting(seat), None
                     if self._shut:
+                        self._pass_on_looking(seat)
                         self._idle -= 1
                         return [], None
                     seat.asleep = True
                     self._ready.append(seat)
-                seen = message
-                seat.beats = seat.used or message is not None
-                seat.used = False
+                secs = _LOOK_SECS if self._looker is seat else -1
             del message
-            seat.bell.acquire(timeout=_LOOK_SECS if seat.beats else -1)
+            seat.bell.acquire(timeout=secs)
+
+    def _look(self) -> None:
+        """Has what nobody has taken in since the last look taken in by the threads of its seats; with the lock held."""
+        sent = [seat.sent for seat in self._seats if seat.sent is not None]
+        for seat in self._seats:
+            if seat.sent in self._seen and not seat.helper:
+                self._want(seat)
+        if not (sent or self._used):
+            self._looker = None
+        self._seen, self._used = sent, False
+
+    def _pass_on_looking(self, seat: Seat) -> None:
+        """Its thread has other things to do; with the lock held."""
+        if self._looker is seat:
+            self._looker, self._seen = None, []
+            self._have_looks(self._seats)
+
+    def _have_looks(self, seats: Iterable[Seat]) -> None:
+        """Has a thread look at the seats that others use, if these are some, and none does; with the lock held."""
+        if self._looker is None and (seat := next((one for one in seats if one.sent is not None), None)) is not None:
+            self._looker = seat
+            seat.ring()
 
     def _take_waiting(self, seat: Seat) -> list[ProcessJob]:
         """With the lock held, and at least one job waiting."""
@@ -470,9 +494,9 @@ class ProcessSessionPool(SessionPool):
         """How long such a job takes; as long as one may that goes together with others, if that is not known."""
         return self._seconds.get(job.kind, _TOGETHER_SECS)
 
-    def _prefetch(self, fn: Callable[..., Any], chunksize: int) -> int:
+    def _prefetch(self, fn: Callable[..., Any]) -> int:
         ahead = 2 * self._most_workers
-        secs = self._seconds.get(_kind(fn if chunksize == 1 else Chunk(fn)), _TOGETHER_SECS)
+        secs = self._seconds.get(_kind(fn), _TOGETHER_SECS)
         return ahead * max(1, min(MOST_JOBS, int(_TOGETHER_SECS / max(secs, 1e-9))))
 
     def _work(self, number: int) -> None:
@@ -528,8 +552,16 @@ class ProcessSessionPool(SessionPool):
 
     # -- a sleeping thread's work, done by others ------------------------------------------------------------------
 
-    def _send_at_once(self, seat: Seat) -> None:
-        """Sends the jobs that were given a seat; what cannot be sent at once waits for a thread."""
+    def _send_at_once(self, seats: list[Seat]) -> None:
+        """Sends the jobs that were given seats; what cannot be sent at once waits for a thread."""
+        try:
+            for seat in seats:
+                self._send_one_at_once(seat)
+        finally:
+            with self._lock:  # not before: a thread that wakes delays the workers
+                self._have_looks(seats)
+
+    def _send_one_at_once(self, seat: Seat) -> None:
         assert seat.worker is not None and seat.sent is not None
         message, jobs = seat.sent, seat.taken
         ready = False
