@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import random
 import statistics
 import tempfile
 import time
@@ -64,15 +65,18 @@ def build(make):
 def costs(calls, seconds):
     """Microseconds of each call, and of the processor in it: the lowest twentieth of short spells that take turns.
 
-    What else runs on the machine adds to most spells; a few are free of it if they are short.
+    What else runs on the machine adds to most spells; a few are free of it if they are short. Which call has the next
+    spell is drawn: a call finds in the processor's caches what the one before it has left there.
     """
     found = {name: ([], []) for name in calls}
+    turns, draw = list(calls.items()), random.Random(0)
     for call in calls.values():
         for _ in range(5):
             call()
     end = time.perf_counter() + seconds * len(calls)
     while time.perf_counter() < end:
-        for name, call in calls.items():
+        draw.shuffle(turns)
+        for name, call in turns:
             count, begin, used = 0, time.perf_counter(), time.process_time()
             while time.perf_counter() - begin < SPELL:
                 call()

@@ -395,6 +395,7 @@ below, and there are no circles::
       values.py          the values that these begin with
       tables.py          its lookup tables
       calls.py           one way to call it
+      staging.py         ... with arrays, as tensors in memory that is used again
       steps.py           ... and to train it
       saving.py          ... and what is saved of it
       graphs/            its graphs as functions of TensorFlow 2

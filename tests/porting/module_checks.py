@@ -22,6 +22,7 @@ from tf1sessions.errors import (
     UnknownOperationError,
     UsageError,
 )
+from tf1sessions.porting.staging import Staging
 from tf1sessions.runtime import tf as raw
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -663,6 +664,67 @@ def check_arrays_that_change_afterwards() -> None:
             np.testing.assert_array_equal(module.by_name["kept"], ROWS)
     results["same"].numpy()[...] = 7.0
     np.testing.assert_array_equal(module.by_name["kept"], ROWS)
+
+
+def check_results_that_are_what_was_given() -> None:
+    """Each call's stay what they are while others are made, whatever holds them."""
+    module = module_of(kept, shape=(4, 3))
+    held = [module(x=number + ROWS) for number in range(20)]
+    views = [np.asarray(memoryview(module(x=number + ROWS)["part"])) for number in range(20)]
+    for number in range(20):
+        np.testing.assert_array_equal(held[number]["same"], number + ROWS)
+        np.testing.assert_array_equal(held[number]["part"], number + ROWS.reshape(3, 4))
+        np.testing.assert_array_equal(views[number], number + ROWS.reshape(3, 4))
+    found: list[Any] = []
+
+    def call(number: int) -> None:
+        for more in range(200):
+            results = module(x=1000.0 * number + more + ROWS)
+            found.append(np.array_equal(results["same"], 1000.0 * number + more + ROWS))
+
+    threads = [threading.Thread(target=call, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(found) == 1600 and all(found)
+
+
+def check_memory_is_used_again_when_nobody_holds_it() -> None:
+    staging = Staging(np.dtype(np.float32), "/device:CPU:0")
+    x = np.ones([64, 64], np.float32)
+
+    def begins(tensor: Any) -> int:
+        return int(np.asarray(memoryview(tensor)).ctypes.data)
+
+    first = staging.tensor(x)
+    place = begins(first)
+    assert place % 64 == 0
+    second = staging.tensor(x)
+    assert begins(second) != place
+    same = tf.reshape(first, [-1])  # shares the memory
+    del first
+    assert begins(same) == place and begins(staging.tensor(x)) != place
+    del same
+    assert begins(staging.tensor(x[:5])) == place
+    many = [staging.tensor(x) for _ in range(20)]
+    del many
+    assert len(staging._kept) <= 4
+    staging.tensor(np.ones([2**24 + 1], np.float32))  # more than is kept
+    assert max(each.size for each in staging._kept) == x.nbytes
+
+
+def check_arrays_of_all_kinds() -> None:
+    """Of each dtype, in each order of bytes, empty, of no dimension, and of a shape that changes."""
+    for dtype in (tf.bool, tf.int8, tf.uint16, tf.int32, tf.int64, tf.half, tf.bfloat16, tf.double, tf.complex64):
+        module = porting.function(v1.identity, inputs=[tf.TensorSpec(None, dtype)])
+        for shape in ((2, 3), (0, 3), (), (1000, 3), (1, 1, 5)):
+            value = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 2
+            value = value.astype(dtype.as_numpy_dtype)
+            for given in (value, value.astype(value.dtype.newbyteorder()), value[::-1] if shape else value):
+                result = module(given)
+                assert result.dtype == dtype and result.shape == shape
+                np.testing.assert_array_equal(result.numpy(), given.astype(value.dtype))
 
 
 def check_a_call_is_the_same_wherever_it_is_made() -> None:

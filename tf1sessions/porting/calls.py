@@ -21,11 +21,16 @@ import numpy as np
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting.graphs.replay import Replay
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
+from tf1sessions.porting.staging import Staging
 from tf1sessions.runtime import private, tf
 
 __all__ = ["GraphFunction", "GraphParts", "argument_name"]
 
 tf2: Any = tf.compat.v2
+
+# TensorFlow's modules take their time to find a name.
+_Variable: Any = tf2.Variable
+_TENSORS: Any = (tf.Tensor, _Variable)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,11 +252,12 @@ class _Call:
         self, concrete: Any, specs: Sequence[TensorSpec], keeping_loops: Callable[[], Any] | None = None
     ) -> None:
         self.concrete = concrete
-        self._inputs = [(spec.name, _Input(spec)) for spec in specs]
+        devices = private.context.context().list_logical_devices()
+        one_device = len(devices) == 1
+        self._inputs = [(spec.name, _Input(spec, devices[0].name if one_device else None)) for spec in specs]
         self._inner = _inner_function(concrete)
         self._captured = list(concrete.captured_inputs)
         self._count = len(concrete.outputs)
-        one_device = len(private.context.context().list_logical_devices()) == 1
         self._one_thread = one_device and _is_chain(concrete.graph)
         # Which operation of a loop is on which of several devices is left to TensorFlow 2's loops.
         self._keeping_loops = keeping_loops if one_device and self._inner is not None else None
@@ -262,9 +268,10 @@ class _Call:
         )
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
-        values = [each.tensor(given[name]) for name, each in self._inputs]
         context = private.context.context()
-        if self._inner is None or private.record.could_possibly_record() or not context.executing_eagerly():
+        eager = context.executing_eagerly()
+        values = [each.tensor(given[name], eager) for name, each in self._inputs]
+        if self._inner is None or private.record.could_possibly_record() or not eager:
             return self.concrete(*values)
         if self._keeping_loops is not None:
             self._keep_loops()
@@ -323,36 +330,54 @@ def _is_chain(graph: Any) -> bool:
 
 
 class _Input:
-    """What a value of an input must be, and the tensor that is made of it."""
+    """What a value of an input must be, and the tensor that is made of it.
 
-    def __init__(self, spec: TensorSpec) -> None:
+    Args:
+        spec: Of the input.
+        device: The only device there is; None if there are several.
+    """
+
+    def __init__(self, spec: TensorSpec, device: str | None) -> None:
         self._name = spec.name
         self._dtype = spec.dtype
         self._numbers = None if spec.dtype == tf.string else np.dtype(spec.dtype.as_numpy_dtype)
         self._shape = None if spec.shape.rank is None else spec.shape.as_list()
+        self._last: tuple[int, ...] | None = None  # a shape that fits
+        plain = self._numbers is not None and self._numbers.kind in "biufc"  # NumPy's own
+        self._staging = Staging(self._numbers, device) if plain and device is not None else None
 
-    def tensor(self, value: Any) -> Any:
+    def tensor(self, value: Any, eager: bool) -> Any:
         """A value as a tensor: as feeding it to a session would make it, of a copy of what an array holds.
 
         Args:
             value: Anything that is a tensor, or can become one.
+            eager: Whether it is to be one with a value, and not one of the graph that is being made.
 
         Raises:
             ValueError: It is of another dtype or shape.
         """
-        if isinstance(value, tf2.Variable):
+        if isinstance(value, np.ndarray) or not isinstance(value, _TENSORS):
+            if self._numbers is not None:
+                value = np.asarray(value, self._numbers)
+            if eager and self._staging is not None:
+                if value.shape != self._last:
+                    self._check_shape(list(value.shape))
+                    self._last = value.shape
+                return self._staging.tensor(value)
+            value = tf.constant(value, self._dtype)
+        elif isinstance(value, _Variable):
             value = value.read_value()
-        if not isinstance(value, tf.Tensor):
-            value = tf.constant(value if self._numbers is None else np.asarray(value, self._numbers), self._dtype)
         if value.dtype is not self._dtype and value.dtype != self._dtype:
             raise ValueError(f"input {self._name!r} is {self._dtype.name}, and {value.dtype.name} was given")
-        if self._shape is not None and value.shape.rank is not None:
-            dims = value.shape.as_list()
-            if dims != self._shape and not _fit(dims, self._shape):
-                raise ValueError(
-                    f"input {self._name!r} has the shape {self._shape}, and a value of the shape {dims} was given"
-                )
+        if value.shape.rank is not None:
+            self._check_shape(value.shape.as_list())
         return value
+
+    def _check_shape(self, dims: list[int | None]) -> None:
+        if self._shape is not None and dims != self._shape and not _fit(dims, self._shape):
+            raise ValueError(
+                f"input {self._name!r} has the shape {self._shape}, and a value of the shape {dims} was given"
+            )
 
 
 def _fit(dims: Sequence[int | None], others: Sequence[int | None]) -> bool:
