@@ -357,8 +357,9 @@ below, and there are no circles::
       seed_report.py     ... which of them are exact
       seed_words.py      ... as text, at the end of a process
       op_counts.py       how many its functions make beyond today's
+      op_counts_gradients.py  the same of gradients, and gradients of gradients
       op_counts_models.py  the same of layers, Keras, optimizers, tf.contrib
-      op_entries.py      what both are written with
+      op_entries.py      what all three are written with
       limits.py          threads and memory of a job
       queue_threads.py   the Coordinator, and threads that hang in queues
       claims.py          two jobs that write to one folder

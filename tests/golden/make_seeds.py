@@ -14,6 +14,7 @@ import sys
 
 import numpy as np
 import seed_calls_data  # noqa: F401, it adds to CALLS, as the next ones
+import seed_calls_gradients  # noqa: F401
 import seed_calls_ops  # noqa: F401
 import seed_calls_training  # noqa: F401
 import seed_fuzz

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from support import ROOT, PythonRun
 
-from tf1sessions.scripts import op_counts
+from tf1sessions.scripts import (
+    op_counts,
+    op_counts_gradients,  # noqa: F401, it adds to the tables
+    op_counts_models,  # noqa: F401
+)
 
 PARTS = range(4)
 pytestmark = [

@@ -31,8 +31,9 @@ What runs where::
                                                   settings.py      what a job was given, for it and its children
                                                   seeds.py         seeds by the number of operations, as TF1 counted
                                                     op_counts.py     how many TF1's functions make beyond today's
+                                                    op_counts_gradients.py  ... those of gradients
                                                     op_counts_models.py  ... those for models
-                                                    op_entries.py    what both are written with
+                                                    op_entries.py    what all three are written with
                                                     seed_report.py   which of them are exact, for --seeds report
                                                     seed_words.py    ... as text, at the end
                                                   limits.py        threads and memory of a job

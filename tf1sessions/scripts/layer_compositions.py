@@ -23,6 +23,8 @@ def apply(face: Any) -> None:
     batch_norm.build = _with_images_alone(batch_norm.build)
     attention: Any = importlib.import_module("tf_keras.src.layers.attention.base_dense_attention").BaseDenseAttention
     attention._apply_scores = _without_phase(attention._apply_scores)
+    masks: Any = importlib.import_module("tf_keras.src.layers.rnn.dropout_rnn_cell_mixin")
+    _with_filled_ones(masks, face)
     losses: Any = importlib.import_module("tf_keras.src.utils.losses_utils")
     losses.compute_weighted_loss = _with_ones(losses.compute_weighted_loss, face)
     backend: Any = importlib.import_module("tf_keras.src.backend")
@@ -45,6 +47,22 @@ def _with_sums(regularizers: Any, tf: Any) -> None:
 
     for kind in (regularizers.L1, regularizers.L2, regularizers.L1L2):
         kind.__call__ = penalty
+
+
+def _with_filled_ones(masks: Any, tf: Any) -> None:
+    """Masks of recurrent cells dropped of ones that had no gradient with respect to the cell's inputs."""
+
+    def creating(rate: str) -> Any:
+        def create(self: Any, inputs: Any, training: Any, count: int = 1) -> Any:
+            ones = tf.fill(tf.shape(inputs), tf.constant(1, inputs.dtype))
+            ones.set_shape(inputs.shape)
+            generator = self._random_generator
+            return masks._generate_dropout_mask(generator, ones, getattr(self, rate), training=training, count=count)
+
+        return create
+
+    masks.DropoutRNNCellMixin._create_dropout_mask = creating("dropout")
+    masks.DropoutRNNCellMixin._create_recurrent_dropout_mask = creating("recurrent_dropout")
 
 
 def _with_images_alone(build: Any) -> Any:

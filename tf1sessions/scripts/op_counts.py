@@ -1,7 +1,7 @@
 """How many operations TensorFlow 1.15.5's functions make beyond those of TensorFlow 2.21.
 
-Measured call by call against genuine 1.15.5 (tests/golden/make_seeds.py). Those of models are in op_counts_models.py;
-what an entry is, op_entries.py says.
+Measured call by call against genuine 1.15.5 (tests/golden/make_seeds.py). Those of gradients are in
+op_counts_gradients.py, those of models in op_counts_models.py; what an entry is, op_entries.py says.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from .op_entries import (
     as_dtype,
     by,
     constant,
-    default_graph,
-    gradient_of,
-    is_first,
     is_tensor,
     minor_release,
     module,
@@ -35,9 +32,6 @@ PROBES = {"tensorflow.python.ops.variable_scope:_VariableStore._get_single_varia
 #: The modules of regularizers that keep their first answer: with these nothing is made twice.
 KEEP_ANSWERS = {"tf1sessions.contrib.framework.variables"}
 
-_NOTED = "_tf1sessions_noted"
-_ORDERED = "_tf1sessions_ordered"
-_PASSED = "_tf1sessions_passed"
 _SIGNAL = OPS + "signal."
 _DATA = "tensorflow.python.data."
 
@@ -162,15 +156,25 @@ def _casts(lists: list[list[str]]) -> int:
     return sum("int64" not in types for types in lists) if any("int64" in types for types in lists) else 0
 
 
-@of(OPS + "array_ops:reshape", "tensorflow:manip.reshape")
-def _reshape(tensor: Any, shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """An empty list is a constant of floats first."""
-    return 0, -int(isinstance(shape, (list, tuple)) and not shape)
+@of("tensorflow.python.framework.op_def_library:_ExtractInputsAndAttrs")
+def _inputs_of_operation(
+    op_type_name: Any, op_def: Any, allowed: Any, keywords: Any, default_types: Any, attrs: Any, *_: Any
+) -> tuple[int, int]:
+    """An empty list where numbers are expected is a constant of floats first, as a shape and as axes."""
+    empty = [name for name, value in keywords.items() if isinstance(value, (list, tuple)) and not value]
+    if not empty:
+        return 0, 0
+    kinds = [one.type_attr for one in op_def.input_arg if one.name in empty and not one.number_attr]
+    floats = as_dtype("float32")
+    kinds = [kind for kind in kinds if kind in default_types and kind not in attrs]
+    return 0, -sum(floats not in (allowed.get(kind) or (floats,)) for kind in kinds)
 
 
 @of(OPS + "array_ops:transpose")
 def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    return 0, int(perm is None and is_tensor(a) and a.shape.rank is None)
+    if perm is not None or not is_tensor(a):
+        return 0, 0
+    return 0, 1 if a.shape.rank is None else 6 if a.shape.rank == 0 else 0
 
 
 @of(OPS + "math_ops:tensordot")
@@ -215,6 +219,20 @@ def _kept_by_tensordot(value: Any, axes: list[int], flipped: bool) -> int:
 @of(OPS + "tensor_array_ops:_GraphTensorArray.size")
 def _tensor_array_size(self: Any, name: Any = None) -> tuple[int, int]:
     return 0, int(not self._dynamic_size and self._size is not None and is_tensor(self._size))
+
+
+@of(OPS + "tensor_array_ops:_GraphTensorArray.concat")
+def _tensor_array_concat(self: Any, name: Any = None) -> tuple[int, int]:
+    """It did not ask for the size."""
+    return 0, -int(bool(self.element_shape) and self._infer_shape)
+
+
+@of(OPS + "clip_ops:clip_by_norm", "tensorflow:clip_by_norm")
+def _clip_by_norm(t: Any, clip_norm: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """Today a norm that is negative counts as 0; an array is a constant for that alone."""
+    if module("numpy").isscalar(clip_norm):
+        return 0, 0
+    return 0, -1 if isinstance(clip_norm, module("numpy").ndarray) else -2
 
 
 @of(OPS + "confusion_matrix:confusion_matrix")
@@ -264,11 +282,17 @@ def _real_transform(rank: int) -> Differs:
 
     def differs(input_tensor: Any, fft_length: Any = None, name: Any = None) -> tuple[int, int]:
         if fft_length is not None:
-            return 0, -int(not is_tensor(fft_length) or constant(fft_length) is not None)
+            return 0, -int(_is_known(fft_length))
         known: Any = getattr(input_tensor, "shape", None)
         return 0, -int(not hasattr(known, "rank") or (known.rank is not None and known[-rank:].is_fully_defined()))
 
     return differs
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_known, value))
+    return not is_tensor(value) or constant(value) is not None
 
 
 for _rank, _name in enumerate(("fft", "fft2d", "fft3d"), 1):
@@ -282,9 +306,7 @@ def _cosine_transform(
     """It was a complex number's part without a constant of its own, and took roots in the graph."""
     if type == 1:
         return 0, -1
-    length = input.shape[-1:] if hasattr(input, "shape") else None
-    is_unknown = n is None and length is not None and not length.is_fully_defined()
-    return 0, int(type == 3) + int(norm == "ortho") + is_unknown
+    return 0, int(type == 3) + int(norm == "ortho")
 
 
 @of(_SIGNAL + "shape_ops:frame")
@@ -362,8 +384,9 @@ def _sparse_placeholder(dtype: Any, shape: Any = None, name: Any = None) -> tupl
 
 @of(OPS + "math_ops:_unsorted_segment_N")
 def _segments(data: Any, segment_ids: Any, num_segments: Any) -> tuple[int, int]:
-    """It wrote the shape down that counts have."""
-    return 0, -12 if is_tensor(num_segments) and constant(num_segments) is None else -13
+    """It wrote the shape down that counts have, with an axis for each that segments have of their own."""
+    has_more = data.shape.rank is None or data.shape.rank != segment_ids.shape.rank
+    return 0, -12 if is_tensor(num_segments) and has_more else -13
 
 
 @of(OPS + "sparse_ops:sparse_transpose")
@@ -378,6 +401,16 @@ def _sparse_transpose(sp_input: Any, perm: Any = None, name: Any = None) -> tupl
 def _sparse_reduction(sp_input: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
     """All axes are counted as those of a variable."""
     return 0, -_reduction_dims(sp_input, axis)[1]
+
+
+@of(OPS + "sparse_ops:sparse_concat_v2")
+def _sparse_concat(
+    axis: Any, sp_inputs: Any, expand_nonconcat_dims: Any = False, *_: Any, **__: Any
+) -> tuple[int, int]:
+    """A shape that is known was not written down."""
+    if not expand_nonconcat_dims or len(sp_inputs) < 2:
+        return 0, 0
+    return 0, -int(all(part.get_shape().is_fully_defined() for part in sp_inputs))
 
 
 @of(OPS + "linalg.linear_operator_kronecker:LinearOperatorKronecker._to_dense")
@@ -415,9 +448,21 @@ def _standardization(image: Any) -> tuple[int, int]:
 def _central_crop(image: Any, central_fraction: Any) -> tuple[int, int]:
     """It computed with doubles; today also how large the fraction is, in the graph."""
     shape: Any = getattr(image, "shape", None)
-    if getattr(shape, "rank", None) not in (3, 4):
+    if getattr(shape, "rank", None) not in (3, 4) or central_fraction == 1:
         return 0, 0
     return 0, -sum(size is None for size in shape.as_list()[-3:-1])
+
+
+@of(OPS + "image_ops_impl:transpose")
+def _transpose_image(image: Any, name: Any = None) -> tuple[int, int]:
+    """It wanted one image where the rank is not known; today several are chosen in the graph."""
+    return 0, -12 if is_tensor(image) and image.shape.rank is None else 0
+
+
+@of(OPS + "image_ops_impl:rot90")
+def _rot90(image: Any, k: Any = 1, name: Any = None) -> tuple[int, int]:
+    """The same."""
+    return 0, -71 if is_tensor(image) and image.shape.rank is None else 0
 
 
 @of(OPS + "image_ops_impl:non_max_suppression_padded")
@@ -513,6 +558,22 @@ def _bucket(
     return 0, 2 * num_buckets + 1 + int(is_tensor(keep_input) and constant(keep_input) is None)
 
 
+@of_contrib("training.sampling_ops:rejection_sample")
+def _rejection_of_examples(
+    tensors: Any,
+    accept_prob_fn: Any,
+    batch_size: Any,
+    queue_threads: Any = 1,
+    enqueue_many: Any = False,
+    prebatch_capacity: Any = 16,
+    prebatch_threads: Any = 1,
+    runtime_checks: bool = False,
+    name: Any = None,
+) -> tuple[int, int]:
+    """It named the probability once more that it had checked."""
+    return int(runtime_checks), 0
+
+
 @of_contrib("training.sampling_ops:stratified_sample")
 def _stratified(
     tensors: Any, labels: Any, target_probs: Any, batch_size: Any, init_probs: Any = None, *_: Any, **__: Any
@@ -571,329 +632,3 @@ def _filled(shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
         else:
             product = product * size
     return 0, made
-
-
-# -- gradients --------------------------------------------------------------------------------------------------------
-
-
-GRADIENTS |= {
-    "BesselI1e": by(0, 6),
-    "MatrixDiagPartV3": by(0, 1),
-    "MatrixDiagV3": by(0, 1),
-    "MatrixSetDiagV3": by(0, 2),
-    "SparseSegmentSumWithNumSegments": by(0, 2),
-    "SparseSoftmaxCrossEntropyWithLogits": by(0, 1),
-    "SparseTensorDenseMatMul": by(0, -3),
-}
-
-
-@gradient_of("LeakyReluGrad", "Relu6Grad", "ReluGrad", "Sign")
-def _zero_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It filled zeros into a shape that it had looked up."""
-    return 0, 2
-
-
-@gradient_of("Add", "AddV2", "Sub", "Mul", "Pow", "SquaredDifference")
-def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Where both shapes are known, what was broadcast was looked up in the graph, once for each pair of shapes."""
-    x, y = op.inputs
-    if y.op.type == "Sub" and y.op.inputs[0] is y.op.inputs[1]:  # clip_by_global_norm lets see what is not finite
-        return 0, 1
-    if op.type != "Pow" and is_tensor(grad) and x.shape == y.shape == grad.shape and x.shape.is_fully_defined():
-        return 0, 0
-    sides = _broadcast_sides(x, y)
-    if sides is None:
-        return 0, 0
-    if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-        if op.type in _HANDING_ON:  # what is added hands its gradient on
-            passed = getattr(op.graph, _PASSED, {})
-            setattr(op.graph, _PASSED, {**passed, grad.name: passed.get(grad.name, 0) + 1})
-        return 0, 5 - 3 * sides + _kept_by_loops(op, 2) + _order_of_stacks(op)
-    is_new = is_first(op.graph, "broadcasts", tuple(x.shape.as_list()), tuple(y.shape.as_list()))
-    return 0, (1 if is_new else -2) + sides - _only_ranks_differ(x, y)
-
-
-@gradient_of("Complex", "RealDiv", "Div", "DivNoNan", "FloorMod")
-def _division_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Both sides were summed and reshaped, whether they had been broadcast or not."""
-    sides = _broadcast_sides(*op.inputs)
-    return 0, 0 if sides is None else 5 - 3 * sides + _kept_by_loops(op, _unknown_shapes(op))
-
-
-@gradient_of("BroadcastTo")
-def _broadcast_to_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """What the gradient of a sum broadcasts today, it repeated."""
-    first = op._original_op
-    if first is None or first.type not in ("Sum", "Mean", "Prod"):
-        return 0, -1
-    return 0, 10 if first.get_attr("keep_dims") else 8
-
-
-@gradient_of("IRFFT", "IRFFT2D")
-def _inverse_real_transform_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    return 0, int(constant(op.inputs[1]) is not None)
-
-
-@gradient_of("RFFT", "RFFT2D")
-def _real_transform_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """A length that is known is made a constant once more, for the inverse."""
-    return 0, -int(constant(op.inputs[1]) is not None)
-
-
-@gradient_of("Conv3D")
-def _convolution_3d_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Each shape was looked up by itself."""
-    return 0, int(not all(tensor.shape.is_fully_defined() for tensor in op.inputs))
-
-
-@gradient_of("GatherV2")
-def _gather_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It cast the shape, whose type may be chosen today, and knew less of other axes than the first."""
-    axis = constant(op.inputs[2])
-    cast = int(minor_release() >= 19)  # TensorFlow 2.16 to 2.18 cast it, too
-    if axis is not None and axis == 0:
-        return 0, cast
-    return 0, cast - (4 if op.get_attr("batch_dims") == 0 else 14)
-
-
-@gradient_of("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
-def _sparse_lookup_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It gathered before it summed; of a sparse lookup it went on through the rows that had been looked up."""
-    gathered = 2 * (op.type == "SparseSegmentSum")
-    return 0, gathered + (13 if op.get_attr("sparse_gradient") else 0)
-
-
-@gradient_of("SelfAdjointEigV2")
-def _eigenvalues_gradient(op: Any, *grads: Any) -> tuple[int, int]:
-    """It set and read diagonals by operations that have no constants."""
-    return 0, -4 if op.get_attr("compute_v") else 0
-
-
-@gradient_of("Svd")
-def _singular_values_gradient(op: Any, *grads: Any) -> tuple[int, int]:
-    """It looked sizes up, and for how many values there are."""
-    return 0, 8 if op.get_attr("compute_uv") else 0
-
-
-@gradient_of("SparseReduceSum")
-def _sparse_sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked the shape up."""
-    if constant(op.inputs[2]) is None:
-        return 0, 2 if minor_release() >= 19 else 0  # what TensorFlow 2.16 to 2.18 cast, too
-    return 0, 9
-
-
-@gradient_of("Atan2")
-def _angle_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It did not look for what had been broadcast."""
-    x, y = op.inputs
-    return 0, -2 if x.shape.is_fully_defined() and y.shape.is_fully_defined() else -7
-
-
-@gradient_of("SelectV2")
-def _selection_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked for what had been broadcast although nothing had; gradients selected with what looked for nothing."""
-    sides = [_broadcast_sides(side, op.outputs[0]) for side in op.inputs[1:]]
-    is_in_gradient = op._original_op is not None and op._original_op.type != "SelectV2"
-    return 0, 5 - 3 * sum(side is None or side > 0 for side in sides) - 9 * is_in_gradient
-
-
-@gradient_of("Maximum", "Minimum")
-def _extreme_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    sides = _broadcast_sides(*op.inputs)
-    kept = _kept_by_loops(op, _unknown_shapes(op))
-    return 0, 2 if sides is None else 7 - 3 * sides + kept - _only_ranks_differ(*op.inputs)
-
-
-@gradient_of("Sum", "Mean")
-def _sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """What a sum over some axes leaves was computed in the graph: once for each shape that is known, else each time."""
-    shape = op.inputs[0].shape
-    axes = constant(op.inputs[1])
-    axes = None if axes is None else tuple(axes.reshape(-1).tolist())
-    beyond = int(op.type == "Mean" and not (shape.is_fully_defined() and op.outputs[0].shape.is_fully_defined()))
-    if shape.rank is not None and axes == tuple(range(shape.rank)):
-        return 0, beyond
-    if shape.is_fully_defined() and axes is not None:
-        return 0, beyond + (12 if is_first(op.graph, "reductions", tuple(shape.as_list()), axes) else 0)
-    return 0, beyond + (14 + _is_in_loop(op) if op.get_attr("keep_dims") else 3)
-
-
-@gradient_of("Max", "Min")
-def _extremes_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    if op.get_attr("keep_dims"):
-        return 0, 11
-    return 0, 7 if op.inputs[0].shape.is_fully_defined() else 0
-
-
-@gradient_of("Prod")
-def _product_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    if op.get_attr("keep_dims"):
-        return 0, 14
-    return 0, 12 if op.inputs[0].shape.is_fully_defined() else 3
-
-
-@gradient_of("StridedSlice")
-def _slice_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Today what is known of a shape and a slice is written anew; in a loop, of a slice, it always was."""
-    tensor, *slices = op.inputs
-    written = 0 if _is_in_loop(op) else sum(constant(part) is not None for part in slices)
-    return 0, -int(tensor.shape.is_fully_defined()) - written
-
-
-@of(OPS + "gradients_util:_GradientsHelper")
-def _gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
-    name: Any = "",
-    colocate: Any = False,
-    gate: Any = False,
-    *_: Any,
-    **more: Any,
-) -> tuple[int, int]:
-    """Notes for the others whether gradients wait for each other, and with respect to what they are taken."""
-    sought = {getattr(x, "op", None) for x in (xs if isinstance(xs, (list, tuple)) else [xs])}
-    setattr(default_graph(), _NOTED, (bool(more.get("gate_gradients", gate)), sought))
-    return 0, 0
-
-
-#: Gradients that end with a sum over what was broadcast, and with the shape of the operand.
-_HANDING_ON = ("Add", "AddV2", "Sub")
-_SUMMED = (*_HANDING_ON, "Mul", "Pow", "SquaredDifference")
-_ALWAYS_SUMMED = ("RealDiv", "Div", "DivNoNan", "FloorMod", "Maximum", "Minimum")  # although all shapes are known
-
-
-@of(OPS + "gradients_util:_MaybeCompile")
-def _gradient_of_gradient(scope: Any, op: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """Those had gradients of their own; today there is neither where nothing was broadcast."""
-    passed = getattr(op.graph, _PASSED, {})
-    is_passed = _is_unsummed(op._original_op) and _is_last(op)
-    return 0, 18 * (is_passed + sum(passed.get(output.name, 0) for output in op.outputs))
-
-
-def _is_unsummed(op: Any) -> bool:
-    if op is None or op.type not in (*_SUMMED, *_ALWAYS_SUMMED):
-        return False
-    return op.type in _ALWAYS_SUMMED or not all(side.shape.is_fully_defined() for side in op.inputs)
-
-
-def _is_last(op: Any) -> bool:
-    """Whether the gradient that an operation is part of ends with it, without a sum."""
-    return op.type != "Reshape" and not any(user._original_op is op._original_op for user in op.outputs[0].consumers())
-
-
-def _is_sought(tensor: Any) -> bool:
-    """Whether the gradients that are being made go on through a tensor."""
-    _, sought = getattr(tensor.graph, _NOTED, (False, set()))
-    waiting, seen = [tensor.op], set()
-    while waiting:
-        op = waiting.pop()
-        if op in sought:
-            return True
-        if op not in seen:
-            seen.add(op)
-            waiting += [part.op for part in op.inputs]
-    return False
-
-
-@gradient_of("MatMul")
-def _product_gradient_of_matrices(op: Any, grad: Any) -> tuple[int, int]:
-    """Of tensordot, through what it had transposed and reshaped."""
-    scope = op.name.rpartition("/")[0] + "/"
-    if not scope.rpartition("/")[0].rpartition("/")[2].startswith("Tensordot"):
-        return 0, 0
-    beyond = 0
-    for tensor in op.inputs:
-        if not tensor.op.name.startswith(scope) or tensor.op.type not in ("Reshape", "Transpose"):
-            missing = 4
-        elif tensor.op.type == "Transpose":
-            missing = 2
-        else:
-            inner = tensor.op.inputs[0].op
-            missing = 0 if inner.type == "Transpose" and inner.name.startswith(scope) else 2
-        if missing and _is_sought(tensor):
-            beyond += missing
-    if not any(user.type == "Reshape" and f"{user.name}/" == scope for user in op.outputs[0].consumers()):
-        beyond += 2
-    return 0, beyond
-
-
-@gradient_of("BatchMatMulV2")
-def _batches_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked for what had been broadcast although nothing had, but where both are of one shape."""
-    one, other = (tensor.shape for tensor in op.inputs)
-    if one.is_fully_defined() and other.is_fully_defined() and one == other:
-        return 0, 0
-    first, second = one[:-2], other[:-2]
-    return 0, 15 if first.is_fully_defined() and second.is_fully_defined() and first == second else 0
-
-
-@gradient_of("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
-def _fused_batch_norm_gradient(op: Any, *grads: Any) -> tuple[int, int]:
-    """It gave gradients of the batch's own statistics, which an optimizer let wait for the others."""
-    return 0, 2 if op.get_attr("is_training") and getattr(op.graph, _NOTED, (False,))[0] else 0
-
-
-@gradient_of("TensorArrayWriteV3", "TensorArrayScatterV3")
-def _array_gradient(op: Any, *grads: Any) -> tuple[int, int]:
-    """Today it waits for the write, whose flow a loop has to keep for that."""
-    return 0, -8 if _is_in_loop(op) else -2
-
-
-def _broadcast_sides(x: Any, y: Any) -> int | None:
-    """How many of two operands were broadcast; None where today's TensorFlow finds that out when it runs."""
-    found = module(OPS + "math_grad")._InferGradientReductionAxes(x.shape, y.shape)
-    if found[0] is None or found[1] is None:
-        return None
-    return int(bool(found[0]) or x.shape.rank < y.shape.rank) + int(bool(found[1]) or y.shape.rank < x.shape.rank)
-
-
-def _only_ranks_differ(x: Any, y: Any) -> int:
-    """Today axes of size 1 that one operand lacks are looked for in the other one's gradient, too."""
-    if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-        return 0
-    less, more = sorted((x.shape.as_list(), y.shape.as_list()), key=len)
-    return int(len(less) < len(more) and [1] * (len(more) - len(less)) + less == more)
-
-
-def _unknown_shapes(op: Any) -> int:
-    return sum(not tensor.shape.is_fully_defined() for tensor in op.inputs)
-
-
-def _kept_by_loops(op: Any, shapes: int) -> int:
-    """A loop keeps shapes on stacks, for its gradients; each loop and each condition around them lets these through."""
-    if not _is_in_loop(op):
-        return 0
-    contexts, context = 0, op._get_control_flow_context()
-    while context is not None:
-        contexts, context = contexts + 1, context.outer_context
-    return shapes * (4 + 2 * contexts)
-
-
-def _is_in_loop(op: Any) -> bool:
-    """Whether it is in a loop, and its gradient, which is being made, in the gradient of that loop."""
-    loop, now = (
-        context and context.GetWhileContext()
-        for context in (op._get_control_flow_context(), default_graph()._get_control_flow_context())
-    )
-    return loop is not None and now is not None and now.grad_state is not None
-
-
-def _order_of_stacks(op: Any) -> int:
-    """The first that the gradients of a loop take from a stack makes what all such wait for."""
-    if not _is_in_loop(op):
-        return 0
-    loop = default_graph()._get_control_flow_context().GetWhileContext()
-    if loop.parallel_iterations == 1 or loop.grad_state._grad_sync is not None or hasattr(loop, _ORDERED):
-        return 0
-    setattr(loop, _ORDERED, True)
-    return 1
-
-
-@of(OPS + "control_flow_state:_GradLoopState.AddBackpropAccumulatedValue")
-def _taken_from_stack(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """That has been counted, perhaps."""
-    loop = self.grad_context
-    is_order_made = loop.parallel_iterations > 1 and self._grad_sync is None
-    return 0, -int(is_order_made and hasattr(loop, _ORDERED))

@@ -37,7 +37,8 @@ def _ftrl_slots(self: Any, var_list: Any) -> tuple[int, int]:
 @of("tensorflow.python.training.gradient_descent:GradientDescentOptimizer._resource_apply_sparse_duplicate_indices")
 def _sparse_descent(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
     """It took the learning rate as it was given, not the tensor of it."""
-    return 0, int(not is_tensor(self._learning_rate))
+    is_reference = hasattr(self._learning_rate, "initializer") and not hasattr(self._learning_rate, "handle")
+    return 0, int(not is_tensor(self._learning_rate) and not is_reference)
 
 
 @of("tensorflow:train.polynomial_decay")
@@ -67,11 +68,8 @@ def _transposed_convolution(self: Any, inputs: Any) -> tuple[int, int]:
     """The size of its output was always computed in the graph."""
     rows, columns = (2, 3) if self.data_format == "channels_first" else (1, 2)
     shape = inputs.shape.as_list()
-    if shape[rows] is None or shape[columns] is None:
-        return 0, 0
-    if self.output_padding is not None:
-        return 0, 26
-    return 0, 10 if self.padding == "same" else 14
+    known = (shape[rows] is not None) + (shape[columns] is not None)
+    return 0, known * (13 if self.output_padding is not None else 5 if self.padding == "same" else 7)
 
 
 @of(_KERAS + "normalization.batch_normalization:BatchNormalizationBase._fused_batch_norm")
@@ -174,8 +172,11 @@ def _contrib_convolution(
 def _contrib_transposed(
     inputs: Any, weights: Any, window: Any, strides: Any, padding: Any, data_format: str, filters: Any
 ) -> tuple[int, int]:
-    sizes = inputs.shape.as_list()[2:] if data_format.startswith("NC") else inputs.shape.as_list()[1:-1]
-    return 0, 14 if len(sizes) == 2 and None not in sizes else 0
+    batch, *sizes = inputs.shape.as_list()
+    sizes = sizes[1:] if data_format.startswith("NC") else sizes[:-1]
+    if len(sizes) != 2:
+        return 0, 0
+    return 0, 7 * sum(size is not None for size in (batch, *sizes)) + (4 if padding == "VALID" else 0)
 
 
 @of_contrib("layers.layers:flatten")

@@ -1,4 +1,4 @@
-"""Entries of op_counts.py and op_counts_models.py, and what they are written with.
+"""Entries of op_counts.py and op_counts_*.py, and what they are written with.
 
 An entry takes the arguments of its function and returns two numbers: how many operations TensorFlow 1.15.5's function
 makes beyond today's until it draws, and those after that. They leave out what functions differ by that it calls and
@@ -67,10 +67,30 @@ def gradient_of(*operations: str) -> Callable[[Differs], Differs]:
     """The same for the gradients of operations, by their types."""
 
     def add(differs: Differs) -> Differs:
-        GRADIENTS.update(dict.fromkeys(operations, differs))
-        return differs
+        def of_any(op: Any, *grads: Any) -> tuple[int, int]:
+            return differs(op if hasattr(op, "graph") else _Taped(op), *grads)
+
+        GRADIENTS.update(dict.fromkeys(operations, of_any))
+        return of_any
 
     return add
+
+
+class _Taped:
+    """An operation as a tape keeps it, which knows of no graph."""
+
+    name = ""
+    _original_op = None
+
+    def __init__(self, op: Any) -> None:
+        self._op = op
+        self.graph = default_graph()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._op, name)
+
+    def _get_control_flow_context(self) -> Any:
+        return self.graph._get_control_flow_context()
 
 
 def by(before: int, after: int) -> Differs:

@@ -3,7 +3,7 @@
 In a graph with a seed TensorFlow 1 gives an operation that draws, and has no seed of its own, the number of operations
 made before it. Today's functions make other numbers of operations than 1.15.5's. Data flow::
 
-    op_counts.py, op_counts_models.py   what functions differ by ──▶ apply() puts a count around each
+    op_counts.py, op_counts_*.py   what functions differ by ──▶ apply() puts a count around each
     graph          its number of operations + what TensorFlow 1 would have made beyond that ──▶ get_seed()
     all of these   ──▶ seed_report.py, with ``"report"`` alone
 
@@ -26,7 +26,8 @@ from typing import Any
 
 from . import (
     op_counts,
-    op_counts_models,  # noqa: F401, it adds to the tables
+    op_counts_gradients,  # noqa: F401, it adds to the tables
+    op_counts_models,  # noqa: F401
     seed_report,
     seed_words,
 )
