@@ -165,16 +165,24 @@ def _guard_objects() -> None:
     deleter: Any = getattr(_private.resource_variable_ops, "EagerResourceDeleter", None)
     if deleter is not None:
         deleter.__del__ = _do_nothing
+    made_callable: Any = getattr(_private.session.BaseSession, "_Callable", None)
+    if made_callable is not None:
+        made_callable.__del__ = _do_nothing
     iterator: Any = getattr(_private.iterator_ops, "OwnedIterator", None)
     if iterator is not None:
         iterator.__del__ = _keep_iterator
 
 
-def _keep_iterator(iterator: Any) -> None:
-    """Its C++ part waits for its threads when it is deleted: it stays, until the process is gone."""
+def _keep_iterator(
+    iterator: Any, keep: Callable[[Any], None] = ctypes.pythonapi.Py_IncRef, boxed: Any = ctypes.py_object
+) -> None:
+    """Its C++ part waits for its threads when it is deleted: it stays, until the process is gone.
+
+    At the end of Python this module may have been taken apart, so that it must not look for names there.
+    """
     resource = iterator.__dict__.get("_iterator_resource")
     if resource is not None:
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(resource))
+        keep(boxed(resource))
 
 
 # -- the eager context -------------------------------------------------------------------------------------------------

@@ -571,9 +571,9 @@ def test_a_program_does_not_notice(watched: Watched, name: str, code: int) -> No
 
 
 def _without_logs(text: str) -> list[str]:
-    """Without TensorFlow's own lines, which tell the time and the process."""
+    """Without TensorFlow's own lines, which tell the time and the process, and the process in Python's warnings."""
     log = re.compile(r"[IWE]\d{4} |\d{4}-\d\d-\d\d [\d:.]+: [IWE] ")
-    return [line for line in text.splitlines() if not log.match(line)]
+    return [re.sub(r"\(pid=\d+\)", "(pid)", line) for line in text.splitlines() if not log.match(line)]
 
 
 @pytest.mark.slow

@@ -182,6 +182,23 @@ def test_libraries_get_what_they_got_and_modules_beside_the_program_the_old(run_
     ]  # fmt: skip
 
 
+#: Python 3.13 does it in the children that multiprocessing forks.
+FORGETFUL = """
+import atexit, gc
+import tf1sessions.scripts
+tf1sessions.scripts.install()
+import numpy as np
+atexit._clear()
+gc.collect()
+held = [[type("C", (), {})() for _ in range(20)] for _ in range(2000)]  # in the memory of whatever has gone
+report(kind=str((np.ones(2, np.float32) * np.sqrt(2.0)).dtype))
+"""
+
+
+def test_operators_stay_where_what_was_registered_for_the_end_is_forgotten(run_python: Callable[..., Any]) -> None:
+    assert run_python(FORGETFUL).results == {"kind": "float32"}
+
+
 # -- NumPy stays whole ------------------------------------------------------------------------------------------------
 
 WHOLE = """

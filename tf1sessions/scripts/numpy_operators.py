@@ -272,13 +272,14 @@ def _replace_in_table() -> None:
             break
         if entry.value in ufuncs:
             ours = _Operator(ufuncs[entry.value])
-            atexit.register(_restore, entry, entry.value, ours)  # what is computed later finds our module taken apart
+            # For good: the table counts none, a thread may be in it at the end, a forked child forgets what is below.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(ours))
+            atexit.register(_restore, entry, entry.value)  # what is computed later finds our module taken apart
             entry.value = id(ours)
 
 
-def _restore(entry: ctypes.c_size_t, ufunc: int, ours: _Operator) -> None:
+def _restore(entry: ctypes.c_size_t, ufunc: int) -> None:
     entry.value = ufunc
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(ours))  # another thread may be in it still
 
 
 # -- conversions ------------------------------------------------------------------------------------------------------
