@@ -300,6 +300,7 @@ class Change:
 
 def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: Collection[str]) -> list[Change]:
     """What the program built otherwise, of ``ours`` on the left and ``theirs`` on the right; the first one first."""
+    ours, theirs = left.ordered(ours), right.ordered(theirs)  # also of several at one place the first one first
     found = [*_of_both(left, right, [name for name in ours if name in right.nodes])]
     for change in _of_one(left, right, [name for name in ours if name not in right.nodes]):
         found.append(dataclasses.replace(change, text=f"a {change.text} that only the recording has"))
