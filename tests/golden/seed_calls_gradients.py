@@ -269,3 +269,34 @@ for name, cell in dict(lstm=tf.keras.layers.LSTM, gru=tf.keras.layers.GRU, simpl
                 )
             ),
         })  # fmt: skip
+
+
+# -- casts of references ----------------------------------------------------------------------------------------------
+
+
+def cast(kind, result, dtype):
+    v = tf.get_variable("v", [3], initializer=tf.zeros_initializer(), use_resource=kind == "resource")
+    tf.cast(result(v), dtype)
+    tf.random_normal([2])
+
+
+RESULTS = dict(
+    variable=lambda v: v,
+    assigned=lambda v: tf.assign(v, [1.0, 2.0, 3.0]),
+    added=lambda v: tf.assign_add(v, [1.0, 2.0, 3.0]),
+    scattered=lambda v: tf.scatter_update(v, [0], [1.0]),
+    read=lambda v: v.read_value(),
+)
+for kind in ("reference", "resource"):
+    for name, result in RESULTS.items():
+        for dtype in (tf.float32, tf.int32):
+            calls(**{
+                "cast_%s_%s_%s" % (kind, name, dtype.name): (
+                    lambda kind=kind, result=result, dtype=dtype: cast(kind, result, dtype)
+                )
+            })  # fmt: skip
+for name, shape in dict(known=(2, 3), rows=(None, 3)).items():
+    calls(**{
+        "twice_sign_%s" % name: lambda shape=shape: twice(tf.sign, x(*shape)),
+        "twice_sign_times_%s" % name: lambda shape=shape: twice(lambda one: tf.sign(one) * one, x(*shape)),
+    })  # fmt: skip

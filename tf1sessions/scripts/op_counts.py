@@ -254,6 +254,13 @@ def _repeat(input: Any, repeats: Any, axis: Any = None, *_: Any, **__: Any) -> t
     return 0, -7 if isinstance(repeats, int) and axis is not None else 0
 
 
+@of(OPS + "math_ops:cast")
+def _cast(x: Any, dtype: Any, *_: Any, **__: Any) -> tuple[int, int]:
+    """What a reference holds is cast to its own type today."""
+    of_reference = is_tensor(x) and x.dtype._is_ref_dtype
+    return (0, -1) if of_reference and x.dtype.base_dtype == as_dtype(dtype).base_dtype else (0, 0)
+
+
 @of(OPS + "math_ops:saturate_cast")
 def _saturate_cast(value: Any, dtype: Any, *_: Any, **__: Any) -> tuple[int, int]:
     """Each limit was an operation of its own, and is one of two of the same one."""
