@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow
+from pytest import MonkeyPatch
 from support import wait_for
 
 import tf1sessions
@@ -289,6 +290,40 @@ def check_what_a_session_rules_out() -> None:
             y = tf.tanh(y)
         session.run(y, {x: 1.0})
         assert not last_request(session).in_caller
+
+
+def check_a_pool_of_one_thread_is_left_to_others() -> None:
+    """It could run nothing side by side, so that the calling thread takes requests of any size, if they are safe."""
+    own = tf.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)
+    pools = tf.ConfigProto(inter_op_parallelism_threads=1)
+    pools.session_inter_op_thread_pool.add(num_threads=2)
+    per_session = tf.ConfigProto(use_per_session_threads=True)
+    for config, environment, in_caller in (
+        (tf.ConfigProto(inter_op_parallelism_threads=1), None, True),
+        (own, None, True),
+        (pools, None, False),
+        (tf.ConfigProto(inter_op_parallelism_threads=2), None, False),
+        (tf.ConfigProto(inter_op_parallelism_threads=2), "1", False),
+        (tf.ConfigProto(), None, False),
+        (tf.ConfigProto(), "2", False),
+        (tf.ConfigProto(), "1", True),
+        (per_session, "1", False),
+    ):
+        with MonkeyPatch.context() as patch:
+            patch.delenv("TF_NUM_INTEROP_THREADS", raising=False)
+            if environment is not None:
+                patch.setenv("TF_NUM_INTEROP_THREADS", environment)
+            with new_session(config=config) as session:
+                x = tf.placeholder(tf.float32, [512, 512])
+                many = x
+                for _ in range(operations.MAX_CALLER_OPERATIONS + 1):
+                    many = tf.tanh(many)
+                for large in (many, tf.add_n([tf.tanh(x + float(index)) for index in range(8)])):
+                    session.run(large, {x: np.ones((512, 512))})
+                    assert last_request(session).in_caller is in_caller, (config, environment)
+                waits = tf.py_func(lambda value: value, [many], tf.float32)
+                session.run(waits, {x: np.ones((512, 512))})
+                assert not last_request(session).in_caller
 
 
 def check_large_operations_side_by_side_go_to_the_pool() -> None:

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import threading
 import time
 import types
@@ -469,6 +470,7 @@ class SessionCalls:
         self._capacity = capacity
         self._lock = threading.RLock()
         self._refused: str | None = None
+        self._one_thread = False
         self._looked = False
 
     def request(self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]) -> Request:
@@ -488,9 +490,12 @@ class SessionCalls:
     ) -> Request:
         if not self._looked:
             self._refused = _refused(session)
+            self._one_thread = _one_thread(session._config)
             self._looked = True
         with session.graph._session_run_lock():  # another thread that adds operations would disturb the reading
-            judgement = judge(prune(fetches, targets, feeds), fetches, feeds, refused=self._refused)
+            judgement = judge(
+                prune(fetches, targets, feeds), fetches, feeds, refused=self._refused, one_thread=self._one_thread
+            )
         in_caller = self.execution == "caller" or (self.execution == "auto" and judgement.unsafe_in_caller is None)
         if in_caller and judgement.unsafe_in_caller is not None:
             raise ExecutionModeError(
@@ -594,6 +599,16 @@ def _refused(session: Any) -> str | None:
     if session._config.graph_options.optimizer_options.global_jit_level > 0:
         return "the session compiles its graphs with XLA"
     return None
+
+
+def _one_thread(config: Any) -> bool:
+    """Whether the session asks for a pool with one thread, itself or by the environment as TensorFlow reads it."""
+    if config.session_inter_op_thread_pool:
+        return False
+    asked = config.inter_op_parallelism_threads
+    if asked == 0 and not config.use_per_session_threads:
+        return os.environ.get("TF_NUM_INTEROP_THREADS") == "1"
+    return bool(asked == 1)
 
 
 def calls_of(session: Any) -> SessionCalls:

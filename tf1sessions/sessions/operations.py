@@ -35,7 +35,8 @@ __all__ = [
 #: loses is the pool's parallelism. benchmarks/calls.py measures where the two meet (2 cores, 2026-11-21): a training
 #: step of dense layers of 32 is 1.9 times as fast with 48 operations, 1.5 with 61, 1.1 with 87 and 113, and no faster
 #: with 165; of 25 small networks those with an overlap under 15 are 1.0 to 2.7 times as fast in the calling thread,
-#: those above 24 between 0.9 and 1.1 times, but for one (1.5, a batch of 8 where ``_OPEN`` expects 32).
+#: those above 24 between 0.9 and 1.1 times, but for one (1.5, a batch of 8 where ``_OPEN`` expects 32). A pool of one
+#: thread has no parallelism to lose: the calling thread takes all that is safe in it.
 MAX_CALLER_OPERATIONS = 96
 MAX_CALLER_OVERLAP = 20.0
 
@@ -213,7 +214,12 @@ def prune(fetches: Iterable[Any], targets: Iterable[Any], feeds: Iterable[Any]) 
 
 
 def judge(
-    operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any], *, refused: str | None = None
+    operations: Sequence[Any],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    *,
+    refused: str | None = None,
+    one_thread: bool = False,
 ) -> Judgement:
     """Says what a request made of these operations may do.
 
@@ -222,12 +228,13 @@ def judge(
         fetches: The tensors fetched.
         feeds: The tensors fed.
         refused: Why the session runs nothing in the caller's thread, if so.
+        one_thread: Whether the pool has one thread only. It could run nothing side by side, so size does not matter.
     """
     types = {operation.type for operation in operations}
     unsafe = refused
     if unsafe is not None:
         pass
-    elif len(operations) > MAX_CALLER_OPERATIONS:
+    elif len(operations) > MAX_CALLER_OPERATIONS and not one_thread:
         unsafe = f"it has {len(operations)} operations, more than {MAX_CALLER_OPERATIONS}"
     elif not types <= CALLER_SAFE:
         culprit = min((operation for operation in operations if operation.type not in CALLER_SAFE), key=_name)
@@ -236,7 +243,7 @@ def judge(
         devices = {operation.device for operation in operations if operation.device}
         if len(devices) > 1:
             unsafe = f"its operations are placed on several devices: {', '.join(sorted(devices))}"
-        elif overlap(operations) > MAX_CALLER_OVERLAP:
+        elif not one_thread and overlap(operations) > MAX_CALLER_OVERLAP:
             largest = max(operations, key=_microseconds)
             unsafe = f"its operations are large enough to run side by side, {largest.name!r} before all"
     unsafe = unsafe or _race(operations, fetches)
