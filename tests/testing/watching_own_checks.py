@@ -157,6 +157,55 @@ def check_requests_at_two_places_of_a_function() -> None:
         assert sum(max(report.first.times, report.second.times) for report in races.reports) == 200, races
 
 
+def check_places_that_are_not_looked_at_each_time() -> None:
+    """After many runs in a row from one place. What is new, and another session's request, is looked at at once."""
+    many, few = 10 * watching._SURE, watching._UNLOOKED + 1
+    with t1.GraphSession() as one, t1.GraphSession() as other:
+        calls = {}
+        for gs in (one, other):
+            with gs.building():
+                x = tf.placeholder(tf.float32, [])
+                calls[gs] = gs.compile([x], x * 2.0)  # its handle is the same number in both
+
+        def often(gs: Any) -> None:
+            for _ in range(many):
+                calls[gs](1.0)
+
+        def again(gs: Any) -> None:
+            calls[gs](1.0)
+
+        def report_of(before: Any, changed: Any, after: Any = lambda: None) -> Any:
+            """One thread runs, the other changes the graph of ``changed``, the first one runs again."""
+            ran, has_changed = [False], [False]
+
+            def runs() -> None:
+                before()
+                ran[:] = [True]
+                wait_for(has_changed)
+                after()
+
+            def changes() -> None:
+                wait_for(ran)
+                with changed.building():
+                    changed.graph.add_to_collection("mine", 1)
+                has_changed[:] = [True]
+
+            with graph_races() as races:
+                in_threads(runs, changes)
+            (report,) = races.reports
+            assert report.kind is Kind.MUTATION and report.second.what == "changes a collection", report
+            return report
+
+        report = report_of(lambda: (often(one), [again(one) for _ in range(few)]), one)
+        assert report.others == 1 and many <= report.first.times < many + few, report  # from two lines
+        report = report_of(lambda: often(one), one, lambda: again(one))
+        assert report.others == 1 and report.first.times == many, report
+        report = report_of(lambda: (often(one), again(other)), other)
+        assert report.others == 0 and report.first.times == 1 and "again" in report.first.stack[0], report
+        report = report_of(lambda: (often(one), again(other), often(one)), one)
+        assert report.others == 0 and report.first.times == 2 * many and "often" in report.first.stack[0], report
+
+
 def check_requests_that_are_many() -> None:
     """More than are remembered, of a line: all are counted, and what counts them does not pile up."""
     many = watching._REMEMBERED + 10

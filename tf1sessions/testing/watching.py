@@ -42,6 +42,10 @@ _OUTSIDE = 3
 _NOTHING: frozenset[int] = frozenset()
 #: How many requests are remembered of a graph, and of a session. Arbitrary: more than most programs have.
 _REMEMBERED = 1000
+#: To look where the program runs a request is half of what watching costs. After so many runs in a row from one place,
+#: and with nothing new in between, the next few are taken to be from there, then one is looked at again.
+_SURE = 32
+_UNLOOKED = 15
 _PROCESS = "the process's default graph"  # TensorFlow gives each thread one; that of the main thread
 _COLLECTIONS = ("add_to_collection", "add_to_collections", "clear_collection")
 _CONTROL_INPUTS = ("_add_control_input", "_add_control_inputs", "_remove_all_control_inputs")
@@ -165,6 +169,8 @@ class _Request:
         seen: Its accesses: to the graph's structure, the session's openness and the variables that it uses.
         counter: Counts them while there is nothing to compare them with.
         count, number, held: The thread's count, the number of the news and the locks, when they were compared.
+        row: How many times in a row the thread was seen to run this handle here, with nothing new.
+        unlooked: How many of its next runs of the handle are taken to be here.
     """
 
     __slots__ = (
@@ -177,8 +183,10 @@ class _Request:
         "news",
         "number",
         "own",
+        "row",
         "seen",
         "state",
+        "unlooked",
         "uses",
     )
 
@@ -192,7 +200,7 @@ class _Request:
         self.fetches = fetches
         self.uses = uses
         self.news = state.news
-        self.count = self.number = 0
+        self.count = self.number = self.row = self.unlooked = 0
         self.counter = Counter()
         self.held = _NOTHING
         self.seen: tuple[Seen, ...] = ()
@@ -224,9 +232,10 @@ class _Here:
         inside: Whether the thread is in a run that will be told.
         requests: What it has run.
         latest: Those that are compiled, by the place in the code and what it is.
+        last: Those that were met last when it was looked where they are run, by what they are.
     """
 
-    __slots__ = ("depth", "inside", "latest", "member", "requests", "taken")
+    __slots__ = ("depth", "inside", "last", "latest", "member", "requests", "taken")
 
     def __init__(self, order: Order) -> None:
         self.member = order.member()
@@ -235,6 +244,7 @@ class _Here:
         self.inside = False
         self.requests: dict[Any, _Request] = {}
         self.latest: dict[int, _Request] = {}
+        self.last: dict[int, _Request] = {}
 
     def forget(self) -> None:
         """Begins anew."""
@@ -242,6 +252,16 @@ class _Here:
             request.make(())
         self.requests.clear()
         self.latest.clear()
+        self.last.clear()
+
+    def looked(self, request: _Request, handle: int) -> None:
+        """A request was run where it was run before, and there was nothing new."""
+        if self.last.get(handle) is not request:
+            self.last[handle] = request
+            request.row = 0
+        request.row += 1
+        if request.row > _SURE:
+            request.unlooked = _UNLOOKED
 
 
 class _Local(threading.local):
@@ -482,6 +502,26 @@ class _Watch:
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
             here = local.here
             try:
+                request = here.last[handle]
+            except KeyError:
+                pass
+            else:
+                if request.unlooked and request.own.raw is raw:
+                    request.unlooked -= 1
+                    try:
+                        return run_callable(raw, handle, values, metadata)
+                    finally:  # as below
+                        if (
+                            request.count == here.member.count
+                            and request.number == request.news.number
+                            and not here.taken
+                            and not request.held
+                        ):
+                            request.counter.times += 1
+                        else:
+                            request.row = request.unlooked = 0
+                            watch._ran(here, *_asked(), handle, False)
+            try:
                 frame = getframe(here.depth)
                 request = here.latest[frame.f_lasti - handle]
             except (ValueError, KeyError):  # this one is called by the outermost, or for the first time
@@ -498,6 +538,7 @@ class _Watch:
                     and not request.held
                 ):
                     request.counter.times += 1
+                    here.looked(request, handle)
                 elif not request.again(here):
                     watch._access(here, request, frame)
 
@@ -523,7 +564,7 @@ class _Watch:
         if request is None or request.own.raw is not raw:
             return self._run(*_asked(), handle, original, raw, handle, *args)
         if frame is not None:
-            here.latest[frame.f_lasti - handle] = request
+            here.latest[frame.f_lasti - handle] = here.last[handle] = request
         try:
             return original(raw, handle, *args)
         finally:
