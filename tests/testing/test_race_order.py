@@ -6,6 +6,8 @@ import _queue
 import _thread
 import asyncio
 import concurrent.futures
+import contextlib
+import functools
 import logging
 import multiprocessing
 import os
@@ -20,6 +22,7 @@ from collections.abc import Callable
 from multiprocessing.pool import ThreadPool
 
 import pytest
+from support import PythonRun
 
 from tf1sessions.testing import locks
 from tf1sessions.testing.frames import is_library
@@ -132,6 +135,47 @@ def an_item_from_before(it: Thing) -> None:
     line: queue.Queue[int] = queue.Queue()
     line.put(1)
     both(lambda: it.first(it.touch, lambda: line.put(2)), lambda: it.then(line.get, it.touch))
+
+
+def an_item_of_a_stack_from_before(it: Thing) -> None:
+    """The second thread gets what lay under the first one's item when a third has got that."""
+    line: queue.LifoQueue[int] = queue.LifoQueue()
+    line.put(1)
+    taken = threading.Thread(target=line.get)
+
+    def get() -> None:
+        taken.start()
+        while line.qsize() > 1:
+            unseen_pause()
+        line.get(timeout=DEADLINE)
+
+    both(lambda: it.first(it.touch, lambda: line.put(2)), lambda: it.then(get, it.touch))
+    taken.join(DEADLINE)
+
+
+def an_item_that_was_thrown_away(it: Thing) -> None:
+    line: queue.Queue[int] = queue.Queue()
+    shut = getattr(line, "shutdown", None)  # from Python 3.13 on
+
+    def throw_away() -> None:
+        if shut is not None:
+            shut(immediate=True)
+        line.queue.clear()
+
+    both(lambda: it.first(it.touch, lambda: line.put(1)), lambda: it.then(throw_away, it.touch))
+
+
+def a_future_that_is_not_ready(it: Thing) -> None:
+    """It tells only its worker, or who gets its result, what was before it."""
+    jobs: list[concurrent.futures.Future[int]] = []
+
+    def ask() -> None:
+        for look in (jobs[0].result, jobs[0].exception):
+            with pytest.raises(concurrent.futures.TimeoutError):
+                look(timeout=0.001)
+        assert not jobs[0].done()
+
+    both(lambda: it.first(it.touch, lambda: jobs.append(concurrent.futures.Future())), lambda: it.then(ask, it.touch))
 
 
 def an_event_that_did_not_come(it: Thing) -> None:
@@ -258,6 +302,109 @@ def items_by_priority(it: Thing) -> None:
         lambda: it.first(it.touch, lambda: line.put((1, "soon"))),
         lambda: it.then(lambda: line.get(timeout=DEADLINE), it.touch),
     )
+
+
+def an_item_of_a_stack(it: Thing) -> None:
+    line: queue.LifoQueue[str] = queue.LifoQueue()
+    line.put("early")
+    get = functools.partial(line.get, timeout=DEADLINE)
+    both(lambda: it.first(it.touch, lambda: line.put("late")), lambda: it.then(get, it.touch))
+
+
+class Shortest(queue.Queue):  # type: ignore[type-arg]
+    """Gives them in an order of its own."""
+
+    def _init(self, maxsize: int) -> None:
+        self.queue = []  # type: ignore[assignment]
+
+    def _put(self, item: str) -> None:
+        self.queue.append(item)
+        self.queue.sort(key=len)  # type: ignore[attr-defined]
+
+    def _get(self) -> str:
+        return self.queue.pop(0)  # type: ignore[call-arg,no-any-return]
+
+
+class Once(queue.Queue):  # type: ignore[type-arg]
+    """Takes each item once."""
+
+    def _put(self, item: str) -> None:
+        if item not in self.queue:
+            super()._put(item)  # type: ignore[misc]
+
+
+class Same(queue.Queue):  # type: ignore[type-arg]
+    """As others are, and puts and gets by ways of its own."""
+
+    def put(self, item: str, *args: object, **named: object) -> None:
+        super().put(item)
+
+    def get_all(self) -> list[str]:
+        with self.mutex:
+            return [self._get() for _ in range(self._qsize())]  # type: ignore[attr-defined]
+
+
+def an_item_of_a_queue_of_ones_own(it: Thing) -> None:
+    for kind in (Shortest, Once, Same):
+        line = kind()
+        line.put("longer")
+        later = "b" if kind is Shortest else "longest"
+        gets = [functools.partial(line.get, timeout=DEADLINE)] * (1 if kind is Shortest else 2)
+        both(lambda: it.first(it.touch, lambda: line.put(later)), lambda: it.then(*gets, it.touch))  # noqa: B023
+        it._second = False
+
+
+def an_item_that_others_went_before(it: Thing) -> None:
+    """Items that are moved behind the queue's back; what was told with one is told with that."""
+    line: queue.Queue[str | None] = queue.Queue()
+    for clear in (line.queue.clear, line.queue.popleft, lambda: line.queue.remove("b"), lambda: line.queue.rotate(1)):
+        for item in "ab":
+            line.put(item)
+        clear()
+        line.queue.appendleft("c")
+        left = len(line.queue)
+
+        def get(gets: int = left + 1) -> None:
+            assert [line.get(timeout=DEADLINE) for _ in range(gets)][-1] == "d"
+
+        both(lambda: it.first(it.touch, lambda: line.put("d")), lambda: it.then(get, it.touch))
+        it._second = False
+
+
+def an_equal_item_that_others_went_before(it: Thing) -> None:
+    line: queue.Queue[None] = queue.Queue()
+    for _ in range(3):
+        line.put(None)
+    line.queue.clear()
+    get = functools.partial(line.get, timeout=DEADLINE)
+    both(lambda: it.first(it.touch, lambda: line.put(None)), lambda: it.then(get, it.touch))
+
+
+def the_latest_of_several_signals(it: Thing) -> None:
+    """All that set an event come before those that see it; also those who come when it is set already."""
+    event, other = threading.Event(), Thing()
+    other.judge = Judge(it.judge.order, changed=lambda: pytest.fail("those who set it touch two things"))
+    both(lambda: it.first(it.touch, event.set), lambda: it.then(other.touch, event.set))
+    thread = threading.Thread(target=lambda: (event.wait(DEADLINE), it.touch(), event.is_set(), other.touch()))
+    thread.start()
+    thread.join(DEADLINE)
+
+
+def a_result_that_nobody_ran(it: Thing) -> None:
+    """A future and its result, which the program hands over itself."""
+    for give in (
+        lambda job: job.set_result(result=1),
+        lambda job: job.set_exception(exception=ValueError()),
+        concurrent.futures.Future.cancel,
+    ):
+        job: concurrent.futures.Future[int] = concurrent.futures.Future()
+
+        def look(job: concurrent.futures.Future[int] = job) -> None:
+            with contextlib.suppress(ValueError, concurrent.futures.CancelledError):
+                job.result(timeout=DEADLINE)
+
+        both(lambda: it.first(it.touch, lambda: give(job)), lambda: it.then(look, it.touch))  # noqa: B023
+        it._second = False
 
 
 def all_items_done(it: Thing) -> None:
@@ -482,6 +629,9 @@ RACES = [
     a_logger_in_between,
     two_who_put_into_a_queue,
     an_item_from_before,
+    an_item_of_a_stack_from_before,
+    an_item_that_was_thrown_away,
+    a_future_that_is_not_ready,
     an_event_that_did_not_come,
     a_semaphore_for_two,
     both_after_a_barrier,
@@ -503,6 +653,12 @@ ORDERED = [
     an_item,
     an_item_of_a_simple_queue,
     items_by_priority,
+    an_item_of_a_stack,
+    an_item_of_a_queue_of_ones_own,
+    an_item_that_others_went_before,
+    an_equal_item_that_others_went_before,
+    the_latest_of_several_signals,
+    a_result_that_nobody_ran,
     all_items_done,
     an_event,
     an_event_that_is_polled,
@@ -574,6 +730,124 @@ def test_an_item_that_could_not_be_put() -> None:
         both(lambda: it.first(it.touch, put), lambda: it.then(get, it.touch))
 
     assert kinds(program) == [Kind.CONSTRUCTION]
+
+
+def test_an_item_that_is_taken_by_another_way() -> None:
+    """What was told with it is not told with the next one."""
+
+    def program(it: Thing) -> None:
+        line = Same()
+        line.put("before")
+        both(lambda: it.first(it.touch, lambda: line.put("a")), lambda: it.then(line.get_all))
+        it._second = False
+        line.put("b")
+        both(lambda: it.first(it.touch), lambda: it.then(lambda: line.get(timeout=DEADLINE), it.touch))
+
+    assert kinds(program) == [Kind.CONSTRUCTION]
+
+
+@pytest.mark.parametrize(
+    "program", [nothing, an_item, an_item_of_a_stack, an_item_of_a_simple_queue, a_result, an_event, a_condition]
+)
+def test_several_detectors_at_once(program: Callable[[Thing], None]) -> None:
+    """Each tells the same; one that comes later knows nothing of what was before."""
+    its = [Thing(), Thing(), Thing()]
+    expected = [Kind.CONSTRUCTION] if program is nothing else []
+    for listening in (its[:1], its[:2], its):
+        with contextlib.ExitStack() as watched:
+            for it in listening:
+                watched.enter_context(watch(it.judge.order))
+            touched = Thing()
+            touched.touch = lambda touched=listening: [it.touch() for it in touched]  # type: ignore[method-assign,misc]
+            program(touched)
+        assert [[report.kind for report in it.judge.reports] for it in listening] == [expected] * len(listening)
+
+
+def test_what_outlives_the_watching_tells_nothing() -> None:
+    """A future, an event, a lock and items of queues, which the next detector meets with what the last one told."""
+    job: concurrent.futures.Future[int] = concurrent.futures.Future()
+    event = threading.Event()
+    lines = [queue.Queue(), queue.LifoQueue(), queue.SimpleQueue()]  # type: ignore[var-annotated]
+
+    def give(it: Thing) -> None:
+        lines.append(queue.SimpleQueue())
+        puts = [functools.partial(line.put, 1) for line in lines]
+        both(
+            lambda: it.first(it.touch, lambda: job.set_result(1), event.set, *puts),
+            lambda: it.then(it.touch),
+        )
+
+    def take(it: Thing) -> None:
+        gets = [functools.partial(line.get, timeout=DEADLINE) for line in lines]
+        both(lambda: it.first(it.touch), lambda: it.then(job.result, event.wait, *gets, it.touch))
+        assert [line.qsize() for line in lines] == [0] * 4
+
+    assert kinds(give) == [Kind.CONSTRUCTION]
+    assert kinds(take) == [Kind.CONSTRUCTION]
+    event.set()
+    assert kinds(lambda it: both(lambda: it.first(it.touch, event.set), lambda: it.then(event.wait, it.touch))) == []
+
+
+def test_threads_that_wait_when_the_watching_ends(run_python: Callable[..., PythonRun]) -> None:
+    """They are within methods of ours, and go on as if nothing had been."""
+    done = run_python(_WAITING, deadline=60).results
+    assert done == {"ended": 10, "wrong": [], "again": []}
+
+
+_WAITING = """
+import concurrent.futures, queue, threading, time
+from tf1sessions.testing.order import Order
+from tf1sessions.testing.synchronisation import watch
+
+wrong, ended = [], []
+threading.excepthook = lambda what: wrong.append(repr(what.exc_value))
+
+def waiter(wait, released):
+    def run():
+        wait()
+        ended.append(1)
+        for _ in range(100):  # in and out of what was in place
+            released()
+    return threading.Thread(target=run)
+
+full = queue.Queue(1)
+full.put(0)
+condition, event, semaphore, lock = threading.Condition(), threading.Event(), threading.Semaphore(0), threading.Lock()
+lines = [queue.Queue(), queue.LifoQueue(), queue.PriorityQueue(), queue.SimpleQueue()]
+with watch(Order()):
+    lines.append(queue.SimpleQueue())
+    job = concurrent.futures.Future()
+    lock.acquire()
+    waits = [*(line.get for line in lines), job.result, event.wait]
+    waits += [semaphore.acquire, lambda: full.put(1), lock.acquire]
+    threads = [waiter(wait, lambda: (event.is_set(), semaphore.release(), job.done())) for wait in waits]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+for line in lines:
+    line.put(1)
+job.set_result(1)
+event.set()
+semaphore.release()
+full.get()
+lock.release()
+for thread in threads:
+    thread.join(20)
+full.get()
+
+again = []
+for order in (Order(), Order()):  # items of before are none of those
+    with watch(order):
+        for line in (*lines, full):
+            line.put(None)
+            while not line.empty():
+                line.get()
+    for line in (*lines, full):
+        line.put(None)
+        line.get()
+        again += [line] if line.qsize() else []
+report(ended=len(ended), wrong=wrong, again=[repr(line) for line in again])
+"""
 
 
 def test_threads_that_differ_in_their_numbers_are_told_once() -> None:

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from tf1sessions.testing.frames import asked_by_library
-from tf1sessions.testing.order import entered, hear, left, tell
+from tf1sessions.testing.order import Clock, entered, hear, left, tell
 from tf1sessions.testing.patching import Patch, Switch
 
 __all__ = [
@@ -62,7 +62,7 @@ def new_number() -> int:
 
 def takes(permit: Permit) -> None:
     """The calling thread holds this from now on, as long as its ``owner`` says so."""
-    held = taken()
+    held: dict[int, Permit] = getattr(_holding, "locks", None) or taken()
     if len(held) > _FEW:
         me = _thread.get_ident()
         for each in [each for each in held.values() if each.owner != me]:
@@ -95,6 +95,7 @@ class Exclusive:
     def __init__(self) -> None:
         self.owner: int | None = None
         self.number = new_number()
+        self.passed: dict[int, dict[int, Clock]] = {}  # by whom it was given back: for each order, by its key
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -119,11 +120,13 @@ class WatchedLock:
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock
+    _tf1sessions_told: Any = None  # see order.TOLD
 
     def __init__(self) -> None:
         self._lock = self._make()
         self.owner: int | None = None
         self.number = new_number()
+        self.passed: dict[int, dict[int, Clock]] = {}  # by whom it was given back: for each order, by its key
         self.orders = False
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -167,8 +170,10 @@ class WatchedLock:
         me = _thread.get_ident()
         if self.owner != me:
             self.owner = me
-            hear(self)
-            entered(self)
+            if self._tf1sessions_told is not None:
+                hear(self)
+            if self.passed:
+                entered(self)
             takes(self)
 
     def _at_fork_reinit(self) -> None:

@@ -2,7 +2,7 @@
 
 ::
 
-    synchronisation.py, locks.py ── send(), receive(message), tell(token), hear(token) ──▶ Order
+    synchronisation.py, locks.py ── enclose(), unwrap(bundle), tell(token), hear(token) ──▶ Order
     unseen.py ── the same by perhaps_...(): what may be an order, and may be none
     races.py ── member() and its count at each access; is_before(member, count) at a later one
 
@@ -11,8 +11,17 @@ it, joined the other thread, or got an item, an event or a result that the other
 held the same lock one after the other orders nothing: the next time they may come the other way round. Which locks were
 held is for races.py to judge.
 
-A thread's count rises when it tells something after an access, so that each access has a count of its own as far as
-anybody can tell. What is only perhaps an order is kept beside: each thread's second clock is its first one and that.
+A thread's count rises with each message that says something new, so each access has a count of its own as far as
+anybody can tell, and a message is known by its thread and count: who has heard of a later one of that thread has heard
+all that this one says, and need not look into it. What is only perhaps an order is kept beside: each thread's second
+clock is its first one and that.
+
+A clock is never changed: a thread that gets to know something has a new one. So a message is made of the clock itself,
+and all that a thread locks when it sends is its count, which others may raise (see :meth:`Order.perhaps_received_all`).
+That is locked for a few steps that make nothing and call nothing, so that no finalizer runs meanwhile and whoever holds
+the lock goes on: a thread may send and receive while it holds a lock for which finalizers wait. Code that interrupts a
+thread, a finalizer or a signal's handler, may send and receive in the middle of what that thread sends or receives:
+what was made is put in place only where what it was made from is there still.
 
 The clocks are those of Mattern ("Virtual Time and Global States of Distributed Systems", 1988); leaving locks out of
 the order is hybrid race detection (O'Callahan and Choi, "Hybrid Dynamic Data Race Detection", 2003).
@@ -26,13 +35,16 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 __all__ = [
+    "TOLD",
+    "Clock",
     "Member",
     "Message",
     "Order",
+    "enclose",
     "entered",
     "hand_over",
     "hear",
@@ -42,16 +54,29 @@ __all__ = [
     "perhaps_hear",
     "perhaps_tell",
     "take_over",
+    "sent",
     "tell",
+    "unwrap",
 ]
 
-#: The latest accesses of each thread that are known to be past: the thread's number -> its count.
+#: The latest accesses of other threads that are known to be past: the thread's number -> its count.
 Clock = Mapping[int, int]
-#: What a thread tells: what is past for certain, and what is perhaps; the same object when there is no difference.
-Message = tuple[Clock, Clock]
-
+#: What a thread tells: the order's number, its own, the count up to which its accesses are past, and what it knew of
+#: others, for certain and perhaps; None when there is no difference.
+Message = tuple[int, int, int, Clock, "Clock | None"]
+#: The attribute in which a token has what was told by it, a *bundle*: a message, or a list, that is never changed, of
+#: those of several threads or orders. Classes may have None there. What is left of it when nobody listens any more is a
+#: few numbers, which mean nothing to others.
+TOLD = "_tf1sessions_told"
 #: From how many entries on a clock is looked through for threads that are gone. Arbitrary.
 _MANY = 64
+
+_keys = itertools.count()
+# Not threading's: those may be watched. Re-entrant, as a finalizer or a signal's handler may come meanwhile.
+_step = _thread.RLock()  # for counts; held for a few steps that make nothing and call nothing
+_placing = _thread.RLock()  # for what tokens have
+#: What was told by objects that can have no attributes: id -> the object and that.
+_aside: dict[int, tuple[weakref.ref[Any], Any]] = {}
 
 
 class Member:
@@ -67,6 +92,9 @@ class Member:
         used: The count of its last access.
         waited: The loop in which the thread slept last, until an access outside of it shows that its wait is over.
         through: By what the thread may have got to know the last thing that is only perhaps past.
+        clock, perhaps: What it knows of others; None as the second where that is the same.
+        told: What it told last, unless it has got to know something since.
+        taken: The clock that it has taken in last.
     """
 
     __slots__ = (
@@ -80,6 +108,7 @@ class Member:
         "passed",
         "perhaps",
         "started",
+        "taken",
         "through",
         "told",
         "used",
@@ -97,36 +126,31 @@ class Member:
         self.through = ""
         self.waited: Any = None
         self.clock: dict[int, int] = {}
-        self.perhaps: dict[int, int] | None = None  # None: as clock
-        self.told: Message | None = None  # what was told last, unless there is more by now
+        self.perhaps: dict[int, int] | None = None
+        self.told: Message | None = None
+        self.taken: Clock | None = None
         self.many = _MANY
-
-    def finish(self) -> None:
-        """Its accesses so far can be told, later ones will count more. With the order's lock held."""
-        if self.used == self.count:
-            self.clock[self.number] = self.count
-            if self.perhaps is not None:
-                self.perhaps[self.number] = self.count
-            self.count += 1
-            self.told = None
 
 
 class Order:
     """The clocks of all threads that were met since this was made.
+
+    Attributes:
+        key: A number that no other order has.
 
     Thread-safety: any thread may call any method; each is about the thread that calls it, and none waits for more than
     another method's end.
     """
 
     def __init__(self) -> None:
-        # Not threading's: that may be watched. Re-entrant: an object that is collected meanwhile may close a session.
-        self._lock = _thread.RLock()
+        self.key = next(_keys)
         self._local = threading.local()
         self._numbers = itertools.count()
         self._members: weakref.WeakValueDictionary[int, Member] = weakref.WeakValueDictionary()
-        # By identity, as a token may compare as it likes; whether perhaps only -> token -> what was told by it.
-        self._passed: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()  # by whom, of each lock
-        self._tokens: dict[bool, dict[int, tuple[weakref.ref[Any], Message]]] = {False: {}, True: {}}
+        # Re-entrant: an object that is collected meanwhile may close a session.
+        self._lock = _thread.RLock()
+        # By identity, as a token may compare as it likes: -> it, what was told by it if only once, and all of that.
+        self._perhaps: dict[int, tuple[weakref.ref[Any], Message | None, Clock]] = {}
 
     def begin(self, name: str, started: tuple[str, ...] = ()) -> None:
         """Says that the calling thread's start was seen, and where; what the starter told is to be received."""
@@ -137,10 +161,9 @@ class Order:
         try:
             return self._local.member  # type: ignore[no-any-return]
         except AttributeError:
-            with self._lock:
-                number = next(self._numbers)
-                started = getattr(self._local, "started", ())
-                member = self._members[number] = Member(number, *self._who(), started)
+            number = next(self._numbers)
+            started = getattr(self._local, "started", ())
+            member = self._members[number] = Member(number, *self._who(), started)
             self._local.member = member
             return member
 
@@ -156,96 +179,194 @@ class Order:
 
     def send(self) -> Message:
         """What the calling thread tells with something that it gives away; what it does later is not in it."""
-        me = self.member()
+        try:
+            me: Member = self._local.member
+        except AttributeError:
+            me = self.member()
         told = me.told
-        if told is not None and me.used != me.count:
+        if told is not None and told[2] >= me.used:
             return told
-        with self._lock:
-            me.finish()
-            if len(me.clock) > me.many:
-                self._forget(me)
-            sure = me.clock.copy()
-            me.told = told = sure, sure if me.perhaps is None else me.perhaps.copy()
-            return told
+        if len(me.clock) > me.many:
+            self._forget(me)
+        with _step:  # a later count goes with what is known later
+            count = me.count
+            me.count = count + 1
+            clock, perhaps = me.clock, me.perhaps
+        told = self.key, me.number, count, clock, perhaps
+        if me.clock is clock and me.perhaps is perhaps:
+            me.told = told
+        return told
 
     def _forget(self, me: Member) -> None:
         """Leaves out threads that are gone and of which no access is kept."""
-        for clock in (me.clock, me.perhaps or {}):
-            for number in [number for number in clock if number not in self._members]:
-                del clock[number]
-        me.many = max(_MANY, 2 * len(me.clock))
+        clock, perhaps = me.clock, me.perhaps
+        living, second = self._living(clock), None if perhaps is None else self._living(perhaps)
+        if me.clock is clock and me.perhaps is perhaps:
+            me.clock, me.perhaps = living, second
+            me.many = max(_MANY, 2 * len(living))
 
-    def receive(self, message: Message, perhaps: str = "") -> None:
-        """Takes in what came with something that the calling thread got.
+    def _living(self, clock: Clock) -> dict[int, int]:
+        return {number: count for number, count in clock.items() if number in self._members}
 
-        Args:
-            perhaps: By what it may have come, when that is not certain.
-        """
-        me = self.member()
-        if message is me.told:
+    def receive(self, bundle: Any) -> None:
+        """Takes in what came with something that the calling thread got; what is another order's is left out."""
+        if type(bundle) is not tuple:
+            for message in bundle:
+                self.receive(message)
             return
-        sure, unsure = message
-        with self._lock:
-            if perhaps or unsure is not sure:
-                if me.perhaps is None:
-                    me.perhaps = dict(me.clock)
-                if perhaps:
-                    me.through = perhaps
-            if me.perhaps is not None and _take_in(me.perhaps, unsure):
-                me.told = None
-            if not perhaps and _take_in(me.clock, sure):
-                me.told = None
+        key, number, count, sure, unsure = bundle
+        if key != self.key:
+            return
+        try:
+            me: Member = self._local.member
+        except AttributeError:
+            me = self.member()
+        own = me.number
+        while True:
+            before, perhaps = me.clock, me.perhaps
+            if number == own or before.get(number, 0) >= count:
+                return
+            clock = before.copy()
+            clock[number] = count
+            if sure is not me.taken:
+                for other, its in sure.items():
+                    if its > clock.get(other, 0) and other != own:
+                        clock[other] = its
+            second = perhaps
+            if perhaps is not None or unsure is not None:
+                second = dict(before if perhaps is None else perhaps)
+                _take_in(second, {number: count})
+                _take_in(second, sure if unsure is None else unsure)
+            if me.clock is before and me.perhaps is perhaps:
+                me.clock, me.perhaps, me.told, me.taken = clock, second, None, sure
+                return
 
-    def sent(self, token: Any, perhaps: bool = False) -> None:
+    def sent(self, token: Any) -> None:
         """As :meth:`send`, for all who will get to know something by ``token``: an event, a future, a thread."""
-        self._tell(token, self.send(), perhaps)
+        message = self.send()
+        known = getattr(token, TOLD, None)
+        if known is message:
+            return
+        if type(known) is tuple and known[0] == self.key:  # what is usual; all the rest is in _tell()
+            number = known[1]
+            if known[2] < message[2] if number == message[1] else message[3].get(number, 0) >= known[2]:
+                with _placing:
+                    if getattr(token, TOLD, None) is known:
+                        _set(token, TOLD, message)
+                        return
+        self._tell(token, message)
 
-    def _tell(self, token: Any, told: Message, perhaps: bool = False) -> None:
-        tokens, number = self._tokens[perhaps], id(token)
-        with self._lock:
-            known = tokens.get(number)
-            if known is None:
-                tokens[number] = weakref.ref(token, lambda gone: tokens.pop(number, None)), told
-            elif known[1] is not told:  # new clocks: another thread may be reading the old ones
-                both = [{**before, **_later(now, before)} for now, before in zip(told, known[1], strict=True)]
-                if len(both[0]) > _MANY:
-                    both = [{key: count for key, count in each.items() if key in self._members} for each in both]
-                same = told[0] is told[1] and known[1][0] is known[1][1]
-                tokens[number] = known[0], (both[0], both[0] if same else both[1])
+    def _tell(self, token: Any, message: Message) -> None:
+        while True:
+            known = _told_by(token)
+            new = message if known is None else self._joined(known, message)
+            if new is known or _put(token, known, new):
+                return
+
+    def _joined(self, known: Any, message: Message) -> Any:
+        """A bundle of what a token has and a message, without what others of them say as well."""
+        key, number, count, clock, _ = message
+        kept: list[Message] = []
+        for each in (known,) if type(known) is tuple else known:
+            if each[0] != key:
+                if any(each[0] == order.key for order in _orders):
+                    kept.append(each)
+            elif each[2] >= count if each[1] == number else each[3].get(number, 0) >= count:
+                return known
+            elif each[1] != number and clock.get(each[1], 0) < each[2]:
+                kept.append(each)
+        if not kept:
+            return message
+        kept.append(message)
+        return kept if len(kept) <= _MANY else self._merged(kept)
+
+    def _merged(self, messages: list[Message]) -> Any:
+        """The same with one message for this order, as of a thread that has received all of them and is gone."""
+        sure: dict[int, int] = {}
+        unsure: dict[int, int] = {}
+        for key, number, count, clock, perhaps in messages:
+            if key == self.key:
+                for all_, its in ((sure, clock), (unsure, clock if perhaps is None else perhaps)):
+                    _take_in(all_, {number: count})
+                    _take_in(all_, its)
+        both = self._living(sure), self._living(unsure)
+        return [
+            *(each for each in messages if each[0] != self.key),
+            (self.key, next(self._numbers), 1, both[0], None if both[0] == both[1] else both[1]),
+        ]
 
     def collect(self, token: Any, collector: Any) -> None:
         """What was told by one token is told by another as well; the calling thread takes in nothing."""
-        known = self._tokens[False].get(id(token))
-        if known is not None:
-            self._tell(collector, known[1])
+        known = _told_by(token)
+        for message in () if known is None else (known,) if type(known) is tuple else known:
+            if message[0] == self.key:
+                self._tell(collector, message)
 
-    def received(self, token: Any, perhaps: str = "") -> None:
-        """Takes in what was told by ``token`` so far."""
-        known = self._tokens[bool(perhaps)].get(id(token))
-        if known is not None:
-            self.receive(known[1], perhaps)
+    def perhaps_sent(self, token: Any) -> None:
+        """As :meth:`sent`, by a means of which nobody sees whether it is heard."""
+        message, number = self.send(), id(token)
+        _, own, count, sure, unsure = message
+        clock = {**(sure if unsure is None else unsure), own: count}
+        with self._lock:
+            known = self._perhaps.get(number)
+            if known is None:
+                self._perhaps[number] = weakref.ref(token, lambda gone: self._perhaps.pop(number, None)), message, clock
+            elif known[1] is not message:  # a new clock: another thread may be reading the old one
+                both = dict(known[2])
+                _take_in(both, clock)
+                self._perhaps[number] = known[0], None, both if len(both) <= _MANY else self._living(both)
+
+    def perhaps_received(self, token: Any, through: str) -> None:
+        """The calling thread may have got to know what was told by ``token`` so far; ``through`` says by what."""
+        known = self._perhaps.get(id(token))
+        if known is not None and (known[1] is None or known[1] is not self.member().told):
+            self._take_in_perhaps(known[2], through)
+
+    def _take_in_perhaps(self, past: Clock, through: str) -> None:
+        me = self.member()
+        me.through = through
+        while True:
+            before = me.perhaps
+            perhaps = dict(me.clock if before is None else before)
+            news = _take_in(perhaps, past)
+            if me.perhaps is before:
+                if news or before is None:
+                    me.perhaps, me.told = perhaps, None
+                return
 
     def perhaps_received_all(self, through: str) -> None:
-        """The calling thread may have got to know of all that any thread has done so far."""
+        """The calling thread may have got to know of all that any thread has done so far.
+
+        What others do later must count more. Only here a count is raised by another thread than its own; both do it
+        under the lock, so that none goes back to what was told already.
+        """
         self.member()
-        with self._lock:
-            members = list(self._members.values())
-            for member in members:
-                member.finish()
-            past = {member.number: member.count - 1 for member in members}
-        self.receive((past, past), through)
+        past: dict[int, int] = {}
+        for reference in self._members.valuerefs():
+            member = reference()
+            if member is not None:
+                with _step:
+                    if member.used == member.count:
+                        member.count += 1
+                    count = member.count
+                past[member.number] = count - 1
+        self._take_in_perhaps(past, through)
 
     def left(self, lock: Any) -> None:
         """The calling thread gives back a lock. That orders nothing; but see :meth:`was_passed`."""
         me = self.member()
         if me.used == me.count:
-            with self._lock:
-                me.finish()
-                self._passed[lock] = {**self._passed.get(lock, {}), me.number: me.count - 1}
+            with _step:
+                count = me.count
+                me.count = count + 1
+            # Only who holds the lock comes here. Orders that have ended are left out.
+            passed = {order.key: lock.passed[order.key] for order in _orders if order.key in lock.passed}
+            mine = {**passed.get(self.key, {}), me.number: count}
+            lock.passed = {**passed, self.key: mine if len(mine) <= _MANY else self._living(mine)}
 
     def entered(self, lock: Any) -> None:
         """The calling thread has got a lock."""
-        passed = self._passed.get(lock)
+        passed = lock.passed.get(self.key)
         if passed is not None:
             self.member().passed[lock.number] = passed
 
@@ -266,39 +387,87 @@ class Order:
         return thread.name, False
 
 
-def _later(clock: Clock, than: Clock) -> dict[int, int]:
-    """The entries in which one clock is ahead of another."""
-    return {number: count for number, count in clock.items() if count > than.get(number, 0)}
-
-
 def _take_in(clock: dict[int, int], other: Clock) -> bool:
-    later = _later(other, clock)
+    """Whether there was something new in the other one."""
+    later = {number: count for number, count in other.items() if count > clock.get(number, 0)}
     clock.update(later)
     return bool(later)
 
 
+# -- what tokens have -------------------------------------------------------------------------------------------------
+
+
+def _told_by(token: Any) -> Any:
+    """The bundle that a token has; None if nothing was told by it."""
+    told = getattr(token, TOLD, None)
+    if told is None and _aside:
+        known = _aside.get(id(token))
+        return None if known is None else known[1]
+    return told
+
+
+def _put(token: Any, known: Any, new: Any) -> bool:
+    """Lets a token have another bundle, if it has still the one that is known."""
+    if type(token).__dictoffset__:
+        with _placing:
+            if getattr(token, TOLD, None) is known:
+                _set(token, TOLD, new)
+                return True
+            return False
+    number = id(token)  # it has no attributes but its own, as asyncio's handles
+    if known is None:
+        kept = weakref.ref(token, lambda gone: _aside.pop(number, None)), new
+        return _aside.setdefault(number, kept) is kept
+    with _placing:
+        reference, now = _aside[number]
+        if now is known:
+            _aside[number] = reference, new
+        return now is known
+
+
+_set = object.__setattr__  # a token's class may have its own ideas of what may be set
+
+
+# -- who listens ------------------------------------------------------------------------------------------------------
+
 _orders: tuple[Order, ...] = ()
 _guard = _thread.allocate_lock()
+
+#: What all who listen are told with something that the calling thread gives away; None while nobody listens.
+enclose: Callable[[], Any] | None = None
+#: The calling thread has got what such a bundle came with.
+unwrap: Callable[[Any], None] | None = None
+#: As :func:`tell`.
+sent: Callable[[Any], None] | None = None
+
+
+def _listen(orders: tuple[Order, ...]) -> None:
+    """With the guard held. While one listens, which is usual, it is called itself."""
+    global _orders, enclose, unwrap, sent
+    _orders = orders
+    if len(orders) == 1:
+        enclose, unwrap, sent = orders[0].send, orders[0].receive, orders[0].sent
+    else:
+        enclose, unwrap, sent = (_enclose_for_all, _unwrap_for_all, tell) if orders else (None, None, None)
 
 
 @contextlib.contextmanager
 def listening(order: Order) -> Iterator[None]:
     """While this lasts, ``order`` is told what is said by :func:`tell` and :func:`hear`, in all threads."""
-    global _orders
     with _guard:
-        _orders = (*_orders, order)
+        _listen((*_orders, order))
     try:
         yield
     finally:
         with _guard:
-            _orders = tuple(each for each in _orders if each is not order)
+            _listen(tuple(each for each in _orders if each is not order))
 
 
 def _in_child() -> None:
     """After a fork nobody listens: locks of orders may be held by threads that are not there."""
-    global _orders
-    _orders = ()
-    _guard._at_fork_reinit()  # type: ignore[attr-defined]
+    _listen(())
+    for lock in (_guard, _step, _placing):
+        lock._at_fork_reinit()  # type: ignore[union-attr]
 
 
 if hasattr(os, "register_at_fork"):
@@ -310,6 +479,15 @@ def orders() -> tuple[Order, ...]:
     return _orders
 
 
+def _enclose_for_all() -> Any:
+    return [order.send() for order in _orders]
+
+
+def _unwrap_for_all(bundle: Any) -> None:
+    for order in _orders:
+        order.receive(bundle)
+
+
 def tell(token: Any) -> None:
     """The calling thread tells what it knows to all who will hear of ``token``."""
     for order in _orders:
@@ -318,8 +496,13 @@ def tell(token: Any) -> None:
 
 def hear(token: Any) -> None:
     """The calling thread gets to know what was told by ``token``."""
-    for order in _orders:
-        order.received(token)
+    if _orders:
+        bundle = getattr(token, TOLD, None)
+        if bundle is None:
+            bundle = _told_by(token)
+        if bundle is not None:
+            for order in _orders:
+                order.receive(bundle)
 
 
 def left(lock: Any) -> None:
@@ -337,13 +520,13 @@ def entered(lock: Any) -> None:
 def perhaps_tell(token: Any) -> None:
     """As :func:`tell`, by a means of which nobody sees whether it is heard."""
     for order in _orders:
-        order.sent(token, perhaps=True)
+        order.perhaps_sent(token)
 
 
 def perhaps_hear(token: Any, through: str) -> None:
     """As :func:`hear`; ``through`` says by what."""
     for order in _orders:
-        order.received(token, through)
+        order.perhaps_received(token, through)
 
 
 class _Token:

@@ -20,52 +20,55 @@ import _thread
 import asyncio
 import collections
 import concurrent.futures
+import concurrent.futures.thread
 import contextlib
+import functools
 import itertools
 import queue
 import socketserver
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from tf1sessions.testing import order as now
 from tf1sessions.testing import unseen
 from tf1sessions.testing.frames import STACK, asked_by_library, program_frames, told
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
-from tf1sessions.testing.order import Message, Order, hear, listening, orders, tell
+from tf1sessions.testing.order import TOLD, Order, hear, listening, orders, tell
 from tf1sessions.testing.patching import Patch, Switch
 
 __all__ = ["watch", "wrapped"]
 
 _guard = _thread.allocate_lock()
+_set = object.__setattr__  # a subclass may have its own ideas of what may be set
 
 
-_Messages = list[tuple[Order, Message]]
-#: What was told with a queue's items: id(item) -> one for each time it was put in, oldest first.
-_Enclosed = dict[int, list[_Messages]]
+#: What was told with a queue's items: id(item) -> one bundle for each time it was put in, oldest first.
+_Enclosed = dict[int, list[Any]]
 
 
-def _enclose(enclosed: _Enclosed, item: Any) -> tuple[list[_Messages], _Messages]:
-    """Sends with an item that is about to be put somewhere. Gives the list that has it, and what it has."""
-    messages = [(order, order.send()) for order in orders()]
-    waiting = enclosed.setdefault(id(item), [])
-    waiting.append(messages)
-    return waiting, messages
-
-
-def _unwrap(enclosed: _Enclosed, item: Any) -> None:
-    waiting = enclosed.get(id(item))
-    if waiting:
-        for order, message in waiting.pop(0):
-            order.receive(message)
-        if not waiting:
-            enclosed.pop(id(item), None)
+#: What objects of Python's own classes have: what was told by them, and how they are used. The classes have None there,
+#: for good: when the watching ends a thread may be in a method of ours yet.
+_HAVE = {
+    threading.Thread: [TOLD],
+    threading.Event: [TOLD],
+    threading.Condition: [TOLD],
+    threading.Semaphore: [TOLD, "_tf1sessions_permits"],
+    queue.Queue: [TOLD, "_tf1sessions_enclosed", "_tf1sessions_by_item"],
+    concurrent.futures.Future: [TOLD],
+}
 
 
 def _all_patches() -> Iterator[Patch]:
+    for owner, names in _HAVE.items():
+        for name in names:
+            if name not in vars(owner):
+                setattr(owner, name, None)
     for patches in (
-        *(_threads, _events, _conditions, _semaphores, _barriers, _queues, _futures, _handles),
+        *(_libraries, _threads, _events, _conditions, _semaphores, _barriers, _queues, _futures, _handles),
         unseen.patches,
     ):
         yield from patches()
@@ -170,6 +173,7 @@ def _events() -> Iterator[Patch]:
 class _Unheard(threading.Condition):
     """One that a library made for itself. It is as all are while nobody watches."""
 
+    __init__ = threading.Condition.__init__
     __enter__, __exit__ = threading.Condition.__enter__, threading.Condition.__exit__
     notify, notify_all = threading.Condition.notify, threading.Condition.notify_all
     wait, wait_for = threading.Condition.wait, threading.Condition.wait_for
@@ -178,6 +182,37 @@ class _Unheard(threading.Condition):
 def _unheard(condition: Any) -> None:
     if type(condition) is threading.Condition:
         condition.__class__ = _Unheard
+
+
+class _UnheardSemaphore(threading.Semaphore):
+    """The same."""
+
+    __init__ = threading.Semaphore.__init__
+    acquire, release = threading.Semaphore.acquire, threading.Semaphore.release
+    __enter__, __exit__ = threading.Semaphore.__enter__, threading.Semaphore.__exit__
+
+
+def _condition(lock: Any = None) -> Any:
+    return _Unheard(_thread.RLock() if lock is None else lock)
+
+
+def _threading(condition: Any) -> types.ModuleType:
+    """``threading``, as modules of the standard library have it that make such things for themselves, and many."""
+    module = types.ModuleType("threading", threading.__doc__)
+    vars(module).update(
+        Lock=_thread.allocate_lock,
+        RLock=_thread.RLock,
+        Condition=condition,
+        Semaphore=_UnheardSemaphore,
+        __getattr__=functools.partial(getattr, threading),
+    )
+    return module
+
+
+def _libraries() -> Iterator[Patch]:
+    yield queue, "threading", _threading(_Unheard)  # its conditions all have a lock already
+    for module in (concurrent.futures._base, concurrent.futures.thread):
+        yield module, "threading", _threading(_condition)
 
 
 def _conditions() -> Iterator[Patch]:
@@ -195,20 +230,25 @@ def _conditions() -> Iterator[Patch]:
         elif isinstance(lock, WatchedLock):
             lock.orders = True
 
+    def apart(self: Any) -> bool:
+        """Whether it tells and hears for itself: its lock does not do so for it each time it is given back and got."""
+        lock = self._lock
+        return not (isinstance(lock, WatchedLock) and lock.orders) and not asked_by_library(3)
+
     def new_enter(self: Any) -> Any:
         got = enter(self)
-        if orders() and not asked_by_library():
+        if orders() and apart(self):
             hear(self)
         return got
 
     def new_leave(self: Any, *error: Any) -> Any:
-        if orders() and not asked_by_library():
+        if orders() and apart(self):
             tell(self)
         return leave(self, *error)
 
     def before(method: Any) -> Any:
         def notify(self: Any, *args: Any, **named: Any) -> Any:
-            if orders() and not asked_by_library():
+            if orders() and apart(self):
                 tell(self)
             return method(self, *args, **named)
 
@@ -216,13 +256,13 @@ def _conditions() -> Iterator[Patch]:
 
     def after(method: Any) -> Any:
         def wait(self: Any, *args: Any, **named: Any) -> Any:
-            ours = not asked_by_library()
-            if ours:
+            heard = apart(self)
+            if heard:
                 tell(self)
             try:
                 return method(self, *args, **named)
             finally:
-                if ours:
+                if heard:
                     hear(self)
 
         return wait
@@ -241,13 +281,13 @@ class _Permits:
 
     def __init__(self, single: bool) -> None:
         self.single = single
-        self.holders: collections.Counter[int] = collections.Counter()
+        self.holders: dict[int, int] = {}
         self.number = new_number()
         self.owner: int | None = None
 
     def taken(self) -> None:
         me = _thread.get_ident()
-        self.holders[me] += 1
+        self.holders[me] = self.holders.get(me, 0) + 1
         if self.single:
             self.owner = me
             takes(self)
@@ -256,14 +296,13 @@ class _Permits:
         """Whether the one who gives it had it; if not, giving is a message."""
         me = _thread.get_ident()
         self.owner = None
-        if self.holders[me] > 0:
-            self.holders[me] -= 1
+        held = self.holders.pop(me, 0)
+        if held:
+            if held > 1:
+                self.holders[me] = held - 1
             return True
         self.single = False
         return False
-
-
-_permits: weakref.WeakKeyDictionary[Any, _Permits] = weakref.WeakKeyDictionary()
 
 
 def _semaphores() -> Iterator[Patch]:
@@ -271,14 +310,18 @@ def _semaphores() -> Iterator[Patch]:
     make = semaphore.__init__
 
     def permits(self: Any) -> _Permits:
-        known = _permits.get(self)
+        known: _Permits | None = self._tf1sessions_permits
         if known is None:  # made before anybody watched
-            known = _permits[self] = _Permits(getattr(self, "_initial_value", None) == 1)
+            with _guard:
+                known = self._tf1sessions_permits
+                if known is None:
+                    known = _Permits(getattr(self, "_initial_value", None) == 1)
+                    _set(self, "_tf1sessions_permits", known)
         return known
 
     def new_make(self: Any, value: int = 1) -> None:
         make(self, value)
-        _permits[self] = _Permits(value == 1)
+        _set(self, "_tf1sessions_permits", _Permits(value == 1))
 
     def taking(method: Any) -> Any:
         def acquire(self: Any, *args: Any, **named: Any) -> Any:
@@ -344,47 +387,78 @@ def _barriers() -> Iterator[Patch]:
     yield barrier, "reset", new_reset
 
 
-def _enclosed(line: Any) -> _Enclosed:
-    """Where a queue has what is told with its items, from now on. Those that are in it came with nothing."""
-    with line.mutex:
-        for condition in (line.not_empty, line.not_full, line.all_tasks_done):
-            _unheard(condition)
-        enclosed: _Enclosed | None = getattr(line, _ENCLOSED, None)
-        if enclosed is None:
-            enclosed = {}
-            items = getattr(line, "queue", None)
-            for item in items if isinstance(items, (collections.deque, list)) else ():
-                enclosed.setdefault(id(item), []).append([])
-            setattr(line, _ENCLOSED, enclosed)
-        return enclosed
-
-
-_ENCLOSED = "_tf1sessions_enclosed"
+# -- queues -----------------------------------------------------------------------------------------------------------
 
 
 def _queues() -> Iterator[Patch]:
-    """A queue into which nothing was put while somebody listened is left alone."""
+    """A queue into which nothing was put while somebody listened is left alone.
+
+    Items of one that gives them in the order in which they came have what was told with them beside them, in the same
+    order, and both are moved under the queue's mutex. Direct changes of its items are noticed when one is got: each has
+    its identity there, and there are as many of them. What a subclass does with its items is not known: there what was
+    told with one is found by the item.
+    """
     kind = queue.Queue
     put, get, task_done, join = kind.put, kind.get, kind.task_done, kind.join
+    put_in, take_out = kind._put, kind._get
+    known: dict[type, bool] = {}
+
+    def in_turn(its: Any) -> bool:
+        found = known.get(its)
+        if found is None:
+            found = known[its] = its._put is new_put_in and its._get is new_take_out
+        return found
+
+    def new_put_in(self: Any, item: Any) -> None:
+        """With the mutex held."""
+        put_in(self, item)
+        enclose, enclosed = now.enclose, self._tf1sessions_enclosed
+        if enclosed is not None:
+            enclosed.append((id(item), None if enclose is None else enclose()))
+        elif enclose is not None and in_turn(type(self)):
+            _beside(self)[-1] = id(item), enclose()
+
+    def new_take_out(self: Any) -> Any:
+        """With the mutex held."""
+        item, enclosed = take_out(self), self._tf1sessions_enclosed
+        if enclosed:
+            number, bundle = first = enclosed.popleft()
+            if number != id(item) or len(enclosed) != len(self.queue):
+                bundle = _found_again([first, *enclosed], item, self)
+            unwrap = now.unwrap
+            if bundle is not None and unwrap is not None:
+                if _emptied is None or (_thread.get_ident(), id(self)) not in _emptied:
+                    unwrap(bundle)
+        return item
 
     def new_put(self: Any, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        enclosed = getattr(self, _ENCLOSED, None)
+        if type(self) is kind or in_turn(type(self)):
+            return put(self, item, block, timeout)
+        enclose, enclosed = now.enclose, self._tf1sessions_by_item
         if enclosed is None:
-            if not orders():
+            if enclose is None:
                 return put(self, item, block, timeout)
-            enclosed = _enclosed(self)
-        waiting, messages = _enclose(enclosed, item)
+            enclosed = _by_item(self)
+        bundle = None if enclose is None else enclose()
+        waiting = enclosed.setdefault(id(item), [])
+        waiting.append(bundle)
         try:
             return put(self, item, block, timeout)
         except BaseException:
-            waiting.remove(messages)
+            waiting.remove(bundle)
             raise
 
     def new_get(self: Any, block: bool = True, timeout: float | None = None) -> Any:
         item = get(self, block, timeout)
-        enclosed = getattr(self, _ENCLOSED, None)
-        if enclosed is not None:
-            _unwrap(enclosed, item)
+        if type(self) is not kind and not in_turn(type(self)):
+            enclosed = self._tf1sessions_by_item
+            waiting = None if enclosed is None else enclosed.get(id(item))
+            if waiting:
+                bundle, unwrap = waiting.pop(0), now.unwrap
+                if bundle is not None and unwrap is not None:
+                    unwrap(bundle)
+                if not waiting:
+                    enclosed.pop(id(item), None)
         return item
 
     def new_task_done(self: Any) -> None:
@@ -395,81 +469,186 @@ def _queues() -> Iterator[Patch]:
         join(self)
         hear(self)
 
+    yield kind, "_put", new_put_in
+    yield kind, "_get", new_take_out
     yield kind, "put", new_put
     yield kind, "get", new_get
     yield kind, "task_done", new_task_done
     yield kind, "join", new_join
+    if hasattr(kind, "shutdown"):  # from Python 3.13 on
+        shutdown = kind.shutdown
+
+        def new_shutdown(self: Any, immediate: bool = False) -> None:
+            """Items that are thrown away tell nobody anything."""
+            global _emptied
+            with _guard:
+                _emptied = {*(_emptied or ()), (here := (_thread.get_ident(), id(self)))}
+            try:
+                shutdown(self, immediate)
+            finally:
+                with _guard:
+                    _emptied = (_emptied or set()) - {here} or None
+
+        yield kind, "shutdown", new_shutdown
     yield queue, "SimpleQueue", _SimpleQueue
 
 
-class _SimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
-    """The one of C cannot be changed; who asks for one while somebody watches gets this."""
+#: The threads and queues of which items are being thrown away.
+_emptied: set[tuple[int, int]] | None = None
 
-    def __init__(self) -> None:
-        self._enclosed: _Enclosed = {}
+
+def _beside(line: Any) -> Any:
+    """Where a queue has what is told with each item, from now on. Those that are in it came with nothing."""
+    _unheard_conditions(line)
+    enclosed = collections.deque([(id(item), None) for item in line.queue])
+    _set(line, "_tf1sessions_enclosed", enclosed)
+    return enclosed
+
+
+def _by_item(line: Any) -> _Enclosed:
+    """The same for one of which the order is not known."""
+    with line.mutex:
+        enclosed: _Enclosed | None = line._tf1sessions_by_item
+        if enclosed is None:
+            _unheard_conditions(line)
+            enclosed = {}
+            items = getattr(line, "queue", None)
+            for item in items if isinstance(items, (collections.deque, list)) else ():
+                enclosed.setdefault(id(item), []).append(None)
+            _set(line, "_tf1sessions_by_item", enclosed)
+        return enclosed
+
+
+def _unheard_conditions(line: Any) -> None:
+    for condition in (line.not_empty, line.not_full, line.all_tasks_done):
+        _unheard(condition)
+
+
+def _found_again(enclosed: list[tuple[int, Any]], item: Any, line: Any) -> Any:
+    """What was told with an item that was got, where items came or went otherwise. Of equal ones the latest are left.
+
+    With the mutex held.
+    """
+    bundles: _Enclosed = {}
+    for number, bundle in enclosed:
+        bundles.setdefault(number, []).append(bundle)
+    found: list[tuple[int, Any]] = []  # backwards
+    for each in reversed((item, *line.queue)):
+        waiting = bundles.get(id(each))
+        found.append((id(each), waiting.pop() if waiting else None))
+    line._tf1sessions_enclosed.clear()
+    line._tf1sessions_enclosed.extendleft(found[:-1])
+    return found[-1][1]
+
+
+_SEALED = object()
+
+
+class _SimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
+    """The one of C cannot be changed; who asks for one while somebody watches gets this. Items are in it with what was
+    told with them.
+    """
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        _enclose(self._enclosed, item)
-        super().put(item)
+        enclose = now.enclose
+        _put_simply(self, item if enclose is None else (_SEALED, item, enclose()))
 
     def put_nowait(self, item: Any) -> None:
         self.put(item)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        item = super().get(block, timeout)
-        _unwrap(self._enclosed, item)
+        item = _get_simply(self, block, timeout)
+        if type(item) is tuple and len(item) == 3 and item[0] is _SEALED:
+            _, item, bundle = item
+            unwrap = now.unwrap
+            if unwrap is not None:
+                unwrap(bundle)
         return item
 
     def get_nowait(self) -> Any:
         return self.get(False)
 
 
+_put_simply, _get_simply = queue.SimpleQueue.put, queue.SimpleQueue.get
+
+
+# -- futures ----------------------------------------------------------------------------------------------------------
+
+
 def _futures() -> Iterator[Patch]:
     future = concurrent.futures.Future
 
-    def telling(method: Any) -> Any:
-        def finish(self: Any, *args: Any, **named: Any) -> Any:
-            tell(self)
-            return method(self, *args, **named)
-
-        return finish
-
-    def hearing(method: Any) -> Any:
-        def look(self: Any, *args: Any, **named: Any) -> Any:
-            if self._state in _FINISHED:
-                hear(self)
-                return method(self, *args, **named)
-            try:
-                return method(self, *args, **named)
-            finally:
-                if self._state in _FINISHED:
-                    hear(self)
-
-        return look
-
-    for name in ("set_result", "set_exception", "cancel"):
-        yield future, name, telling(getattr(future, name))
-    for name in ("result", "exception", "done"):
-        yield future, name, hearing(getattr(future, name))
+    make, set_result, set_exception = future.__init__, future.set_result, future.set_exception
+    done, cancel = future.done, future.cancel
     add, begin = future.add_done_callback, future.set_running_or_notify_cancel
-    heard = hearing(add)
-
-    def new_add(self: Any, function: Any) -> None:
-        """The function may be called at once. A library goes on as if it were called later, and so is no wiser."""
-        (add if asked_by_library() else heard)(self, function)
 
     def new_init(self: Any) -> None:
         make(self)
-        tell(self)
+        enclose = now.enclose
+        if enclose is not None:
+            _set(self, TOLD, enclose())
 
-    def new_begin(self: Any) -> Any:
+    def new_set_result(self: Any, result: Any) -> None:
+        sent = now.sent
+        if sent is not None:
+            sent(self)
+        set_result(self, result)
+
+    def new_set_exception(self: Any, exception: BaseException | None) -> None:
+        tell(self)
+        set_exception(self, exception)
+
+    def new_cancel(self: Any) -> bool:
+        tell(self)
+        return cancel(self)
+
+    def new_begin(self: Any) -> bool:
         """By the worker: whoever made the future has submitted the job, by whatever queue."""
-        hear(self)
+        bundle, unwrap = self._tf1sessions_told, now.unwrap
+        if bundle is not None and unwrap is not None:
+            unwrap(bundle)
         return begin(self)
 
-    make = future.__init__
+    def hearing(method: Any) -> Any:
+        def look(self: Any, timeout: float | None = None) -> Any:
+            try:
+                return method(self, timeout)
+            finally:
+                unwrap = now.unwrap
+                if unwrap is not None and self._state in _FINISHED:
+                    bundle = self._tf1sessions_told
+                    if bundle is not None:
+                        unwrap(bundle)
+
+        return look
+
+    def new_done(self: Any) -> bool:
+        found: bool = done(self)
+        if found:
+            hear(self)
+        return found
+
+    def new_add(self: Any, function: Any) -> None:
+        """The function may be called at once. A library goes on as if it were called later, and so is no wiser."""
+        if asked_by_library():
+            return add(self, function)
+        if self._state in _FINISHED:
+            hear(self)
+            return add(self, function)
+        try:
+            return add(self, function)
+        finally:
+            if self._state in _FINISHED:
+                hear(self)
+
     yield future, "__init__", new_init
+    yield future, "set_result", new_set_result
+    yield future, "set_exception", new_set_exception
+    for name in ("result", "exception"):
+        yield future, name, hearing(getattr(future, name))
+    yield future, "cancel", new_cancel
     yield future, "set_running_or_notify_cancel", new_begin
+    yield future, "done", new_done
     yield future, "add_done_callback", new_add
 
     wait, as_completed = concurrent.futures.wait, concurrent.futures.as_completed
@@ -489,7 +668,7 @@ def _futures() -> Iterator[Patch]:
     yield concurrent.futures, "as_completed", new_as_completed
 
 
-_FINISHED = ("CANCELLED", "CANCELLED_AND_NOTIFIED", "FINISHED")
+_FINISHED = ("FINISHED", "CANCELLED", "CANCELLED_AND_NOTIFIED")
 
 
 def _handles() -> Iterator[Patch]:
