@@ -17,11 +17,13 @@ all that this one says, and need not look into it. What is only perhaps an order
 clock is its first one and that.
 
 A clock is never changed: a thread that gets to know something has a new one. So a message is made of the clock itself,
-and all that a thread locks when it sends is its count, which others may raise (see :meth:`Order.perhaps_received_all`).
-That is locked for a few steps that make nothing and call nothing, so that no finalizer runs meanwhile and whoever holds
-the lock goes on: a thread may send and receive while it holds a lock for which finalizers wait. Code that interrupts a
-thread, a finalizer or a signal's handler, may send and receive in the middle of what that thread sends or receives:
-what was made is put in place only where what it was made from is there still.
+and sending and receiving lock nothing; they may be done under any lock, also one for which finalizers wait. What a
+thread knows and counts is its own, but others may raise its count (:meth:`Order.perhaps_received_all`). They do so in
+one statement without a call, and within such the interpreter, which has a lock of its own, lets no other thread go on:
+what they write is one more than what it was until then. The thread itself may write the same number; it goes on from
+there. Code that interrupts a thread, a finalizer or a signal's handler, may send and receive in the middle of what that
+thread sends or receives, though not between statements without calls: what was made is put in place only where what it
+was made from is there still.
 
 The clocks are those of Mattern ("Virtual Time and Global States of Distributed Systems", 1988); leaving locks out of
 the order is hybrid race detection (O'Callahan and Choi, "Hybrid Dynamic Data Race Detection", 2003).
@@ -72,8 +74,7 @@ TOLD = "_tf1sessions_told"
 _MANY = 64
 
 _keys = itertools.count()
-# Not threading's: those may be watched. Re-entrant, as a finalizer or a signal's handler may come meanwhile.
-_step = _thread.RLock()  # for counts; held for a few steps that make nothing and call nothing
+# Not threading's: that may be watched. Re-entrant, as a finalizer or a signal's handler may come meanwhile.
 _placing = _thread.RLock()  # for what tokens have
 #: What was told by objects that can have no attributes: id -> the object and that.
 _aside: dict[int, tuple[weakref.ref[Any], Any]] = {}
@@ -188,10 +189,9 @@ class Order:
             return told
         if len(me.clock) > me.many:
             self._forget(me)
-        with _step:  # a later count goes with what is known later
-            count = me.count
-            me.count = count + 1
-            clock, perhaps = me.clock, me.perhaps
+        count = me.count  # nothing comes between these, see the module: a later count goes with what is known later
+        me.count = count + 1
+        clock, perhaps = me.clock, me.perhaps
         told = self.key, me.number, count, clock, perhaps
         if me.clock is clock and me.perhaps is perhaps:
             me.told = told
@@ -226,11 +226,10 @@ class Order:
             before, perhaps = me.clock, me.perhaps
             if number == own or before.get(number, 0) >= count:
                 return
-            clock = before.copy()
-            clock[number] = count
+            clock = {**before, number: count}
             if sure is not me.taken:
                 for other, its in sure.items():
-                    if its > clock.get(other, 0) and other != own:
+                    if other != own and its > clock.get(other, 0):
                         clock[other] = its
             second = perhaps
             if perhaps is not None or unsure is not None:
@@ -238,7 +237,10 @@ class Order:
                 _take_in(second, {number: count})
                 _take_in(second, sure if unsure is None else unsure)
             if me.clock is before and me.perhaps is perhaps:
-                me.clock, me.perhaps, me.told, me.taken = clock, second, None, sure
+                me.clock = clock
+                me.perhaps = second
+                me.told = None
+                me.taken = sure
                 return
 
     def sent(self, token: Any) -> None:
@@ -337,28 +339,23 @@ class Order:
     def perhaps_received_all(self, through: str) -> None:
         """The calling thread may have got to know of all that any thread has done so far.
 
-        What others do later must count more. Only here a count is raised by another thread than its own; both do it
-        under the lock, so that none goes back to what was told already.
+        What others do later must count more. Only here a count is raised by another thread than its own.
         """
         self.member()
         past: dict[int, int] = {}
         for reference in self._members.valuerefs():
             member = reference()
             if member is not None:
-                with _step:
-                    if member.used == member.count:
-                        member.count += 1
-                    count = member.count
-                past[member.number] = count - 1
+                member.count += member.used == member.count  # in one step, see the module
+                past[member.number] = member.count - 1
         self._take_in_perhaps(past, through)
 
     def left(self, lock: Any) -> None:
         """The calling thread gives back a lock. That orders nothing; but see :meth:`was_passed`."""
         me = self.member()
         if me.used == me.count:
-            with _step:
-                count = me.count
-                me.count = count + 1
+            count = me.count
+            me.count = count + 1
             # Only who holds the lock comes here. Orders that have ended are left out.
             passed = {order.key: lock.passed[order.key] for order in _orders if order.key in lock.passed}
             mine = {**passed.get(self.key, {}), me.number: count}
@@ -466,7 +463,7 @@ def listening(order: Order) -> Iterator[None]:
 def _in_child() -> None:
     """After a fork nobody listens: locks of orders may be held by threads that are not there."""
     _listen(())
-    for lock in (_guard, _step, _placing):
+    for lock in (_guard, _placing):
         lock._at_fork_reinit()  # type: ignore[union-attr]
 
 
