@@ -71,7 +71,7 @@ Message = tuple[int, int, int, Clock, "Clock | None"]
 #: few numbers, which mean nothing to others.
 TOLD = "_tf1sessions_told"
 #: From how many entries on a clock is looked through for threads that are gone. Arbitrary.
-_MANY = 64
+_MANY = 16
 
 _keys = itertools.count()
 # Not threading's: that may be watched. Re-entrant, as a finalizer or a signal's handler may come meanwhile.
