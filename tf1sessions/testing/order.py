@@ -165,8 +165,8 @@ class Order:
             number = next(self._numbers)
             started = getattr(self._local, "started", ())
             member = self._members[number] = Member(number, *self._who(), started)
-            self._local.member = member
-            return member
+            met: Member = vars(self._local).setdefault("member", member)  # a finalizer may have come here meanwhile
+            return met
 
     def is_before(self, member: Member, count: int) -> bool:
         """Whether an access is past, by all that the calling thread was told; its own always are."""
@@ -189,7 +189,7 @@ class Order:
             return told
         if len(me.clock) > me.many:
             self._forget(me)
-        count = me.count  # nothing comes between these, see the module: a later count goes with what is known later
+        count = me.count  # nothing comes between these, see the module: what has a later count says more
         me.count = count + 1
         clock, perhaps = me.clock, me.perhaps
         told = self.key, me.number, count, clock, perhaps
@@ -328,10 +328,10 @@ class Order:
         me = self.member()
         me.through = through
         while True:
-            before = me.perhaps
-            perhaps = dict(me.clock if before is None else before)
+            clock, before = me.clock, me.perhaps
+            perhaps = dict(clock if before is None else before)
             news = _take_in(perhaps, past)
-            if me.perhaps is before:
+            if me.clock is clock and me.perhaps is before:
                 if news or before is None:
                     me.perhaps, me.told = perhaps, None
                 return
