@@ -88,25 +88,33 @@ def costs(calls, seconds):
     return {name: [statistics.mean(sorted(one)[: len(one) // 20 + 1]) for one in each] for name, each in found.items()}
 
 
+def restored(path, stack):
+    """A session with the checkpoint's graph and values, and what finds things in its graph by name."""
+    graph = tf.Graph()
+    with graph.as_default():
+        session = stack.enter_context(contextlib.closing(tf.Session()))
+        tf.train.import_meta_graph(path + ".meta").restore(session, path)
+    return session, graph.as_graph_element
+
+
 def sides(path, x, stack):
     """The calls that are compared, of a session and modules of their own."""
     module = t1.porting.function(
         path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0", "loss": "loss:0"}, train="step"
     )
     only_y = t1.porting.function(path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0"})
-    graph = tf.Graph()
-    with graph.as_default():
-        session = stack.enter_context(contextlib.closing(tf.Session()))
-        tf.train.import_meta_graph(path + ".meta").restore(session, path)
-    y, loss = graph.get_tensor_by_name("y:0"), graph.get_tensor_by_name("loss:0")
-    step, feeds = graph.get_operation_by_name("step"), {graph.get_tensor_by_name("x:0"): x}
+    # As of the modules, one session is called and another one trains: what both use would be in the caches already.
+    session, get = restored(path, stack)
+    y, feeds = get("y:0"), {get("x:0"): x}
+    trains, get = restored(path, stack)
+    step, loss, batch = get("step"), get("loss:0"), {get("x:0"): x}
     np.testing.assert_allclose(only_y(x=x)["y"], session.run(y, feeds), atol=1e-5)
     tensor = tf2.constant(x)
     return {
         "session": lambda: session.run(y, feeds),
         "module": lambda: only_y(x=x)["y"].numpy(),
         "tensors": lambda: only_y(x=tensor),
-        "session trains": lambda: session.run([step, loss], feeds),
+        "session trains": lambda: trains.run([step, loss], batch),
         "module trains": lambda: module.train(x=x)["loss"].numpy(),
     }
 

@@ -409,6 +409,7 @@ below, and there are no circles::
         references.py      variables of TensorFlow 1 as those of TensorFlow 2
         replay.py          a graph made again
         kept_loops.py      ... with loops as they were, for calls without a gradient
+        known.py           ... and what need not be computed in them where shapes are known
       checkpoints/       its checkpoints for objects of TensorFlow 2, and back
         reading.py         values by name
         writing.py         a checkpoint written whole or not at all

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tf1sessions.errors import ConversionError
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting.graphs.replay import Replay
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
@@ -31,6 +32,10 @@ tf2: Any = tf.compat.v2
 # TensorFlow's modules take their time to find a name.
 _Variable: Any = tf2.Variable
 _TENSORS: Any = (tf.Tensor, _Variable)
+
+#: For how many shapes of its inputs a call has functions of their own. Arbitrary: batches that are full, the last one,
+#: and those of an evaluation.
+_SHAPES = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,17 +184,21 @@ class GraphFunction:
 
     def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> _Call:
         specs = [self.inputs[name] for name in names]
-        arguments = [
-            tf.TensorSpec(spec.shape, spec.dtype, argument_name(name)) for name, spec in zip(names, specs, strict=True)
-        ]
         replay, body = self._body(names, fixed)
 
-        def traced(keep_loops: bool) -> Any:
+        def traced(keep_loops: bool, shapes: Sequence[Any]) -> Any:
+            arguments = [
+                tf.TensorSpec(shape, spec.dtype, argument_name(name))
+                for name, spec, shape in zip(names, specs, shapes, strict=True)
+            ]
+            known = keep_loops and all(tf.TensorShape(shape).is_fully_defined() for shape in shapes)
             with tf.init_scope():
-                made = tf2.function(lambda *values: body(values, keep_loops), autograph=False)
+                made = tf2.function(lambda *values: body(values, keep_loops, known), autograph=False)
                 return made.get_concrete_function(*arguments)
 
-        return _Call(traced(False), specs, functools.partial(traced, True) if replay.can_keep_loops else None)
+        concrete = traced(False, [spec.shape for spec in specs])
+        pays = replay.can_keep_loops or bool(self.effects)
+        return _Call(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
 
     def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[Replay, Callable[..., Any]]:
         """What makes the graph in the default graph, of the tensors of these inputs in this order."""
@@ -201,11 +210,11 @@ class GraphFunction:
         effects: list[Key] = [(effect, CONTROL) for effect in self.effects]
         replay = Replay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where)
 
-        def run(values: Sequence[Any], keep_loops: bool) -> Any:
+        def run(values: Sequence[Any], keep_loops: bool, known_shapes: bool) -> Any:
             given = {**dict(zip(keys, values, strict=True)), **constants}
             given |= {(name, 0): variable for name, variable in parts.constants.items() if (name, 0) in replay.used}
             handles = {name: parts.tables[name].resource_handle for name in replay.tables}
-            made = replay.run(given, parts.variables, handles, keep_loops=keep_loops)
+            made = replay.run(given, parts.variables, handles, keep_loops=keep_loops, known_shapes=known_shapes)
             # Not only run, but waited for: what a condition of TensorFlow 2 does is left out where nothing takes its
             # results, unless the function that it calls names it.
             with tf.control_dependencies([made[key] for key in effects if made[key] is not None]):
@@ -239,29 +248,34 @@ class _Call:
 
     Where nothing records (no tape, no graph), TensorFlow is asked for the function straight away: with the tensors and
     the settings with which the concrete function would ask for it in the end. There, loops are those of TensorFlow 1,
-    if they can be kept. One thread runs it if there is no work for two: the hand-overs between threads would be most of
-    what a small model costs.
+    if they can be kept, and the shapes are those that the values have: TensorFlow then computes shapes once, and not in
+    each iteration and for each gradient. One thread runs it if there is no work for two: the hand-overs between threads
+    would be most of what a small model costs.
 
     Args:
         concrete: The function.
         specs: Its inputs.
-        keeping_loops: Traces the same function with its loops as they are; None if there are none, or not to be kept.
+        exact: Traces the same function for inputs of certain shapes, and with its loops as they are if they can be
+            kept. None if that would gain nothing.
     """
 
     def __init__(
-        self, concrete: Any, specs: Sequence[TensorSpec], keeping_loops: Callable[[], Any] | None = None
+        self, concrete: Any, specs: Sequence[TensorSpec], exact: Callable[[Sequence[Any]], Any] | None = None
     ) -> None:
         self.concrete = concrete
         devices = private.context.context().list_logical_devices()
         one_device = len(devices) == 1
         self._inputs = [(spec.name, _Input(spec, devices[0].name if one_device else None)) for spec in specs]
-        self._inner = _inner_function(concrete)
-        self._captured = list(concrete.captured_inputs)
+        self._function = _Function.of(concrete)
         self._count = len(concrete.outputs)
         self._one_thread = one_device and _is_chain(concrete.graph)
         # Which operation of a loop is on which of several devices is left to TensorFlow 2's loops.
-        self._keeping_loops = keeping_loops if one_device and self._inner is not None else None
-        self._lock = threading.Lock()  # held while that is traced
+        self._exact = exact if one_device and self._function is not None else None
+        self._shapes = [spec.shape for spec in specs]
+        self._open = [index for index, shape in enumerate(self._shapes) if not shape.is_fully_defined()]
+        self._by_shapes: dict[Any, _Function] = {}  # of the inputs that are open
+        self._general: _Function | None = None  # for all other shapes
+        self._lock = threading.Lock()  # held while one is traced
         results = concrete.structured_outputs
         self._keys = (
             sorted(results) if type(results) is dict and not any(map(tf.nest.is_nested, results.values())) else None
@@ -271,38 +285,74 @@ class _Call:
         context = private.context.context()
         eager = context.executing_eagerly()
         values = [each.tensor(given[name], eager) for name, each in self._inputs]
-        if self._inner is None or private.record.could_possibly_record() or not eager:
+        function = self._function
+        if function is None or private.record.could_possibly_record() or not eager:
             return self.concrete(*values)
-        if self._keeping_loops is not None:
-            self._keep_loops()
+        if self._exact is not None:
+            shapes = tuple([values[index]._shape_tuple() for index in self._open])
+            function = self._by_shapes.get(shapes) or self._general or self._function_for(shapes)
         options = context.function_call_options  # this thread's
         chosen = options.executor_type
         if self._one_thread and chosen is None:
             options.executor_type = "SINGLE_THREADED_EXECUTOR"
         try:
-            outputs = context.call_function(self._inner.name, values + self._captured, self._count) or []
+            outputs = context.call_function(function.name, values + function.captured, self._count) or []
         finally:
             options.executor_type = chosen
         if self._keys is not None:
             return dict(zip(self._keys, outputs, strict=True))
         return tf.nest.pack_sequence_as(self.concrete.structured_outputs, outputs)
 
-    def _keep_loops(self) -> None:
+    def _function_for(self, shapes: tuple[Any, ...]) -> _Function:
+        """The function for values of these shapes, traced when it is new; after so many, one for all."""
+        assert self._exact is not None
         with self._lock:
-            if self._keeping_loops is not None:
-                self._kept = self._keeping_loops()  # as long as this, or its function is gone
-                self._inner, self._captured = _inner_function(self._kept), list(self._kept.captured_inputs)
-                self._keeping_loops = None
+            found = self._by_shapes.get(shapes) or self._general
+            if found is not None:
+                return found
+            if len(self._by_shapes) < _SHAPES:
+                found = self._exactly_for(shapes)
+            if found is not None:
+                self._by_shapes[shapes] = found
+            else:
+                self._general = found = _Function.of(self._exact(self._shapes))
+            assert found is not None
+            return found
+
+    def _exactly_for(self, shapes: tuple[Any, ...]) -> _Function | None:
+        """None where it cannot be made of values of these shapes: what is wrong, if it is, the call will tell."""
+        assert self._exact is not None
+        all_shapes = list(self._shapes)
+        for index, shape in zip(self._open, shapes, strict=True):
+            all_shapes[index] = shape
+        try:
+            return _Function.of(self._exact(all_shapes))
+        except (ValueError, ConversionError):
+            return None
 
 
-def _inner_function(concrete: Any) -> Any:
-    """The function by which TensorFlow knows a concrete function; None where its results need more than being given.
+@dataclasses.dataclass(frozen=True)
+class _Function:
+    """The function by which TensorFlow knows a concrete function.
 
-    What a resource holds is noted on the tensor by the concrete function.
+    Attributes:
+        name: Of it.
+        captured: What it takes after its inputs.
+        concrete: Kept as long as this, or the function is gone.
     """
-    inner = getattr(concrete, "_inference_function", None)
-    known = hasattr(private.context.Context, "call_function") and hasattr(inner, "name")
-    return inner if known and not any(each.dtype in (tf.resource, tf.variant) for each in concrete.outputs) else None
+
+    name: str
+    captured: list[Any]
+    concrete: Any
+
+    @classmethod
+    def of(cls, concrete: Any) -> _Function | None:
+        """None where its results need more than being given: what a resource holds is noted on the tensor."""
+        inner: Any = getattr(concrete, "_inference_function", None)
+        known = hasattr(private.context.Context, "call_function") and hasattr(inner, "name")
+        if not known or any(each.dtype in (tf.resource, tf.variant) for each in concrete.outputs):
+            return None
+        return cls(inner.name, list(concrete.captured_inputs), concrete)
 
 
 #: Operations that cost nothing to speak of: they hand on what is there.

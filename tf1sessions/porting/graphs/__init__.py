@@ -5,4 +5,5 @@
 those of TensorFlow 2 · ``partitions.py`` changes of their parts · ``counters.py`` counters that a step raises, and
 nothing orders · ``former.py`` operations that are no more, as others · ``replay.py`` a graph made again, with loops and
 conditions as TensorFlow 2 has them · ``kept_loops.py`` loops as they are, for calls without a gradient
+· ``known.py`` what need not be computed in them where shapes are known
 """

@@ -10,6 +10,8 @@ graph has, in the frames that it had, its arrays and stacks as the state that th
                             └──────────────────────────────────────┘
     constants, values of variables ──▶ Enter(is_constant) ──▶ body
 
+Where the shapes of all that goes in are known, what follows from them is not computed in each iteration (known.py).
+
 All loops of a graph are kept, or none, as they may share arrays. They are where the order of TensorFlow 1 is enough:
 where nothing in a loop changes a variable or a table, prints or calls Python. What reads a variable in a loop takes its
 value from before the loop.
@@ -21,8 +23,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, MutableMapping, Sequence
 from typing import Any
 
+from tf1sessions.errors import ConversionError
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
+from tf1sessions.porting.graphs.known import KNOWN, Known, Stacks, Value
 from tf1sessions.porting.graphs.local_lists import LocalLists
 from tf1sessions.porting.graphs.references import HANDLES, Reference, reads
 from tf1sessions.porting.graphs.structure import (
@@ -73,6 +77,7 @@ class KeptLoops:
                 self._inputs[name] = tuple(map(key_of, structure.nodes[name].input))
         self._handles: set[Key] = set()  # in loops: values in their places
         self.possible = bool(self._members) and self._can_be_kept()
+        self._stacks = Stacks(structure, list(self._inputs) if self.possible else ())
 
     def needs(self, exit_name: str) -> list[Key]:
         """What must be there before the loop that a node leaves, with those inside of it, is made."""
@@ -84,12 +89,16 @@ class KeptLoops:
         """Makes a loop with those inside of it; notes the outputs of all its nodes in ``env``.
 
         Args:
-            env: Has what the loop needs.
+            env: Has what the loop needs; and :data:`KNOWN`, if shapes that are known are to be made use of.
             exit_name: A node that leaves it.
             create: Makes an operation, of its type, inputs, name and attributes.
+
+        Raises:
+            ConversionError: With shapes that are known: what a loop hands on to its next iteration has, or may have,
+                another shape than what it begins with.
         """
         with tf.control_dependencies(None):
-            making = _Making(self._structure, self._handles, env, create)
+            making = _Making(self._structure, self._stacks, self._handles, env, create)
             for name in self._members[self._structure.frames[exit_name][:1]]:
                 making.add(name, self._inputs[name])
             making.close()
@@ -151,10 +160,13 @@ class _Making:
     def __init__(
         self,
         structure: Structure,
+        stacks: Stacks,
         handles: Collection[Key],
         env: MutableMapping[Any, Any],
         create: Callable[..., Any],
     ) -> None:
+        held = env.get(KNOWN)
+        self._known = None if held is None else Known(stacks, held, self._made_inside, self._made_outside)
         self._structure = structure
         self._handles = handles
         self._env = env
@@ -162,7 +174,8 @@ class _Making:
         self._graph = tf.get_default_graph()
         self._inside: list[Any] = []  # operations
         self._entered: dict[tuple[Any, Frame], Any] = {}
-        self._back: list[tuple[Any, int, Key]] = []
+        self._there: dict[Any, Any] = {}
+        self._back: list[tuple[Any, int, Key, Any]] = []
 
     def add(self, name: str, inputs: Sequence[Key]) -> None:
         structure, env = self._structure, self._env
@@ -171,18 +184,26 @@ class _Making:
         attributes = {
             key: value for key, value in node.attr.items() if key not in NOT_KEPT and value.WhichOneof("value")
         }
-        values, controls = [], []
+        controls = [
+            operation
+            for key in inputs
+            if key[1] == CONTROL
+            and (operation := env.get(key)) is not None
+            and not (around and _is_outside(structure, key))
+        ]
+        if self._known is not None and node.op not in ENTER | MERGE and self._find(name, node, inputs, controls):
+            return
+        values: list[Any] = []
         for key in inputs:
             if key[1] == CONTROL:
-                operation = env.get(key)
-                if operation is not None and not (around and _is_outside(structure, key)):
-                    controls.append(operation)
-            elif structure.goes_back(key, name):
-                values.append(tf.raw_ops.Placeholder(dtype=node.attr["T"].type, shape=None))  # until it is there
+                continue
+            if structure.goes_back(key, name):
+                shape = values[0].shape if self._known is not None and values else None
+                values.append(tf.raw_ops.Placeholder(dtype=node.attr["T"].type, shape=shape))  # until it is there
             elif _is_outside(structure, key):
                 values.append(self._enter(self._value(key), around))
             else:
-                values.append(env[key])
+                values.append(self._tensor(key))
         kind = node.op
         if (name, 0) in self._handles or inputs[0] in self._handles:  # of its value, not of the handle
             kind = _OF_VALUE.get(kind, kind)
@@ -195,16 +216,71 @@ class _Making:
         for index, output in enumerate(made.outputs):
             env[name, index] = output
         env[name, CONTROL] = made
-        self._back += [(made, index, key) for index, key in enumerate(inputs) if structure.goes_back(key, name)]
+        if self._known is not None:
+            self._known.made(name, node, made.inputs, made.outputs)
+        self._back += [
+            (made, index, key, values[index].shape)
+            for index, key in enumerate(inputs)
+            if structure.goes_back(key, name)
+        ]
         if node.op not in EXIT:
             self._inside.append(made)
 
     def close(self) -> None:
         """Gives the beginnings what comes back from each iteration."""
-        for merge, index, key in self._back:
-            merge._update_input(index, self._env[key])
+        for merge, index, key, shape in self._back:
+            back = self._tensor(key)
+            if not _as_supposed(back.shape, shape):
+                raise ConversionError(
+                    f"{merge.name!r} begins with the shape {shape}, and gets {back.shape} from the iteration before",
+                    where="a loop with shapes that are known",
+                    next_step="Make it without.",
+                )
+            merge._update_input(index, back)
         for operation in self._inside:
             operation._set_control_flow_context(_IN_LOOP)
+
+    # -- what is known
+
+    def _find(self, name: str, node: Any, inputs: Sequence[Key], controls: Sequence[Any]) -> bool:
+        """Whether a node need not be made; notes what it gives."""
+        assert self._known is not None
+        data = [key for key in inputs if key[1] != CONTROL]
+        if (name, 0) in self._handles or not data or data[0] in self._handles:
+            return False
+        found = self._known.find(name, node, data, controls)
+        if found is None:
+            return False
+        for key, each in found.items():
+            if not isinstance(each, Value):
+                self._env[key] = each
+            self._env[name, CONTROL] = self._operation(each.after[0]) if isinstance(each, Value) else each.op
+        return True
+
+    def _operation(self, after: Any) -> Any:
+        """What to wait for: an operation itself; for one of two tensors, another that is there only if that is."""
+        if not isinstance(after, tf.Tensor):
+            return after
+        if after.ref() not in self._there:
+            self._there[after.ref()] = tf.identity(after).op
+            self._inside.append(self._there[after.ref()])
+        return self._there[after.ref()]
+
+    def _made_inside(self, key: Key) -> Any:
+        return None if _is_outside(self._structure, key) else self._env.get(key)
+
+    def _made_outside(self, key: Key) -> Any:
+        value = self._env.get(key) if _is_outside(self._structure, key) else None
+        return None if isinstance(value, Reference) else value
+
+    def _tensor(self, key: Key) -> Any:
+        """A tensor in the loop. What is known of it becomes a constant, the first time that something takes it."""
+        value = None if self._known is None or key in self._env else self._known.value(key)
+        if value is not None:
+            with self._graph.control_dependencies([self._operation(each) for each in value.after]):
+                self._env[key] = tf.constant(value.numbers)
+            self._inside.append(self._env[key].op)
+        return self._env[key]
 
     def _value(self, key: Key) -> Any:
         """A tensor from outside; of a variable what it holds before the loop."""
@@ -223,6 +299,15 @@ class _Making:
             self._entered[place] = tf.raw_ops.Enter(data=outer, frame_name=frame[-1], is_constant=True)
             self._inside.append(self._entered[place].op)
         return self._entered[place]
+
+
+def _as_supposed(shape: Any, supposed: Any) -> bool:
+    """Whether a shape is known to be the supposed one, as far as that says something."""
+    if supposed.rank is None:
+        return True
+    if shape.rank != supposed.rank:
+        return False
+    return all(other in (None, one) for one, other in zip(shape.as_list(), supposed.as_list(), strict=True))
 
 
 _IN_LOOP = _InLoop()

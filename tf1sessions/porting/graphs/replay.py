@@ -28,6 +28,7 @@ from tf1sessions.porting.graphs.counters import counters
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.kept_loops import KeptLoops
+from tf1sessions.porting.graphs.known import KNOWN
 from tf1sessions.porting.graphs.local_lists import LocalLists, flow
 from tf1sessions.porting.graphs.partitions import change_parts
 from tf1sessions.porting.graphs.references import (
@@ -153,6 +154,7 @@ class Replay:
         tables: Mapping[str, Any] | None = None,
         *,
         keep_loops: bool = False,
+        known_shapes: bool = False,
     ) -> dict[Key, Any]:
         """Makes the graph in the default graph.
 
@@ -163,17 +165,21 @@ class Replay:
                 ``tf.lookup.StaticHashTable``, for one.
             keep_loops: Whether loops stay what they are, as :attr:`can_keep_loops` allows: faster, and without a
                 gradient.
+            known_shapes: Whether loops that are kept make use of the shapes of what goes into them, which must then be
+                those of the values.
 
         Returns:
             The tensors of the outputs; for an output that says that a node has run (CONTROL), its operation or None.
 
         Raises:
             ConversionError: A placeholder is needed that is not among the inputs, a variable that is not given, or an
-                operation on a reference for which TensorFlow 2 has none.
+                operation on a reference for which TensorFlow 2 has none; with ``known_shapes``, a loop changes them.
         """
         env: Env = {key: tf.convert_to_tensor(value, self._dtypes.get(key)) for key, value in given.items()}
         env.update({(name, CONTROL): None for name, _ in given})
         env["keep"] = keep_loops
+        if known_shapes:
+            env[KNOWN] = {}
         for name in self.variables:
             variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
             part = variable if isinstance(variable, Part) else None
