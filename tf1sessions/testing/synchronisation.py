@@ -415,8 +415,8 @@ def _queues() -> Iterator[Patch]:
         enclose, enclosed = now.enclose, self._tf1sessions_enclosed
         if enclosed is not None:
             enclosed.append((id(item), None if enclose is None else enclose()))
-        elif enclose is not None and in_turn(type(self)):
-            _beside(self)[-1] = id(item), enclose()
+        elif enclose is not None and (type(self) is kind or in_turn(type(self))):
+            _begin_beside(self, (id(item), enclose()))
 
     def new_take_out(self: Any) -> Any:
         """With the mutex held."""
@@ -497,12 +497,13 @@ def _queues() -> Iterator[Patch]:
 _emptied: set[tuple[int, int]] | None = None
 
 
-def _beside(line: Any) -> Any:
-    """Where a queue has what is told with each item, from now on. Those that are in it came with nothing."""
-    _unheard_conditions(line)
-    enclosed = collections.deque([(id(item), None) for item in line.queue])
-    _set(line, "_tf1sessions_enclosed", enclosed)
-    return enclosed
+def _begin_beside(line: Any, latest: tuple[int, Any]) -> None:
+    """From now on a queue has what is told with each item. The latest is the first; others in it came with nothing."""
+    if type(line.not_empty) is not _Unheard:
+        _unheard_conditions(line)
+    items = line.queue
+    before = [(id(item), None) for item in items] if len(items) > 1 else None
+    _set(line, "_tf1sessions_enclosed", collections.deque([*before[:-1], latest] if before else (latest,)))
 
 
 def _by_item(line: Any) -> _Enclosed:
