@@ -1113,9 +1113,17 @@ def test_libraries_lock_for_themselves() -> None:
         assert not hasattr(line.mutex, "number")
         assert hasattr(threading.Lock(), "number")
         before.put(1)
-        for condition in (line.not_empty, threading.Event()._cond, before.not_empty):  # type: ignore[attr-defined]
+        job: concurrent.futures.Future[int] = concurrent.futures.Future()
+        conditions = line.not_empty, threading.Event()._cond, before.not_empty, job._condition  # type: ignore[attr-defined]
+        for condition in conditions:
             assert type(condition).__enter__ is not threading.Condition.__enter__
+            assert not hasattr(condition._lock, "number")
         assert type(threading.Condition()) is threading.Condition
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            assert type(pool._idle_semaphore).release is not threading.Semaphore.release
+        assert queue.threading.Thread is threading.Thread  # type: ignore[attr-defined]
+        with pytest.raises(AttributeError):
+            queue.threading.no_such_thing  # type: ignore[attr-defined]  # noqa: B018
     assert is_library(threading.__file__) and not is_library(__file__)
 
 

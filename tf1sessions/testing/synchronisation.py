@@ -210,9 +210,11 @@ def _threading(condition: Any) -> types.ModuleType:
 
 
 def _libraries() -> Iterator[Patch]:
-    yield queue, "threading", _threading(_Unheard)  # its conditions all have a lock already
-    for module in (concurrent.futures._base, concurrent.futures.thread):
-        yield module, "threading", _threading(_condition)
+    of_queues = _threading(_Unheard), queue  # whose conditions all have a lock already
+    others = _threading(_condition)
+    for each, module in (of_queues, (others, concurrent.futures._base), (others, concurrent.futures.thread)):
+        if vars(module).get("threading") is threading:
+            yield module, "threading", each
 
 
 def _conditions() -> Iterator[Patch]:
