@@ -30,7 +30,7 @@ from tf1sessions.testing.locks import held_locks, opaque_locks
 from tf1sessions.testing.order import Member, Order
 from tf1sessions.testing.reports import Access, Kind, Report
 
-__all__ = ["Counter", "Judge", "Pair", "Place", "Seen"]
+__all__ = ["Counter", "Judge", "News", "Number", "Pair", "Place", "Seen"]
 
 #: How many names an access keeps. Arbitrary.
 _NAMES = 3
@@ -47,12 +47,17 @@ _Key = tuple[Hashable, int, int, frozenset[int]]  # what was done, the code's id
 
 
 class Counter:
-    """Counts accesses that are always made together, in one step."""
+    """Counts accesses that are always made together, in one step.
 
-    __slots__ = ("times",)
+    Attributes:
+        times: How many there were.
+        count: The thread's count, at the last of those that were compared with nothing.
+    """
+
+    __slots__ = ("count", "times")
 
     def __init__(self) -> None:
-        self.times = 0
+        self.times = self.count = 0
 
 
 class Seen:
@@ -99,7 +104,7 @@ class Seen:
         self.names: list[str] = []
         self.counters: list[Counter] = []
         self.counted = 0
-        self.count = 0  # the thread's, at the last access
+        self.count = 0  # the thread's, at the last access that was compared; see last
         self.version = 0  # the place's, when it was compared last
         self.kept = True  # whether the place has it still
         self.reported = False
@@ -109,26 +114,50 @@ class Seen:
         """How many accesses there were."""
         return self.counted + sum(counter.times for counter in self.counters)
 
+    @property
+    def last(self) -> int:
+        """The thread's count, at the last access."""
+        return max([self.count, *[counter.count for counter in self.counters]])
+
     def leave(self, counter: Counter) -> None:
         """What was counted there is counted here, and it will count other accesses."""
         self.counters.remove(counter)
         self.counted += counter.times
+        self.count = max(self.count, counter.count)
 
 
-class News:
-    """A number that is another one as soon as places have changed.
+class Number:
+    """A number that is another one as soon as something is different."""
 
-    Attributes:
-        number: Is another one after each access to one of the places that others have not seen, and after one was
-            dropped that had been kept.
-    """
+    __slots__ = ("number",)
 
     def __init__(self) -> None:
-        self.come()
+        self.number = next(_versions)
+
+
+class News(Number):
+    """Is another one after each access to one of some places that others have not seen.
+
+    Attributes:
+        changes: Is another one after those of them that do not share.
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changes = Number()
 
     def come(self) -> None:
-        """There is news; what it tells of can be seen already."""
-        self.number = next(_versions)
+        """There is news for all; what it tells of can be seen already."""
+        self.number = self.changes.number = next(_versions)
+
+    def come_of(self, accesses: Iterable[Seen]) -> None:
+        """Accesses that share were made again, by one who has seen all changes since the last time."""
+        version = next(_versions)
+        for seen in accesses:
+            seen.place.touched = version
+        self.number = version
 
 
 class Place:
@@ -253,11 +282,11 @@ class Judge:
                 me.used = seen.count = me.count
                 alone = seen.version == place.touched
                 version = place.touched = next(_versions)
+                place.news.number = version
                 if not seen.shares:
-                    place.changed = version
+                    place.changed = place.news.changes.number = version
                     if alone:
                         seen.version = version
-                place.news.number = version  # as News.come(), with a number that is at hand
             if seen.version != (place.changed if seen.shares else place.touched):
                 self._look_around(seen, me, frame)
 
@@ -296,9 +325,12 @@ class Judge:
 
     def _compare(self, place: Place, earlier: Seen, now: Seen) -> None:
         found = place.conflict(earlier.action, now.action)
-        if found is None or earlier.locks & now.locks or self.order.is_before(earlier.member, earlier.count):
+        if found is None or earlier.locks & now.locks:
             return
-        if place.lazily and now.shares and self.order.was_passed(earlier.member, earlier.count, earlier.locks):
+        count = earlier.last
+        if self.order.is_before(earlier.member, count):
+            return
+        if place.lazily and now.shares and self.order.was_passed(earlier.member, count, earlier.locks):
             return
         kind, names = found
         kind, note = self._certainty(kind, earlier, now)
@@ -328,7 +360,7 @@ class Judge:
         for seen in (earlier, now):
             if seen.member.came_unseen:
                 return Kind.UNKNOWN, f"Thread {seen.member.name!r} was not started by Python's threading."
-        if self.order.is_perhaps_before(earlier.member, earlier.count):
+        if self.order.is_perhaps_before(earlier.member, earlier.last):
             through = now.member.through or "something between them"
             return Kind.UNKNOWN, f"Thread {now.member.name!r} may have waited for the other, by {through}."
         return kind, ""

@@ -29,7 +29,7 @@ from tf1sessions.testing.frames import is_library, program_frame, program_frame_
 from tf1sessions.testing.locks import Exclusive, held_locks, taken
 from tf1sessions.testing.order import Order, hear, tell
 from tf1sessions.testing.patching import put
-from tf1sessions.testing.races import Counter, Judge, News, Pair, Place, Seen
+from tf1sessions.testing.races import Counter, Judge, News, Number, Pair, Place, Seen
 from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.testing.synchronisation import watch
 
@@ -168,7 +168,9 @@ class _Request:
         uses: Which variables it takes, and sets.
         seen: Its accesses: to the graph's structure, the session's openness and the variables that it uses.
         counter: Counts them while there is nothing to compare them with.
+        news: What is new to it: what conflicts with none of its accesses is not.
         count, number, held: The thread's count, the number of the news and the locks, when they were compared.
+        shares: Whether none of its accesses conflicts with another thread's of the same kind.
         row: How many times in a row the thread was seen to run this handle here, with nothing new.
         unlooked: How many of its next runs of the handle are taken to be here.
     """
@@ -185,6 +187,7 @@ class _Request:
         "own",
         "row",
         "seen",
+        "shares",
         "state",
         "unlooked",
         "uses",
@@ -199,29 +202,46 @@ class _Request:
         self.code = code
         self.fetches = fetches
         self.uses = uses
-        self.news = state.news
+        self.news: Number = state.news
         self.count = self.number = self.row = self.unlooked = 0
         self.counter = Counter()
         self.held = _NOTHING
         self.seen: tuple[Seen, ...] = ()
+        self.shares = False
 
     def again(self, here: _Here) -> bool:
-        """Counts the calling thread's accesses once more, if there is nothing that they must be compared with."""
-        if self.count != here.member.count or self.number != self.news.number:
-            return False
+        """Counts the calling thread's accesses once more, if there is nothing that they must be compared with.
+
+        If the thread has told something since, they have a new count: which it tells first, as Judge.again() does, and
+        then looks whether others have come.
+        """
         if (here.taken or self.held) and held_locks() != self.held:
             return False
-        self.counter.times += 1
+        me, counter = here.member, self.counter
+        if self.count == me.count:
+            if self.number != self.news.number:
+                return False
+        else:
+            if not self.shares:
+                return False
+            me.used = counter.count = me.count
+            if self.number != self.news.number:
+                return False
+            self.count = counter.count
+            self.state.news.come_of(self.seen)
+        counter.times += 1
         return True
 
     def make(self, seen: tuple[Seen, ...], held: frozenset[int] = _NOTHING) -> None:
         """From now on these are its accesses."""
         for each in self.seen:
             each.leave(self.counter)
-        self.counter.times = 0
+        self.counter.times = self.counter.count = 0
         for each in seen:
             each.counters.append(self.counter)
         self.seen, self.held = seen, held
+        self.shares = bool(seen) and all([each.shares for each in seen])
+        self.news = self.state.news.changes if self.shares else self.state.news
 
 
 class _Here:
@@ -629,7 +649,7 @@ class _Watch:
     def _access(self, here: _Here, request: _Request, frame: FrameType | None) -> None:
         judge, state, me, seen = self._judge, request.state, here.member, request.seen
         held = held_locks() if here.taken else _NOTHING
-        request.number = state.news.number  # what comes from here on is not yet compared with all of these
+        changes, number = state.news.changes.number, state.news.number  # with what comes now, not all are compared
         if seen and held == request.held and all([each.kept for each in seen]):
             request.counter.times += 1
             judge.again(seen, me, frame)
@@ -644,6 +664,7 @@ class _Watch:
                 accesses.append(judge.access(own.variables, uses, what, "", frame))
             request.make(tuple(accesses), held)
         request.count = me.count
+        request.number = changes if request.shares else number
         if not state.ran or state.last_run is not request.seen[0]:
             state.run(request.seen[0])
         if state.leak is not None and state.leak[0] == here.member.number:  # it was meant to be the thread's own
