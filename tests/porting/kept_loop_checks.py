@@ -357,7 +357,7 @@ def check_what_has_an_order_is_not_kept() -> None:
     def called(i: Any, y: Any) -> Any:
         def note(i: Any) -> Any:
             seen.append(int(i))
-            return i + 1
+            return np.int32(i + 1)
 
         return v1.numpy_function(note, [i], v1.int32), y + 1.0
 
