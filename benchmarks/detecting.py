@@ -18,7 +18,7 @@ import statistics
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
@@ -133,6 +133,35 @@ def waiting():
 
 
 @contextlib.contextmanager
+def served(kind):
+    """A request to a thread, which gives back a future's result: what a server does. Begun anew in each mode."""
+    with tiny(kind) as call, contextlib.ExitStack() as stack:
+
+        def begin():
+            nonlocal line
+            stack.close()
+            line = queue.Queue()
+            thread = threading.Thread(target=serve, args=(line,))
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(line.put, None)
+
+        def serve(line):
+            for future in iter(line.get, None):
+                future.set_result(call())
+
+        def run():
+            future = Future()
+            line.put(future)
+            return future.result()
+
+        line = None
+        begin()
+        run.begin = begin
+        yield run
+
+
+@contextlib.contextmanager
 def training(size, kind):
     """A step that assigns variables; ``size`` of the matrices decides how long it takes."""
     with tf.Graph().as_default(), kind(config=tf.ConfigProto(intra_op_parallelism_threads=1)) as session:
@@ -151,6 +180,8 @@ RUNS = {
     "a tiny run, GraphSession": lambda: tiny(t1.GraphSession),
     "two tiny runs from one line": in_turns_of_two,
     "a tiny run for an item of a queue": waiting,
+    "a tiny run for a request, tf1sessions": lambda: served(t1.Session),
+    "a tiny run for a request, TensorFlow": lambda: served(tf.Session),
     "a tiny run, TensorFlow": lambda: tiny(tf.Session),
     "a training step, tf1sessions": lambda: training(64, t1.Session),
     "a training step, TensorFlow": lambda: training(64, tf.Session),
@@ -236,7 +267,7 @@ def in_turns(function, rounds, before=lambda: None):
 
 def row(name, seconds, count):
     off, quiet, on = (each / count * 1e6 for each in seconds.values())
-    print(f"{name:32}{off:10.2f} us{quiet / off:10.2f} x{on / off:10.2f} x{on - off:10.2f} us", flush=True)
+    print(f"{name:37}{off:10.2f} us{quiet / off:10.2f} x{on / off:10.2f} x{on - off:10.2f} us", flush=True)
 
 
 def main():
@@ -245,10 +276,10 @@ def main():
     rounds = 3 if parser.parse_args().quick else 7
     print(f"Python {sys.version.split()[0]}, TensorFlow {tf.version.VERSION}; {rounds} rounds\n")
     head = f"{'off':>13}{'wrapped':>12}{'on':>12}{'on - off':>13}"
-    print(f"{'Building, an operation':32}{head}")
+    print(f"{'Building, an operation':37}{head}")
     for make in (layers, single, constants, scopes):
         row(f"{make.__name__}, {make()} operations", in_turns(make, rounds), make())
-    print(f"\n{'Running, a call':32}{head}")
+    print(f"\n{'Running, a call':37}{head}")
     steps = []
     for name, make in RUNS.items():
         with make() as call:
@@ -261,8 +292,8 @@ def main():
             row(name, seconds, count)
             if "tiny" not in name:
                 steps.append(seconds["on"] / seconds["off"])
-    print(f"{'the median of the training steps':55}{statistics.median(steps):12.2f} x")
-    print(f"\n{'Python alone':32}{head}")
+    print(f"{'the median of the training steps':60}{statistics.median(steps):12.2f} x")
+    print(f"\n{'Python alone':37}{head}")
     for name, (function, count) in PRIMITIVES.items():
         row(f"a {name}", in_turns(function, 3 * rounds), count)
 

@@ -172,7 +172,7 @@ class _Request:
         count, number, held: The thread's count, the number of the news and the locks, when they were compared.
         shares: Whether none of its accesses conflicts with another thread's of the same kind.
         row: How many times in a row the thread was seen to run this handle here, with nothing new.
-        unlooked: How many of its next runs of the handle are taken to be here.
+        unlooked: How many of its next runs of the handle are taken to be here; only where no locks were held.
     """
 
     __slots__ = (
@@ -240,6 +240,7 @@ class _Request:
         for each in seen:
             each.counters.append(self.counter)
         self.seen, self.held = seen, held
+        self.row = self.unlooked = 0
         self.shares = bool(seen) and all([each.shares for each in seen])
         self.news = self.state.news.changes if self.shares else self.state.news
 
@@ -526,8 +527,9 @@ class _Watch:
             except KeyError:
                 pass
             else:
-                if request.unlooked and request.own.raw is raw:
-                    request.unlooked -= 1
+                unlooked = request.unlooked
+                if unlooked and request.own.raw is raw:
+                    request.unlooked = unlooked - 1
                     try:
                         return run_callable(raw, handle, values, metadata)
                     finally:  # as below
@@ -535,7 +537,6 @@ class _Watch:
                             request.count == here.member.count
                             and request.number == request.news.number
                             and not here.taken
-                            and not request.held
                         ):
                             request.counter.times += 1
                         else:
