@@ -47,8 +47,9 @@ def lstm():
     return tf.layers.dense(outputs[:, -1], 10), lambda rows: np.ones([rows, 20, 16], np.float32)
 
 
-#: How often each side is made: where its variables lie, and what TensorFlow hands to other threads, is luck.
-COPIES = 3
+#: How often each side is made: where its variables lie, and what TensorFlow hands to other threads, is luck. Each side
+#: is the first one half of the time.
+COPIES = 4
 #: Seconds of a spell; short against the turn that an operating system gives a process.
 SPELL = 0.003
 
@@ -97,26 +98,39 @@ def restored(path, stack):
     return session, graph.as_graph_element
 
 
-def sides(path, x, stack):
-    """The calls that are compared, of a session and modules of their own."""
-    module = t1.porting.function(
-        path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0", "loss": "loss:0"}, train="step"
-    )
-    only_y = t1.porting.function(path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0"})
-    # As of the modules, one session is called and another one trains: what both use would be in the caches already.
+def of_sessions(path, x, stack):
+    """Calls of sessions. One is called and another one trains, as of the modules: neither warms the other's caches."""
     session, get = restored(path, stack)
     y, feeds = get("y:0"), {get("x:0"): x}
     trains, get = restored(path, stack)
     step, loss, batch = get("step"), get("loss:0"), {get("x:0"): x}
-    np.testing.assert_allclose(only_y(x=x)["y"], session.run(y, feeds), atol=1e-5)
-    tensor = tf2.constant(x)
     return {
         "session": lambda: session.run(y, feeds),
-        "module": lambda: only_y(x=x)["y"].numpy(),
-        "tensors": lambda: only_y(x=tensor),
         "session trains": lambda: trains.run([step, loss], batch),
-        "module trains": lambda: module.train(x=x)["loss"].numpy(),
     }
+
+
+def of_modules(path, x):
+    called = t1.porting.function(path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0"})
+    trained = t1.porting.function(
+        path + ".meta", inputs={"x": "x:0"}, outputs={"y": "y:0", "loss": "loss:0"}, train="step"
+    )
+    tensor = tf2.constant(x)
+    return {
+        "module": lambda: called(x=x)["y"].numpy(),
+        "tensors": lambda: called(x=tensor),
+        "module trains": lambda: trained.train(x=x)["loss"].numpy(),
+    }
+
+
+def sides(path, x, stack, sessions_first=True):
+    """The calls that are compared, of sessions and modules of their own."""
+    if sessions_first:
+        calls = of_sessions(path, x, stack) | of_modules(path, x)
+    else:
+        calls = of_modules(path, x) | of_sessions(path, x, stack)
+    np.testing.assert_allclose(calls["module"](), calls["session"](), atol=1e-5)
+    return calls
 
 
 def measure(name, make, rows, folder, seconds):
@@ -127,7 +141,7 @@ def measure(name, make, rows, folder, seconds):
         tf.train.Saver().save(session, path)
     # The modules are called outside of any graph: in one, calls are made part of it.
     with contextlib.ExitStack() as stack:
-        copies = [sides(path, batch(rows), stack) for _ in range(COPIES)]
+        copies = [sides(path, batch(rows), stack, number % 2 == 0) for number in range(COPIES)]
         calls = {(what, number): call for number, copy in enumerate(copies) for what, call in copy.items()}
         each = costs(calls, seconds)
     found = {
