@@ -179,13 +179,18 @@ RUNS = {
     "a tiny run, tf1sessions": lambda: tiny(t1.Session),
     "a tiny run, GraphSession": lambda: tiny(t1.GraphSession),
     "two tiny runs from one line": in_turns_of_two,
-    "a tiny run for an item of a queue": waiting,
-    "a tiny run for a request, tf1sessions": lambda: served(t1.Session),
-    "a tiny run for a request, TensorFlow": lambda: served(tf.Session),
     "a tiny run, TensorFlow": lambda: tiny(tf.Session),
     "a training step, tf1sessions": lambda: training(64, t1.Session),
     "a training step, TensorFlow": lambda: training(64, tf.Session),
     "a larger one, tf1sessions": lambda: training(512, t1.Session),
+}
+
+
+#: A run and what hands it over: what is wrapped counts here, as in PRIMITIVES.
+HANDED = {
+    "an item of a queue, tf1sessions": waiting,
+    "a request to a thread, tf1sessions": lambda: served(t1.Session),
+    "a request to a thread, TensorFlow": lambda: served(tf.Session),
 }
 
 
@@ -265,6 +270,18 @@ def in_turns(function, rounds, before=lambda: None):
     return found
 
 
+def of_calls(make, rounds):
+    """The least seconds of so many calls in each mode, and how many.
+
+    A millisecond at a time, which a busy machine may leave alone; what is done for each request once, and what Python
+    learns of a function that was put in place, is not counted.
+    """
+    with make() as call:
+        call()
+        count = max(2, int(1e-3 / min(took(call) for _ in range(10))))
+        return in_turns(functools.partial(repeat, call, count), rounds, functools.partial(warm, call, 5 * count)), count
+
+
 def row(name, seconds, count):
     off, quiet, on = (each / count * 1e6 for each in seconds.values())
     print(f"{name:37}{off:10.2f} us{quiet / off:10.2f} x{on / off:10.2f} x{on - off:10.2f} us", flush=True)
@@ -279,20 +296,16 @@ def main():
     print(f"{'Building, an operation':37}{head}")
     for make in (layers, single, constants, scopes):
         row(f"{make.__name__}, {make()} operations", in_turns(make, rounds), make())
-    print(f"\n{'Running, a call':37}{head}")
-    steps = []
-    for name, make in RUNS.items():
-        with make() as call:
-            # A millisecond at a time, which a busy machine may leave alone; what is done for each request once, and
-            # what Python learns of a function that was put in place, is not counted.
-            call()
-            count = max(2, int(1e-3 / min(took(call) for _ in range(10))))
-            before = functools.partial(warm, call, 5 * count)
-            seconds = in_turns(functools.partial(repeat, call, count), 40 * rounds, before)
+    for title, runs in (("Running, a call", RUNS), ("A tiny run for ...", HANDED)):
+        print(f"\n{title:37}{head}")
+        steps = []
+        for name, make in runs.items():
+            seconds, count = of_calls(make, 40 * rounds)
             row(name, seconds, count)
-            if "tiny" not in name:
+            if "training" in name or "larger" in name:
                 steps.append(seconds["on"] / seconds["off"])
-    print(f"{'the median of the training steps':60}{statistics.median(steps):12.2f} x")
+        if steps:
+            print(f"{'the median of the training steps':60}{statistics.median(steps):12.2f} x")
     print(f"\n{'Python alone':37}{head}")
     for name, (function, count) in PRIMITIVES.items():
         row(f"a {name}", in_turns(function, 3 * rounds), count)
