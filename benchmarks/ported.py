@@ -1,20 +1,23 @@
 """What a call of a converted model costs, against the session of TensorFlow 1 on the same graph and the same inputs.
 
-    python benchmarks/ported.py [--quick] [--models LSTM,CNN]
+    python benchmarks/ported.py [--quick] [--models LSTM,CNN] [--alone]
 
 Prints microseconds, and how many times as fast as the session the module is, in brackets by the processor's time:
 ``Session.run`` on a restored graph, as a TensorFlow 1 program has it; the module that ``porting.function`` makes of the
 checkpoint, called with the same arrays, its results as arrays; and the module called with tensors. Also a training
-step: the graph's own train operation. What is aimed at: at least 1.0 in each line.
+step: the graph's own train operation. With --alone each side is measured in processes of its own, three times, as where
+a model was converted there is no session any more. What is aimed at: at least 1.0 in each line.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import random
 import statistics
+import sys
 import tempfile
 import time
 
@@ -22,6 +25,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np  # noqa: E402
 import tensorflow as tf2  # noqa: E402
+from children import by_turns  # noqa: E402
 
 import tf1sessions as t1  # noqa: E402
 
@@ -50,6 +54,8 @@ def lstm():
 #: How often each side is made: where its variables lie, and what TensorFlow hands to other threads, is luck. Each side
 #: is the first one half of the time.
 COPIES = 4
+#: How many processes each side has with --alone.
+ALONE = 3
 #: Seconds of a spell; short against the turn that an operating system gives a process.
 SPELL = 0.003
 
@@ -133,20 +139,48 @@ def sides(path, x, stack, sessions_first=True):
     return calls
 
 
-def measure(name, make, rows, folder, seconds):
+def saved(make, folder):
+    """A checkpoint, and what makes a batch for it."""
     path = os.path.join(folder, "model.ckpt")
     with tf.Graph().as_default(), v1_graph(), tf.Session() as session:
         _, batch = build(make)
         session.run(tf.global_variables_initializer())
         tf.train.Saver().save(session, path)
+    return path, batch
+
+
+def measure(name, make, rows, folder, seconds):
+    path, batch = saved(make, folder)
     # The modules are called outside of any graph: in one, calls are made part of it.
     with contextlib.ExitStack() as stack:
         copies = [sides(path, batch(rows), stack, number % 2 == 0) for number in range(COPIES)]
         calls = {(what, number): call for number, copy in enumerate(copies) for what, call in copy.items()}
         each = costs(calls, seconds)
-    found = {
-        what: [statistics.mean(each[what, n][kind] for n in range(COPIES)) for kind in (0, 1)] for what in copies[0]
-    }
+    tell(name, rows, {what: [each[what, number] for number in range(COPIES)] for what in copies[0]})
+
+
+def measure_alone(name, rows, folder, seconds):
+    """The same with each side in a process of its own."""
+    saved(MODELS[name], folder)
+    begin = f"sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\nimport ported\n"
+    ways = {side: f"{begin}ported.one_side({side!r}, {name!r}, {rows}, {seconds})" for side in ("sessions", "modules")}
+    rounds = by_turns(ways, ALONE, folder)
+    tell(name, rows, {what: [one[what] for one in each] for each in rounds.values() for what in each[0]})
+
+
+def one_side(side, name, rows, seconds):
+    """Run in a process of its own, whose argument is the folder of the checkpoint: prints the costs of its calls."""
+    path = os.path.join(sys.argv[1], "model.ckpt")
+    with tf.Graph().as_default(), v1_graph():
+        _, batch = build(MODELS[name])
+    with contextlib.ExitStack() as stack:
+        calls = of_sessions(path, batch(rows), stack) if side == "sessions" else of_modules(path, batch(rows))
+        print(json.dumps(costs(calls, seconds)))
+
+
+def tell(name, rows, each):
+    """Prints a line of the table, of the costs by the clock and of the processor, several of each call."""
+    found = {what: [statistics.mean(one[kind] for one in costs) for kind in (0, 1)] for what, costs in each.items()}
     columns = [name, rows]
     for ours, theirs in (("module", "session"), ("tensors", "session"), ("module trains", "session trains")):
         wall, processor = (found[theirs][kind] / found[ours][kind] for kind in (0, 1))
@@ -175,6 +209,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer spells")
     parser.add_argument("--models", default=",".join(MODELS), help="which of " + ", ".join(MODELS))
+    parser.add_argument("--alone", action="store_true", help="each side in processes of its own")
     options = parser.parse_args()
     seconds = 0.5 if options.quick else 2.0
     print("| model | rows | Session.run | module | times | with tensors | train op, session | module | times |")
@@ -182,7 +217,10 @@ def main():
     for name in options.models.split(","):
         for rows in (1, 256):
             with tempfile.TemporaryDirectory() as folder:
-                measure(name, MODELS[name], rows, folder, seconds)
+                if options.alone:
+                    measure_alone(name, rows, folder, seconds)
+                else:
+                    measure(name, MODELS[name], rows, folder, seconds)
 
 
 if __name__ == "__main__":
