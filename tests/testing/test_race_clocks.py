@@ -158,6 +158,21 @@ def in_a_thread(function: Callable[[], object]) -> None:
     assert not thread.is_alive()
 
 
+def at_once(*functions: Callable[[], object]) -> None:
+    """In a thread each, between which Python changes as often as it can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=each) for each in functions]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert not any(thread.is_alive() for thread in threads)
+
+
 def test_a_token_by_which_many_tell() -> None:
     """All are heard, and it does not grow: neither by threads that are gone, nor by detectors that have ended."""
     token, order, kept = Token(), Order(), []
@@ -214,7 +229,6 @@ def test_threads_that_tell_by_one_token_at_once() -> None:
     """None of what they tell is lost."""
     order, token, start = Order(), Token(), threading.Barrier(8)
     kept: list[tuple[Member, int]] = []
-    before = sys.getswitchinterval()
 
     def run() -> None:
         member = order.member()
@@ -225,15 +239,7 @@ def test_threads_that_tell_by_one_token_at_once() -> None:
             order.sent(token)
         kept.append((member, count))
 
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=run) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(30)
-    finally:
-        sys.setswitchinterval(before)
+    at_once(*[run] * 8)
     order.receive(vars(token)[TOLD])
     assert len(kept) == 8 and all(order.is_before(*each) for each in kept)
     assert not any(order.is_before(member, count + 1) for member, count in kept)
@@ -243,7 +249,6 @@ def test_counts_never_go_back() -> None:
     """A thread counts on while another takes all that was done so far for past, perhaps."""
     order, wrong = Order(), []  # type: ignore[var-annotated]
     ended = threading.Event()
-    before = sys.getswitchinterval()
 
     def count() -> None:
         member, last = order.member(), 0
@@ -258,15 +263,7 @@ def test_counts_never_go_back() -> None:
         while not ended.is_set():
             order.perhaps_received_all("a loop")
 
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=each) for each in (count, look, look)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-    finally:
-        sys.setswitchinterval(before)
+    at_once(count, look, look)
     assert not wrong and ended.is_set()
 
 

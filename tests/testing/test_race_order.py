@@ -795,15 +795,22 @@ def test_threads_that_wait_when_the_watching_ends(run_python: Callable[..., Pyth
 
 
 _WAITING = """
-import concurrent.futures, queue, threading, time
+import concurrent.futures, queue, sys, threading, time
 from tf1sessions.testing.order import Order
 from tf1sessions.testing.synchronisation import watch
 
-wrong, ended = [], []
+wrong, begun, ended = [], [], []
 threading.excepthook = lambda what: wrong.append(repr(what.exc_value))
+
+def where():
+    if len(begun) < len(threads):
+        return None
+    frames = sys._current_frames()
+    return [(frames[thread.ident].f_code, frames[thread.ident].f_lasti) for thread in threads]
 
 def waiter(wait, released):
     def run():
+        begun.append(1)
         wait()
         ended.append(1)
         for _ in range(100):  # in and out of what was in place
@@ -823,7 +830,10 @@ with watch(Order()):
     threads = [waiter(wait, lambda: (event.is_set(), semaphore.release(), job.done())) for wait in waits]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)
+    before = now = None
+    while now is None or now != before:  # until all wait
+        time.sleep(0.05)
+        before, now = now, where()
 for line in lines:
     line.put(1)
 job.set_result(1)
