@@ -1,5 +1,6 @@
 """Queue-fed input: slices, a text file, shuffle_batch with one thread, a random shuffle queue of one's own."""
 import os
+import time
 
 import numpy as np
 import tensorflow as tf
@@ -13,7 +14,6 @@ filename_queue = tf.train.string_input_producer(["table.csv"], num_epochs=2, shu
 reader = tf.TextLineReader()
 key, value = reader.read(filename_queue)
 number, price, kind = tf.decode_csv(value, record_defaults=[[0], [0.0], [""]])
-# Not before all 60 rows are there: else what is drawn depends on how far the thread has come.
 numbers, prices, kinds = tf.train.shuffle_batch(
     [number, price, kind], batch_size=6, capacity=80, min_after_dequeue=54, num_threads=1)
 mean = tf.reduce_mean(prices)
@@ -35,6 +35,10 @@ with tf.Session() as sess:
     print("own queue", sess.run(some), sess.run(own.size()))
     print("pairs", [p.tolist() for p in sess.run(pair)])
     print("numbers", [sess.run(limited) for _ in range(20)])
+    # What is drawn depends on how far the thread has come: it may, as soon as there are 55. So all 60 are waited for.
+    size = sess.graph.get_tensor_by_name("shuffle_batch/random_shuffle_queue_Size:0")
+    while sess.run(size) < 60:
+        time.sleep(0.01)
     seen = 0
     try:
         while not coord.should_stop():
