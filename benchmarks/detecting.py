@@ -5,6 +5,8 @@
 What is aimed at: at most 2 times as long while a graph is built, at most 1.1 times while it runs. "wrapped" is with
 Python's primitives wrapped and nobody listening, as under the pytest plugin while no test asks for the detector; "on"
 is inside graph_races(). All figures are of the fastest round, so that a machine that does other things tells the same.
+Where threads hand requests over all of them are on one processor (on Linux): on two, what waking the other one costs
+changes by more from round to round than what is measured.
 """
 
 from __future__ import annotations
@@ -133,9 +135,9 @@ def waiting():
 
 
 @contextlib.contextmanager
-def served(kind):
-    """A request to a thread, which gives back a future's result: what a server does. Begun anew in each mode."""
-    with tiny(kind) as call, contextlib.ExitStack() as stack:
+def served(name):
+    """One of RUNS for each request to a thread, which gives back a future's result. Begun anew in each mode."""
+    with RUNS[name]() as call, contextlib.ExitStack() as stack:
 
         def begin():
             nonlocal line
@@ -188,9 +190,8 @@ RUNS = {
 
 #: A run and what hands it over: what is wrapped counts here, as in PRIMITIVES.
 HANDED = {
-    "an item of a queue, tf1sessions": waiting,
-    "a request to a thread, tf1sessions": lambda: served(t1.Session),
-    "a request to a thread, TensorFlow": lambda: served(tf.Session),
+    "an item of a queue: a tiny run": waiting,
+    **{f"a request: {name}": functools.partial(served, name) for name in RUNS if ", " in name and "Graph" not in name},
 }
 
 
@@ -282,6 +283,14 @@ def of_calls(make, rounds):
         return in_turns(functools.partial(repeat, call, count), rounds, functools.partial(warm, call, 5 * count)), count
 
 
+def on_one_processor():
+    """From here on all threads of this process, and those that they start, are on one."""
+    if os.path.isdir("/proc/self/task"):
+        one = {min(os.sched_getaffinity(0))}
+        for thread in os.listdir("/proc/self/task"):
+            os.sched_setaffinity(int(thread), one)
+
+
 def row(name, seconds, count):
     off, quiet, on = (each / count * 1e6 for each in seconds.values())
     print(f"{name:37}{off:10.2f} us{quiet / off:10.2f} x{on / off:10.2f} x{on - off:10.2f} us", flush=True)
@@ -296,19 +305,21 @@ def main():
     print(f"{'Building, an operation':37}{head}")
     for make in (layers, single, constants, scopes):
         row(f"{make.__name__}, {make()} operations", in_turns(make, rounds), make())
-    for title, runs in (("Running, a call", RUNS), ("A tiny run for ...", HANDED)):
-        print(f"\n{title:37}{head}")
-        steps = []
-        for name, make in runs.items():
-            seconds, count = of_calls(make, 40 * rounds)
-            row(name, seconds, count)
-            if "training" in name or "larger" in name:
-                steps.append(seconds["on"] / seconds["off"])
-        if steps:
-            print(f"{'the median of the training steps':60}{statistics.median(steps):12.2f} x")
+    print(f"\n{'Running, a call':37}{head}")
+    steps = []
+    for name, make in RUNS.items():
+        seconds, count = of_calls(make, 40 * rounds)
+        row(name, seconds, count)
+        if "training" in name or "larger" in name:
+            steps.append(seconds["on"] / seconds["off"])
+    print(f"{'the median of the training steps':60}{statistics.median(steps):12.2f} x")
     print(f"\n{'Python alone':37}{head}")
     for name, (function, count) in PRIMITIVES.items():
         row(f"a {name}", in_turns(function, 3 * rounds), count)
+    on_one_processor()
+    print(f"\n{'A run for ... (one processor)':37}{head}")
+    for name, make in HANDED.items():
+        row(name, *of_calls(make, 40 * rounds))
 
 
 if __name__ == "__main__":

@@ -206,6 +206,99 @@ def check_places_that_are_not_looked_at_each_time() -> None:
         assert report.others == 0 and report.first.times == 2 * many and "often" in report.first.stack[0], report
 
 
+def check_runs_of_tensorflow_s_own_session() -> None:
+    """A place and what is run there are known again, not mistaken for others; all are counted."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v, w = (tf.get_variable(name, [], initializer=tf.zeros_initializer()) for name in "vw")
+        read_v, read_w, step_v, step_w = v + 0.0, w + 0.0, v.assign_add(1.0), w.assign_add(1.0)
+        session.run(tf.global_variables_initializer())
+        asked = [read_v, read_w]
+
+        def one(fetches: Any) -> None:
+            session.run(fetches)
+
+        def two(fetches: Any) -> None:
+            session.run(fetches)
+
+        def deep(fetches: Any, depth: int) -> None:
+            if depth:
+                deep(fetches, depth - 1)
+            else:
+                session.run(fetches)
+
+        def reports_of(first: Any, second: Any) -> list[tuple[tuple[str, ...], int, int, int]]:
+            """The variables concerned, how often the threads ran, and how many other lines there are."""
+            with graph_races() as races:
+                in_threads(first, second)
+            assert all(report.kind is Kind.VARIABLE for report in races.reports), races
+            return [
+                (report.first.names, *sorted((report.first.times, report.second.times)), report.others)
+                for report in races.reports
+            ]
+
+        def exchanged() -> None:
+            """A list that changes between runs, at one line."""
+            for number in range(9):
+                asked[:] = [read_w, read_w] if number else [read_w, step_v]
+                one(asked)
+
+        each = [read_v, [read_v], (read_v, read_v), {"v": read_v}, "add:0", read_v.op, [[read_v]]]
+        for fetches in each:
+            found = reports_of(lambda: [one(fetches) for _ in range(5)], lambda: one(step_v))  # noqa: B023
+            assert found == [(("v",), 1, 5, 0)], (fetches, found)
+        found = reports_of(lambda: [line(read_v) for line in (one, two, one, two)], lambda: two(step_v))
+        assert found == [(("v",), 1, 2, 1)], found
+        found = reports_of(lambda: [deep(read_v, depth) for depth in (3, 0, 3, 1)], lambda: two(step_v))
+        assert found == [(("v",), 1, 4, 0)], found
+        found = reports_of(exchanged, lambda: two(step_v))
+        assert found == [(("v",), 1, 1, 0)], found
+        found = reports_of(lambda: [one(which) for which in (read_w, read_v) * 3], lambda: two([step_v, step_w]))
+        assert [times for _, *times in found] == [[1, 3, 0]], found
+
+        with graph_races():
+            for _ in range(20):
+                one({"v": read_v})  # a new one each time
+            (watch,) = watching._watches
+            assert len(watch._local.here.requests) == 1 and len(watch._local.here.latest) <= 1
+
+        with tf.Session() as other:
+            ran = [False]
+
+            def each_in_turn() -> None:
+                for which in (session, session, other, session, other):
+                    which.run(step_w)
+                ran[:] = [True]
+
+            def closes() -> None:
+                wait_for(ran)
+                other.close()
+
+            other.run(tf.global_variables_initializer())
+            with graph_races() as races:
+                in_threads(each_in_turn, closes)
+            (report,) = races.reports
+            assert report.kind is Kind.CLOSED and {report.first.times, report.second.times} == {1, 2}, report
+
+
+class Odd:
+    """A value that TensorFlow's own way of running must look at."""
+
+    def __array__(self, *args: Any, **named: Any) -> Any:
+        return np.float32(2.0).__array__(*args)
+
+
+def check_runs_that_go_the_slow_way() -> None:
+    """By TensorFlow's function and then by one of ours: they count once."""
+    with tf.Graph().as_default(), t1.Session() as session:
+        x, v = tf.placeholder(tf.float32, []), tf.get_variable("v", [], initializer=tf.zeros_initializer())
+        y, step = x * v, v.assign_add(1.0)
+        session.run(tf.global_variables_initializer())
+        with graph_races() as races:
+            in_threads(lambda: [session.run(y, {x: Odd()}) for _ in range(5)], lambda: session.run(step))
+        (report,) = races.reports
+        assert report.kind is Kind.VARIABLE and {report.first.times, report.second.times} == {1, 5}, report
+
+
 def check_requests_that_are_many() -> None:
     """More than are remembered, of a line: all are counted, and what counts them does not pile up."""
     many = watching._REMEMBERED + 10

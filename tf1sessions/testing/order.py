@@ -244,16 +244,36 @@ class Order:
                 return
 
     def sent(self, token: Any) -> None:
-        """As :meth:`send`, for all who will get to know something by ``token``: an event, a future, a thread."""
-        message = self.send()
-        known = getattr(token, TOLD, None)
+        """As :meth:`send`, for all who will get to know something by ``token``: an event, a future, a thread.
+
+        It does in place what send() does: after a run all this is out of the processor's caches, and a call of a
+        function costs half a microsecond.
+        """
+        try:
+            me: Member = self._local.member
+        except AttributeError:
+            me = self.member()
+        message = me.told
+        if message is None or message[2] < me.used:
+            if len(me.clock) > me.many:
+                self._forget(me)
+            count = me.count  # nothing comes between these, as in send()
+            me.count = count + 1
+            clock, perhaps = me.clock, me.perhaps
+            message = self.key, me.number, count, clock, perhaps
+            if me.clock is clock and me.perhaps is perhaps:
+                me.told = message
+        try:
+            known = token._tf1sessions_told
+        except AttributeError:
+            known = None
         if known is message:
             return
-        if type(known) is tuple and known[0] == self.key:  # what is usual; all the rest is in _tell()
+        if type(known) is tuple and known[0] == message[0]:  # what is usual; all the rest is in _tell()
             number = known[1]
             if known[2] < message[2] if number == message[1] else message[3].get(number, 0) >= known[2]:
                 with _placing:
-                    if getattr(token, TOLD, None) is known:
+                    if token._tf1sessions_told is known:
                         _set(token, TOLD, message)
                         return
         self._tell(token, message)

@@ -153,11 +153,33 @@ class News(Number):
         self.number = self.changes.number = next(_versions)
 
     def come_of(self, accesses: Iterable[Seen]) -> None:
-        """Accesses that share were made again, by one who has seen all changes since the last time."""
+        """Accesses that share were made again, by one who has seen all changes since the last time, and looks after
+        this whether there are others.
+        """
         version = next(_versions)
         for seen in accesses:
             seen.place.touched = version
         self.number = version
+
+    def come_alone(self, accesses: Iterable[Seen], number: int) -> int:
+        """Accesses were made again, some of which do not share, by one who has seen all until ``number``.
+
+        Returns:
+            The number after them; 0 if others have come meanwhile, so that they must be compared.
+        """
+        for seen in accesses:
+            place, version = seen.place, next(_versions)
+            if self.number != number:  # from here on nothing comes between, see order.py
+                return 0
+            alone = seen.version == place.touched
+            place.touched = self.number = number = version
+            if not seen.shares:
+                place.changed = self.changes.number = version
+                if alone:
+                    seen.version = version  # to here
+            if seen.version != (place.changed if seen.shares else place.touched):
+                return 0
+        return number
 
 
 class Place:
@@ -270,25 +292,30 @@ class Judge:
         self.again((seen,), me, frame)
         return seen
 
-    def again(self, accesses: Iterable[Seen], me: Member, frame: FrameType | None) -> None:
+    def again(self, accesses: Iterable[Seen], me: Member, frame: FrameType | None, number: int = 0) -> int:
         """The calling thread, ``me``, does what it did before at ``frame``, under the same locks.
 
-        Two threads that come here at once see each other: each tells its count first, then that it was here, and then
-        looks for others, or has seen before it told that none had come.
+        Two threads that come here at once see each other: each tells its count first; which of them comes second is
+        decided in one step, and that one looks for others.
+
+        Returns:
+            The number of the places' news after it, if it was ``number`` before and nobody else has come; else 0.
         """
         for seen in accesses:
             place = seen.place
             if seen.count != me.count:
                 me.used = seen.count = me.count
-                alone = seen.version == place.touched
-                version = place.touched = next(_versions)
-                place.news.number = version
+                version = next(_versions)
+                news, alone = place.news, seen.version == place.touched  # from here on nothing comes between
+                number = version if news.number == number else 0
+                place.touched = news.number = version
                 if not seen.shares:
-                    place.changed = place.news.changes.number = version
+                    place.changed = news.changes.number = version
                     if alone:
-                        seen.version = version
+                        seen.version = version  # to here, see order.py
             if seen.version != (place.changed if seen.shares else place.touched):
                 self._look_around(seen, me, frame)
+        return number
 
     def _look_around(self, seen: Seen, me: Member, frame: FrameType | None) -> None:
         """Compares an access with those of other threads, and with all that come from here on."""

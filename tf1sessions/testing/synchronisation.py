@@ -40,7 +40,7 @@ from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, tak
 from tf1sessions.testing.order import TOLD, Order, hear, listening, orders, tell
 from tf1sessions.testing.patching import Patch, Switch
 
-__all__ = ["watch", "wrapped"]
+__all__ = ["unheard", "watch", "wrapped"]
 
 _guard = _thread.allocate_lock()
 _set = object.__setattr__  # a subclass may have its own ideas of what may be set
@@ -179,7 +179,8 @@ class _Unheard(threading.Condition):
     wait, wait_for = threading.Condition.wait, threading.Condition.wait_for
 
 
-def _unheard(condition: Any) -> None:
+def unheard(condition: Any) -> None:
+    """Leaves a condition alone, if it is one, that a library uses among its own."""
     if type(condition) is threading.Condition:
         condition.__class__ = _Unheard
 
@@ -228,7 +229,7 @@ def _conditions() -> Iterator[Patch]:
             lock = WatchedRLock()
         make(self, lock)
         if not ours:
-            _unheard(self)
+            unheard(self)
         elif isinstance(lock, WatchedLock):
             lock.orders = True
 
@@ -524,7 +525,7 @@ def _by_item(line: Any) -> _Enclosed:
 
 def _unheard_conditions(line: Any) -> None:
     for condition in (line.not_empty, line.not_full, line.all_tasks_done):
-        _unheard(condition)
+        unheard(condition)
 
 
 def _found_again(enclosed: list[tuple[int, Any]], item: Any, line: Any) -> Any:

@@ -19,6 +19,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import is_
 from types import FrameType
 from typing import Any
 
@@ -31,7 +32,7 @@ from tf1sessions.testing.order import Order, hear, tell
 from tf1sessions.testing.patching import put
 from tf1sessions.testing.races import Counter, Judge, News, Number, Pair, Place, Seen
 from tf1sessions.testing.reports import Kind, Report
-from tf1sessions.testing.synchronisation import watch
+from tf1sessions.testing.synchronisation import unheard, watch
 
 __all__ = ["GraphRaces", "graph_races", "watch_graphs"]
 
@@ -217,20 +218,33 @@ class _Request:
         """
         if (here.taken or self.held) and held_locks() != self.held:
             return False
-        me, counter = here.member, self.counter
+        me, counter, news = here.member, self.counter, self.news
         if self.count == me.count:
-            if self.number != self.news.number:
+            if self.number != news.number:
                 return False
         else:
-            if not self.shares:
-                return False
             me.used = counter.count = me.count
-            if self.number != self.news.number:
+            if self.number != news.number:
                 return False
+            if self.shares:
+                self.state.news.come_of(self.seen)
+                if self.number != news.number:
+                    return False
+            else:
+                number = self.state.news.come_alone(self.seen, self.number)
+                if not number:
+                    return False
+                self.number = number
             self.count = counter.count
-            self.state.news.come_of(self.seen)
         counter.times += 1
         return True
+
+    def asks(self, fetches: Any) -> bool:
+        """Whether just this is to be run, in the way in which a program asks for it that has its tensors at hand."""
+        own = self.fetches
+        if type(fetches) is list or type(fetches) is tuple:
+            return len(fetches) == len(own) and all(map(is_, fetches, own))
+        return len(own) == 1 and own[0] is fetches
 
     def make(self, seen: tuple[Seen, ...], held: frozenset[int] = _NOTHING) -> None:
         """From now on these are its accesses."""
@@ -250,18 +264,19 @@ class _Here:
 
     Attributes:
         depth: How far out of the function that runs a compiled request the program was, the last time.
+        outside: The same for one that is not compiled.
         inside: Whether the thread is in a run that will be told.
         requests: What it has run.
-        latest: Those that are compiled, by the place in the code and what it is.
-        last: Those that were met last when it was looked where they are run, by what they are.
+        latest: The same, by the place in the code and what it is, as far as they can be told at once.
+        last: Those that are compiled and were met last when it was looked where they are run, by what they are.
     """
 
-    __slots__ = ("depth", "inside", "last", "latest", "member", "requests", "taken")
+    __slots__ = ("depth", "inside", "last", "latest", "member", "outside", "requests", "taken")
 
     def __init__(self, order: Order) -> None:
         self.member = order.member()
         self.taken = taken()
-        self.depth = _OUTSIDE
+        self.depth = self.outside = _OUTSIDE
         self.inside = False
         self.requests: dict[Any, _Request] = {}
         self.latest: dict[int, _Request] = {}
@@ -404,6 +419,8 @@ class _Watch:
 
     def _state(self, graph: Any) -> _GraphState:
         def make() -> _GraphState:
+            lock = getattr(graph, "_group_lock", None)  # each run takes it, and it may be older than the watching
+            unheard(getattr(lock, "_ready", None))
             if graph is not _own_graph():
                 return _GraphState(f"graph {id(graph):#x}")
             thread = threading.current_thread()
@@ -516,9 +533,23 @@ class _Watch:
         run, run_callable = base._run, calls._run_callable
 
         def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
-            if handle is not None:  # of a partial run
+            here = local.here
+            if handle is not None or here.inside:  # of a partial run; or of what is told already
                 return run(self, handle, fetches, *args)
-            return watch._run(self, fetches, None, run, self, handle, fetches, *args)
+            try:
+                frame = getframe(here.outside)
+                request = here.latest[frame.f_lasti - _which(fetches)]
+            except (ValueError, KeyError):  # as below
+                return watch._run(self, fetches, None, run, self, handle, fetches, *args)
+            if request.code is not frame.f_code or request.own.raw is not self._session or not request.asks(fetches):
+                return watch._run(self, fetches, None, run, self, handle, fetches, *args)
+            here.inside = True
+            try:
+                return run(self, handle, fetches, *args)
+            finally:
+                here.inside = False
+                if not request.again(here):
+                    watch._access(here, request, frame)
 
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
             here = local.here
@@ -628,7 +659,8 @@ class _Watch:
         self._put(owner, "__call__", new_call)
 
     def _ran(self, here: _Here, session: Any, fetches: Any, handle: int | None, calls_python: bool) -> None:
-        raw, frame, leaves = session._session, program_frame(), _leaves(fetches)
+        raw, leaves = session._session, _leaves(fetches)
+        frame, depth = program_frame_from(_OUTSIDE)
         key = tuple([each if isinstance(each, str) else id(each) for each in leaves])
         place = _place(frame, (raw, key if handle is None else handle))
         request = here.requests.get(place)
@@ -641,11 +673,20 @@ class _Watch:
                 if len(here.requests) >= _REMEMBERED:
                     here.forget()
                 here.requests[place] = request
-        elif request.again(here):
-            return
+                self._note(here, request, frame, depth - 2, fetches)
+        else:
+            self._note(here, request, frame, depth - 2, fetches)
+            if request.again(here):
+                return
         self._access(here, request, frame)
         if calls_python:
             request.make(())
+
+    def _note(self, here: _Here, request: _Request, frame: FrameType | None, outside: int, fetches: Any) -> None:
+        """So that what is not compiled is known at once, if it is run here again; not what make_callable() gave."""
+        if frame is not None and request.handle is None and outside > 0 and request.asks(fetches):
+            here.outside = outside
+            here.latest[frame.f_lasti - _which(fetches)] = request
 
     def _access(self, here: _Here, request: _Request, frame: FrameType | None) -> None:
         judge, state, me, seen = self._judge, request.state, here.member, request.seen
@@ -653,7 +694,7 @@ class _Watch:
         changes, number = state.news.changes.number, state.news.number  # with what comes now, not all are compared
         if seen and held == request.held and all([each.kept for each in seen]):
             request.counter.times += 1
-            judge.again(seen, me, frame)
+            number = judge.again(seen, me, frame, number) or number
         else:
             own, uses = request.own, request.uses
             accesses = [
@@ -692,6 +733,13 @@ def _in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
+
+
+def _which(fetches: Any) -> int:
+    """What is run without having been compiled, as far as it can be told at once."""
+    if type(fetches) is list or type(fetches) is tuple:
+        return id(fetches[0]) if fetches else 0
+    return id(fetches)
 
 
 def _place(frame: FrameType | None, which: tuple[Any, Any]) -> Any:
