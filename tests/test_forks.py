@@ -277,7 +277,7 @@ def test_scripts(tmp_path: Path) -> None:
         [
             line
             for line in log.read_text("utf-8").splitlines()
-            if line[:1].isdigit() or line.startswith(("Fork", "None"))
+            if re.fullmatch(r"\d\.0|Fork.*|None", line)
         ]
         for log in sorted((tmp_path / "out").glob("*.log"))
     ]

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support import PythonRun, wait_for
 
@@ -523,6 +524,8 @@ def describe(watched: Watched, name: str) -> str:
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("rule", CASES)
 def test_what_a_program_does_is_found_at_its_line(watched: Watched, rule: str) -> None:
+    if rule == "numpy-promotion" and np.__version__.startswith("1."):
+        pytest.skip("NumPy 1 has no other types than it had")
     found = watched.findings(rule)
     (finding,) = [one for one in found if one.rule == rule] or pytest.fail(describe(watched, rule))
     assert finding.place == Place(f"{rule}.py", HEAD_LINES + CASES[rule][1])

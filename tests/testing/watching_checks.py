@@ -244,7 +244,7 @@ def check_callables_are_runs() -> None:
                 run(call, adds(graph))
             (report,) = races.reports
             assert (report.kind, report.first.what) == (Kind.MUTATION, "runs the graph")
-            assert "run" in report.first.stack[0] and call() == 1.0
+            assert "body" in report.first.stack[0] and call() == 1.0
 
 
 def check_what_threads_without_a_program_do_is_told_of_who_started_them() -> None:

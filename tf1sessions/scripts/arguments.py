@@ -7,6 +7,7 @@ position and by name, and hand them on. A function reachable under several names
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -83,7 +84,9 @@ def _ordered(original: Callable[..., Any], order: tuple[str, ...]) -> Callable[.
 
 
 def renamed(original: Callable[..., Any], names: dict[str, str]) -> Callable[..., Any]:
-    """A function that takes arguments by 1.15's names: {1.15's: today's}."""
+    """A function that takes arguments by 1.15's names: {1.15's: today's}; not all versions have renamed all of them."""
+    known = inspect.signature(original).parameters
+    names = {old: new for old, new in names.items() if new in known or old not in known}
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:

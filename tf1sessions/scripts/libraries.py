@@ -34,7 +34,9 @@ def is_for_tf2(package: str) -> bool:
         >>> is_for_tf2("numpy")
         False
     """
-    if package in sys.stdlib_module_names or package == "tf_keras":  # it is the face's own Keras
+    if not package or package in sys.stdlib_module_names:  # up to Python 3.11, no name is that of any distribution
+        return False
+    if package == "tf_keras":  # it is the face's own Keras
         return False
     try:
         requirements = importlib.metadata.requires(package) or ()
