@@ -68,14 +68,13 @@ def test_workers_share_the_cores_unless_told_otherwise(server, monkeypatch):
             own.run(tf.constant(1.0) + 2.0)
         return computing_threads()
 
-    with ProcessSessionPool(1, server=server, config=t1.SessionConfig(inter_op_threads=4)) as pool:
-        if pool.submit(computes).result(DEADLINE) == 0:
-            pytest.skip("this TensorFlow does not name its threads")
     monkeypatch.setattr(processes, "usable_cores", lambda: 9)
     for name in ("TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS"):
         monkeypatch.delenv(name, raising=False)
     with ProcessSessionPool(3, server=server) as pool:
         assert pool.submit(lambda session: os.environ["TF_NUM_INTRAOP_THREADS"]).result(DEADLINE) == "3"
+        if t1.tf1.version.VERSION.startswith("2.16."):
+            pytest.skip("TensorFlow 2.16 does not name its threads, by which they are counted from here on")
         assert pool.submit(computes).result(DEADLINE) == 3
     with ProcessSessionPool(3, server=server) as pool:
         assert pool.submit(has_sessions_of_its_own).result(DEADLINE) == 5

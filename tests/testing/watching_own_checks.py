@@ -280,6 +280,34 @@ def check_runs_of_tensorflow_s_own_session() -> None:
             assert report.kind is Kind.CLOSED and {report.first.times, report.second.times} == {1, 2}, report
 
 
+def check_python_that_comes_into_a_graph_later() -> None:
+    """What was run before it came is watched as it was."""
+    for make, named in ((tf.Session, False), (tf.Session, True), (t1.Session, False)):
+        with tf.Graph().as_default() as graph, make() as session:
+            v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+            read, step = v + 0.0, v.assign_add(1.0)
+            session.run(tf.global_variables_initializer())
+            line: queue.Queue[None] = queue.Queue()
+            ran = [False]
+
+            def repeats() -> None:
+                for number in range(9):
+                    session.run({"v": step} if named else step)  # noqa: B023
+                    if number == 2:
+                        with graph.as_default():  # noqa: B023
+                            tf.py_func(lambda: np.float32(1.0), [], tf.float32)
+                    if number == 6:
+                        line.put(None)  # noqa: B023
+                ran[:] = [True]  # noqa: B023
+
+            def follows() -> None:
+                line.get(timeout=DEADLINE)  # noqa: B023
+                wait_for(ran)  # noqa: B023
+                session.run(read)  # noqa: B023
+
+            assert [kind for kind, *_ in kinds(lambda: in_threads(repeats, follows))] == [Kind.VARIABLE]  # noqa: B023
+
+
 class Odd:
     """A value that TensorFlow's own way of running must look at."""
 

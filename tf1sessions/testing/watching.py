@@ -255,6 +255,8 @@ class _Request:
             each.counters.append(self.counter)
         self.seen, self.held = seen, held
         self.row = self.unlooked = 0
+        if not seen:
+            self.number = 0  # there is none: the next time it is looked at
         self.shares = bool(seen) and all([each.shares for each in seen])
         self.news = self.state.news.changes if self.shares else self.state.news
 
@@ -663,8 +665,10 @@ class _Watch:
         frame, depth = program_frame_from(_OUTSIDE)
         key = tuple([each if isinstance(each, str) else id(each) for each in leaves])
         place = _place(frame, (raw, key if handle is None else handle))
-        request = here.requests.get(place)
-        if request is None or request.own.raw is not raw:
+        found = here.requests.get(place)
+        if found is not None and found.own.raw is raw:
+            request = found
+        else:
             graph = session.graph
             state = self._state(graph)
             uses = _uses(graph, key, leaves, state.uses)
@@ -673,11 +677,10 @@ class _Watch:
                 if len(here.requests) >= _REMEMBERED:
                     here.forget()
                 here.requests[place] = request
-                self._note(here, request, frame, depth - 2, fetches)
-        else:
+        if not calls_python:
             self._note(here, request, frame, depth - 2, fetches)
-            if request.again(here):
-                return
+        if request is found and request.again(here):
+            return
         self._access(here, request, frame)
         if calls_python:
             request.make(())
