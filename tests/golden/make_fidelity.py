@@ -55,8 +55,6 @@ def main(names: list[str]) -> None:
         sys.exit("no such program: " + ", ".join(unknown))
     record = json.loads(gzip.decompress(RECORD.read_bytes())) if RECORD.exists() else {"programs": {}}
     record["tensorflow"] = version
-    # Genuine 1.15 adds the terms of a product in another order where it has AVX-512.
-    record["avx512"] = "avx512f" in Path("/proc/cpuinfo").read_text()
     programs = {name: kept for name, kept in record["programs"].items() if name in paths}
     refused = []
     for name in names or paths:
