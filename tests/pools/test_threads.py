@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import gc
+import random
 import threading
 import time
 
 import pytest
+from support import wait_for
 
 import tf1sessions as t1
+import tf1sessions.pools.threads
 from tf1sessions.errors import ClosedError, ConcurrentGraphError, JobError, JobTimeoutError, UsageError
 
 DEADLINE = 30.0
@@ -207,12 +212,32 @@ def blocks_in_run(session):
     session.run(queue.dequeue())
 
 
-def blocks_in_python(session):
+def blocks_in_a_loop(session):
+    tf = t1.tf1
+    session.run(tf.while_loop(lambda i: i >= 0, lambda i: tf.maximum(i, 0), [tf.placeholder_with_default(0, [])]))
+
+
+def runs_again_and_again(session):
+    one = t1.tf1.constant(1.0)
     while True:
+        session.run(one)
+
+
+def asks_whether_it_is_closed(session):
+    while not session.closed:
         time.sleep(0.001)
 
 
-@pytest.mark.parametrize("blocks", [blocks_in_run, blocks_in_python])
+def goes_on_after_errors(session):
+    for _ in range(3):
+        with contextlib.suppress(Exception):
+            blocks_in_run(session)
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [blocks_in_run, blocks_in_a_loop, runs_again_and_again, asks_whether_it_is_closed, goes_on_after_errors],
+)
 def test_a_time_limit_ends_a_job_and_others_go_on(tf, blocks):
     with t1.ThreadSessionPool(1) as pool:
         late = pool.job("late", time_limit_secs=0.3).submit(blocks)
@@ -223,6 +248,101 @@ def test_a_time_limit_ends_a_job_and_others_go_on(tf, blocks):
     assert not pool_threads()
     statistics = pool.statistics()
     assert (statistics.timed_out, statistics.succeeded, statistics.failed) == (1, 1, 0)
+
+
+def test_code_that_does_not_end_at_its_limit_is_replaced_and_named(tf, caplog, monkeypatch):
+    monkeypatch.setattr(t1.pools.threads, "STRAGGLER_SECS", 0.1)
+    release = threading.Event()
+
+    def deaf(session):
+        assert release.wait(DEADLINE)
+
+    with t1.ThreadSessionPool(2) as pool:
+        late = [pool.job(f"deaf {number}", time_limit_secs=0.05).submit(deaf) for number in range(3)]
+        for future in late:
+            assert isinstance(future.exception(DEADLINE), JobTimeoutError)
+        assert list(pool.map(lambda session, value: value, range(20))) == list(range(20))
+        stuck = pool.statistics().stuck_threads
+        assert len(stuck) == 3 and f"stuck threads: {', '.join(stuck)}" in str(pool.statistics())
+        pool.shutdown()  # does not wait for them
+        for thread in stuck:
+            wait_for(lambda: f"in thread {thread}, which" in caplog.text, "the warning")  # noqa: B023
+        release.set()
+        wait_for(lambda: not pool.statistics().stuck_threads, "the end of the deaf jobs")
+    wait_for(lambda: not pool_threads(), "the end of the threads")
+
+
+def test_a_limit_counts_the_making_of_the_session(tf):
+    def build(session):
+        blocks_in_run(session)
+
+    with t1.ThreadSessionPool(1, initializer=build, time_limit_secs=0.1) as pool:
+        assert isinstance(pool.submit(blocks_in_run).exception(DEADLINE), JobTimeoutError)
+    assert not pool_threads()
+
+
+def test_time_outs_at_any_moment_lose_neither_job_nor_worker(tf):
+    """Limits about as long as the jobs take, so that they strike before, in and after the job's code."""
+    rng = random.Random(0)
+
+    def job(session, kind):
+        total = float(session.run(tf.constant(1.0) + 1.0))
+        if kind == 1:
+            blocks_in_run(session)
+        return total
+
+    def build(session):
+        return session.compile(fetches=tf.constant(2.0))
+
+    def built(session, kind):
+        return float(session.built()) if kind == 0 else asks_whether_it_is_closed(session)
+
+    for function, initializer, most in ((job, None, 0.03), (built, build, 0.005)):
+        with t1.ThreadSessionPool(3, initializer=initializer) as pool:
+            futures = [
+                pool.job(time_limit_secs=rng.uniform(1e-5, most)).submit(function, rng.randrange(2)) for _ in range(300)
+            ]
+            ends = collections.Counter(type(future.exception(DEADLINE)) for future in futures)
+            barrier = threading.Barrier(3, timeout=DEADLINE)  # all three workers are there
+            met = [pool.submit(lambda session, meet: meet(), barrier.wait) for _ in range(3)]
+            assert sorted(future.result(DEADLINE) for future in met) == [0, 1, 2]
+        assert set(ends) == {type(None), JobTimeoutError}, ends
+        assert all(future.exception() is not None or future.result() == 2.0 for future in futures)
+        statistics = pool.statistics()
+        assert (statistics.running, statistics.waiting, statistics.timed_out) == (0, 0, ends[JobTimeoutError])
+    assert not pool_threads()
+
+
+def test_shutdown_inside_a_job_and_its_callbacks_does_not_wait_for_itself(tf):
+    pool = t1.ThreadSessionPool(2)
+    both = threading.Barrier(2, timeout=DEADLINE)
+
+    def ends_the_pool(session, value):
+        both.wait()
+        pool.shutdown(wait=True)
+        return value
+
+    futures = [pool.submit(ends_the_pool, value) for value in range(2)]
+    assert [future.result(DEADLINE) for future in futures] == [0, 1]
+    pool.shutdown()
+    assert not pool_threads()
+
+    for job, limit in ((lambda session: None, None), (blocks_in_run, 0.05)):
+        pool = t1.ThreadSessionPool(1)
+        called = threading.Event()
+        future = pool.job(time_limit_secs=limit).submit(job)
+        future.add_done_callback(lambda future: (pool.shutdown(wait=True), called.set()))  # noqa: B023
+        assert called.wait(DEADLINE)
+        pool.shutdown()
+        assert not pool_threads()
+
+
+def test_statistics_print_as_a_table(tf):
+    with t1.ThreadSessionPool(2) as pool:
+        pool.submit(lambda session: None).result(DEADLINE)
+    header, row = str(pool.statistics()).splitlines()
+    assert header.split()[:4] == ["workers", "submitted", "waiting", "running"] and row.split()[:4] == list("2100")
+    assert len(header) == len(row)
 
 
 def test_cancel_before_the_start_and_with_shutdown(tf):

@@ -34,7 +34,7 @@ logger = logging.getLogger("tf1sessions")
 
 @dataclass(frozen=True)
 class PoolStatistics:
-    """A pool's counts at one moment.
+    """A pool's counts at one moment; ``print()`` shows them as a table.
 
     Attributes:
         workers: How many jobs may run at once.
@@ -42,6 +42,8 @@ class PoolStatistics:
         waiting, running: Jobs not started, and started and not ended.
         succeeded, failed, timed_out, cancelled: Jobs that ended, by how they did.
         busy_seconds: Time that ended jobs took, summed over the workers.
+        stuck_threads: Names of the threads of a ThreadSessionPool whose job's time was up and whose code has not ended
+            yet. They are no workers any more.
     """
 
     workers: int
@@ -53,6 +55,21 @@ class PoolStatistics:
     timed_out: int = 0
     cancelled: int = 0
     busy_seconds: float = 0.0
+    stuck_threads: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        names = ("workers", *_COUNTED)
+        values = [
+            f"{getattr(self, name):,.1f}" if name == "busy_seconds" else f"{getattr(self, name):,}" for name in names
+        ]
+        headers = [name.replace("_", " ") for name in names]
+        widths = [max(map(len, pair)) for pair in zip(headers, values, strict=True)]
+        rows = [
+            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in (headers, values)
+        ]
+        if self.stuck_threads:
+            rows.append(f"stuck threads: {', '.join(self.stuck_threads)}")
+        return "\n".join(rows)
 
 
 _COUNTED = ("submitted", "waiting", "running", "succeeded", "failed", "timed_out", "cancelled", "busy_seconds")
@@ -360,17 +377,33 @@ class SessionPool(concurrent.futures.Executor):
 
     def _finish(self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None) -> bool:
         """Ends a job; False when it had ended before: its time was up, or it was cancelled."""
+        announce = self._end(job, state, result=result, error=error)
+        if announce is None:
+            return False
+        announce()
+        return True
+
+    def _end(
+        self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None
+    ) -> Callable[[], None] | None:
+        """Marks a job as ended and counts it; None when it had ended before.
+
+        Returns a function that completes its future, which runs the callbacks of that, and reports the progress.
+        """
         with self._condition:
             if job.ended:
-                return False
+                return None
             job.ended = True
             if not job.end(result, error):
-                return False  # cancelled: its callback counts it
+                return None  # cancelled: its callback counts it
             seconds = time.monotonic() - (job.started or time.monotonic())
             statistics = self._count(running=-1, busy_seconds=seconds, **{state: 1})
-        job.tell(result, error)
-        self._tell(job, state, seconds, statistics)
-        return True
+
+        def announce() -> None:
+            job.tell(result, error)
+            self._tell(job, state, seconds, statistics)
+
+        return announce
 
     def _when_done(self, reference: weakref.ref[Job], future: concurrent.futures.Future[Any]) -> None:
         if future.cancelled() and (job := reference()) is not None:

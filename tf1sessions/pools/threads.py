@@ -9,6 +9,11 @@
 A new thread for each job is what keeps jobs apart: TensorFlow keeps the default graph, the default session and eager
 mode in thread-local stacks, and a job that leaves something on them takes it away with its thread. A worker that stays
 is checked after each job, and replaced when its stacks are not as they were.
+
+When a job's time is up its Future fails, its session is closed, which ends a run that waits, and another worker takes
+its worker's place. Nothing is raised in the thread: an exception that comes from outside can strike anywhere, in the
+middle of taking a lock too. The job's code ends by itself, at its next use of the session at the latest. Code that
+never ends keeps its thread, which is named in the log and in the pool's statistics.
 """
 
 from __future__ import annotations
@@ -27,8 +32,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from tf1sessions.errors import JobTimeoutError, UsageError
-from tf1sessions.pools.base import Job, PoolProgress, SessionPool, job_error
+from tf1sessions.errors import ClosedError, JobTimeoutError, UsageError
+from tf1sessions.pools.base import Job, PoolProgress, PoolStatistics, SessionPool, job_error
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.memory import MemoryPlan
@@ -38,8 +43,8 @@ __all__ = ["ThreadSessionPool", "leave"]
 
 logger = logging.getLogger("tf1sessions")
 
-#: Seconds that shutdown waits for the thread of a job whose time was up, after its session was closed and an exception
-#: was raised in it. It can still be inside a C call that nothing interrupts. Arbitrary.
+#: Seconds that the code of a job whose time was up has to end, once its session was closed, before its thread is named
+#: as stuck; shutdown waits as long. Arbitrary.
 STRAGGLER_SECS = 5.0
 
 
@@ -54,11 +59,13 @@ class ThreadSessionPool(SessionPool):
         max_workers: How many jobs may run at once.
         config: The sessions' :class:`~tf1sessions.SessionConfig` or ConfigProto.
         initializer, initargs: Builds a worker's graph.
-        time_limit_secs: A limit for each job, from its start. When it is up the Future gets a
-            :class:`JobTimeoutError`, the job's session is closed (which ends a blocked ``run``), an exception is
-            raised in its thread, and the worker is replaced.
-        progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens. True shows a bar
-            on a terminal, and else logs the jobs that end.
+        time_limit_secs: A limit for each job, from its start, with the making of its session. When it is up the Future
+            gets a :class:`JobTimeoutError`, the job's session is closed, which ends a ``run`` that waits, and the
+            worker is replaced. The job's own code goes on until it uses the session again, or asks
+            ``session.closed``: a thread cannot be ended from outside.
+        progress: ``progress(change: PoolProgress) -> None``, called at each change, from the thread where it happens:
+            ``progress=lambda change: print(change.job, change.state)``. True shows a bar on a terminal, and else logs
+            the jobs that end.
         name: For messages and thread names.
         plan: A :class:`~tf1sessions.MemoryPlan`, which is applied to this process if it was not before: see
             :meth:`MemoryPlan.apply`; before that, the pool waits until the share is free. With ``lanes`` of at least
@@ -106,7 +113,7 @@ class ThreadSessionPool(SessionPool):
         self._waiting: deque[Job] = deque()
         self._workers: set[threading.Thread] = set()
         self._idle = 0
-        self._given_up: set[threading.Thread] = set()
+        self._given_up: dict[threading.Thread, threading.Thread] = {}  # to the thread that closes its job's session
         self._running: dict[threading.Thread, Job] = {}
         self._lanes = dict.fromkeys(_lanes_of(plan, max_workers, config, name), 0)  # how many sessions are on each
         self._thread_numbers = itertools.count()
@@ -116,7 +123,14 @@ class ThreadSessionPool(SessionPool):
 
     def _enqueue(self, job: Job) -> None:
         self._waiting.append(job)
-        self._dispatch()
+        try:
+            self._dispatch()
+        except RuntimeError:  # the system has no more threads
+            if self._workers:
+                return  # one of those takes it
+            self._waiting.remove(job)
+            self._count(submitted=-1, waiting=-1)
+            raise
 
     def _dispatch(self) -> None:
         """Starts workers for waiting jobs; with the lock held."""
@@ -124,9 +138,9 @@ class ThreadSessionPool(SessionPool):
             self._condition.notify(len(self._waiting))
         while len(self._waiting) > self._idle and len(self._workers) < self._most_workers:
             thread = threading.Thread(target=self._work, name=f"{self.name}-{next(self._thread_numbers)}", daemon=True)
+            thread.start()  # it waits for the lock
             self._workers.add(thread)
             self._idle += 1  # it will take a job; counted down when it does
-            thread.start()
 
     def _take(self) -> Job | None:
         """The next job; None when there will be none."""
@@ -137,7 +151,7 @@ class ThreadSessionPool(SessionPool):
             return self._waiting.popleft() if self._waiting else None
 
     def _work(self) -> None:
-        """A worker's life. An exception raised here by a time limit finds the job ended, and ends the thread."""
+        """Takes jobs and runs them, until there will be none or this thread is not one of the workers any more."""
         me = threading.current_thread()
         session: GraphSession | None = None
         try:
@@ -153,15 +167,15 @@ class ThreadSessionPool(SessionPool):
                     if me not in self._workers:
                         return
                     self._idle += 1
-        except JobTimeoutError:
-            return
         finally:
             if session is not None:
                 self._close(session)
             with self._condition:
                 self._workers.discard(me)
-                self._given_up.discard(me)
                 self._leave_thread()
+                closing = self._given_up.pop(me, None)
+                if closing is not None:
+                    self._leaving.add(closing)
                 if self._waiting:
                     self._dispatch()
                 self._condition.notify_all()
@@ -172,15 +186,16 @@ class ThreadSessionPool(SessionPool):
         state, result, error = "succeeded", None, None
         clean = False
         try:
-            if session is None:
-                session = self._make(job)
-            with self._condition:
-                job.session = session
-                self._running[me] = job
             if job.time_limit_secs is not None:
                 timer = threading.Timer(job.time_limit_secs, self._expire, (job, me))
                 timer.daemon = True
                 timer.start()
+            if session is None:
+                session = self._make(job)
+            else:
+                self._give_session(job, session)
+            with self._condition:
+                self._running[me] = job
             defaults = session.as_default()
             defaults.__enter__()
             try:
@@ -201,10 +216,11 @@ class ThreadSessionPool(SessionPool):
         return None
 
     def _make(self, job: Job) -> GraphSession:
-        if self._initializer is None:
-            return self._open(job.name)
-        session = self._open(threading.current_thread().name)
+        session = self._open(job.name if self._initializer is None else threading.current_thread().name)
         try:
+            self._give_session(job, session)
+            if self._initializer is None:
+                return session
             with session.as_default():
                 session.built = self._initializer(session, *self._initargs)
                 session.seal()
@@ -212,6 +228,17 @@ class ThreadSessionPool(SessionPool):
             self._close(session)
             raise
         return session
+
+    def _give_session(self, job: Job, session: GraphSession) -> None:
+        """Gives a job its session, unless its time was up before."""
+        with self._condition:
+            if job.ended:
+                raise ClosedError(
+                    f"the time of job {job.name!r} was up before its session was there",
+                    where=self.name,
+                    next_step="Give it more time (time_limit_secs).",
+                )
+            job.session = session
 
     def _open(self, name: str) -> GraphSession:
         """A session, on the lane that has the fewest."""
@@ -247,23 +274,46 @@ class ThreadSessionPool(SessionPool):
             next_step="Give it more time (time_limit_secs), or less to do.",
             job=job.name,
         )
-        if not self._finish(job, "timed_out", error=error):
-            return
         with self._condition:
+            announce = self._end(job, "timed_out", error=error)
+            if announce is None:
+                return
+            # Apart from the announcement, neither of which may have to wait for the other: callbacks of the future may
+            # take their time, and so may closing, for a Python function inside the graph.
+            closing = threading.Thread(target=self._close_expired, args=(job, worker), daemon=True)
+            closing.name = f"{worker.name}-close"
             self._workers.discard(worker)
-            self._given_up.add(worker)
+            self._given_up[worker] = closing
             if self._waiting:
                 self._dispatch()
+        closing.start()
+        announce()
+
+    def _close_expired(self, job: Job, worker: threading.Thread) -> None:
+        """Closes the session of a job whose time is up, and warns when its code does not end after that."""
         if job.session is not None:
             job.session.close()
-        if worker.ident is not None and worker.is_alive():
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(JobTimeoutError))
+        worker.join(STRAGGLER_SECS)
+        if worker.is_alive():
+            logger.warning(
+                "%s: job %r goes on after its time limit, in thread %s, which has been replaced. Its session is "
+                "closed: a loop that does not use it can ask session.closed.",
+                self.name,
+                job.name,
+                worker.name,
+            )
 
     # -- the end ---------------------------------------------------------------------------------------------------
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As ``Executor.shutdown``. With ``wait``, all threads have ended when it returns, except one whose job was
-        given up and is stuck in a C call: that one is named in the log."""
+        """As ``Executor.shutdown``.
+
+        Args:
+            wait: Return when all threads have ended. The thread of a job whose time was up gets five seconds; if its
+                code goes on it is named in the log. Called by a job, or by a callback in a worker's thread, this does
+                not wait: the caller's own job would never end.
+            cancel_futures: Cancel the jobs that have not started.
+        """
         if self._is_inherited():
             self._shut = True
             return
@@ -275,16 +325,19 @@ class ThreadSessionPool(SessionPool):
             self._condition.notify_all()
         for job in cancelled:
             job.future.cancel()
-        if not wait:
-            return
+        me = threading.current_thread()
         with self._condition:
+            if not wait or me in self._workers or me in self._given_up:
+                return
             self._condition.wait_for(lambda: not self._workers)
             self._condition.wait_for(lambda: not self._given_up, timeout=STRAGGLER_SECS)
-            stuck = [thread.name for thread in self._given_up if thread.is_alive()]
         self._join_leaving()
         self._close_progress()
-        if stuck:
-            logger.warning("%s: still in a call that cannot be interrupted: thread %s", self.name, ", ".join(stuck))
+
+    @property
+    def _statistics(self) -> PoolStatistics:
+        stuck = tuple(thread.name for thread in self._given_up if thread.is_alive())
+        return dataclasses.replace(super()._statistics, stuck_threads=stuck)
 
     def interrupt(self) -> None:
         """Cancels waiting jobs and closes the sessions of running ones, whose blocked ``run`` then ends."""
@@ -296,7 +349,8 @@ class ThreadSessionPool(SessionPool):
         for job in waiting:
             job.future.cancel()
         for job in running:
-            job.session.close()
+            if job.session is not None:
+                job.session.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -356,6 +410,20 @@ if hasattr(os, "register_at_fork"):
 @atexit.register
 def _at_exit() -> None:
     """Ends pools that nobody shut down: waiting jobs are cancelled, running ones interrupted and waited for."""
+    stuck = False
     for pool in list(_pools):
         pool.interrupt()
         pool.shutdown(wait=True)
+        stuck = stuck or bool(pool.statistics().stuck_threads)
+    if stuck:
+        _skip_destructors()
+
+
+def _skip_destructors() -> None:
+    """Makes the process end without the destructors of C++'s globals, once Python has ended in full.
+
+    TensorFlow's would be run beneath a thread that computes, and crash. glibc calls what was registered last first.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "on_exit"):
+        libc.on_exit(libc._exit, None)
