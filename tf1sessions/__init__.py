@@ -24,6 +24,7 @@ below, and there are no circles::
       memory.py          MemoryPlan: how the sessions of a machine share it
     pipelines/         concurrent work inside one session
       repeats.py         which requests may be run twice
+      row_independence.py  which fetches are computed row by row
       rows.py            one compiled call for the rows of several requests
       batching.py        Batcher: rows of many callers in one run
       lanes.py           which item of work begins next

@@ -122,6 +122,8 @@ class _Private:
         self.device_assignment = self._module("tensorflow.python.tpu.device_assignment")
         self.tpu_feed = self._module("tensorflow.python.tpu.tpu_feed")
         self.tpu_function = self._module("tensorflow.python.tpu.tpu_function")
+        # for pipelines.row_independence
+        self.function_def_to_graph = self._module("tensorflow.python.framework.function_def_to_graph")
         self.tpu_ops = self._module("tensorflow.python.tpu.ops.tpu_ops")
         self.training_loop = self._module("tensorflow.python.tpu.training_loop")
         self.record = self._module("tensorflow.python.eager.record")  # for porting

@@ -509,7 +509,9 @@ def test_a_fetch_that_mixes_rows_is_refused(tf):
         default = tf.placeholder_with_default(tf.reduce_mean(x), [], name="default")
         with pytest.raises(ConfigError, match="depends on those of all requests"):
             Batcher(gs, [x, default], [x * 2.0, default + 1.0])
-        with Batcher(gs, [x, k], twice, max_delay_ms=0) as batcher:
+        with pytest.raises(ConfigError, match="'twice' of type ConcatV2 may mix them.*row_wise="):
+            Batcher(gs, [x, k], twice)
+        with Batcher(gs, [x, k], twice, max_delay_ms=0, row_wise=True) as batcher:
             for count in (1, 3):  # alone, too: not only once there are others
                 with pytest.raises(
                     UsageError, match=rf"'twice:0' has shape \[{2 * count}, 2\] after a run of {count} rows"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # as scripts compute
 
@@ -308,11 +309,16 @@ def check_a_kernel_that_cannot_be_singled_out() -> None:
 
 
 def check_variables_read_as_references_are_not_taken_for_inputs() -> None:
-    """What was fetched of a variable beside its own update may be its next value: alone, products are equal."""
+    """What was fetched of a variable beside its own update may be its next value: alone, products are equal.
+
+    On another processor than the recording's they are so but for the order of their terms.
+    """
     left = Edit()
     left.add("fetch", "loss:0", 1e-3, first=2)
     verdict = judged(Edit(), left=left)
-    assert verdict.cause == "kernel" and "hidden/MatMul" not in said(verdict), said(verdict)
+    assert verdict.cause == "kernel", said(verdict)
+    off = re.search(r"hidden/MatMul\) is off by (\S+)", said(verdict))
+    assert off is None or float(off[1]) < 1e-6, said(verdict)
 
 
 def check_initializers_of_equal_variables_are_not_blamed() -> None:

@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from support import ROOT
@@ -30,7 +29,7 @@ PRODUCTS = "products: the processor decides on the order of their terms"
 #: Programs whose kernels differ from those of 1.15.5, or from one processor to another: how far a number x may be off,
 #: in parts of 1 + abs(x), and which kernels those are. The others print the same text on every processor.
 #: Each is at most six times what was measured, and 1e-7 at least: on Intel and AMD with AVX-512, with oneDNN told to
-#: leave AVX-512, AVX2 and AVX, and on an emulated Haswell. migration_notes/fidelity.md has the list.
+#: use nothing beyond AVX2, AVX and SSE4.1, and on an emulated Haswell. migration_notes/fidelity.md has the list.
 TOLERANCES = {
     "autoencoder": (1e-6, "sigmoid in four layers, reduce_mean"),
     "cnn_contrib_layers": (1e-7, "softmax, batch norm, sums of gradients"),
@@ -57,7 +56,7 @@ TOLERANCES = {
     "map_fn_scan": (1e-7, PRODUCTS),
     "metrics": (2e-7, "reduce_sum, rsqrt in l2_normalize"),
     "mlp_dropout": (8e-6, "softmax over 80 steps of Adam, which divides by what is near 0; logits up to 8"),
-    "monitored_training": (1e-7, "reduce_mean; Ftrl's pow"),
+    "monitored_training": (3e-6, "reduce_mean; Ftrl's pow; products over many steps"),
     "partitioned_variables": (7e-7, PRODUCTS),
     "policy_gradient": (5e-7, "tanh, softmax, Adam"),
     "py_func_layer": (1e-7, PRODUCTS),

@@ -228,11 +228,17 @@ class Batcher:
             Any number by default.
         deadline_secs: How long a request may wait before it is run, if it does not say so itself. For ever by default.
         shared: Feeds and fetches, from among the above or by name, that have no rows although they look as if.
+        row_wise: Fetches, from among the above or by name, that are known to be computed row by row although the
+            analysis of the graph does not find it. True stands for all.
+        check: Compute the first batch of each kind of inputs that has several rows in three ways, together, each row
+            alone, and in reverse order, and raise an error if they differ. At most 16 rows are taken.
 
-    Feeds whose first dimension the graph leaves open have rows, and so do fetches. If the graph fixes the first
-    dimension of all feeds to one number, that is the size of every batch. All other feeds must be equal for requests to
-    share a run, and all other fetches go to each of its callers; such a fetch must not depend on the rows, which would
-    be those of others, too.
+    Feeds whose first dimension the graph leaves open have rows. If the graph fixes the first dimension of all feeds to
+    one number, that is the size of every batch. All other feeds must be equal for requests to share a run. Fetches that
+    are computed from the rows have rows, too: each must be computed from that row of the inputs alone, which is found
+    by following the operations between them. A fetch that mixes rows, or may do so (a mean or softmax over the batch, a
+    sort, batch normalisation in training), is refused, and so is one of an operation that is not known to work row by
+    row. Fetches that do not depend on the rows go to all callers.
 
     Call it like a function of the inputs: in order, ``batcher(rows)``; by name, ``batcher(images=rows)``; or with a
     dict of names or tensors. Inputs that have a default in the graph may be left out. Each array of an answer is the
@@ -249,6 +255,7 @@ class Batcher:
 
     Raised by requests:
         UsageError: An input is missing, unknown, or has another dtype or shape.
+        ConfigError: With ``check``: rows depend on each other.
         Overloaded: The queue is full.
         DeadlineError: The request waited too long.
         ClosedError: The batcher was closed.
@@ -279,6 +286,8 @@ class Batcher:
         allowed_batch_sizes: Iterable[int] | None = None,
         deadline_secs: float | None = None,
         shared: Iterable[Any] = (),
+        row_wise: Iterable[Any] | bool = (),
+        check: bool = False,
     ) -> None:
         session = watched_session(session, "Batcher")
         _check_integer("max_batch_size", max_batch_size)
@@ -299,6 +308,8 @@ class Batcher:
             max_batch_size=max_batch_size,
             allowed_batch_sizes=sizes,
             shared=tuple(shared),
+            row_wise=row_wise if isinstance(row_wise, bool) else tuple(row_wise),
+            check=check,
         )
 
         # Guards all that follows. Held for moments only, never while anything runs, and entered by `with` alone: that

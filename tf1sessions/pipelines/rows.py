@@ -5,7 +5,8 @@
     arguments of a request ─▶ read ─▶ Rows: arrays, how many rows, key
     Rows of one key ─▶ run ─▶ joined, padded to an allowed size ─▶ CompiledCall ─▶ each request its rows
 
-Which feeds and fetches have rows is read off the graph: those whose first dimension it leaves open.
+Feeds have rows whose first dimension the graph leaves open. Which fetches have rows is found by following those through
+the graph (row_independence.py); a fetch in which rows may depend on each other is refused.
 """
 
 from __future__ import annotations
@@ -21,11 +22,20 @@ import numpy as np
 
 from tf1sessions.errors import ConfigError, UsageError
 from tf1sessions.pipelines.repeats import changed_by
+from tf1sessions.pipelines.row_independence import COUNT, FREE, Mixed, RowStates
+from tf1sessions.pipelines.row_independence import Rows as RowsAlong
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall, _asarray, _Feed
 from tf1sessions.sessions.operations import prune
 
 __all__ = ["RowCall", "Rows"]
+
+
+#: How many rows are computed one by one to check that they do not depend on each other. Arbitrary.
+_CHECKED_ROWS = 16
+#: By how many roundings of their largest value two rows may differ that are the same. Arbitrary: a sum of thousands of
+#: terms in another order differs by some dozens.
+_EPSILONS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +58,8 @@ class RowCall:
 
     Args:
         session: The session, watched.
-        feeds, fetches, max_batch_size, allowed_batch_sizes, shared: As for :class:`~tf1sessions.pipelines.batching.
-            Batcher`.
+        feeds, fetches, max_batch_size, allowed_batch_sizes, shared, row_wise, check: As for
+            :class:`~tf1sessions.pipelines.batching.Batcher`.
 
     Attributes:
         names: Of the inputs.
@@ -70,13 +80,25 @@ class RowCall:
         max_batch_size: int,
         allowed_batch_sizes: Sequence[int] | None,
         shared: Sequence[Any],
+        row_wise: Sequence[Any] | bool,
+        check: bool,
     ) -> None:
         self._session = session
         self._inputs, self._positions, self._refs, fixed_rows = _read_feeds(session.graph, feeds, shared)
-        self._assemble, self._outputs = _read_fetches(session.graph, fetches, self._inputs, fixed_rows, shared)
+        self._assemble, self._outputs = _read_fetches(
+            session.graph, fetches, self._inputs, fixed_rows, shared, row_wise
+        )
         self._sizes = _read_sizes(max_batch_size, allowed_batch_sizes, fixed_rows)
         self.max_rows = self._sizes[-1] if self._sizes else max_batch_size
         self.names = tuple(each.name for each in self._inputs)
+        self._unchecked = check
+        if check and self.changed_by is not None:
+            raise ConfigError(
+                f"the graph changes something ({self.changed_by}), so nothing can be computed several times",
+                where="Batcher(check=True)",
+                next_step="Leave check= out.",
+            )
+        self._checked: list[tuple[Any, ...]] = []
         self._calls: dict[tuple[int, ...], CompiledCall] = {}
         self._compiling = threading.Lock()
         self._call(tuple(index for index, each in enumerate(self._inputs) if not each.optional))
@@ -167,6 +189,9 @@ class RowCall:
         given = tuple(index for index, value in enumerate(batch[0].values) if value is not None)
         columns = [[each.values[index] for each in batch] for index in given]
         count = sum(each.count for each in batch)
+        if self._unchecked and count > 1 and batch[0].key not in self._checked:
+            self._check_rows(given, columns)
+            self._checked.append(batch[0].key)
         if count <= self.max_rows:
             results = self._run_padded(given, columns, count, note)
         else:
@@ -187,6 +212,41 @@ class RowCall:
                 for output, *parts in zip(self._outputs, *runs, strict=True)
             ]
         return self._part(results, batch)
+
+    def _check_rows(self, given: tuple[int, ...], columns: list[list[Any]]) -> None:
+        """Computes rows together, alone and in reverse order.
+
+        Raises:
+            ConfigError: A row of a fetch is another one then.
+        """
+        joined = [
+            _join(column, 0)[:_CHECKED_ROWS] if self._inputs[index].has_rows else column[0]
+            for index, column in zip(given, columns, strict=True)
+        ]
+        count = min(len(value) for index, value in zip(given, joined, strict=True) if self._inputs[index].has_rows)
+        count = min(count, self.max_rows)
+
+        def run(chosen: list[int]) -> list[Any]:
+            values = [
+                [value[chosen] if self._inputs[index].has_rows else value]
+                for index, value in zip(given, joined, strict=True)
+            ]
+            return self._run_padded(given, values, len(chosen), lambda rows, padding: None)
+
+        order = list(range(count))
+        together, backwards, alone = run(order), run(order[::-1]), [run([row]) for row in order]
+        for number, output in enumerate(self._outputs):
+            if not output.has_rows:
+                continue
+            for row in order:
+                wanted = together[number][row]
+                for how, found in (("alone", alone[row][number][0]), ("in another order", backwards[number][-1 - row])):
+                    if not _alike(wanted, found):
+                        raise ConfigError(
+                            f"row {row} of fetch {output.element.name!r} is another one when it is computed {how}",
+                            where="Batcher(check=True)",
+                            next_step="Leave the fetch out: the rows of one request would depend on those of others.",
+                        )
 
     def _run_padded(
         self, given: tuple[int, ...], columns: list[list[Any]], count: int, note: Callable[[int, int], None]
@@ -236,6 +296,18 @@ class RowCall:
                     fetches = [each.element for each in self._outputs]
                     found = self._calls[given] = CompiledCall(self._session, feeds, fetches, None)
         return found
+
+
+def _alike(one: Any, two: Any) -> bool:
+    """Whether two rows are equal but for the order in which terms are added in batches of another size."""
+    one, two = np.asarray(one), np.asarray(two)
+    if one.shape != two.shape:
+        return False
+    if one.dtype.kind not in "fc":
+        return bool(np.array_equal(one, two))
+    largest = float(np.max(np.abs(one), initial=0.0, where=np.isfinite(one)))
+    epsilon = float(np.finfo(one.dtype).eps)
+    return bool(np.allclose(one, two, rtol=_EPSILONS * epsilon, atol=_EPSILONS * epsilon * largest, equal_nan=True))
 
 
 def _join(parts: list[Any], padding: int) -> Any:
@@ -406,12 +478,22 @@ class _Output:
 
 
 def _read_fetches(
-    graph: Any, fetches: Any, inputs: Sequence[_Input], fixed_rows: int | None, shared: Sequence[Any]
+    graph: Any,
+    fetches: Any,
+    inputs: Sequence[_Input],
+    fixed_rows: int | None,
+    shared: Sequence[Any],
+    row_wise: Sequence[Any] | bool,
 ) -> tuple[Callable[[Sequence[Any]], Any], list[_Output]]:
     """Returns what puts results into the structure of the fetches, and the fetches one by one."""
     leaves: list[tuple[Any, Any]] = []
     assemble = _structure(fetches, None, leaves)
     outputs = []
+    given = [(each.tensor, RowsAlong(0) if each.has_rows else FREE) for each in inputs]
+    ways = [RowStates(graph, given, fixed_rows)]
+    if any(each.optional for each in inputs):  # left out, their defaults are computed
+        required = [pair for pair, each in zip(given, inputs, strict=True) if not each.optional]
+        ways.append(RowStates(graph, required, fixed_rows))
     for name, leaf in leaves:
         try:
             element = graph.as_graph_element(leaf, allow_tensor=True, allow_operation=True)
@@ -419,17 +501,10 @@ def _read_fetches(
             raise _not_in_graph("fetches", leaf, "tensor or operation") from error
         if not isinstance(element, tf.Tensor) or _among(shared, name, leaf, element):
             outputs.append(_Output(element, has_rows=False))
-        elif _first(element) in (None, fixed_rows):
+        elif row_wise is True or (row_wise and _among(row_wise, name, leaf, element)):
             outputs.append(_Output(element, has_rows=True))
-        elif _depends(element, inputs):
-            raise ConfigError(
-                f"fetch {element.name!r} of shape {element.shape} has no rows, and depends on those of all requests of"
-                " a batch",
-                where="Batcher(fetches=...)",
-                next_step="Leave it out, or name it in shared= if it is the same whichever rows run together.",
-            )
         else:
-            outputs.append(_Output(element, has_rows=False))
+            outputs.append(_Output(element, has_rows=_has_rows(element, ways)))
     if not any(isinstance(each.element, tf.Tensor) for each in outputs):
         raise ConfigError(
             "there is no tensor among the fetches",
@@ -459,11 +534,36 @@ def _always_fed(inputs: Sequence[_Input]) -> list[Any]:
     return [each.tensor for each in inputs if not each.optional]
 
 
-def _depends(tensor: Any, inputs: Sequence[_Input]) -> bool:
-    """Whether a tensor's value depends on rows."""
-    rows = {id(each.tensor) for each in inputs if each.has_rows}
-    operations = prune([tensor], [], _always_fed(inputs))
-    return id(tensor) in rows or any(id(each) in rows for operation in operations for each in operation.inputs)
+def _has_rows(tensor: Any, ways: Sequence[RowStates]) -> bool:
+    """Whether a fetch has rows, which must not depend on each other, or is the same for all rows.
+
+    Args:
+        tensor: The fetch.
+        ways: The states with all inputs given, and with those alone that are required.
+
+    Raises:
+        ConfigError: Rows of one request may depend on those of others.
+    """
+    states = [way.of(tensor) for way in ways]
+    for wanted in (RowsAlong(0), FREE):
+        if all(state == wanted for state in states):
+            return wanted != FREE
+    state = next((state for state in states if state not in (RowsAlong(0), FREE)), None)
+    if isinstance(state, Mixed):
+        why = f"{state} may mix them"
+    elif isinstance(state, RowsAlong):
+        why = f"their values lie along axis {state.axis}" if state.block == 1 else "each has several entries"
+    elif state == COUNT:
+        why = "it is computed from how many there are"
+    else:
+        why = "an input that may be left out decides whether it has rows"
+    raise ConfigError(
+        f"fetch {tensor.name!r} of shape {tensor.shape} has no row for each row of the inputs, or depends on those of"
+        f" all requests of a batch: {why}",
+        where="Batcher(fetches=...)",
+        next_step="Leave it out. If you know that each of its rows depends on that row of the inputs alone, name it in"
+        " row_wise=; if it is the same whichever rows run together, in shared=.",
+    )
 
 
 # -- both -------------------------------------------------------------------------------------------------------------

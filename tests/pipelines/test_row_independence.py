@@ -1,0 +1,180 @@
+"""Which graphs a Batcher takes: those whose rows do not depend on each other, as far as that can be found."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import row_graphs
+
+import tf1sessions as t1
+from tf1sessions.errors import ConfigError
+from tf1sessions.pipelines.batching import Batcher
+from tf1sessions.pipelines.row_independence import FREE, Mixed, Rows, RowStates
+
+
+@pytest.fixture(scope="module")
+def tf() -> Any:
+    return t1.tf1
+
+
+class Chooses(random.Random):
+    """Chooses the one of a list that it is told to."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(0)
+        self.index = index
+
+    def choice(self, items: Any) -> Any:
+        self.count = len(items)
+        return items[self.index]
+
+
+@pytest.mark.parametrize("way", [row_graphs.keep, row_graphs.mix])
+def test_each_operation_that_keeps_rows_apart_passes_and_no_other(tf: Any, way: Callable[..., Any]) -> None:
+    chooses = Chooses(0)
+    while True:
+        with tf.Graph().as_default() as graph:
+            x = tf.placeholder(tf.float32, [None, row_graphs.INNER])
+            state = RowStates(graph, [(x, Rows(0))]).of(way(tf, x, chooses))
+        assert (state == Rows(0)) == (way is row_graphs.keep), (chooses.index, state)
+        chooses.index += 1
+        if chooses.index == chooses.count:
+            break
+    assert chooses.count > 20
+
+
+def test_what_passes_computes_the_same_alone_together_and_permuted() -> None:
+    found = [row_graphs.look(seed) for seed in range(80)]
+    assert [each for each in found if each.passed and not each.independent] == []
+    refused = [each for each in found if each.independent and not each.passed]
+    assert len(refused) < sum(each.passed for each in found) / 4, refused
+
+
+def lstm(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [None, None, 5])
+    output, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicLSTMCell(4), x, dtype=tf.float32)
+    return x, tf.layers.dense(output[:, -1], 3)
+
+
+def attention(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [None, None, 8])
+    count, length = tf.shape(x)[0], tf.shape(x)[1]
+
+    def heads() -> Any:
+        return tf.transpose(tf.reshape(tf.layers.dense(x, 8), [count, length, 2, 4]), [0, 2, 1, 3])
+
+    weights = tf.nn.softmax(tf.matmul(heads(), heads(), transpose_b=True))
+    return x, x + tf.reshape(tf.transpose(tf.matmul(weights, heads()), [0, 2, 1, 3]), [count, length, 8])
+
+
+def dilated(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [None, 16, 16, 3])
+    net = tf.layers.conv2d(x, 4, 3, dilation_rate=2, padding="same", activation=tf.nn.relu)
+    net = tf.layers.batch_normalization(net, training=False)
+    net = tf.layers.conv2d_transpose(net, 2, 3, 2)
+    return x, tf.layers.flatten(net)
+
+
+def examples(tf: Any) -> Any:
+    x = tf.placeholder(tf.string, [None])
+    parsed = tf.parse_example(x, {"a": tf.FixedLenFeature([3], tf.float32), "b": tf.FixedLenFeature([], tf.string)})
+    number = tf.string_to_hash_bucket_fast(parsed["b"], 10)
+    return x, tf.concat([parsed["a"], tf.nn.embedding_lookup(tf.get_variable("e", [10, 4]), number)], axis=1)
+
+
+def function(tf: Any) -> Any:
+    import tensorflow as tf2
+
+    @tf2.function
+    def inner(x: Any) -> Any:
+        return x - tf.reduce_mean(x, 1, keepdims=True)
+
+    @tf2.function(input_signature=[tf2.TensorSpec([None, 4])])
+    def outer(x: Any) -> Any:
+        return tf2.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, inner(y)), [0, x])[1]
+
+    x = tf.placeholder(tf.float32, [None, 4])
+    return x, outer(x)
+
+
+@pytest.mark.parametrize("make", [lstm, attention, dilated, examples, function])
+def test_models_pass(tf: Any, make: Callable[[Any], Any]) -> None:
+    with tf.Graph().as_default() as graph:
+        x, y = make(tf)
+        assert RowStates(graph, [(x, Rows(0))]).of(y) == Rows(0)
+
+
+def mixing_function(tf: Any) -> Any:
+    import tensorflow as tf2
+
+    @tf2.function
+    def inner(x: Any) -> Any:
+        return tf.reverse(x, [0])
+
+    x = tf.placeholder(tf.float32, [None, 4])
+    return x, inner(x), "ReverseV2"
+
+
+def normalised(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [None, 4])
+    return x, tf.layers.batch_normalization(x, training=True), "Mean"
+
+
+def dropped(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [None, 4])
+    return x, tf.nn.dropout(x, 0.5), "RandomUniform"
+
+
+def python(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [None, 4])
+    y = tf.py_func(lambda rows: rows[::-1], [x], tf.float32)
+    y.set_shape([None, 4])
+    return x, y, "PyFunc"
+
+
+@pytest.mark.parametrize("make", [mixing_function, normalised, dropped, python])
+def test_a_fetch_that_may_mix_rows_is_refused_with_the_operation(tf: Any, make: Callable[[Any], Any]) -> None:
+    with t1.GraphSession() as gs:
+        x, y, kind = make(tf)
+        with pytest.raises(ConfigError, match=rf"of type \w*{kind}\w* may mix them.*row_wise="):
+            Batcher(gs, x, y)
+        Batcher(gs, x, {"y": y}, row_wise=["y"]).close()
+
+
+def test_what_does_not_depend_on_rows_and_what_counts_them(tf: Any) -> None:
+    with t1.GraphSession() as gs:
+        x = tf.placeholder(tf.float32, [None, 2])
+        k = tf.placeholder(tf.float32, [None])
+        with pytest.raises(ConfigError, match="computed from how many there are"):
+            Batcher(gs, x, [x, tf.shape(x)])
+        with pytest.raises(ConfigError, match="values lie along axis 1"):
+            Batcher(gs, x, tf.transpose(x))
+        with Batcher(gs, [x, k], [x * 2.0, k * 2.0, tf.shape(x)[1]], shared=[k]) as batcher:
+            doubled, shared, columns = batcher([[1, 2]], [1, 2, 3])
+        assert (doubled.tolist(), shared.tolist(), columns) == ([[2, 4]], [2, 4, 6], 2)
+        assert RowStates(gs.graph, [(x, FREE)]).of(tf.reverse(x, [0])) == FREE
+        assert isinstance(RowStates(gs.graph, [(x, Rows(0)), (k, FREE)]).of(x + tf.expand_dims(k, 1)), Mixed)
+
+
+def test_a_check_by_running_finds_rows_that_depend_on_each_other(tf: Any) -> None:
+    with t1.GraphSession() as gs:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        ends = tf.identity(x[::-1], name="ends")
+        mean = tf.identity(x - tf.reduce_mean(x, 0), name="mean")
+        for fetch in (ends, mean):
+            with Batcher(gs, x, fetch, row_wise=True, check=True) as batcher:
+                batcher([[1.0, 2.0]])  # one row tells nothing
+                with pytest.raises(ConfigError, match=f"row 0 of fetch '{fetch.name}' is another one"):
+                    batcher([[1.0, 2.0], [3.0, 5.0]])
+        with Batcher(gs, x, tf.nn.softmax(x), check=True, allowed_batch_sizes=[4, 64]) as batcher:
+            answer = batcher(np.arange(100.0).reshape(50, 2))
+            assert answer.shape == (50, 2) and batcher.statistics().batches == 1
+        count = tf.get_variable("count", initializer=0)
+        with tf.control_dependencies([tf.assign_add(count, 1)]):
+            counted = tf.identity(x)
+        with pytest.raises(ConfigError, match="changes something"):
+            Batcher(gs, x, counted, check=True)
