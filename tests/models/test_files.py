@@ -92,6 +92,26 @@ asset.tensor_info.name = "vocabulary:0"
 put("asset/saved_model.pb", saved.SerializeToString())
 report(asset=told("asset"))
 
+# links in the model that lead out of it; the model may itself lie behind a link
+saved.meta_graphs[0].asset_file_def[0].filename = "words.txt"
+put("secret.txt", b"secret")
+for name in ("linked", "linked_inside", "linked_folder", "linked_variables"):
+    put(f"{name}/saved_model.pb", saved.SerializeToString())
+    os.makedirs(f"{name}/variables", exist_ok=True)
+for name in ("linked", "linked_inside"):
+    os.makedirs(f"{name}/assets")
+os.symlink("../../secret.txt", "linked/assets/words.txt")
+put("linked_inside/assets/real.txt", b"words")
+os.symlink("real.txt", "linked_inside/assets/words.txt")
+put("words.txt", b"secret")
+os.symlink("..", "linked_folder/assets")
+os.symlink("../../secret.txt", "linked_variables/variables/variables.index")
+os.symlink("linked_inside", "model_behind_a_link")
+report(links={
+    name: told(name)
+    for name in ("linked", "linked_inside", "linked_folder", "linked_variables", "model_behind_a_link")
+})
+
 # large constants: they stay in the file, and only where all is as it should be
 rng = np.random.RandomState(0)
 arrays = {"a": rng.randn(100, 100).astype("f"), "b": rng.randint(0, 99, [70, 70]), "c": rng.randn(60, 60)}
@@ -212,6 +232,13 @@ def test_a_file_that_was_cut_off(found: dict[str, Any]) -> None:
 def test_assets_stay_in_their_folder(found: dict[str, Any]) -> None:
     kind, text = found["asset"]
     assert kind == "ModelFileError" and "../../etc/passwd" in text
+
+
+def test_links_that_lead_out_of_a_model_are_refused(found: dict[str, Any]) -> None:
+    links = found["links"]
+    for name in ("linked", "linked_folder", "linked_variables"):
+        assert links[name][0] == "ModelFileError" and "symbolic link" in links[name][1], links
+    assert {links["linked_inside"][0], links["model_behind_a_link"][0]} == {"saved model"}, links
 
 
 def test_large_constants_stay_in_the_file(found: dict[str, Any]) -> None:

@@ -119,6 +119,31 @@ setting("candidates_from_file", "p FixedUnigramCandidateSampler x", {"vocab_file
 setting("debug", "p DebugIdentity x", {"debug_urls": []})
 setting("debug_to", "p DebugIdentityV2 x", {"debug_urls": ["file:///tmp"]})
 
+find("print_by_caller", graph("d NoOp", f=["p PrintV2 x"]))
+held = graph("d NoOp", f=["p PrintV2 x", "v DebugIdentity x", "d DecodeProtoV2 x", "q FixedUnigramCandidateSampler x"])
+for each, attr in zip(held.library.function[0].node_def,
+                      ["output_stream", "debug_urls", "descriptor_source", "vocab_file"]):
+    each.attr[attr].placeholder = "told"
+find("settings_by_the_caller", held)
+held = graph("d NoOp", f=["c CacheDataset d file:output:0", "file Const"])
+held.library.function[0].node_def[1].attr["value"].placeholder = "told"
+find("constant_by_the_caller", held)
+find("cache_that_is_fed", graph("c CacheDataset d file", empty), ["c"], feeds=["file:0"])
+setting("print_to_other_spelling", "p PrintV2 x", {"output_stream": "FILE:///tmp/x"})
+
+# ----------------------------------------------------------------------------------------- functions named elsewhere
+held = graph(("c PartitionedCall", {"calls": "outer"}), outer=["n NoOp"], inner=["y ReadFile z", "z Const"])
+held.node[0].attr["f"].func.attr["g"].func.attr["h"].func.name = "inner"
+find("in_an_attribute_of_an_attribute", held, ["c"])
+held = graph(("c PartitionedCall", {"calls": "outer"}), outer=["n NoOp"], inner=["y ReadFile z", "z Const"])
+held.library.function[0].signature.attr.add(name="g", type="func").default_value.func.name = "inner"
+find("in_a_default", held, ["c"])
+held.library.function[0].signature.Clear()
+held.library.function[0].signature.name = "outer"
+find("in_no_default", held, ["c"])
+held.library.function[0].attr["backward_function_name"].s = b"inner"
+find("in_a_string", held, ["c"])
+
 # ---------------------------------------------------------------------------------------------- the artifact's own
 def saver(filename="save/Const:0", save="save/control:0", restore="save/restore_all"):
     return saver_pb2.SaverDef(filename_tensor_name=filename, save_tensor_name=save, restore_op_name=restore)
@@ -148,6 +173,7 @@ find("asset", graph(*table), assets=["file:0"])
 find("asset_without_index", graph(*table), assets=["file"])
 find("asset_and_another", graph(*table, "o Const", "j InitializeTableFromTextFile t o"), assets=["file:0"])
 find("asset_read_otherwise", graph(*table, "r ReadFile file"), assets=["file:0"])
+find("asset_by_argument", graph("d NoOp", f=["i InitializeTableFromTextFileV2 t file"]), assets=["file:0", "file"])
 find("asset_circle", graph("i InitializeTableFromTextFile t a", "a Identity b", "b Identity a"), assets=["file:0"])
 """
 
@@ -191,6 +217,20 @@ EXPECTED = {
     "candidates_from_file": {"FixedUnigramCandidateSampler": ["p"]},
     "debug": {},
     "debug_to": {"DebugIdentityV2": ["p"]},
+    "print_by_caller": {},
+    "settings_by_the_caller": {
+        "DebugIdentity": ["f/v"],
+        "DecodeProtoV2": ["f/d"],
+        "FixedUnigramCandidateSampler": ["f/q"],
+        "PrintV2": ["f/p"],
+    },
+    "constant_by_the_caller": {"CacheDataset": ["f/c"]},
+    "cache_that_is_fed": {"CacheDataset": ["c"]},
+    "print_to_other_spelling": {"PrintV2": ["p"]},
+    "in_an_attribute_of_an_attribute": {"ReadFile": ["inner/y"]},
+    "in_a_default": {"ReadFile": ["inner/y"]},
+    "in_no_default": {},
+    "in_a_string": {"ReadFile": ["inner/y"]},
     "saver": {},
     "no_saver": SAVER,
     "saver_of_another": SAVER,
@@ -204,6 +244,7 @@ EXPECTED = {
     "asset_without_index": {},
     "asset_and_another": {"InitializeTableFromTextFile": ["j"]},
     "asset_read_otherwise": {"ReadFile": ["r"]},
+    "asset_by_argument": {"InitializeTableFromTextFileV2": ["f/i"]},
     "asset_circle": {"InitializeTableFromTextFile": ["i"]},
 }
 
@@ -243,3 +284,77 @@ def test_table_is_sound(found: dict[str, Any]) -> None:
         assert op in found["table"]
     for op in ("Assert", "Const", "IdentityReaderV2", "ParseExample", "Print", "ShardedFilename", "TensorDataset"):
         assert op not in found["table"]
+
+
+# ------------------------------------------------------------------------------------------------------ every gate
+
+HIDDEN = """
+import collections, os, random, sys, tempfile
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import tf1sessions as t1
+import wicked
+from tf1sessions.errors import ModelFileError, UnsafeModelError
+from tf1sessions.models.files import read
+from tf1sessions.models.inspection import inspect
+
+def load(path, outputs):
+    t1.load(path, outputs=outputs).close()
+
+def look(path, outputs):
+    if inspect(read(path)).risks:
+        raise UnsafeModelError("inspect says so")
+
+def in_a_pool(path, outputs):
+    with t1.ThreadSessionPool(1) as pool:
+        try:
+            pool.submit(lambda session: load(path, outputs)).result()
+        except t1.errors.JobError as error:
+            raise error.__cause__
+
+GATES = {
+    "load": load,
+    "inspect": look,
+    "convert": lambda path, outputs: t1.porting.convert(path, path + ".out", outputs=outputs),
+    "function": lambda path, outputs: t1.porting.function(path, outputs=outputs),
+    "verify": lambda path, outputs: t1.porting.verify(path, path),
+    "pool": in_a_pool,
+}
+
+def end(gate, path, form):
+    try:
+        GATES[gate](path, ["y"] if form.startswith("frozen") else None)
+    except UnsafeModelError:
+        return "unsafe"
+    except ModelFileError:
+        return "malformed"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "taken"
+
+def trial(seed, gate, harmless):
+    form = wicked.FORMS[seed % len(wicked.FORMS)]
+    with tempfile.TemporaryDirectory() as folder:
+        victim = Path(folder, "victim")
+        graph = wicked.Graph(str(victim), random.Random(seed), harmless)
+        ended = end(gate, wicked.write(graph, form, Path(folder)), form)
+        return "TOUCHED" if victim.exists() else ended
+
+ends = {}
+for gate in GATES:
+    for harmless in (False, True):
+        seeds = range(120) if gate == "load" else range(8)
+        ends[f"{gate} {harmless}"] = collections.Counter(trial(seed, gate, harmless) for seed in seeds)
+report(ends=ends)
+"""
+
+
+@pytest.mark.timeout(300)
+def test_what_is_hidden_is_refused_by_every_gate(run_python: Callable[..., PythonRun]) -> None:
+    """Graphs that touch a file in a random way, and others like them that do not; see wicked.py."""
+    ends = run_python(HIDDEN, str(ROOT / "tests" / "models"), deadline=250).results["ends"]
+    for gate, counts in ends.items():
+        if gate.endswith("False"):
+            assert set(counts) <= {"unsafe", "malformed"} and counts["unsafe"] > 3 * counts.get("malformed", 0), ends
+        elif gate.startswith(("load", "pool", "inspect")):
+            assert set(counts) == {"taken"}, ends

@@ -15,7 +15,7 @@ from typing import Any
 
 from tf1sessions.errors import ModelFileError
 from tf1sessions.models.files import Artifact
-from tf1sessions.models.wiring import node_of, tensor_name
+from tf1sessions.models.wiring import function_values, functions_named, node_of, tensor_name
 from tf1sessions.runtime import private, tf
 
 __all__ = ["check"]
@@ -311,22 +311,16 @@ def _functions(graph_def: Any) -> Iterator[str]:
             for problem in (*_attributes(node), *_required(node, demanded=False)):
                 yield f"in the function {name!r}, {problem}"
     calls = {
-        name: sorted({called for node in function.node_def for called in _called(node)} & functions.keys())
+        name: sorted(
+            {*(node.op for node in function.node_def), *functions_named(function_values(function), strings=False)}
+            & functions.keys()
+        )
         for name, function in functions.items()
     }
     for gradient in graph_def.library.gradient:
         if gradient.function_name in calls and gradient.gradient_func in functions:
             calls[gradient.function_name].append(gradient.gradient_func)
     yield from _recursion(calls)
-
-
-def _called(node: Any) -> Iterator[str]:
-    yield node.op
-    for attr in node.attr.values():
-        if attr.HasField("func"):
-            yield attr.func.name
-        for func in attr.list.func:
-            yield func.name
 
 
 def _recursion(calls: dict[str, list[str]]) -> Iterator[str]:

@@ -272,6 +272,8 @@ def _read_saved_model(folder: str, file: str, tags: Sequence[str] | None) -> Art
         )
     meta, contents = found[chosen]
     prefix = os.path.join(folder, "variables", "variables")
+    for each in _list(os.path.dirname(prefix)) if _is_folder(os.path.dirname(prefix)) else ():
+        _inside(folder, os.path.join("variables", each))
     return _from_meta_graph(
         meta,
         contents,
@@ -770,13 +772,22 @@ def _latest_checkpoint(folder: str) -> str:
 
 
 def _inside(folder: str, name: str) -> str:
-    """A file of the artifact. A name that leads out of its folder is refused."""
+    """A file of the artifact. A name that leads out of its folder is refused, and so is a symbolic link."""
     path = os.path.normpath(os.path.join(folder, name))
-    if not path.startswith(os.path.normpath(folder) + os.sep) and "://" not in folder:
+    if "://" in folder:
+        return path
+    if not path.startswith(os.path.normpath(folder) + os.sep):
         raise ModelFileError(
             f"an asset of {folder} is called {name!r}, outside of it",
             where="load()",
             next_step="Do not load this model, unless you know who wrote it.",
+            path=folder,
+        )
+    if not os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep):
+        raise ModelFileError(
+            f"{name!r} of {folder} is a symbolic link to {os.path.realpath(path)!r}, outside of it",
+            where="load()",
+            next_step="If you know who made the link, copy the model without links: cp -rL.",
             path=folder,
         )
     return path

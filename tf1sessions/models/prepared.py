@@ -20,7 +20,7 @@ from tf1sessions.models.files import Artifact
 from tf1sessions.models.interface import Interface, TensorSpec
 from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 
-__all__ = ["Prepared", "default_signature"]
+__all__ = ["Prepared", "default_signature", "refuse"]
 
 
 class Prepared:
@@ -77,14 +77,25 @@ class Prepared:
         for name, one in told.items():
             roots = [spec.tensor for spec in one.outputs.values()]
             self.vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
-        self.vet(self.main, artifact.assets, "initialization")
+        self.vet(self.main, artifact.assets, "initialization", assets=artifact.assets)
         self.wiring = wiring if self.allowed is None else Wiring(parts.without_risks(wiring, self.allowed))
         self.notes: tuple[str, ...] = tuple(notes)
 
-    def vet(self, fetches: Collection[str], feeds: Collection[str], what: str = "what is run") -> None:
+    def vet(
+        self,
+        fetches: Collection[str],
+        feeds: Collection[str],
+        what: str = "what is run",
+        assets: Collection[str] = (),
+    ) -> None:
         """Refuses a request whose operations touch files, the network or Python.
 
-        Filling a table from one of the artifact's own files is none of that, where the file's path is fed.
+        Args:
+            fetches: Names of tensors and operations.
+            feeds: Names of the tensors that are fed.
+            what: For the message.
+            assets: Those of ``feeds`` that are fed with the paths of the artifact's own files. To fill a table from
+                these is no risk. What a caller feeds is not among them, whatever its name.
 
         Raises:
             UnsafeModelError: It would run what was not allowed.
@@ -97,18 +108,33 @@ class Prepared:
             [name for name in fetches if node_of(name) in self._told.nodes],
             feeds=list(feeds),
             saver=self._saver,
-            assets=self.artifact.assets.keys() & set(feeds),
+            assets=self.artifact.assets.keys() & set(assets),
         )
-        refused = {op: names for op, names in found.items() if op not in self.allowed}
-        if refused:
-            reached = "; ".join(f"{op} ({risks.RISKS[op].why}): {listed(names)}" for op, names in refused.items())
-            allowing = ", ".join(f'"{op}"' for op in refused)
-            raise UnsafeModelError(
-                f"{what} of this model would run {reached}",
-                where=self.artifact.path,
-                next_step=f"If you trust whoever wrote it: load(..., allow_ops={{{allowing}}}).",
-                nodes=refused,
-            )
+        refuse(found, self.allowed, what, self.artifact.path)
+
+
+def refuse(found: Mapping[str, list[str]], allowed: Collection[str], what: str, path: str) -> None:
+    """Refuses operations that touch files, the network or Python.
+
+    Args:
+        found: As from :func:`~tf1sessions.models.risks.risky`.
+        allowed: Operations that may run.
+        what: What would run them.
+        path: The model's.
+
+    Raises:
+        UnsafeModelError: One is not allowed.
+    """
+    refused = {op: names for op, names in found.items() if op not in allowed}
+    if refused:
+        reached = "; ".join(f"{op} ({risks.RISKS[op].why}): {listed(names)}" for op, names in refused.items())
+        allowing = ", ".join(f'"{op}"' for op in refused)
+        raise UnsafeModelError(
+            f"{what} of this model would run {reached}",
+            where=path,
+            next_step=f"If you trust whoever wrote it: load(..., allow_ops={{{allowing}}}).",
+            nodes=refused,
+        )
 
 
 def default_signature(signatures: Collection[str], asked: str | None, notes: list[str]) -> str:

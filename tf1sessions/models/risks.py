@@ -7,8 +7,10 @@ installed has one that nobody went through.
 
     roots ─▶ their inputs, data and control, and the bodies of all functions named on the way ─▶ {op: [nodes]}
 
-A function's whole body counts, as do its gradient and the functions that may stand in for it. Nodes in functions are
-named ``function/node``. No TensorFlow is needed: the graph is read as a proto.
+A function's whole body counts, as do its gradient, the functions that may stand in for it, and those that any of its
+attributes or defaults names. What a function's caller decides on, an argument or an attribute that is a placeholder, is
+not known, and counts as the worst that it can be. Nodes in functions are named ``function/node``. No TensorFlow is
+needed: the graph is read as a proto.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from tf1sessions.models.wiring import function_values, functions_named
 
 __all__ = ["KINDS", "RISKS", "Risk", "functions_of", "own_nodes", "risky", "risky_nodes"]
 
@@ -168,15 +172,24 @@ RISKS: Mapping[str, Risk] = {op: Risk(kind, why) for kind, why, ops in _TABLE fo
 # ------------------------------------------------------------------------------- operations that depend on a setting
 
 
-def _text(node: Any, attr: str) -> str:
-    """A string attribute of a node, empty where it has none."""
-    return str(node.attr[attr].s.decode(errors="replace")) if attr in node.attr else ""
+def _text(node: Any, attr: str) -> str | None:
+    """A string attribute of a node, empty where it has none; None where the caller of its function decides on it."""
+    if attr not in node.attr:
+        return ""
+    value = node.attr[attr]
+    return None if value.WhichOneof("value") not in (None, "s") else str(value.s.decode(errors="replace"))
 
 
 def _is_empty(node: Any) -> bool:
     """Whether a node is the constant ``""``."""
-    value = node.attr["value"].tensor if node.op == "Const" else None
-    return value is not None and not any(value.string_val) and not value.tensor_content
+    if node.op != "Const" or node.attr["value"].WhichOneof("value") != "tensor":
+        return False
+    value = node.attr["value"].tensor
+    return not any(value.string_val) and not value.tensor_content
+
+
+#: What PrintV2 prints to, other than files.
+_STREAMS = ("", "stderr", "stdout", "log(info)", "log(warning)", "log(error)")
 
 
 def _caches_in_memory(node: Any, inputs: Callable[[int], Any]) -> bool:
@@ -186,7 +199,7 @@ def _caches_in_memory(node: Any, inputs: Callable[[int], Any]) -> bool:
 
 def _knows_its_messages(node: Any, inputs: Callable[[int], Any]) -> bool:
     source = _text(node, "descriptor_source")
-    return source in ("", "local://") or source.startswith("bytes://")
+    return source is not None and (source in ("", "local://") or source.startswith("bytes://"))
 
 
 # Operation -> whether a node of it does nothing of what RISKS says. The second argument gives the node behind an input.
@@ -195,11 +208,14 @@ _HARMLESS: Mapping[str, Callable[[Any, Callable[[int], Any]], bool]] = {
     "CacheDatasetV2": _caches_in_memory,
     "DecodeProtoV2": _knows_its_messages,
     "EncodeProto": _knows_its_messages,
-    "FixedUnigramCandidateSampler": lambda node, inputs: not _text(node, "vocab_file"),
-    "PrintV2": lambda node, inputs: not _text(node, "output_stream").startswith("file://"),
+    "FixedUnigramCandidateSampler": lambda node, inputs: _text(node, "vocab_file") == "",
+    "PrintV2": lambda node, inputs: _text(node, "output_stream") in _STREAMS,
 } | dict.fromkeys(
     ("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNanCount", "DebugNumericSummary"),
-    lambda node, inputs: not node.attr["debug_urls"].list.s,
+    lambda node, inputs: (
+        "debug_urls" not in node.attr
+        or (node.attr["debug_urls"].WhichOneof("value") == "list" and not node.attr["debug_urls"].list.s)
+    ),
 )
 
 
@@ -250,10 +266,10 @@ def risky(
     for name, node, scope in house.all_nodes(nodes, functions):
         if node.op not in RISKS or name in forgiven:
             continue
-        inputs = _Inputs(node, scope)
+        inputs = _Inputs(node, scope, feeds if scope is house.nodes else ())
         if node.op in _HARMLESS and _HARMLESS[node.op](node, inputs):
             continue
-        if node.op in _FILLS_TABLE and _asset(inputs, assets):
+        if node.op in _FILLS_TABLE and scope is house.nodes and _asset(inputs, assets):
             continue
         found.setdefault(node.op, []).append(name)
     return {op: sorted(names) for op, names in sorted(found.items())}
@@ -320,14 +336,16 @@ def _node_name(name: str) -> str:
 
 
 class _Inputs:
-    """Gives the node behind an input of ``node``, by its number; None for an argument of a function."""
+    """Gives the node behind an input of ``node``, by its number; None for what is fed, or an argument of a function."""
 
-    def __init__(self, node: Any, scope: Mapping[str, Any]) -> None:
+    def __init__(self, node: Any, scope: Mapping[str, Any], feeds: Collection[str]) -> None:
         self.node = node
         self.scope = scope
+        self.feeds = {_node_name(name) for name in feeds}
 
     def __call__(self, index: int) -> Any:
-        return self.scope.get(_node_name(self.node.input[index])) if index < len(self.node.input) else None
+        name = _node_name(self.node.input[index]) if index < len(self.node.input) else ""
+        return None if name in self.feeds else self.scope.get(name)
 
 
 def _asset(inputs: _Inputs, assets: Collection[str]) -> bool:
@@ -381,22 +399,17 @@ class _House:
             function = self.functions[name]
             api = function.attr["api_implements"].s if "api_implements" in function.attr else b""
             near = self.gradients.get(name, set()) | self.twins.get(api, set())
-            near = near.union(*(self.called(node) for node in function.node_def))
+            near = near.union((node.op for node in function.node_def), functions_named(function_values(function)))
             new = {each for each in near if each in self.functions and each not in functions}
             functions |= new
             todo += new
         return nodes, functions
 
     def called(self, node: Any) -> Iterator[str]:
-        """The functions that a node names: as its operation, or in any attribute."""
-        if node.op in self.functions:
-            yield node.op
-        for value in node.attr.values():
-            kind = value.WhichOneof("value")
-            if kind == "func":
-                yield value.func.name
-            elif kind == "list":
-                yield from (function.name for function in value.list.func)
+        """The functions that a node names: as its operation, or in any attribute, at any depth."""
+        for name in (node.op, *functions_named(node.attr.values())):
+            if name in self.functions:
+                yield name
 
     def all_nodes(self, nodes: Iterable[str], functions: Iterable[str]) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
         """The name, the node and the nodes around it, of these nodes and of all that these functions have."""

@@ -234,7 +234,7 @@ class Values:
         fills: Mapping[str, str],
         session: Any,
         initialize: bool,
-        vet: Callable[[Collection[str], Collection[str]], None],
+        vet: Callable[..., None],
     ) -> None:
         self._artifact = artifact
         self._wiring = wiring
@@ -265,7 +265,7 @@ class Values:
         with self._lock, self._told_as_ours():
             self._prepare(self._wiring.ancestors([operation], feeds), frozenset())
             if operation not in self._ran:
-                self._vet([operation], feeds)
+                self._vet([operation], feeds, assets=feeds)
                 self._session.run(operation, dict(feeds))
                 self._ran |= self._wiring.ancestors([operation], feeds)
 
@@ -395,7 +395,7 @@ class Values:
                 )
             self._prepare(needed, waiting)
             feeds = self._assets_for(needed)
-            self._vet(ready, feeds)
+            self._vet(ready, feeds, assets=feeds)
             self._session.run(ready, feeds)
             self._ran.update(ready)
             self._done.update(target[name] for name in ready)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["Wiring", "listed", "node_of", "tensor_name"]
+__all__ = ["Wiring", "function_values", "functions_named", "listed", "node_of", "tensor_name"]
 
 
 def node_of(tensor: str) -> str:
@@ -26,6 +26,36 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     """The first names, for a message, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def functions_named(values: Iterable[Any], strings: bool = True) -> Iterator[str]:
+    """The names of functions in attributes, at any depth: a function that is named may name others in its own ones.
+
+    Args:
+        values: AttrValues.
+        strings: Whether strings count as well: optimizers of TensorFlow find some functions by them.
+    """
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if strings:
+            yield from (text.decode("utf-8", "replace") for text in (value.s, *value.list.s) if text)
+        for function in (value.func, *value.list.func):
+            if function.name:
+                yield function.name
+            waiting += function.attr.values()
+
+
+def function_values(function: Any) -> Iterator[Any]:
+    """All attributes of a FunctionDef: its nodes', its own, its arguments', and the defaults in its signature."""
+    for node in function.node_def:
+        yield from node.attr.values()
+    yield from function.attr.values()
+    for argument in function.arg_attr.values():
+        yield from argument.attr.values()
+    for attribute in function.signature.attr:
+        yield attribute.default_value
+        yield attribute.allowed_values
 
 
 class Wiring:

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from tf1sessions.models.risks import RISKS
 from tf1sessions.models.wiring import listed, node_of, tensor_name
 from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.tolerances import Tolerance
@@ -642,7 +643,12 @@ def _given(graph: TraceGraph, values: Mapping[str, Any], tensor: str) -> Any:
 
 
 def _computed(node: Node, given: Sequence[Any]) -> list[Any] | None:
-    """What today's TensorFlow makes of these inputs; None where it does not take the operation so."""
+    """What today's TensorFlow makes of these inputs; None where it does not take the operation so.
+
+    An operation that would touch files or the network is not run: the trace may be somebody else's.
+    """
+    if node.op in RISKS:
+        return None
     graph_def = tf.GraphDef()
     for number, value in enumerate(given):
         made = graph_def.node.add(name=f"given{number}", op="Placeholder")

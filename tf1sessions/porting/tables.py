@@ -79,7 +79,7 @@ def _static(source: Source, name: str, fills: list[Any], keys: Any, values: Any)
             value_index_offset=fill.attr["offset"].i,
         )
     else:
-        source.prepared.vet([fill.name], source.artifact.assets)
+        source.prepared.vet([fill.name], source.artifact.assets, assets=source.artifact.assets)
         entries = source.values.fetch([tensor_name(entry) for entry in fill.input[1:3]])
         initializer = tf2.lookup.KeyValueTensorInitializer(*entries, keys, values)
     return tf2.lookup.StaticHashTable(initializer, default)
@@ -92,7 +92,7 @@ def _file(source: Source, fill: Any) -> str:
     for before in source.wiring.ancestors([node_of(tensor)]):
         asset = asset or source.artifact.assets.get(f"{before}:0")
     if asset is None:
-        source.prepared.vet([fill.name], source.artifact.assets)
+        source.prepared.vet([fill.name], source.artifact.assets, assets=source.artifact.assets)
         asset = bytes(source.values.fetch([tensor])[0]).decode()
     if not (tf.gfile.Exists(asset)):
         raise ConversionError(

@@ -6,10 +6,12 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tf1sessions.errors import UsageError
+from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.models.files import read
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, load
+from tf1sessions.models.prepared import refuse
+from tf1sessions.models.risks import risky
 from tf1sessions.models.wiring import tensor_name
 from tf1sessions.porting.parity import functions
 from tf1sessions.porting.parity.artifacts import ArtifactSide
@@ -83,6 +85,7 @@ def _of_path(
     if colon and name.isidentifier() and not os.path.exists(path):
         return CallableSide(imported(module, name, role), path)
     if _is_of_tensorflow_2(path):
+        _vet(path, allow_ops)
         with tf.init_scope():
             return functions.of_saved_model(tf.saved_model.load_v2(path), path, signature)
     model = load(path, signature=signature, allow_ops=allow_ops)
@@ -106,6 +109,26 @@ def _tensors(role: str, specs: Mapping[str, TensorSpec], names: Mapping[str, str
     known = names if role == "right" else {right: left for left, right in names.items()}
     found = [known.get(name, known.get(spec.tensor, spec.tensor)) for name, spec in specs.items()]
     return [tensor_name(name) for name in found] or None
+
+
+def _vet(path: str, allow_ops: Collection[str]) -> None:
+    """Refuses a SavedModel of TensorFlow 2 that would touch files, the network or Python, wherever in it.
+
+    Raises:
+        UnsafeModelError: It would, and that was not allowed.
+        ModelFileError: TensorFlow would read another file than the one that is looked into.
+    """
+    artifact = read(path)
+    if os.path.exists(os.path.join(path, "saved_model.cpb")):
+        raise ModelFileError(
+            f"{path} has a saved_model.cpb beside its saved_model.pb, which TensorFlow would take instead",
+            where="verify()",
+            next_step="Remove the one that is not the model.",
+            path=path,
+        )
+    saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
+    library = artifact.graph_def.library
+    refuse(risky(artifact.graph_def, library, saver=saver, assets=artifact.assets), allow_ops, "loading", path)
 
 
 def _is_of_tensorflow_2(path: str) -> bool:
