@@ -36,6 +36,17 @@ CASES = {
         "pack = new('p', 'Pack', 'x', N=2**31 - 1, axis=0); pack.attr['T'].type = 1",
         "'N' of the node 'p' is 2147483647",
     ),
+    # 9 GB and more, from a file of 1 MB
+    "outputs without number": (
+        "for i in range(5): new(f's{i}', 'Split', 'shape', 'x', num_split=2**20).attr['T'].type = 1",
+        "more than 4,194,304 outputs, 1,048,576 of 's3'",
+    ),
+    "constants of one number each": (
+        "one = lambda c: (c.attr['dtype'].__setattr__('type', 1), c.attr['value'].tensor.__setattr__('dtype', 1),"
+        " c.attr['value'].tensor.float_val.append(0), c.attr['value'].tensor.tensor_shape.dim.add(size=2**29))\n"
+        "for i in range(3): one(new(f'c{i}', 'Const'))",
+        "constants ask for more than 4 GB that the file does not have, 536,870,912 elements in 'c2'",
+    ),
     "a negative number": ("new('p', 'Pack', N=-1, axis=0).attr['T'].type = 1", "'N' of the node 'p' is -1"),
     # "Check failed: dtype() == expected_dtype", aborts
     "another type than the operation takes": (

@@ -25,6 +25,10 @@ _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 _MOST_ELEMENTS = 2**62
 _MOST_DIMENSIONS = 254
 _MOST_OUTPUTS = 2**20
+#: Outputs of all nodes. TensorFlow makes an object for each; the largest graphs that people have are of 200,000 nodes.
+_MOST_OUTPUTS_IN_ALL = 2**22
+#: Bytes that constants ask for beyond what the file has of them: a constant may be one number for all of its elements.
+_MOST_EXPANDED = 2**32
 #: Attributes that name something. A name of 100,000 characters in an error keeps TensorFlow busy for minutes.
 _NAMES = frozenset({"frame_name", "shared_name", "container"})
 _LONGEST_NAME = 4096
@@ -60,6 +64,7 @@ def _problems(graph_def: Any, artifact: Artifact) -> Iterator[str]:
         if node.name in nodes:
             yield f"two nodes are called {node.name!r}"
         nodes[node.name] = node
+    yield from _sizes(graph_def)
     types: dict[str, list[int] | None] = {}
     for node in graph_def.node:
         yield from _attributes(node, node.name in artifact.contents)
@@ -70,6 +75,41 @@ def _problems(graph_def: Any, artifact: Artifact) -> Iterator[str]:
         yield from _operands(node, nodes)
     yield from _functions(graph_def)
     yield from _circles(graph_def.node)
+
+
+def _sizes(graph_def: Any) -> Iterator[str]:
+    """What little text can ask for: outputs without number, constants of one number for any shape."""
+    outputs = expanded = 0
+    for node in (*graph_def.node, *(node for function in graph_def.library.function for node in function.node_def)):
+        outputs += _output_count(node)
+        if outputs > _MOST_OUTPUTS_IN_ALL:
+            yield f"its nodes have more than {_MOST_OUTPUTS_IN_ALL:,} outputs, {_output_count(node):,} of {node.name!r}"
+            return
+        tensor = node.attr["value"].tensor if node.op == "Const" and "value" in node.attr else None
+        if tensor is not None and tensor.dtype and tensor.dtype in _types() and not tensor.tensor_content:
+            count = math.prod(max(dim.size, 0) for dim in tensor.tensor_shape.dim)
+            given = max(len(getattr(tensor, name, ())) for name in _VALUES)
+            expanded += max(0, count - given) * tf.as_dtype(tensor.dtype).size
+            if expanded > _MOST_EXPANDED:
+                yield (
+                    f"its constants ask for more than {_MOST_EXPANDED / 2**30:.0f} GB that the file does not have, "
+                    f"{count:,} elements in {node.name!r}"
+                )
+                return
+
+
+def _output_count(node: Any) -> int:
+    operation = _operation(node.op)
+    if operation is None:
+        return 1
+    return sum(
+        max(_attr(node, operation, each.number_attr).i, 0)
+        if each.number_attr
+        else len(_attr(node, operation, each.type_list_attr).list.type)
+        if each.type_list_attr
+        else 1
+        for each in operation.outputs
+    )
 
 
 def _inputs(node: Any, types: dict[str, list[int] | None]) -> Iterator[str]:

@@ -34,6 +34,10 @@ from tf1sessions.sessions.session import GraphSession
 
 __all__ = ["Model", "Signature", "load"]
 
+#: Beyond this many operations in a chain the graph runs as it is: TensorFlow's optimizer takes a time that grows with
+#: the square, 1.7 s for 5,000 operations and minutes for 40,000 (2.21).
+_LONG_CHAIN = 5000
+
 
 def load(
     path: str | os.PathLike[str],
@@ -412,7 +416,8 @@ def _imported(
 
 def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
     if config is None:  # a graph that names GPUs runs where there are none
-        config = SessionConfig(soft_placement=True)
+        long = len(graph_def.node) > _LONG_CHAIN and Wiring(graph_def).longest_chain > _LONG_CHAIN
+        config = SessionConfig(soft_placement=True, graph_optimization="off" if long else "default")
     gs = GraphSession(config, name=f"model {os.path.basename(path)}")
     if gs.config.lane is not None:  # the graph's own nodes are placed as they are imported, its functions' are not
         graph_def = lanes.place(graph_def, gs.config.lane)

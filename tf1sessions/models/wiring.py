@@ -78,6 +78,26 @@ class Wiring:
                     found[source].append((node, entry))
         return found
 
+    @functools.cached_property
+    def longest_chain(self) -> int:
+        """How many nodes follow on each other at most, each taking a value of the one before; loops count once."""
+        waits: dict[str, set[str]] = {}
+        for node in self.graph_def.node:
+            entries = () if node.op in ("NextIteration", "RefNextIteration") else node.input
+            waits[node.name] = {node_of(entry) for entry in entries if not entry.startswith("^")} & self.nodes.keys()
+        count = {name: len(before) for name, before in waits.items()}
+        length = dict.fromkeys(waits, 1)
+        ready = [name for name, number in count.items() if not number]
+        while ready:
+            name = ready.pop()
+            for node in {id(node): node for node, entry in self.consumers[name] if not entry.startswith("^")}.values():
+                if name in waits[node.name]:
+                    length[node.name] = max(length[node.name], length[name] + 1)
+                    count[node.name] -= 1
+                    if not count[node.name]:
+                        ready.append(node.name)
+        return max(length.values(), default=0)
+
     def ancestors(self, names: Iterable[str], cut: Iterable[str] = (), control: bool = True) -> set[str]:
         """The nodes that ``names`` need, themselves included.
 
