@@ -1249,6 +1249,96 @@ def test_ten_thousand_jobs_some_of_which_die(pool_of):
     assert died == 10 and pool.statistics().succeeded == 9990
 
 
+def _child_exits(value):
+    if (child := os.fork()) == 0:
+        sys.exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    return value
+
+
+def _child_exits_with_a_text(value):
+    if (child := os.fork()) == 0:
+        sys.stderr = open(os.devnull, "w")
+        sys.exit("no")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    return value
+
+
+def _child_returns(value):
+    if (child := os.fork()) == 0:
+        return "the child's"
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return value
+
+
+def _child_raises(value):
+    if (child := os.fork()) == 0:
+        sys.stderr = open(os.devnull, "w")
+        raise ValueError("the child's")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    return value
+
+
+def _child_forks_and_returns(value):
+    if (child := os.fork()) == 0:
+        if (grandchild := os.fork()) != 0:
+            os.waitpid(grandchild, 0)
+        return "the child's"
+    os.waitpid(child, 0)
+    return value
+
+
+def _child_is_late(value):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.read(reading, 1)  # until the worker ends
+        return "the child's"
+    return value
+
+
+def _child_of_multiprocessing(value):
+    import multiprocessing
+
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.map(abs, [-value])[0]
+
+
+@pytest.mark.parametrize(
+    "forks",
+    [
+        _child_exits,
+        _child_exits_with_a_text,
+        _child_returns,
+        _child_raises,
+        _child_forks_and_returns,
+        _child_is_late,
+        _child_of_multiprocessing,
+    ],
+)
+def test_a_child_of_a_job_gives_no_reply(pool_of, forks):
+    with pool_of(2) as pool:
+        futures = [pool.submit(forks if value % 2 else abs, value) for value in range(30)]
+        assert [future.result(DEADLINE) for future in futures] == list(range(30))
+    statistics = pool.statistics()
+    assert (statistics.succeeded, statistics.failed) == (30, 0)
+
+
+def test_a_child_of_a_job_does_not_hold_up_the_end_of_its_worker(pool_of):
+    """The pool knows a worker's end by its channel, which the child would keep open."""
+
+    def leaves_a_child_and_dies():
+        child = os.fork()
+        if child == 0:
+            time.sleep(DEADLINE)
+            os._exit(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pool_of(1) as pool:
+        started = pool.submit(leaves_a_child_and_dies)
+        assert isinstance(started.exception(DEADLINE / 2), WorkerDiedError)
+        assert pool.submit(abs, -3).result(DEADLINE) == 3
+
+
 def test_map_has_a_time_limit(pool_of):
     with pool_of() as pool:
         for ordered in (True, False):

@@ -377,13 +377,13 @@ class SessionPool(concurrent.futures.Executor):
 
     def _finish(self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None) -> bool:
         """Ends a job; False when it had ended before: its time was up, or it was cancelled."""
-        announce = self._end(job, state, result=result, error=error)
+        announce = self._mark_ended(job, state, result=result, error=error)
         if announce is None:
             return False
         announce()
         return True
 
-    def _end(
+    def _mark_ended(
         self, job: Job, state: str, *, result: Any = None, error: BaseException | None = None
     ) -> Callable[[], None] | None:
         """Marks a job as ended and counts it; None when it had ended before.

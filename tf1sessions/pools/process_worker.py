@@ -12,12 +12,16 @@
 
 Jobs run in the main thread. Whatever a job raises, ``SystemExit`` included, is its reply; what ends the process instead
 is told by the end of the channel, and the board has which job that was.
+
+A job may fork. Its child has the frames of this module below those of the job, but nothing here is its own: the channel
+is closed in it at once, and it ends where the code of the job ends in it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import importlib
 import os
 import socket
@@ -27,7 +31,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.board import Board
@@ -123,6 +127,8 @@ def work(payload: Mapping[str, Any]) -> int:
     board = Board(descriptors[0])
     os.close(descriptors[0])
     with Channel(connection, "the pool") as channel, contextlib.ExitStack() as stack:
+        # A child that outlives this process would keep the pool waiting for the channel's end.
+        os.register_at_fork(after_in_child=functools.partial(_close_descriptor, connection))
         try:
             jobs = _set_up(channel, payload, stack)
             reply = Reply()
@@ -134,9 +140,45 @@ def work(payload: Mapping[str, Any]) -> int:
     return 0
 
 
+def _close_descriptor(connection: socket.socket) -> None:
+    descriptor = connection.detach()
+    if descriptor >= 0:
+        os.close(descriptor)
+
+
+def _of_this_process(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls a function of the user's; a child that it forks, and that comes back from it, ends here.
+
+    Such a child ends as one of ``multiprocessing`` does: its buffers are written, exit handlers are not called, an
+    exception is printed and its exit code is 1.
+    """
+    worker = os.getpid()
+    try:
+        return function(*args, **kwargs)
+    finally:
+        if os.getpid() != worker:
+            _end_child(sys.exc_info()[1])
+
+
+def _end_child(error: BaseException | None) -> NoReturn:
+    code = 0
+    try:
+        if isinstance(error, SystemExit):
+            code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+            if code == 1 and not isinstance(error.code, int):
+                print(error.code, file=sys.stderr)
+        elif error is not None:
+            code = 1
+            traceback.print_exception(error)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    finally:
+        os._exit(code & 0xFF)
+
+
 def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.ExitStack) -> _Jobs:
     if payload["prepare"]:
-        exec(payload["prepare"], {})
+        _of_this_process(exec, payload["prepare"], {})
     elif payload["mode"] == "tf1":  # sessions that jobs make themselves cost what ours do
         importlib.import_module("tf1sessions.sessions.calls").install_fast_path()
     stream, buffers = _receive(channel)
@@ -225,11 +267,11 @@ class _Jobs:
             load = importlib.import_module("tf1sessions.models.model").load
             self._first = (stack.enter_context(load(**setup.model)),)
         elif mode == "tf2" and setup.initializer is not None:
-            self._first = (setup.initializer(*setup.initargs),)
+            self._first = (_of_this_process(setup.initializer, *setup.initargs),)
         elif setup.initializer is not None:
             self._session = stack.enter_context(contextlib.closing(self._new_session("worker")))
             with self._session.as_default():
-                self._session.built = setup.initializer(self._session, *setup.initargs)
+                self._session.built = _of_this_process(setup.initializer, self._session, *setup.initargs)
                 self._session.seal()
 
     def _new_session(self, name: str, late: bool = False) -> Any:
@@ -239,7 +281,7 @@ class _Jobs:
         """One job as it came, to its end."""
         try:
             block, number = call
-            function, args, kwargs, name = block.call(number, buffers, self._functions)
+            function, args, kwargs, name = _of_this_process(block.call, number, buffers, self._functions)
         except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
             return _failure(error, "unpickle")
         return self.run(function, args, kwargs, name)
@@ -249,7 +291,7 @@ class _Jobs:
         try:
             if self._graphs:
                 return self._run_with_session(function, args, kwargs, name)
-            return Reply(function(*self._first, *args, **kwargs))
+            return Reply(_of_this_process(function, *self._first, *args, **kwargs))
         except BaseException as error:  # noqa: BLE001 - it becomes the Future's exception, whatever it is
             return _failure(error, "run")
 
@@ -264,7 +306,7 @@ class _Jobs:
         clean = False
         try:
             try:
-                result = function(session, *args, **kwargs)
+                result = _of_this_process(function, session, *args, **kwargs)
             finally:
                 clean = leave(defaults)
         except BaseException as error:  # noqa: BLE001 - as above

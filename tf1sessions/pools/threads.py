@@ -275,7 +275,7 @@ class ThreadSessionPool(SessionPool):
             job=job.name,
         )
         with self._condition:
-            announce = self._end(job, "timed_out", error=error)
+            announce = self._mark_ended(job, "timed_out", error=error)
             if announce is None:
                 return
             # Apart from the announcement, neither of which may have to wait for the other: callbacks of the future may

@@ -1,0 +1,140 @@
+"""Attacks on ProcessSessionPool: jobs that fork, workers and servers that are killed, what cannot be pickled."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from attacks.trial import Trial
+
+DEADLINE = 60.0
+
+
+def plain(value):
+    return value
+
+
+def forks_in_some_way(value, seed):
+    """Forks once or twice, in this process and in its child; each child ends in a random way."""
+    rng = random.Random(seed)
+    children = []
+    for _ in range(rng.randrange(1, 3)):
+        way = rng.randrange(6)
+        child = os.fork()
+        if child:
+            children.append(child)
+            continue
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        if rng.random() < 0.3 and os.fork():
+            os.wait()
+        time.sleep(rng.random() / 50)
+        if way == 0:
+            sys.exit(rng.randrange(3))
+        if way == 1:
+            raise ValueError("the child's")
+        if way == 2:
+            os._exit(rng.randrange(3))
+        if way == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "the child's"
+    if rng.random() < 0.8:
+        for child in children:
+            os.waitpid(child, 0)
+    return value
+
+
+def may_die(value, seed):
+    if random.Random(seed).random() < 0.1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return value
+
+
+class Unpicklable:
+    def __reduce__(self):
+        raise TypeError("not this one")
+
+
+class KillsTheReader:
+    def __reduce__(self):
+        return sys.exit, (3,)
+
+
+class NeedsMore(Exception):
+    def __init__(self, one, two):
+        super().__init__(one)
+
+
+def odd_results(value, seed):
+    kind = random.Random(seed).randrange(5)
+    if kind == 0:
+        return Unpicklable()
+    if kind == 1:
+        return KillsTheReader()
+    if kind == 2:
+        raise NeedsMore(1, 2)
+    if kind == 3:
+        raise SystemExit(4)
+    return value
+
+
+def many(function, may_fail: tuple[str, ...] = ()):
+    """Makes a trial of 40 jobs, every other one of ``function``."""
+
+    def act(folder: Path, rng: random.Random) -> str:
+        import tf1sessions as t1
+
+        wrong = []
+        with t1.ProcessSessionPool(2, mode="tf2") as pool:
+            futures = [
+                pool.submit(function, value, rng.random()) if value % 2 else pool.submit(plain, value)
+                for value in range(40)
+            ]
+            for value, future in enumerate(futures):
+                error = future.exception(DEADLINE)
+                if error is None and future.result() != value:
+                    wrong.append(f"job {value} gave {future.result()!r}")
+                if error is not None and (type(error).__name__ not in may_fail or value % 2 == 0):
+                    wrong.append(f"job {value}: {type(error).__name__}: {error}"[:200])
+        return "; ".join(wrong[:3]) or "each job ended as it should"
+
+    return act
+
+
+def server_killed(folder: Path, rng: random.Random) -> str:
+    """SIGKILL to the fork server while jobs run: its workers end, too."""
+    import tf1sessions as t1
+
+    pool = t1.ProcessSessionPool(2, mode="tf2")
+    workers = {pool.submit(os.getpid).result(DEADLINE) for _ in range(4)}
+    running = [pool.submit(time.sleep, rng.random() / 5) for _ in range(4)]
+    servers = {int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1]) for pid in workers}
+    time.sleep(rng.random() / 5)
+    for server in servers:
+        os.kill(server, signal.SIGKILL)
+    ends = {type(future.exception(DEADLINE)).__name__ for future in running}
+    pool.shutdown()
+    until = time.monotonic() + 10
+    alive = set(workers)
+    while alive and time.monotonic() < until:
+        alive = {pid for pid in alive if os.path.exists(f"/proc/{pid}")}
+        time.sleep(0.02)
+    return f"ends {ends}, alive {alive}" if alive else "all jobs ended, no worker is left"
+
+
+TRIALS = [
+    Trial("jobs that fork, children that end in any way", "each job ended as it should", many(forks_in_some_way), 25),
+    Trial(
+        "jobs that kill their worker", "each job ended as it should", many(may_die, ("WorkerDiedError", "JobError")), 15
+    ),
+    Trial(
+        "results and errors that cannot be pickled",
+        "each job ended as it should",
+        many(odd_results, ("JobError",)),
+        15,
+    ),
+    Trial("the server is killed", "all jobs ended, no worker is left", server_killed, 8),
+]
