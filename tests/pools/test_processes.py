@@ -227,6 +227,19 @@ def test_a_failure_costs_one_job(pool_of, tmp_path, place, kind):
     assert (statistics.failed, statistics.timed_out) == ((0, 1) if kind == "hang" else (1, 0))
 
 
+def number_or_spring(_, number, kind):
+    return SpringsWhenUnpickled(kind) if number == 4 else number
+
+
+@pytest.mark.parametrize("kind", RAISES)
+def test_a_result_that_cannot_be_unpickled_costs_its_job_alone(pool_of, kind):
+    with pool_of(2) as pool:
+        futures = [pool.submit(number_or_spring, None, number, kind) for number in range(12)]
+        errors = [future.exception(DEADLINE) for future in futures]
+    assert [type(error) for error in errors if error is not None] == [JobError] and errors[4] is not None
+    assert type(errors[4].__cause__) is RAISES[kind]
+
+
 def unpicklable_result():
     return threading.Lock()
 

@@ -116,7 +116,7 @@ class PoolWorker:
                 raise TimeUp
         try:
             return unpack_reply(*self._channel.recv_packed(_REST_SECS))
-        except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
+        except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
             if self._channel.closed:
                 raise WorkerGone from error
             return Reply(errors=(error,), place="result")
@@ -249,7 +249,7 @@ class PoolWorker:
 def _read(stream: Any, buffers: Any) -> Reply:
     try:
         return unpack_reply(stream, buffers)
-    except Exception as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
+    except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises, sys.exit() too: here no job runs
         return Reply(errors=(error,), place="result")
 
 
