@@ -543,7 +543,7 @@ below, and there are no circles::
       inspect.py         tf1sessions inspect
       report.py          ... what it prints
       memory.py          tf1sessions memory
-      one_program.py     what commands share that take one program
+      programs.py        what commands share that take programs and their arguments
       doctor.py          tf1sessions doctor
       races.py           tf1sessions races
       convert.py         tf1sessions convert
@@ -641,4 +641,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names only: what a prompt offers is what a program may use."""
+    return list(__all__)

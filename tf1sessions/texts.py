@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 
-__all__ = ["ROWS", "amount", "counted", "printable", "size", "some", "table", "wrapped"]
+__all__ = ["ROWS", "amount", "counted", "printable", "quoted", "size", "some", "table", "wrapped"]
 
 #: How many rows of a table are shown. Arbitrary.
 ROWS = 12
 
 
-def printable(text: str) -> str:
-    """A text without control characters: names come from files and processes, and must not steer the terminal."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+def printable(text: str, keep: str = "") -> str:
+    r"""Returns a text that a terminal only shows: what is not printable is escaped as in a string of Python.
+
+    Names of jobs, models, nodes, files and processes are anybody's. Escaped are control characters (ESC, and those of
+    C1 that do the same in one character), line ends, marks that change the direction of writing, and bytes of file
+    names that are no text.
+
+    Args:
+        text: Any text.
+        keep: Characters that stay as they are, such as ``"\n"`` in a text of several lines.
+
+    Example:
+        >>> print(printable("\x1b[2Jjob\u202e \udcff"))
+        \x1b[2Jjob\u202e \udcff
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in keep else each.encode("unicode_escape").decode() for each in text
+    )
+
+
+def quoted(text: str) -> str:
+    r"""Returns a text as a word for a shell to read: in quotes where it needs them, and always printable.
+
+    What is not printable is written as bash, zsh and ksh read it, ``$'...'``, byte for byte.
+
+    Example:
+        >>> print(quoted("run.toml"), quoted("a b"), quoted("\x1b[2J"))
+        run.toml 'a b' $'\033[2J'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+    parts = []
+    for each in text:
+        if each in "\\'":
+            parts.append("\\" + each)
+        elif each.isprintable():
+            parts.append(each)
+        else:
+            errors = "surrogateescape" if "\udc80" <= each <= "\udcff" else "surrogatepass"
+            parts += [f"\\{byte:03o}" for byte in each.encode("utf-8", errors)]
+    return f"$'{''.join(parts)}'"
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -54,11 +54,10 @@ def test_the_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_script(here: Path) -> None:
     (here / "train.py").write_text(RESET)
-    done = call("train.py", "--epochs", "3", "-m", "--json")  # what follows the script is its own
+    done = call("train.py")
     assert (done.exit_code, done.stderr) == (1, "")
-    _, _, told = done.stdout.partition("\n\n")
     rule = RULES["reset-inside-graph"]
-    assert told.splitlines() == [
+    assert done.stdout.splitlines() == [  # no word of the machine
         "error reset-inside-graph  train.py:3",
         "  tf.reset_default_graph() inside `with tf.Session():`",
         "  see: train.py:2",
@@ -67,6 +66,31 @@ def test_a_script(here: Path) -> None:
         "",
         "1 error, 0 warnings, 0 notes",
     ]
+
+
+def test_the_machine_beside_a_script(here: Path) -> None:
+    (here / "train.py").write_text(RESET)
+    done = call("train.py", "--machine")
+    assert done.exit_code == 1
+    table, _, found = done.stdout.partition("\n\n")
+    assert ["Python", "3.11.7"] in [line.split() for line in table.splitlines()]
+    assert found == call("train.py").stdout
+
+
+def test_several_scripts_are_all_looked_at(here: Path) -> None:
+    (here / "good.py").write_text("import tensorflow as tf\n")
+    (here / "bad.py").write_text("import shared\n" + LOOP)
+    (here / "worse.py").write_text("import shared\n" + RESET)
+    (here / "shared.py").write_text(RESET)
+    for order in (["good.py", "bad.py", "worse.py"], ["worse.py", "good.py", "bad.py"]):
+        done = call(*order)
+        heads = [line for line in done.stdout.splitlines() if line.startswith(("error", "warning", "note"))]
+        assert heads == [
+            "error reset-inside-graph  shared.py:3",  # once, though two scripts import it
+            "error reset-inside-graph  worse.py:4",
+            "warning ops-in-loop  bad.py:5",
+        ]
+        assert (done.exit_code, done.stdout.splitlines()[-1]) == (1, "2 errors, 1 warning, 0 notes")
 
 
 def test_the_worst_first_and_the_machine_before_the_script(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,9 +131,9 @@ def test_names_do_not_steer_the_terminal(here: Path) -> None:
 
 def test_a_module(here: Path) -> None:
     (here / "train.py").write_text(RESET)
-    done = call("-m", "train", "--epochs", "3", "more", "--json")  # all of them are the module's
+    done = call("-m", "train", "--json")
     assert done.exit_code == 1
-    assert "train.py:3" in done.stdout
+    assert json.loads(done.stdout)["findings"][0]["place"]["file"] == "train.py"
 
 
 def test_json(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,12 +186,20 @@ def test_list_of_rules() -> None:
         (["--time-limit", "9", "x.py"], "--time-limit is for --run"),
         (["--run", "--time-limit", "0", "x.py"], "Invalid value for '--time-limit'"),
         (["--nonsense", "x.py"], "No such option"),
+        (["x.py", "--epochs", "3"], "Arguments for the scripts themselves come after --."),
+        (["x.py", "--", "--epochs", "3"], "The arguments --epochs 3 are for --run"),
+        (["x.py", "nowhere.py"], "there is no file nowhere.py"),
+        (["x.py", "3"], "there is no script 3. Arguments come after --: tf1sessions doctor x.py -- 3"),
+        (["-m", "x", "train"], "both -m x and train"),
+        (["-m", ""], "the name of a program is empty"),
+        ([""], "the name of a program is empty"),
     ],
 )
 def test_wrong_calls(here: Path, args: list[str], message: str) -> None:
     (here / "empty.py").touch()
     (here / "broken.py").write_text("def f(:\n")
     (here / "two.py").write_text("print 'x'\n")
+    (here / "x.py").write_text("x = 1\n")
     done = call(*args)
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr
@@ -201,7 +233,7 @@ def seen_running(line: int, rule: str = "ops-in-loop") -> Finding:
 def test_run(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:
     (here / "train.py").write_text(LOOP)
     calls = watched(3, seen_running(4), seen_running(2, "feeds-converted"))
-    done = call("--run", "train.py", "--epochs", "1")
+    done = call("train.py", "--run", "--", "--epochs", "1")
     ((job, stdio),) = calls
     assert (job.shown, job.args, stdio) == ("train.py", ("--epochs", "1"), (0, 1, 2))
     heads = [line for line in done.stdout.splitlines() if line.startswith(("error", "warning", "note"))]
@@ -226,17 +258,32 @@ def test_comments_suppress_what_was_seen_running(here: Path, watched: Callable[.
 def test_run_of_a_module(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:
     (here / "train.py").write_text("x = 1\n")
     calls = watched(0)
-    assert call("--run", "-m", "train", "a", "-b").exit_code == 0
+    assert call("-m", "train", "--run", "--", "a", "-b").exit_code == 0
     assert (calls[0][0].module, calls[0][0].args) == ("train", ("a", "-b"))
     assert calls[0][0].settings.time_limit is None
     assert call("--run", "--time-limit", "90", "-m", "train").exit_code == 0
     assert calls[1][0].settings.time_limit == 90.0
 
 
+def test_several_scripts_are_run_one_after_the_other(
+    here: Path, watched: Callable[..., list[tuple[Job, object]]]
+) -> None:
+    (here / "train.py").write_text("x = 1\n")
+    (here / "other.py").write_text("x = 2  # tf1sessions: ignore[ops-in-loop]\n")
+    calls = watched(3, seen_running(1))
+    done = call("--run", "train.py", "other.py", "--", "-b")
+    assert [(job.shown, job.args) for job, _ in calls] == [("train.py", ("-b",)), ("other.py", ("-b",))]
+    assert "\ntrain.py ended with exit code 3.\n\nother.py ended with exit code 3.\n" in done.stdout
+    assert done.stdout.count("warning ops-in-loop  train.py:1") == 1
+    told = json.loads(call("--run", "--json", "train.py", "other.py").stdout)
+    assert told["exit_codes"] == [{"program": name, "exit_code": 3} for name in ("train.py", "other.py")]
+
+
 def test_a_script_that_cannot_be_read_is_not_run(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:
     (here / "two.py").write_text("print 'x'\n")
+    (here / "one.py").write_text("x = 1\n")
     calls = watched(0)
-    assert call("--run", "two.py").exit_code == 2
+    assert call("--run", "one.py", "two.py").exit_code == 2
     assert calls == []
 
 
@@ -247,7 +294,7 @@ def test_a_program_is_really_run(here: Path) -> None:
         LOOP.replace("while True", "for step in range(60)") + "print('end', __import__('sys').argv)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "tf1sessions", "doctor", "--run", "--json", "train.py", "--rate", "1"],
+        [sys.executable, "-m", "tf1sessions", "doctor", "--run", "--json", "train.py", "--", "--rate", "1"],
         capture_output=True,
         text=True,
         timeout=120,

@@ -54,7 +54,7 @@ Install = Callable[..., list[tuple[Job, dict[str, Any]]]]
 
 def test_a_hazard_is_told_with_both_stacks(found: Install) -> None:
     calls = found(report(Kind.VARIABLE), report(Kind.GROWTH), exit_code=0)
-    done = call("--time-limit", "9", "--ignore", "run-after-close", "server.py", "--port", "80", "--json")
+    done = call("--time-limit", "9", "server.py", "--ignore", "run-after-close", "--", "--port", "80", "--json")
     assert (done.exit_code, done.stderr) == (1, "")
     lines = done.stdout.splitlines()
     assert lines[1:9] == [
@@ -71,13 +71,13 @@ def test_a_hazard_is_told_with_both_stacks(found: Install) -> None:
     assert "warning variable read while assigned: the graph" in lines  # after the hazards
     assert lines[-1] == "1 hazard, 1 warning" and max(map(len, lines)) <= 100
     ((job, options),) = calls
-    assert (job.shown, job.args) == ("server.py", ("--port", "80", "--json"))  # what follows the script is its own
+    assert (job.shown, job.args) == ("server.py", ("--port", "80", "--json"))  # what follows -- is the script's
     assert options == {"ignore": [Kind.CLOSED], "time_limit": 9.0, "stdio": (0, 1, 2)}
 
 
 def test_json(found: Install) -> None:
     calls = found(report(Kind.UNKNOWN), exit_code=3)
-    done = call("--json", "--ignore", "run-after-close", "-m", "package.server", "-x", "--json")
+    done = call("--ignore", "run-after-close", "-m", "package.server", "--json", "--", "-x", "--json")
     told = json.loads(done.stdout)
     assert (done.exit_code, told["exit_code"], told["ended_by_itself"]) == (3, 3, True)
     assert (told["hazards"], told["warnings"], told["forked"]) == (0, 1, False)
@@ -127,6 +127,11 @@ def test_names_do_not_steer_the_terminal(found: Install) -> None:
         (["--time-limit", "0", "x.py"], "Invalid value for '--time-limit'"),
         (["--ignore", "growth", "x.py"], "'growth' is not one of 'concurrent-construction'"),
         (["--nonsense", "x.py"], "No such option"),
+        (["x.py", "--port", "80"], "Arguments for the scripts themselves come after --."),
+        (["x.py", "y.py"], "2 programs are named, and races takes one: x.py, y.py"),
+        (["x.py", "y.py"], "Arguments come after --: tf1sessions races x.py -- y.py"),
+        (["x.py", "80"], "there is no script 80. Arguments come after --: tf1sessions races x.py -- 80"),
+        (["-m", "mod", "y.py"], "both -m mod and y.py"),
     ],
 )
 def test_wrong_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], message: str) -> None:

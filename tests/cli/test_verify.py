@@ -12,6 +12,7 @@ import pytest
 from support import ROOT, PythonRun
 
 MODELS = ROOT / "tests" / "golden" / "models"
+RECORDED = ROOT / "tests" / "golden" / "recorded.npz"
 
 SCRIPT = """
 import sys
@@ -44,7 +45,7 @@ import numpy as np
 from click.testing import CliRunner
 from tf1sessions.cli.main import cli
 
-models = sys.argv[1]
+models, recorded = sys.argv[1:]
 
 def call(name, *args):
     done = CliRunner().invoke(cli, ["verify", *args], prog_name="tf1sessions")
@@ -81,6 +82,12 @@ call("nothing_given", "a.pb", "a.pb", "--given", "seeds")
 call("no_match", "a.pb", models + "/frozen_resources.pb")
 call("no_folder", "a.pb", "a.pb", "--html", "no/such/page.html")
 call("one_side", "a.pb")
+call("three_sides", "a.pb", "b.pb", "c.pb")
+call("unknown_on_both", "a.pb", "b.pb", "--map", "foo=bar")
+call("unknown_on_the_right", "a.pb", "a.pb", "--map", "x:0=bar")
+call("other_roles", "a.pb", "a.pb", "--map", "x=out")
+call("arguments_for_nobody", "a.pb", "a.pb", "--", "--epochs", "3")
+call("unused_by_recordings", recorded, recorded, "--map", "x=x")
 
 report(left=sorted(os.listdir(".")))
 """
@@ -105,14 +112,15 @@ pathlib.Path("train.py").write_text(script)
 pathlib.Path("other.py").write_text(script.replace('"prediction"', '"predicted"').replace("0.1", "0.2"))
 pathlib.Path("fails.py").write_text("import tensorflow as tf\\nraise SystemExit(3)\\n")
 call("script", "model.ckpt", "train.py", "--all-tensors")
-call("other_script", "model.ckpt", "other.py", "--map", "prediction=predicted", "--all-tensors")
+call("other_script", "model.ckpt", "other.py", "--map", "prediction=predicted", "--all-tensors", "--", "./again.ckpt")
+report(argument_was_passed=pathlib.Path("again.ckpt.index").exists())
 call("failing_script", "model.ckpt", "fails.py")
 """
 
 
 @pytest.fixture(scope="module")
 def calls(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
-    return run_python(CODE, str(MODELS), deadline=170).results
+    return run_python(CODE, str(MODELS), str(RECORDED), deadline=170).results
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +185,14 @@ def test_page(calls: dict[str, Any]) -> None:
         ("no_match", "Say which is which: --map x=ids"),
         ("no_folder", "'no/such/page.html': No such file or directory"),
         ("one_side", "Missing argument 'RIGHT'"),
+        ("three_sides", "extra argument (c.pb). Arguments for the scripts themselves come after --."),
+        ("unknown_on_both", "a.pb has no 'foo'; b.pb has no 'bar' (from --map foo=bar)"),
+        ("unknown_on_both", "a.pb has the inputs 'x' float32 (?, 4, 4, 2), and the outputs 'out' float32 "),
+        ("unknown_on_both", "; b.pb has the inputs 'x' float32 (?, 4, 4, 2), and the outputs 'out' float32 "),
+        ("unknown_on_the_right", "a.pb has no 'bar' (from --map x:0=bar)"),
+        ("other_roles", "'x' is an input, and 'out' an output (from --map x=out)"),
+        ("arguments_for_nobody", "arguments are for a script, and neither side is one (from -- --epochs 3)"),
+        ("unused_by_recordings", "names is not for what is compared call by call"),
     ],
 )
 def test_wrong_calls(name: str, said: str, calls: dict[str, Any]) -> None:
@@ -198,6 +214,7 @@ def test_script_that_trains_otherwise(scripts: dict[str, Any]) -> None:
     code, out, _ = scripts["other_script"]
     assert code == 1 and "likely cause: the variable w has another value" in out
     assert "prediction = predicted" in out
+    assert scripts["argument_was_passed"]
 
 
 @pytest.mark.slow

@@ -8,58 +8,66 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.one_program import CONTEXT_SETTINGS, ProgramCommand, check_time_limit
+from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand, check_programs, check_setting_option
 from tf1sessions.errors import PythonTwoError, ScriptUsageError
-from tf1sessions.texts import printable
+from tf1sessions.texts import printable, quoted
 
 if TYPE_CHECKING:
     from tf1sessions.doctor.findings import Finding
     from tf1sessions.doctor.machine import Facts
-    from tf1sessions.doctor.source import Program
 
 __all__ = ["doctor"]
 
 _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
-@click.command(cls=ProgramCommand, context_settings=CONTEXT_SETTINGS)
+@click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
 # fmt: off
-@click.argument("words", nargs=-1, metavar="[SCRIPT [ARGS]...]", type=click.UNPROCESSED)
-@click.option(
-    "-m", "module", metavar="MODULE", help="A module, as python -m takes it; all that follows are its arguments."
-)
+@click.argument("scripts", nargs=-1, metavar="[SCRIPT...]")
+@click.option("-m", "module", metavar="MODULE", help="A module instead, as python -m takes it.")
 @click.option(
     "--run",
     "runs",
     is_flag=True,
-    help="Run the program too, with its arguments, and tell what it does. Its output goes where it always goes.",
+    help="Run each program too, with the arguments after --, and say what it does. Its output goes where it always "
+    "goes.",
 )
 @click.option(
     "--time-limit",
     type=float,
     metavar="SECS",
-    callback=check_time_limit,
+    callback=check_setting_option,
     help="With --run: end a program after that.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; a program's output goes to stderr."
 )
+@click.option(
+    "--machine",
+    "machine_too",
+    is_flag=True,
+    help="Show versions, memory and GPUs of this machine beside a script, too.",
+)
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave a rule out. May be given several times.")
 @click.option("--list-rules", is_flag=True, help="Say what is looked for in scripts, and end.")
 # fmt: on
+@click.pass_context
 def doctor(
-    words: tuple[str, ...],
+    ctx: click.Context,
+    scripts: tuple[str, ...],
     module: str | None,
     runs: bool,
     time_limit: float | None,
     as_json: bool,
+    machine_too: bool,
     ignore: tuple[str, ...],
     list_rules: bool,
 ) -> None:
-    """Say what on this machine, and in a script, module or notebook, will bite: where, why, and the fix.
+    """Say what on this machine, and in scripts, modules or notebooks, will bite: where, why, and the fix.
 
-    Without a script only the machine is looked at. A script is read, with the modules beside it that it imports,
-    and not run unless --run is given. The comment `# tf1sessions: ignore[rule]` on a line suppresses a rule there.
+    Without a script only the machine is looked at. Scripts are read, with the modules beside them that they import,
+    and not run unless --run is given; what follows -- are their arguments then. The comment
+    `# tf1sessions: ignore[rule]` on a line suppresses a rule there.
 
     \b
     Exit code: 0 without errors, 1 with a finding that is one, 2 for a wrong call.
@@ -67,57 +75,61 @@ def doctor(
     \b
     Examples:
         tf1sessions doctor
-        tf1sessions doctor train.py
-        tf1sessions doctor --run train.py --epochs 1
+        tf1sessions doctor train.py evaluate.py
+        tf1sessions doctor --run train.py -- --epochs 1
         tf1sessions doctor --json -m package.train
         tf1sessions doctor --list-rules
     """
     if list_rules:
         _list_rules(as_json)
         return
-    script = words[0] if words and module is None else None
-    arguments = words if module is not None else words[1:]
-    if runs and script is None and module is None:
+    check_programs("doctor", scripts, module)
+    arguments: tuple[str, ...] = ctx.obj
+    if runs and not scripts and module is None:
         raise click.UsageError("--run needs a SCRIPT or -m MODULE.")
     if time_limit is not None and not runs:
         raise click.UsageError("--time-limit is for --run: without it nothing is run.")
+    if arguments and not runs:
+        raise click.UsageError(
+            f"The arguments {' '.join(map(quoted, arguments))} are for --run: without it nothing is run."
+        )
 
     from tf1sessions.doctor.check import check, without_suppressed
     from tf1sessions.doctor.findings import Severity, in_order
     from tf1sessions.doctor.machine import examine, facts
     from tf1sessions.doctor.source import read_module, read_script
 
-    program: Program | None = None
-    try:
-        if module is not None:
-            program = read_module(module)
-        elif script is not None:
-            program = read_script(script)
+    try:  # all of them, before the first is run
+        programs = [read_module(module)] if module is not None else [read_script(script) for script in scripts]
+        read = [finding for program in programs for finding in check(program, ignore)]
     except PythonTwoError as error:
         raise ScriptUsageError(str(error)) from error  # here the call is wrong: there is nothing to look at
-    found = [] if program is None else check(program, ignore)
     seen = facts()
-    exit_code = None
+    found = without_suppressed(examine(seen), None, ignore)
+    ended: list[tuple[str, int]] = []
     if runs:
-        exit_code, watched = _watch(script, module, arguments, as_json, time_limit)
-        found = [*watched, *found]
-    found = in_order(_once(without_suppressed([*examine(seen), *found], program, ignore)))
+        for name, program in zip(scripts or (str(module),), programs, strict=True):
+            exit_code, watched = _watch(name, module is not None, arguments, as_json, time_limit)
+            found += without_suppressed(watched, program, ignore)
+            ended.append((name, exit_code))
+    found = in_order(_once([*found, *read]))
     if as_json:
-        click.echo(json.dumps(_as_json(seen, found, exit_code), indent=1))
+        click.echo(json.dumps(_as_json(seen, found, ended), indent=1))
     else:
-        _print(seen, found, exit_code)
+        _print(seen if machine_too or not programs else None, found, ended)
     if any(finding.severity is Severity.ERROR for finding in found):
         raise click.exceptions.Exit(1)
 
 
 def _watch(
-    script: str | None, module: str | None, arguments: Sequence[str], quiet: bool, time_limit: float | None
+    name: str, is_module: bool, arguments: Sequence[str], quiet: bool, time_limit: float | None
 ) -> tuple[int, list[Finding]]:
-    """Runs the program; its exit code and what it did."""
+    """Runs a program; its exit code and what it did."""
     from tf1sessions.doctor.dynamic import watch
     from tf1sessions.scripts.jobs import Job, JobSettings
 
     settings = JobSettings(time_limit=time_limit)
+    script, module = (None, name) if is_module else (name, None)
     job = Job(script=script, module=module, args=tuple(arguments), settings=settings)
     return watch(job, stdio=(0, 2, 2) if quiet else (0, 1, 2))
 
@@ -141,10 +153,12 @@ def _summary(findings: Sequence[Finding]) -> dict[str, int]:
     return counts
 
 
-def _as_json(seen: Facts, findings: Sequence[Finding], exit_code: int | None) -> dict[str, Any]:
+def _as_json(seen: Facts, findings: Sequence[Finding], ended: Sequence[tuple[str, int]]) -> dict[str, Any]:
     counts = {f"{name}s": count for name, count in _summary(findings).items()}
     told = {"machine": seen.to_json(), "findings": [finding.to_json() for finding in findings], **counts}
-    return told if exit_code is None else told | {"exit_code": exit_code}
+    if len(ended) > 1:
+        return told | {"exit_codes": [{"program": name, "exit_code": exit_code} for name, exit_code in ended]}
+    return told | {"exit_code": ended[0][1]} if ended else told
 
 
 def _list_rules(as_json: bool) -> None:
@@ -174,19 +188,22 @@ def _list_rules(as_json: bool) -> None:
 # -- rich -------------------------------------------------------------------------------------------------------------
 
 
-def _print(seen: Facts, findings: Sequence[Finding], exit_code: int | None) -> None:
+def _print(seen: Facts | None, findings: Sequence[Finding], ended: Sequence[tuple[str, int]]) -> None:
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
-        console.print(_machine(seen))
+        if seen is not None:
+            console.print(_machine(seen))
         for finding in findings:
             console.print(*_finding(finding), sep="\n")
-        if exit_code:
-            console.print(f"\nThe program ended with exit code {exit_code}.")
+        for name, exit_code in ended:
+            if exit_code:
+                which = "The program" if len(ended) == 1 else printable(name)
+                console.print(f"\n{which} ended with exit code {exit_code}.")
         counts = [f"{count} {name}{'s' * (count != 1)}" for name, count in _summary(findings).items()]
         console.print(f"\n{', '.join(counts)}")
-    for line in captured.get().splitlines():
+    for line in captured.get().removeprefix("\n").splitlines():
         click.echo(line.rstrip())  # rich fills lines up to the width
 
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.one_program import CONTEXT_SETTINGS, ProgramCommand, check_time_limit
+from tf1sessions.cli.programs import (
+    CONTEXT_SETTINGS,
+    ProgramsCommand,
+    check_programs,
+    check_setting_option,
+    only_one,
+)
 from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.texts import printable
 
@@ -22,17 +28,15 @@ __all__ = ["races"]
 _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
-@click.command(cls=ProgramCommand, context_settings=CONTEXT_SETTINGS)
+@click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
 # fmt: off
-@click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...", type=click.UNPROCESSED)
-@click.option(
-    "-m", "module", metavar="MODULE", help="A module, as python -m takes it; all that follows are its arguments."
-)
+@click.argument("scripts", nargs=-1, metavar="SCRIPT")
+@click.option("-m", "module", metavar="MODULE", help="A module instead, as python -m takes it.")
 @click.option(
     "--time-limit",
     type=float,
     metavar="SECS",
-    callback=check_time_limit,
+    callback=check_setting_option,
     help="End the program after that: a server, which never ends by itself. Ctrl-C does so, too.",
 )
 @click.option(
@@ -49,7 +53,7 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 @click.pass_context
 def races(
     ctx: click.Context,
-    words: tuple[str, ...],
+    scripts: tuple[str, ...],
     module: str | None,
     time_limit: float | None,
     ignore: tuple[str, ...],
@@ -57,10 +61,10 @@ def races(
 ) -> None:
     """Run a script, module or notebook unmodified, and say which threads get in each other's way: where, why, the fix.
 
-    Two threads that add operations to one graph, a request handler that makes it grow, a session that is closed while
-    another thread runs it: told with both threads and their stacks, also when nothing went wrong this time. What
-    programs may do on purpose, or what could not be seen for certain, is a warning. Processes that the program starts
-    are not watched.
+    What follows -- are the program's arguments. Found are two threads that add operations to one graph, a request
+    handler that makes it grow, a session that is closed while another thread runs it, with both threads and their
+    stacks, also when nothing went wrong this time. What programs may do on purpose, or what could not be seen for
+    certain, is a warning. Processes that the program starts are not watched.
 
     \b
     Exit code: 1 with a hazard; without one (warnings are none) the program's own
@@ -68,19 +72,20 @@ def races(
 
     \b
     Examples:
-        tf1sessions races --time-limit 60 server.py --port 8080
+        tf1sessions races --time-limit 60 server.py -- --port 8080
         tf1sessions races --json -m package.train
         tf1sessions races --ignore variable-read-while-assigned async_training.py
     """
-    if module is None and not words:
+    if module is None and not scripts:
         raise click.UsageError("Nothing to run: name a SCRIPT, or a module with -m.")
+    check_programs("races", scripts, module)
+    only_one("races", scripts)
 
     from tf1sessions.scripts.jobs import Job
     from tf1sessions.testing.runs import find_races
 
-    script, arguments = (words[0], words[1:]) if module is None else (None, words)
     found = find_races(
-        Job(script=script, module=module, args=arguments),
+        Job(script=None if module else scripts[0], module=module, args=ctx.obj),
         ignore=[_KINDS[name] for name in ignore],
         time_limit=time_limit,
         stdio=(0, 2, 2) if as_json else (0, 1, 2),

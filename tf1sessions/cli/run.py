@@ -16,38 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand, check_programs, check_setting_option
+from tf1sessions.texts import quoted
+
 if TYPE_CHECKING:
     from tf1sessions.cli.progress import Printer
     from tf1sessions.scripts.jobs import Job
 
 __all__ = ["run"]
-
-
-class _RunCommand(click.Command):
-    """Keeps what follows the first ``--`` apart: it is the scripts', whatever it looks like."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.obj = ()
-        if "--" in args:
-            cut = args.index("--")
-            args, ctx.obj = args[:cut], tuple(args[cut + 1 :])
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            text = f"{error.format_message()} Arguments for the scripts themselves come after --."
-            raise click.UsageError(text, ctx) from None
-
-
-def _setting(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Checks an option that is one of the jobs' settings."""
-    from tf1sessions.scripts.jobs import check_setting
-
-    if value is None:
-        return None
-    try:
-        return check_setting(str(param.name), value)
-    except ValueError as error:
-        raise click.BadParameter(f"{error}.") from None
 
 
 def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -56,8 +32,8 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     return value
 
 
-@click.command(cls=_RunCommand, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("scripts", nargs=-1, metavar="SCRIPT... [-- ARGS]")
+@click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
+@click.argument("scripts", nargs=-1, metavar="SCRIPT...")
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
 @click.option(
     "-j",
@@ -73,13 +49,17 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="Continue the run in this folder: what is done in it is not run again. Its jobs need not be named.",
 )
 @click.option(
-    "--time-limit", type=float, metavar="SECS", callback=_setting, help="End a job's attempt that takes longer."
+    "--time-limit",
+    type=float,
+    metavar="SECS",
+    callback=check_setting_option,
+    help="End a job's attempt that takes longer.",
 )
 @click.option(
     "--retries",
     type=int,
     metavar="N",
-    callback=_setting,
+    callback=check_setting_option,
     help="Start a job again when it failed, was killed or ran out of time; N times at most. Default: 0.",
 )
 @click.option(
@@ -99,7 +79,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--queue-grace",
     type=float,
     metavar="SECS",
-    callback=_setting,
+    callback=check_setting_option,
     help="End threads that hang in queues for so long after the program's end or its stop request, and name them. "
     "0: wait for them, as TensorFlow 1 does. Default: 10.",
 )
@@ -107,38 +87,42 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--threads",
     type=int,
     metavar="N",
-    callback=_setting,
+    callback=check_setting_option,
     help="Threads of TensorFlow's two pools, each, a job. Default: cores / jobs at once.",
 )
 @click.option(
     "--memory-fraction",
     type=float,
     metavar="F",
-    callback=_setting,
+    callback=check_setting_option,
     help="Share of a GPU's memory for each job, above 0, at most 1. Default: equal parts of what is free.",
 )
 @click.option(
-    "--memory-limit-mb", type=int, metavar="MB", callback=_setting, help="Cap of a GPU's memory for each job, instead."
+    "--memory-limit-mb",
+    type=int,
+    metavar="MB",
+    callback=check_setting_option,
+    help="Cap of a GPU's memory for each job, instead.",
 )
 @click.option(
     "--gpus",
     "--visible-devices",
     "visible_devices",
     metavar="LIST",
-    callback=_setting,
+    callback=check_setting_option,
     help='GPUs that the jobs may use, as in CUDA_VISIBLE_DEVICES: "0,1"; "" or "-1" for none.',
 )
 @click.option(
     "--fast-kernels",
     is_flag=True,
     default=None,
-    callback=_setting,
+    callback=check_setting_option,
     help="Use oneDNN's kernels: often faster, but the last bits are not TensorFlow 1's.",
 )
 @click.option(
     "--seeds",
     type=click.Choice(["tf1", "tf2", "report"]),
-    callback=_setting,
+    callback=check_setting_option,
     help="Whose seeds operations get that draw and have none, in a graph with a seed: tf1, as TensorFlow 1 counted "
     "operations (the default), or tf2. report: tf1, and at a job's end, which seeds are exact, and from which call on "
     "that is not known.",
@@ -197,11 +181,21 @@ def run(
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of files may be any bytes
+    for option, folder in (("--out", out), ("--resume", resume)):
+        if folder == "":
+            raise ScriptUsageError("the folder has no name", where=option, next_step="Name one, or leave it out.")
     if resume is not None and out is not None:
-        raise ScriptUsageError(f"--out {out} with --resume {resume}", next_step="A run is resumed in its own folder.")
+        raise ScriptUsageError(
+            f"--out {quoted(out)} with --resume {quoted(resume)}", next_step="A run is resumed in its own folder."
+        )
     jobs = _jobs(scripts, module, ctx.obj)
     if not jobs and resume is None:
         raise click.UsageError("Nothing to run: name a script, a job file, or a module with -m.")
+    if not jobs and ctx.obj:
+        raise ScriptUsageError(
+            f"-- {' '.join(map(quoted, ctx.obj))} with --resume {quoted(str(resume))}, and no script that would get it",
+            next_step="A run goes on with the arguments that it began with: leave these out, or start a new run.",
+        )
     if dry_run:
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
@@ -228,16 +222,11 @@ def run(
 
 def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> list[Job]:
     """The jobs of the command line, in its order; a job file stands for its jobs."""
-    from tf1sessions.errors import ScriptUsageError
     from tf1sessions.scripts.jobfile import read_job_file
     from tf1sessions.scripts.jobs import Job, check_job
 
+    check_programs("run", scripts, module)
     if module is not None:
-        if scripts:
-            raise ScriptUsageError(
-                f"both -m {module} and {shlex.join(scripts)}",
-                next_step="Give one or the other; a module's own arguments come after --.",
-            )
         return [Job(module=module, args=args)]
     jobs: list[Job] = []
     for script in scripts:

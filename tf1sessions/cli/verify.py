@@ -11,11 +11,12 @@ import sys
 import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks, write_page
+from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand
 
 __all__ = ["verify"]
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
 @click.argument("left", metavar="LEFT")
 @click.argument("right", metavar="RIGHT")
 @click.option("--inputs", metavar="FILE", help="Arrays by the inputs' names, as np.savez writes them. Default: made.")
@@ -43,7 +44,9 @@ __all__ = ["verify"]
 @click.option(
     "--once", is_flag=True, help="Run such a script once alone, even where a second run would tell the cause."
 )
+@click.pass_context
 def verify(
+    ctx: click.Context,
     left: str,
     right: str,
     inputs: str | None,
@@ -64,8 +67,9 @@ def verify(
     A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, a
     Python function (module.py:function), a script (train.py: the graph and the variables that its last session
     leaves), or a recording (trace.npz). A script is held against a recording call by call, and a verdict says whether
-    a difference comes from seeds, from a kernel, or from the code. LEFT is the reference. The exit code is 0 if all
-    that was compared is equal within its tolerance, and 1 if not.
+    a difference comes from seeds, from a kernel, or from the code. LEFT is the reference. What follows -- are the
+    arguments of a script, by default those of the recording. The exit code is 0 if all that was compared is equal
+    within its tolerance, 1 if not, and 2 for a wrong call.
 
     \b
     Examples:
@@ -73,6 +77,7 @@ def verify(
         tf1sessions verify export/1511606059 converted/ --all-tensors --html report.html
         tf1sessions verify frozen.pb new_model.py:predict --inputs data.npz --map images=x
         tf1sessions verify trace.npz train.py --given variables --given feeds
+        tf1sessions verify trace.npz train.py -- --data digits.npz
     """
     from tf1sessions.porting.traces import is_trace
 
@@ -100,6 +105,7 @@ def verify(
         given=given,
         seeds=seeds,
         once=once,
+        args=ctx.obj or None,
     )
     if page is not None:
         write_page(page, html_page(found))

@@ -10,7 +10,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.wiring import tensor_name
 from tf1sessions.runtime import tf
 
-__all__ = ["matched"]
+__all__ = ["matched", "refuse_unknown"]
 
 
 def matched(
@@ -32,7 +32,7 @@ def matched(
         Name on the left -> name on the right, in the order of the left.
 
     Raises:
-        UsageError: Some cannot be paired, or the user names what is not there.
+        UsageError: Some cannot be paired. For names that are not there see :func:`refuse_unknown`.
     """
     pairs = {}
     for mine, theirs in told.items():
@@ -55,6 +55,41 @@ def matched(
             next_step=f"Say which is which: {example}.",
         )
     return {name: pairs[name] for name in left if name in pairs}
+
+
+def refuse_unknown(
+    told: Mapping[str, str],
+    inputs: tuple[Mapping[str, TensorSpec], Mapping[str, TensorSpec]],
+    outputs: tuple[Mapping[str, TensorSpec], Mapping[str, TensorSpec]],
+    sides: tuple[str, str],
+) -> None:
+    """Refuses pairs of names of which a side has one neither as an input nor as an output, or the two in other roles.
+
+    Args:
+        told: What the user says: a name on the left -> a name on the right.
+        inputs, outputs: What the left and the right side have.
+        sides: What the sides are called.
+
+    Raises:
+        UsageError: The message lists what both sides have.
+    """
+    for pair in told.items():
+        roles = [
+            {role for role, specs in (("input", inputs), ("output", outputs)) if _find(name, specs[at]) is not None}
+            for at, name in enumerate(pair)
+        ]
+        if roles[0] & roles[1]:
+            continue
+        wrong = [f"{side} has no {name!r}" for side, name, role in zip(sides, pair, roles, strict=True) if not role]
+        if not wrong:
+            wrong = [f"{pair[0]!r} is an {min(roles[0])}, and {pair[1]!r} an {min(roles[1])}"]
+        have = [
+            f"{side} has the inputs {told_of(inputs[at])}, and the outputs {told_of(outputs[at])}"
+            for at, side in enumerate(sides)
+        ]
+        raise UsageError(
+            "; ".join(wrong), where="--map {}={}".format(*pair), next_step=f"Of what there is, {'; '.join(have)}."
+        )
 
 
 def told_of(specs: Mapping[str, TensorSpec]) -> str:

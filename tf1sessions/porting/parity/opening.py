@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ModelFileError, UsageError
@@ -33,6 +33,7 @@ def open_side(
     allow_ops: Collection[str] = (),
     other: Side | None = None,
     names: Mapping[str, str] | None = None,
+    args: Sequence[str] = (),
 ) -> Side:
     """Opens one side.
 
@@ -43,13 +44,14 @@ def open_side(
         allow_ops: As for :func:`tf1sessions.load`.
         other: The other side, if that is open: its tensors are those that a script's graph is asked for.
         names: Which name of the left is which of the right.
+        args: The arguments of a script.
 
     Raises:
         UsageError: There is no such thing, or it is none that can be compared.
         ModelError: A model cannot be loaded.
     """
     if isinstance(source, str | os.PathLike):
-        return _of_path(os.fspath(source), role, signature, allow_ops, other, names or {})
+        return _of_path(os.fspath(source), role, signature, allow_ops, other, names or {}, args)
     if isinstance(source, Model):
         return ArtifactSide(source, source.path, signature, owned=False)
     what = getattr(source, "__name__", None) or type(source).__name__
@@ -75,10 +77,11 @@ def _of_path(
     allow_ops: Collection[str],
     other: Side | None,
     names: Mapping[str, str],
+    args: Sequence[str],
 ) -> Side:
     if is_script(path):
         outputs, inputs = (_tensors(role, specs, names) for specs in _specs(other))
-        return ProgramSide(path, (), outputs, inputs, allow_ops)
+        return ProgramSide(path, args, outputs, inputs, allow_ops)
     if is_recording(path):
         return RecordingSide(path, _tensors(role, _specs(other)[0], names) or ())
     module, colon, name = path.rpartition(":")

@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import os
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import UsageError
@@ -76,7 +76,13 @@ def is_recording(source: Any) -> bool:
 
 
 def compared_call_by_call(
-    left: Any, right: Any, tolerances: Any, given: Collection[str], seeds: str | None = None, once: bool = False
+    left: Any,
+    right: Any,
+    tolerances: Any,
+    given: Collection[str],
+    seeds: str | None = None,
+    once: bool = False,
+    args: Sequence[str] | None = None,
 ) -> TraceComparison:
     """Holds a recording, or what a script computes now, against the recording on the left, and tells why they part.
 
@@ -87,13 +93,14 @@ def compared_call_by_call(
         given: What a script gets from the recording.
         seeds: Whose seeds a script gets, ``"tf1"`` or ``"tf2"``; by default TensorFlow 1's.
         once: Whether the script runs once alone, even where a second run would tell the cause.
+        args: The arguments of the script; by default those that the recording has.
     """
     with read(left) as trace, contextlib.ExitStack() as stack:
         if is_recording(right):
             held = Held(trace, stack.enter_context(read(right)), tolerances)
             return dataclasses.replace(held.result, verdict=judge(held))
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tf1sessions-verify-"))
-        job = Job(script=os.fspath(right), args=tuple(trace.program.get("arguments", ())))
+        job = Job(script=os.fspath(right), args=tuple(trace.program.get("arguments", ()) if args is None else args))
         job = dataclasses.replace(job, settings=JobSettings(seeds=seeds))
 
         def run(wanted: Collection[str]) -> Held:

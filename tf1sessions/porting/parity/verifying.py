@@ -30,7 +30,7 @@ from tf1sessions.porting.parity.causes.evidence import gather
 from tf1sessions.porting.parity.causes.registry import find_causes
 from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut, Parting, Use
 from tf1sessions.porting.parity.inputs import Given
-from tf1sessions.porting.parity.matching import matched
+from tf1sessions.porting.parity.matching import matched, refuse_unknown
 from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.opening import is_script, open_side
 from tf1sessions.porting.parity.recordings import RecordingSide, compared_call_by_call, is_recording
@@ -64,6 +64,7 @@ def verify(
     given: Collection[str] = (),
     seeds: str | None = None,
     once: bool = False,
+    args: Sequence[str] | None = None,
 ) -> Comparison | TraceComparison:
     """Puts the same inputs through two sides, and compares what comes out.
 
@@ -78,7 +79,8 @@ def verify(
         all_tensors: Compares every tensor that both sides have under one name, too.
         tolerances: Records (:class:`~tf1sessions.porting.parity.tolerances.Tolerance`, or dicts of its fields), or the
             path of a TOML or JSON file with them. They count before the defaults.
-        names: Which input or output of the left is which of the right, where their names do not tell.
+        names: Which input or output of the left is which of the right, where their names do not tell. A name that its
+            side does not have is an error.
         signature: Which signature of the models, where they have several.
         seed: Of the inputs that are made.
         allow_ops: Operations that a model may run although they touch files, the network or Python.
@@ -87,6 +89,7 @@ def verify(
         seeds: Likewise: whose seeds operations get that have none of their own, ``"tf1"`` (by their number, as
             TensorFlow 1 counted them; the default) or ``"tf2"``.
         once: Likewise: the script runs once alone, even where a second run would tell the cause of a difference.
+        args: The arguments of the scripts; by default none, or those of the recording that a script is held against.
 
     Returns:
         A :class:`~tf1sessions.porting.parity.comparison.Comparison`; of two recordings, or a recording and a script,
@@ -105,8 +108,19 @@ def verify(
         >>> found.equal
         True
     """
+    if args is not None and not (is_script(left) or is_script(right)):
+        raise UsageError("arguments are for a script, and neither side is one", where=" ".join(["--", *args]))
     if is_recording(left) and (is_recording(right) or is_script(right)):
-        return compared_call_by_call(left, right, tolerances, given, seeds, once)
+        unused = {
+            "inputs": inputs,
+            "all_tensors": all_tensors,
+            "names": names,
+            "signature": signature,
+            "allow_ops": allow_ops,
+        }
+        if useless := [what for what, value in unused.items() if value]:
+            raise UsageError(f"{useless[0]} is not for what is compared call by call", where=f"{useless[0]}=")
+        return compared_call_by_call(left, right, tolerances, given, seeds, once, args)
     for what, value in (("given", given), ("seeds", seeds), ("once", once)):
         if value:
             raise UsageError(f"{what} is for a recording and a script", where=f"{what}=")
@@ -125,6 +139,7 @@ def verify(
                 allow_ops=allow_ops,
                 other=next(iter(opened.values()), None),
                 names=names,
+                args=args or (),
             )
             opened[role] = stack.enter_context(side.opened())
         one, other = opened["left"], opened["right"]
@@ -157,6 +172,7 @@ class _Verification:
         self._notes = [*_told(left, "left"), *_told(right, "right")]
         self._left_out: list[LeftOut] = []
         self._values: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # of the outputs, until causes are found
+        self._specs: tuple[Mapping[str, TensorSpec], Mapping[str, TensorSpec]] = ({}, {})  # of the inputs
 
     def compare(self, values: Mapping[str, Any], where: str, seed: int, all_tensors: bool) -> Comparison:
         fed = self._inputs(values, where, seed)
@@ -201,6 +217,7 @@ class _Verification:
         left = left if left is not None else right
         right = right if right is not None else left
         assert left is not None and right is not None
+        self._specs = (left, right)
         pairs = matched(left, right, "input", self._names, self._sides)
         by_name = {}
         for name, value in values.items():
@@ -230,6 +247,7 @@ class _Verification:
         self._values = (mine, theirs)
         left = {name: self._output_spec(self._left, name, value) for name, value in mine.items()}
         right = {name: self._output_spec(self._right, name, value) for name, value in theirs.items()}
+        refuse_unknown(self._names, self._specs, (left, right), self._sides)
         pairs = matched(left, right, "output", self._names, self._sides)
         for role, names, paired in (("left", mine, pairs), ("right", theirs, set(pairs.values()))):
             if only := [name for name in names if name not in paired]:
