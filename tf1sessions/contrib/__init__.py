@@ -100,4 +100,4 @@ def _error(symbol: str, name: str, next_step: str | None, line: FrameType) -> Mi
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *addresses.INNER})
+    return sorted({*_MODULES, *addresses.INNER})

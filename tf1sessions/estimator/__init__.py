@@ -75,4 +75,4 @@ def _missing(name: str) -> AttributeError:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
