@@ -24,6 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
+from ..texts import printable
 from . import frames, importer, notebooks, python2, queue_threads, seed_words, settings
 
 __all__ = ["execute", "preload"]
@@ -101,10 +102,17 @@ def _run(kind: str, main: ModuleType, path: str, display: str, interrupted: _Die
     return 0
 
 
+class _Printable(logging.Formatter):
+    """Messages that cannot steer the terminal: they name files, folders and threads."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record), keep="\n")
+
+
 def _log_to_stderr() -> None:
     if not _log.handlers:
         handler = logging.StreamHandler()  # of this process's stderr
-        handler.setFormatter(logging.Formatter("tf1sessions: %(message)s"))
+        handler.setFormatter(_Printable("tf1sessions: %(message)s"))
         _log.addHandler(handler)
         _log.propagate = False
 
@@ -187,7 +195,7 @@ def _exit_code(code: Any) -> int:
 def _report(error: BaseException) -> None:
     """Print what Python would print for ``error``, without our frames."""
     if isinstance(error, (PythonTwoError, ScriptUsageError)) and not frames.outside(error.__traceback__):
-        print(error, file=sys.stderr)  # found before any line of the program ran
+        print(printable(str(error), keep="\n"), file=sys.stderr)  # found before any line of the program ran
         return
     frames.strip(error)
     sys.stdout.flush()
