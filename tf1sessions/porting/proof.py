@@ -80,7 +80,8 @@ def prove(model: Model, answers: Mapping[str, Answer], written: Mapping[str, tup
         if answer.refused is not None:
             not_compared[called] = f"it refuses the inputs that are made for it: {_reason(answer.refused)}"
             continue
-        names = {each: argument_name(each) for each in answer.given}
+        taken = {spec.name for spec in tf.nest.flatten(function.structured_input_signature)}
+        names = {each: argument_name(each) for each in answer.given if argument_name(each) in taken}
         found = verify(model, function, inputs=answer.given, signature=name, names=names)
         assert isinstance(found, Comparison)
         for each in found.outputs:
