@@ -21,6 +21,7 @@ from typing import Any
 import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
+from tf1sessions.texts import printable
 
 __all__ = ["convert"]
 
@@ -108,8 +109,6 @@ def convert(
     if sys.stderr.isatty():  # what it is at, for who waits
         logging.basicConfig(format="tf1sessions: %(message)s")
         logging.getLogger("tf1sessions").setLevel(logging.INFO)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names in a file may be any bytes
     options |= {
         "inputs": _ends(inputs),
         "outputs": _ends(outputs),
@@ -133,7 +132,8 @@ def convert(
         click.echo(json.dumps(dataclasses.asdict(found), indent=1, default=str))  # str() for dtypes
         return
     width = max(80, min(120, shutil.get_terminal_size((100, 24)).columns))
-    for line in found.lines(width) if isinstance(found, Conversion) else str(found).splitlines():
+    for line in found.lines(width) if isinstance(found, Conversion) else str(found).split("\n"):
+        line = printable(line)
         title = re.match(r"[^:(]+", line)
         click.echo(click.style(title[0], bold=True) + line[title.end() :] if title and line[0] != " " else line)
 
@@ -174,7 +174,7 @@ def _built(model: str, values: bool) -> Iterator[dict[str, Any]]:
             errors="replace",
         )
         if done.returncode == 2:  # what is wrong is in its last line
-            click.echo(done.stderr.rstrip().rpartition("\n")[2], err=True)
+            click.echo(printable(done.stderr.rstrip().rpartition("\n")[2]), err=True)
             raise click.exceptions.Exit(2)
         if done.returncode:
             click.echo(done.stdout + done.stderr, nl=False, err=True)

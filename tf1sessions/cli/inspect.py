@@ -15,6 +15,8 @@ from contextlib import contextmanager
 
 import click
 
+from tf1sessions.texts import printable
+
 __all__ = ["inspect", "without_tensorflow_s_remarks", "write_page"]
 
 
@@ -49,8 +51,6 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
         from tf1sessions.models.files import read
         from tf1sessions.models.inspection import inspect as look_into
 
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names in a file may be any bytes
     artifact = read(model, None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()])
     found = look_into(artifact, signature)
     if page is not None:
@@ -62,7 +62,7 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
     for line in lines(found, width):
         click.echo(line)
     if page is not None:
-        click.echo(f"\nThe diagram is in {page}")
+        click.echo(f"\nThe diagram is in {printable(page)}")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from tf1sessions.cli.words import COLOURS, cold_start, duration, ending, why
 from tf1sessions.scripts.events import Event, JobEnded, JobStarted, RunStarted, ServerReady
 from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.scripts.logs import last_line
+from tf1sessions.texts import printable
 
 __all__ = ["LivePrinter"]
 
@@ -74,11 +75,11 @@ class LivePrinter(Printer):
             self._live = None
         super().__exit__(*exc)
 
-    def line(self, text: str) -> None:
+    def styled_line(self, text: str) -> None:
         if self._live is None:
-            super().line(text)
+            super().styled_line(text)
         else:
-            self._console.print(text, markup=False, soft_wrap=True)
+            self._console.print(Text(text), soft_wrap=True)
 
     def _table(self) -> RenderableType:
         """The live table; called by its own thread."""
@@ -96,7 +97,7 @@ class LivePrinter(Printer):
             seconds = time.monotonic() - started[index] if index in started else record.seconds
             table.add_row(
                 Text(str(index + 1), style="bright_black"),
-                Text(record.name),
+                Text(printable(record.name)),
                 Text(state, style=COLOURS[state]),
                 Text("" if seconds is None else duration(seconds)),
                 Text(self._last_words(index, record), style="bright_black"),
@@ -108,7 +109,7 @@ class LivePrinter(Printer):
         )
         waiting = "" if self._ready else f"   starting TensorFlow… {duration(time.monotonic() - self._began)}"
         hidden = f" ({len(records) - len(shown)} not shown)" if len(shown) < len(records) else ""
-        return Group(Text(self._head), table, Text(counts + hidden + waiting, style="bold"))
+        return Group(Text(printable(self._head)), table, Text(counts + hidden + waiting, style="bold"))
 
     def _last_words(self, index: int, record: JobRecord) -> str:
         """The last line of a job that has begun, read again only when its log has grown."""
@@ -122,7 +123,7 @@ class LivePrinter(Printer):
         if self._last_lines.get(index, (-1, ""))[0] != size:
             self._last_lines[index] = (size, last_line(path))
         text = self._last_lines[index][1]
-        return text or why(record) if record.over else text
+        return text or printable(why(record)) if record.over else text
 
 
 def _rows_that_fit(records: Sequence[JobRecord], height: int) -> list[int]:

@@ -7,12 +7,16 @@ Exit codes: 0, all went well; 1, a job or the machine failed; 2, the call was wr
 from __future__ import annotations
 
 import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from tf1sessions import __version__
 from tf1sessions.errors import ModelError, Tf1SessionsError, UsageError
+from tf1sessions.texts import printable, quoted
 
 __all__ = ["main"]
 
@@ -33,8 +37,28 @@ class _WrongCall(click.ClickException):
     exit_code = 2
 
 
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Lets no error steer the terminal: names in its message may come from files and other processes."""
+    try:
+        yield
+    except click.ClickException as error:
+        shown = printable(error.message, keep="\n").replace("\n", "\n  ")  # no name makes a line of its own
+        vars(error)["message"] = shown  # which click declares final; its errors have no other way in
+        raise
+
+
 class _Commands(click.Group):
     """The subcommands of ``_COMMANDS``, each imported when it is used."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # closed by whoever started us
+                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names may be any bytes
+        with _printable_errors():
+            return super().make_context(info_name, args, parent, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -51,7 +75,8 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in _COMMANDS and args[0].endswith((".py", ".ipynb", ".toml")):
-            ctx.fail(f"No such command '{args[0]}'. Did you mean: tf1sessions run {' '.join(args)}")
+            meant = " ".join(map(quoted, args))
+            ctx.fail(f"No such command {args[0]!r}. Did you mean: tf1sessions run {meant}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -59,14 +84,15 @@ class _Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:  # before or after a run, which handles it
-            raise click.exceptions.Exit(130) from None
-        except (ModelError, UsageError) as error:
-            raise _WrongCall(str(error)) from error
-        except (Tf1SessionsError, OSError) as error:
-            raise click.ClickException(str(error)) from error
+        with _printable_errors():
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:  # before or after a run, which handles it
+                raise click.exceptions.Exit(130) from None
+            except (ModelError, UsageError) as error:
+                raise _WrongCall(str(error)) from error
+            except (Tf1SessionsError, OSError) as error:
+                raise click.ClickException(str(error)) from error
 
 
 @click.command(

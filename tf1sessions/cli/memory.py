@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tf1sessions.texts import printable
+
 if TYPE_CHECKING:
     from tf1sessions.sessions.gpus import Gpu, Machine
     from tf1sessions.sessions.shares import Division
@@ -252,13 +254,14 @@ def _table(title: str, columns: Any, rows: Any) -> Any:
     for name in columns:
         table.add_column(name.removeprefix("<"), justify="left" if name.startswith("<") else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # names of processes are no markup
-    return Group(Text(title, style="bold"), table)
+        table.add_row(*(Text(printable(cell)) for cell in row))  # names of processes are anybody's
+    return Group(Text(printable(title), style="bold"), table)
 
 
 def _print(parts: Any) -> None:
     from rich.console import Console
+    from rich.text import Text
 
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False)
     for part in parts:
-        console.print(part, soft_wrap=isinstance(part, str))
+        console.print(Text(printable(part)) if isinstance(part, str) else part, soft_wrap=isinstance(part, str))

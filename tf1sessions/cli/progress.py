@@ -10,7 +10,6 @@ Printers are used by the thread that runs the run.
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 from pathlib import Path
@@ -31,6 +30,7 @@ from tf1sessions.scripts.events import (
 )
 from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.scripts.logs import last_line, traceback_tail
+from tf1sessions.texts import printable, quoted
 
 __all__ = ["JsonPrinter", "Printer"]
 
@@ -130,7 +130,11 @@ class Printer:
         return f"[{index + 1}/{len(self.records)}] {self.records[index].name}"
 
     def line(self, text: str) -> None:
-        """Writes a line. When nobody reads any more (``| head``) the jobs go on without being shown."""
+        """Shows a text as one line: names of jobs and files in it cannot steer the terminal."""
+        self.styled_line(printable(text))
+
+    def styled_line(self, text: str) -> None:
+        """Writes a line as it is. When nobody reads any more (``| head``) the jobs go on without being shown."""
         try:
             self.stream.write(text + "\n")
             self.stream.flush()
@@ -146,7 +150,7 @@ class Printer:
             return
         self.line("")
         for line in summary_table(summary.records, colours=self.stream.isatty() and not os.environ.get("NO_COLOR")):
-            self.line(line)
+            self.styled_line(line)
         for record in summary.records:
             if record.state in ("failed", "killed", "timeout"):
                 self.failure(record)
@@ -154,7 +158,7 @@ class Printer:
         self.line(summary_line(summary))
         if not summary.ok:
             what = "continue" if summary.interrupted_by is not None else "run what is not done again"
-            self.line(f"To {what}: tf1sessions run --resume {shlex.quote(str(summary.folder))}")
+            self.line(f"To {what}: tf1sessions run --resume {quoted(str(summary.folder))}")
 
     def failure(self, record: JobRecord) -> None:
         path = self.folder / record.log

@@ -112,7 +112,7 @@ def _print(found: Found) -> None:
     width = max(40, min(100, shutil.get_terminal_size().columns))
     for report in sorted(found.reports, key=lambda report: report.kind.is_warning):
         name, colour = ("warning", "yellow") if report.kind.is_warning else ("hazard", "red")
-        head, *lines = map(printable, str(report).splitlines())
+        head, *lines = map(printable, str(report).split("\n"))
         click.echo(f"\n{click.style(name, fg=colour, bold=True)} {click.style(head, bold=True)}")
         for line in lines:
             if line.startswith(("  why: ", "  fix: ")):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand, check_programs, check_setting_option
-from tf1sessions.texts import quoted
+from tf1sessions.texts import printable, quoted
 
 if TYPE_CHECKING:
     from tf1sessions.cli.progress import Printer
@@ -179,8 +178,6 @@ def run(
     from tf1sessions.scripts.jobs import JobSettings
     from tf1sessions.scripts.runner import Run, RunSettings
 
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of files may be any bytes
     for option, folder in (("--out", out), ("--resume", resume)):
         if folder == "":
             raise ScriptUsageError("the folder has no name", where=option, next_step="Name one, or leave it out.")
@@ -265,10 +262,12 @@ def _show_jobs(jobs: Sequence[Job], resume: str | None, settings: Any, as_json: 
     here = os.getcwd()
     for number, (record, under) in enumerate(zip(todo, merged, strict=True), 1):
         command = ["-m", record.module] if record.module else [record.script or ""]
-        variables = [f"{key}={shlex.quote(value)}" for key, value in record.env.items()]
-        line = " ".join([*variables, "python", shlex.join([*command, *record.args])])
-        where = f"   (in {record.cwd})" if record.cwd != here else ""
-        click.echo(f"{number:>3}  {line}{where}" + "".join(f"\n       {key} = {value}" for key, value in under.items()))
+        variables = [f"{printable(key)}={quoted(value)}" for key, value in record.env.items()]
+        line = " ".join([*variables, "python", *map(quoted, [*command, *record.args])])
+        where = f"   (in {printable(record.cwd)})" if record.cwd != here else ""
+        click.echo(f"{number:>3}  {line}{where}")
+        for key, value in under.items():
+            click.echo(f"       {key} = {printable(str(value))}")
     click.echo(
         f"{len(todo)} job{'s' * (len(todo) != 1)} to run"
         + (f", {len(records) - len(todo)} done already" if resume else "")

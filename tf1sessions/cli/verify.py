@@ -6,12 +6,12 @@ TensorFlow is imported when the command runs, so that ``--help`` answers at once
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks, write_page
 from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand
+from tf1sessions.texts import printable
 
 __all__ = ["verify"]
 
@@ -90,8 +90,6 @@ def verify(
 
         device()  # looks for GPUs, and says what it found
 
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names in a file may be any bytes
     found = compare(
         left,
         right,
@@ -111,7 +109,7 @@ def verify(
         write_page(page, html_page(found))
     click.echo(found.to_json(indent=1) if as_json else str(found))
     if page is not None and not as_json:
-        click.echo(f"\nThe page is {page}")
+        click.echo(f"\nThe page is {printable(page)}")
     if not found.equal:
         raise click.exceptions.Exit(1)
 

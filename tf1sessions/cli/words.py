@@ -10,6 +10,7 @@ import click
 
 from tf1sessions.scripts.events import Interrupted, RunSummary
 from tf1sessions.scripts.folder import JobRecord
+from tf1sessions.texts import printable
 
 __all__ = [
     "COLOURS",
@@ -41,7 +42,7 @@ def summary_table(records: Sequence[JobRecord], colours: bool) -> list[str]:
     for number, record in enumerate(records, 1):
         seconds = "" if record.seconds is None else duration(record.seconds)
         memory = "" if record.peak_memory_mb is None else f"{record.peak_memory_mb:.0f} MB"
-        rows.append((str(number), record.name, record.state, seconds, memory, why(record)))
+        rows.append((str(number), printable(record.name), record.state, seconds, memory, printable(why(record))))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     lines = []
     for row in rows:

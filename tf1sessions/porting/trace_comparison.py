@@ -27,6 +27,7 @@ from tf1sessions.porting.parity.measures import Difference, is_float, measure
 from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
 from tf1sessions.porting.traces import Kind, Series, Summary, Trace
 from tf1sessions.porting.verdict import Verdict
+from tf1sessions.texts import printable
 
 __all__ = ["Alignment", "Held", "Point", "StepParting", "StepTensor", "TensorHeld", "TraceComparison", "compare"]
 
@@ -186,7 +187,7 @@ class TraceComparison:
         return json.dumps(self.as_dict(), **options)
 
     def __str__(self) -> str:
-        return "\n".join(_report(self))
+        return "\n".join(map(printable, _report(self)))
 
 
 def compare(left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[str] = ()) -> TraceComparison:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tf1sessions.errors import UsageError
+from tf1sessions.texts import printable
 
 __all__ = ["FIX", "KINDS", "Leak", "LeakKind", "kinds_of"]
 
@@ -59,7 +60,8 @@ class Leak:
     fix: str
 
     def __str__(self) -> str:
-        return f"{self.kind.value}: {self.what}\n  made at {self.where}\n  fix: {self.fix}"
+        what, where, fix = map(printable, (self.what, self.where, self.fix))
+        return f"{self.kind.value}: {what}\n  made at {where}\n  fix: {fix}"
 
 
 def kinds_of(names: Iterable[LeakKind | str], where: str) -> frozenset[LeakKind]:

@@ -40,6 +40,7 @@ from tf1sessions.testing.settings import (
     read_plan,
     read_settings,
 )
+from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
     from tf1sessions.testing.expected import ExpectedRaces
@@ -155,7 +156,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
                 wrong.append(str(error))
     if wrong:
         report.outcome = "failed"
-        report.longrepr = "\n".join(wrong)
+        report.longrepr = printable("\n".join(wrong), keep="\n")
         report.result = []
     return report
 
@@ -317,7 +318,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         item.stash[_FAILED] = failed
     if report.failed and hasattr(report.longrepr, "addsection"):
         for title, text in item.stash.get(_SECTIONS, []):
-            report.longrepr.addsection(title, text)
+            report.longrepr.addsection(title, printable(text, keep="\n"))
         item.stash[_SECTIONS] = []
     return report
 

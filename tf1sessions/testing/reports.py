@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tf1sessions.texts import printable
+
 __all__ = ["Access", "Kind", "Report"]
 
 
@@ -79,10 +81,10 @@ class Access:
         return self.stack[0].partition(" in ")[0] if self.stack else "an unknown place"
 
     def __str__(self) -> str:
-        named = f": {', '.join(self.names)}" if self.names else ""
+        named = f": {', '.join(map(printable, self.names))}" if self.names else ""
         more = f" ({self.times} times)" if self.times > 1 else ""
         lines = [f"thread {self.thread!r} {self.what}{named}{more}"]
-        lines += [f"    {frame}" for frame in self.stack]
+        lines += [f"    {printable(frame)}" for frame in self.stack]
         return "\n".join(lines)
 
 
@@ -107,12 +109,13 @@ class Report:
     note: str = ""
 
     def __str__(self) -> str:
-        lines = [f"{self.kind.value}: {self.graph}"]
+        lines = [f"{self.kind.value}: {printable(self.graph)}"]
         for access in (self.first, self.second):
-            lines += ["  " + line for line in str(access).splitlines()]
+            lines += ["  " + line for line in str(access).split("\n")]
         if self.others:
             lines.append(f"  and {self.others} more pair{'s' * (self.others != 1)} of places in such threads")
-        lines += [f"  why: {WHY[self.kind]}" + (f" {self.note}" if self.note else ""), f"  fix: {FIX[self.kind]}"]
+        note = f" {printable(self.note)}" if self.note else ""
+        lines += [f"  why: {WHY[self.kind]}{note}", f"  fix: {FIX[self.kind]}"]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from tf1sessions.errors import UsageError
 from tf1sessions.porting.checkpoints.reading import OBJECT_GRAPH, VALUE_SUFFIX, Spec, escaped, read
 from tf1sessions.porting.checkpoints.renaming import Names, Renaming
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter, check_target, object_graph
+from tf1sessions.texts import printable
 
 __all__ = ["ROOT", "ConvertedCheckpoint", "convert"]
 
@@ -55,7 +56,7 @@ class ConvertedCheckpoint:
         lines = [f"{self.source} -> {self.path}, by {self.form}"]
         lines += [f"  {old:{width}}  ->  {new}" for old, new in self.variables.items()]
         lines += [f"  {key}: left out, {reason}" for key, reason in self.left_out.items()]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def convert(

@@ -13,6 +13,7 @@ from tf1sessions.errors import CheckpointMismatchError
 from tf1sessions.porting.checkpoints.layouts import Layout
 from tf1sessions.porting.checkpoints.objects import Holder
 from tf1sessions.porting.checkpoints.optimizers import power_of
+from tf1sessions.texts import printable
 
 __all__ = ["Filled", "Plan", "Problem", "Row", "Steps"]
 
@@ -153,7 +154,7 @@ class Plan:
             lines += ["", "to know:"] + [f"  {note}" for note in self.notes]
         if self.problems:
             lines += ["", "not accounted for:"] + [f"  {problem.text}" for problem in self.problems]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def _table(rows: Sequence[Row]) -> list[str]:

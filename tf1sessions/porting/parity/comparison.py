@@ -11,6 +11,7 @@ from typing import Any
 from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.measures import Difference
 from tf1sessions.porting.parity.tolerances import Tolerance
+from tf1sessions.texts import printable
 
 __all__ = ["Cause", "Compared", "Comparison", "LeftOut", "Parting", "Use", "errors", "shown", "used", "verdict"]
 
@@ -179,7 +180,7 @@ class Comparison:
         return json.dumps(self.as_dict(), allow_nan=False, **options)
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        return "\n".join(map(printable, _lines(self)))
 
 
 def _simple(value: Any) -> Any:
