@@ -60,7 +60,15 @@ NAMES = [f"{EVIL}.py", os.fsdecode(b"\xff\x9b.py"), "good.py"]
 def evil(plain: Plain) -> Plain:
     for name in NAMES:
         plain.script(name, "import sys; sys.exit(3)")
-    job = {"script": "good.py", "name": EVIL, "args": [EVIL], "env": {"A": EVIL}, "settings": {"visible_devices": EVIL}}
+    (plain.folder / EVIL).mkdir()
+    job = {
+        "script": "good.py",
+        "name": EVIL,
+        "args": [EVIL],
+        "cwd": EVIL,
+        "env": {"A": EVIL},
+        "settings": {"visible_devices": EVIL},
+    }
     lines = [f"{key} = {json.dumps(value)}" for key, value in job.items() if not isinstance(value, dict)]
     lines += [
         f"{key} = {{ {name} = {json.dumps(text)} }}" for key in ("env", "settings") for name, text in job[key].items()
@@ -111,11 +119,12 @@ def test_resume_and_what_it_says_to_type(evil: Plain) -> None:
 
 def test_live_table(evil: Plain, terminal: Callable[..., Terminal]) -> None:  # noqa: F811
     evil.script(
-        NAMES[2], "import os, time\nprint('told \\x9b2J')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)"
+        NAMES[2],
+        "import os, time\nprint('told \\x9b2J')\nwhile not os.path.exists(__file__ + '.go'):\n    time.sleep(0.02)",
     )
     shown = terminal("run", "--out", f"run{EVIL}", "-j", "2", "jobs.toml", *NAMES)
     shown.shows("told \N{REPLACEMENT CHARACTER}2J")
-    (evil.folder / "go").touch()
+    (evil.folder / "good.py.go").touch()
     assert shown.end() == 1
     plain = re.sub(r"\x1b\[[\d;]*[mKAhl]|\x1b\[\?25[hl]|\r", "", shown.raw)  # what rich and click draw with
     assert wrong_with(plain) == []
@@ -160,7 +169,8 @@ for name, tensor in (("s", "x:0"), ("t", "nope" + EVIL + ":0")):
     signature.method_name = EVIL
 os.mkdir("saved")
 for path, proto in {
-    "bad.pb": bad, "bad" + EVIL + ".pb": bad, "good.pb": good, "unknown.pb": unknown, "saved/saved_model.pb": saved,
+    "bad.pb": bad, "bad" + EVIL + ".pb": bad, "good.pb": good, "good" + EVIL + ".pb": good, "unknown.pb": unknown,
+    "saved/saved_model.pb": saved,
 }.items():
     with open(path, "wb") as file:
         file.write(proto.SerializeToString())
@@ -196,6 +206,7 @@ call("inspect", "saved", "--json")
 call("convert", "saved", "made" + EVIL, "--input", EVIL + "=x:0", "--output", "b" + EVIL + "=y:0")
 call("verify", "good.pb", "saved", "--signature", "s" + EVIL, "--map", "x=a" + EVIL)
 call("verify", "good.pb", "good.pb", "--map", EVIL + "=" + EVIL)
+call("verify", "good.pb", "good" + EVIL + ".pb")
 call("verify", "good.pb", "good.pb", "--inputs", EVIL)
 call("verify", "good.pb", "good.pb", "--html", "verified" + EVIL + ".html")
 call("convert", "values", "objects" + EVIL)
@@ -220,7 +231,7 @@ def test_models_and_machines(run_python: Callable[..., PythonRun]) -> None:
         assert crashed is None, (args, crashed)
         assert wrong_with(stdout) == wrong_with(stderr) == [], (args, stdout, stderr)
         codes[code] = codes.get(code, 0) + 1
-    assert len(results) == 54 and codes[0] >= 10  # names are shown, not only refused
+    assert len(results) == 55 and codes[0] >= 10  # names are shown, not only refused
 
 
 def test_reports_of_the_pytest_plugin() -> None:
