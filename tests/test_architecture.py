@@ -31,11 +31,11 @@ BELOW: dict[str, tuple[str, ...]] = {
     "estimator": ("errors", "runtime", "sessions"),
     "contrib": ("errors", "runtime", "sessions", "estimator"),
     "pools": ("errors", "forks", "runtime", "sessions", "pipelines", "models"),
-    "scripts": ("errors", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
+    "scripts": ("errors", "texts", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
     "doctor": ("", "errors", "forks", "runtime", "sessions", "pools", "scripts", "contrib"),
     "porting": ("errors", "texts", "runtime", "sessions", "models", "scripts"),
     "porting.source": ("errors",),
-    "testing": ("errors", "runtime", "sessions", "pipelines", "models", "pools", "scripts"),
+    "testing": ("errors", "texts", "runtime", "sessions", "pipelines", "models", "pools", "scripts"),
     # "" for the version, which the package itself has
     "cli": (
         "",

@@ -342,6 +342,7 @@ below, and there are no circles::
       processes.py       ProcessSessionPool: many sessions, a process each
     scripts/           unmodified TF1 programs
       jobs.py            what is to be run, and under which settings
+      toml_lines.py      the lines of a TOML text, and its limits
       jobfile.py         TOML job files and their grids of parameters
       machine.py         how many jobs this machine can carry
       events.py          what a run tells while it goes on

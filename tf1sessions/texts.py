@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import reprlib
 import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 
-__all__ = ["ROWS", "amount", "counted", "printable", "quoted", "size", "some", "table", "wrapped"]
+__all__ = ["ROWS", "amount", "brief", "counted", "printable", "quoted", "size", "some", "table", "wrapped"]
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 60
+_BRIEF_BITS = 200
 
 #: How many rows of a table are shown. Arbitrary.
 ROWS = 12
@@ -32,6 +37,20 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(
         each if each.isprintable() or each in keep else each.encode("unicode_escape").decode() for each in text
     )
+
+
+def brief(value: object) -> str:
+    """Returns a value as it stands in a program, cut where it is long: for messages, which must stay readable.
+
+    Example:
+        >>> print(brief("x" * 1000), brief([1] * 1000), brief(10**5000), sep="\\n")
+        'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'
+        [1, 1, 1, 1, 1, 1, ...]
+        a number of 16610 bits
+    """
+    if isinstance(value, int) and value.bit_length() > _BRIEF_BITS:
+        return f"a number of {value.bit_length()} bits"
+    return _BRIEF.repr(value)
 
 
 def quoted(text: str) -> str:

@@ -237,6 +237,20 @@ def test_preload_that_fails_is_one_clear_error(plain: Plain, monkeypatch: pytest
         (["--grace", "nan", "good.py"], "--grace|nan"),
         (["--queue-grace", "-1", "good.py"], "--queue-grace|-1.0 is not a number of seconds of 0 or more"),
         (["--queue-grace", "x", "good.py"], "--queue-grace|'x'"),
+        (["-j", "99999999999", "good.py"], "-j|99999999999 is not in the range"),
+        (["--time-limit", "nan", "good.py"], "--time-limit|nan is not a number of seconds above 0"),
+        (["--time-limit", "-1", "good.py"], "--time-limit|-1.0 is not a number of seconds above 0"),
+        (["--time-limit", "1e400", "good.py"], "--time-limit|inf is not a number of seconds above 0"),
+        (["--time-limit", "1e10", "good.py"], "--time-limit|10000000000.0 is more than 1,000,000,000 seconds"),
+        (["--grace", "1e300", "good.py"], "--grace|at most 1,000,000,000"),
+        (["--queue-grace", "1e300", "good.py"], "--queue-grace|is more than 1,000,000,000 seconds"),
+        (["--retries", "9" * 30, "good.py"], "--retries|is more than 1,000,000"),
+        (["--threads", "9" * 30, "good.py"], "--threads|is more than 10,000"),
+        (["--threads", "9" * 6000, "good.py"], "--threads|is not a valid integer"),
+        (["--memory-limit-mb", "9" * 30, "good.py"], "--memory-limit-mb|is more than 1,000,000,000"),
+        (["--gpus", "x" * 5000, "good.py"], "--gpus|more than 4,096 characters"),
+        (["good.py"] * 10_001, "these are 10,001 jobs, and a run may have 10,000"),
+        (["--resume", "deep"], "is not the record of a run: RecursionError"),
         (["--queue-grace", "nan", "good.py"], "--queue-grace|nan is not a number of seconds of 0 or more"),
         (["-m", "mod", "good.py"], "both -m mod and good.py"),
         (["--resume", "nowhere"], "no run to resume in 'nowhere'"),
@@ -256,6 +270,7 @@ def test_wrong_call_is_exit_code_two_before_anything_starts(plain: Plain, args: 
     plain.script("good.py", "open('ran', 'w')")
     plain.script("wrong.toml", "[[job]]\nscript = 3")
     (plain.folder / "folder").mkdir()
+    plain.script("deep/jobs.json", "[" * 100_000)
     before = sorted(os.listdir(plain.folder))
     done = plain.cli("run", *args)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -283,7 +298,7 @@ def test_wrong_setting_of_a_job_file(plain: Plain, setting: str, words: str) -> 
     before = sorted(os.listdir(plain.folder))
     done = plain.cli("run", "jobs.toml")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert words in done.stderr.decode() and "(from job file jobs.toml)" in done.stderr.decode()
+    assert words in done.stderr.decode() and "(from line 3 of the job file jobs.toml)" in done.stderr.decode()
     assert "Traceback" not in done.stderr.decode()
     assert sorted(os.listdir(plain.folder)) == before
 

@@ -82,6 +82,12 @@ call("nothing_given", "a.pb", "a.pb", "--given", "seeds")
 call("no_match", "a.pb", models + "/frozen_resources.pb")
 call("no_folder", "a.pb", "a.pb", "--html", "no/such/page.html")
 call("one_side", "a.pb")
+pathlib.Path("deep.toml").write_text("x = " + "[" * 100_000)
+pathlib.Path("deep.json").write_text("[" * 100_000)
+pathlib.Path("parts.toml").write_text("a." * 100_000 + "a = 1")
+for name in ("deep.toml", "deep.json", "parts.toml"):
+    call(name, "a.pb", "a.pb", "--tolerances", name)
+call("seed", "a.pb", "a.pb", "--seed", "-1")
 call("three_sides", "a.pb", "b.pb", "c.pb")
 call("unknown_on_both", "a.pb", "b.pb", "--map", "foo=bar")
 call("unknown_on_the_right", "a.pb", "a.pb", "--map", "x:0=bar")
@@ -185,6 +191,10 @@ def test_page(calls: dict[str, Any]) -> None:
         ("no_match", "Say which is which: --map x=ids"),
         ("no_folder", "'no/such/page.html': No such file or directory"),
         ("one_side", "Missing argument 'RIGHT'"),
+        ("deep.toml", "the tolerances 'deep.toml' cannot be read: brackets are nested more than 16 deep"),
+        ("deep.json", "the tolerances 'deep.json' cannot be read: maximum recursion depth exceeded"),
+        ("parts.toml", "the tolerances 'parts.toml' cannot be read: a key has more than 16 parts"),
+        ("seed", "-1 is not in the range"),
         ("three_sides", "extra argument (c.pb). Arguments for the scripts themselves come after --."),
         ("unknown_on_both", "a.pb has no 'foo'; b.pb has no 'bar' (from --map foo=bar)"),
         ("unknown_on_both", "a.pb has the inputs 'x' float32 (?, 4, 4, 2), and the outputs 'out' float32 "),

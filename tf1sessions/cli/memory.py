@@ -29,20 +29,38 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> str | tu
         raise click.BadParameter(f"{value!r} is not 'auto', 'none' or GPU numbers such as 0,1.") from None
 
 
+#: The largest number of MiB or seconds, of workers or lanes, and the rows that are shown of a table. Arbitrary.
+_MOST, _MOST_WORKERS, _MOST_ROWS = 1_000_000_000, 100_000, 500
+
+
+def _not_too_many(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    if value > _MOST_WORKERS:
+        raise click.BadParameter(f"{value} is more than {_MOST_WORKERS:,}.")
+    return value
+
+
 class _Number(click.FloatRange):
-    """A number, and neither ``nan`` nor ``inf``."""
+    """A number of at most :data:`_MOST`, so neither ``nan`` nor ``inf``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
+        if number > _MOST:
+            self.fail(f"{value!r} is more than {_MOST:,}.", param, ctx)
         return number
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 # fmt: off
 @click.option(
-    "-n", "--workers", type=click.IntRange(min=1), default=1, metavar="N", help="How many processes share. Default: 1."
+    "-n",
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    callback=_not_too_many,
+    help="How many processes share. Default: 1.",
 )
 @click.option(
     "--gpus",
@@ -73,6 +91,7 @@ class _Number(click.FloatRange):
     type=click.IntRange(min=1),
     default=1,
     metavar="N",
+    callback=_not_too_many,
     help="Split each worker's GPU into N logical devices.",
 )
 @click.option("--describe", metavar="FILE", help="Plan for the machine that a JSON file describes, not for this one.")
@@ -179,7 +198,10 @@ def _plan(division: Division) -> Iterator[Any]:
     columns = ("worker", "GPU", "MiB", "fraction", "growth", "lanes", "threads", "MPS")
     shown = [number for number in range(len(columns)) if number < 2 or any(row[number] for row in rows)]
     title = f"{len(rows)} worker{'s' * (len(rows) > 1)} on {machine.cores} core{'s' * (machine.cores > 1)}"
-    yield _table(title, [columns[number] for number in shown], [[row[number] for number in shown] for row in rows])
+    kept = [[row[number] for number in shown] for row in rows[:_MOST_ROWS]]
+    yield _table(title, [columns[number] for number in shown], kept)
+    if len(rows) > _MOST_ROWS:
+        yield f"and {len(rows) - _MOST_ROWS:,} workers more; --json has all of them"
     for note in division.notes:
         yield f"Note: {note}."
 

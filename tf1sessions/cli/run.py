@@ -6,7 +6,6 @@ What a run needs is imported when it begins, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from collections.abc import Sequence
@@ -26,8 +25,10 @@ __all__ = ["run"]
 
 
 def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    if not 0 < value < math.inf:
-        raise click.BadParameter(f"{value!r} is not a number of seconds above 0.")
+    from tf1sessions.scripts.jobs import MAX_SECS
+
+    if not 0 < value <= MAX_SECS:
+        raise click.BadParameter(f"{value!r} is not a number of seconds above 0, and at most {MAX_SECS:,}.")
     return value
 
 
@@ -37,7 +38,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
 @click.option(
     "-j",
     "parallel",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     metavar="N",
     help="How many jobs at once. Default: what the cores and the free memory allow.",
 )
@@ -219,8 +220,9 @@ def run(
 
 def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> list[Job]:
     """The jobs of the command line, in its order; a job file stands for its jobs."""
+    from tf1sessions.errors import ScriptUsageError
     from tf1sessions.scripts.jobfile import read_job_file
-    from tf1sessions.scripts.jobs import Job, check_job
+    from tf1sessions.scripts.jobs import MAX_JOBS, Job, check_job
 
     check_programs("run", scripts, module)
     if module is not None:
@@ -231,6 +233,10 @@ def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> 
             jobs += [replace(job, args=job.args + args) for job in read_job_file(script)]
         else:
             jobs.append(Job(script=script, args=args))
+    if len(jobs) > MAX_JOBS:
+        raise ScriptUsageError(
+            f"these are {len(jobs):,} jobs, and a run may have {MAX_JOBS:,}", next_step="Make several runs of them."
+        )
     for job in jobs:
         check_job(job)
     return jobs

@@ -28,7 +28,14 @@ __all__ = ["verify"]
     "--map", "names", metavar="LEFT=RIGHT", multiple=True, help="Which input or output is which. May be given often."
 )
 @click.option("--signature", metavar="NAME", help="Which signature. Default: serving_default, or the first.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Of the inputs that are made.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Of the inputs that are made.",
+)
 @click.option("--allow-op", "allow_ops", metavar="OP", multiple=True, help="A risky operation that a model may run.")
 @click.option(
     "--given",

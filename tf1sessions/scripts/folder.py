@@ -24,6 +24,7 @@ from typing import Any
 
 from tf1sessions.errors import ScriptUsageError
 from tf1sessions.scripts.jobs import Job, JobSettings
+from tf1sessions.texts import brief
 
 __all__ = ["JobRecord", "RunFolder", "plan_resume", "read_records"]
 
@@ -127,9 +128,12 @@ class JobRecord:
         variables = dict(record.env)
         texts = (record.name, record.log, record.path, record.cwd, *record.args, *variables, *variables.values())
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"a text is expected in {entry!r}")
+            raise ValueError(f"a text is expected in {brief(entry)}")
         if record.state not in STATES or record.log != os.path.basename(record.log) or not record.log:
-            raise ValueError(f"state {record.state!r} or log {record.log!r}")
+            raise ValueError(f"state {brief(record.state)} or log {brief(record.log)}")
+        for key in ("exit_code", "seconds", "peak_memory_mb", "attempts"):
+            if not isinstance(getattr(record, key), (int, float, type(None))):
+                raise ValueError(f"{key} {brief(getattr(record, key))}")
         return record
 
     @property
@@ -277,7 +281,7 @@ def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:
             f"there is no run to resume in {str(path)!r}: {error.strerror} ({file})",
             next_step="Give the folder of a run, the one with jobs.json in it.",
         ) from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ScriptUsageError(f"{str(file)!r} is not the record of a run: {error!r}") from None
 
 

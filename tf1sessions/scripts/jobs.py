@@ -17,20 +17,39 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tf1sessions.errors import ConfigError, ScriptUsageError
+from tf1sessions.texts import brief
 
-__all__ = ["QUEUE_GRACE_SECS", "SEEDS", "Job", "JobSettings", "check_job", "check_setting"]
+__all__ = [
+    "MAX_JOBS",
+    "MAX_SECS",
+    "MAX_TEXT",
+    "QUEUE_GRACE_SECS",
+    "SEEDS",
+    "Job",
+    "JobSettings",
+    "check_job",
+    "check_setting",
+]
 
 #: How long a program's threads hang in queues before they are ended. Arbitrary: longer than a step of most input
 #: pipelines, shorter than the patience of somebody who waits for a prompt.
 QUEUE_GRACE_SECS = 10.0
 SEEDS = ("tf1", "tf2", "report")
 """Whose seeds operations get that draw and have none of their own, in a graph that has one."""
+MAX_JOBS = 10_000
+"""How many jobs a run may have. Arbitrary: each change of a job's state writes all of their records."""
+MAX_SECS = 1_000_000_000
+"""The longest time that can be set: more than 30 years, less than what Python's locks and queues can wait."""
+MAX_TEXT = 4096
+"""How many characters a name of a file, a folder or a device may have: Linux takes no longer path."""
 
 
-def _whole(low: int) -> Callable[[Any], int]:
+def _whole(low: int, high: int) -> Callable[[Any], int]:
     def check(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise ValueError(f"{value!r} is not a whole number of {low} or more")
+            raise ValueError(f"{brief(value)} is not a whole number of {low} or more")
+        if value > high:
+            raise ValueError(f"{brief(value)} is more than {high:,}")
         return value
 
     return check
@@ -38,47 +57,55 @@ def _whole(low: int) -> Callable[[Any], int]:
 
 def _fraction(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-        raise ValueError(f"{value!r} is not a number above 0 and at most 1")
+        raise ValueError(f"{brief(value)} is not a number above 0 and at most 1")
     return float(value)
 
 
 def _seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise ValueError(f"{value!r} is not a number of seconds above 0")
-    return float(value)
+        raise ValueError(f"{brief(value)} is not a number of seconds above 0")
+    return _not_too_long(value)
 
 
 def _seconds_or_none(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-        raise ValueError(f"{value!r} is not a number of seconds of 0 or more")
-    return float(value)
+        raise ValueError(f"{brief(value)} is not a number of seconds of 0 or more")
+    return _not_too_long(value)
+
+
+def _not_too_long(seconds: float) -> float:
+    if seconds > MAX_SECS:
+        raise ValueError(f"{brief(seconds)} is more than {MAX_SECS:,.0f} seconds")
+    return float(seconds)
 
 
 def _switch(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"{value!r} is not true or false")
+        raise ValueError(f"{brief(value)} is not true or false")
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or "\0" in value:
-        raise ValueError(f"{value!r} is not a text")
+        raise ValueError(f"{brief(value)} is not a text")
+    if len(value) > MAX_TEXT:
+        raise ValueError(f"{brief(value)} has more than {MAX_TEXT:,} characters")
     return value
 
 
 def _seeds(value: Any) -> str:
     if value not in SEEDS:
-        raise ValueError(f"{value!r} is not one of {', '.join(SEEDS)}")
+        raise ValueError(f"{brief(value)} is not one of {', '.join(SEEDS)}")
     return str(value)
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "memory_fraction": _fraction,
-    "memory_limit_mb": _whole(1),
-    "threads": _whole(1),
+    "memory_limit_mb": _whole(1, 1_000_000_000),
+    "threads": _whole(1, 10_000),
     "visible_devices": _text,
     "time_limit": _seconds,
-    "retries": _whole(0),
+    "retries": _whole(0, 1_000_000),
     "fast_kernels": _switch,
     "fast_path": _switch,
     "queue_grace": _seconds_or_none,
@@ -139,7 +166,7 @@ class JobSettings:
             try:
                 object.__setattr__(self, key, check_setting(key, value))
             except ValueError as error:
-                raise ConfigError(f"{key}: {error}", where=f"JobSettings({key}={value!r})") from None
+                raise ConfigError(f"{key}: {error}", where=f"JobSettings({key}={brief(value)})") from None
 
     def given(self) -> dict[str, Any]:
         """The settings that say something, by name."""
@@ -235,7 +262,9 @@ def check_job(job: Job) -> None:
     """
     for key, value in job.env.items():
         if not key or "=" in key or "\0" in key + value:
-            raise ScriptUsageError(f"{key!r}={value!r} cannot be an environment variable", where=f"job {job.name}")
+            raise ScriptUsageError(
+                f"{brief(key)}={brief(value)} cannot be an environment variable", where=f"job {job.name}"
+            )
     if not os.path.isdir(job.cwd):
         raise ScriptUsageError(f"the folder {job.cwd!r} to run {job.name} in does not exist")
     if job.script is None:

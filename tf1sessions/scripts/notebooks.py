@@ -72,7 +72,7 @@ def read(text: str, name: str) -> list[Cell]:
         notebook = json.loads(text)
         cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
         metadata = notebook.get("metadata", {})
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
         raise ScriptUsageError(
             f"{name} is not a notebook: {error}", next_step="Give a .ipynb file that Jupyter can open."
         ) from error

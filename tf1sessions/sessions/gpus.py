@@ -139,7 +139,7 @@ class Machine:
         shown = os.fspath(path)
         try:
             given = json.loads(Path(path).read_text("utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             reason = error.strerror if isinstance(error, OSError) else f"it is no JSON: {error}"
             raise _wrong(
                 f"{shown} cannot be read: {reason}", "Give a description of a machine in JSON.", shown

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import UsageError
+from tf1sessions.scripts.toml_lines import TomlLines
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -200,8 +201,10 @@ def read(path: str | os.PathLike[str]) -> list[Tolerance]:
     try:
         with open(path, "rb") as file:
             text = file.read().decode("utf-8")
+        if not where.endswith(".json"):
+            TomlLines(text)  # refuses what would take for ever
         found = json.loads(text) if where.endswith(".json") else tomllib.loads(text)
-    except (OSError, ValueError) as error:  # both decoders' errors, and those of UTF-8, are ValueErrors
+    except (OSError, ValueError, RecursionError) as error:  # both decoders' errors, and those of UTF-8, are ValueErrors
         what = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"the tolerances {where!r} cannot be read: {what}") from error
     if isinstance(found, Mapping):
