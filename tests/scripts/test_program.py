@@ -153,6 +153,45 @@ SCRIPTS = {
                 with multiprocessing.get_context(method).Pool(1) as pool:
                     print(method, pool.map(work, [Job(1), Job(2)]))
     """,
+    # What it defines crosses both ways, and under the name that a child has for the program's main module.
+    "sends_back": """
+        import dataclasses, enum, multiprocessing, sys
+        from concurrent.futures import ProcessPoolExecutor
+        class Failed(Exception):
+            pass
+        class Colour(enum.Enum):
+            RED = 1
+        @dataclasses.dataclass
+        class Point:
+            x: int
+            class Inner:
+                pass
+        def work(point):
+            if point.x < 0:
+                raise Failed(point)
+            main = sys.modules["__main__"]
+            return Point(point.x + 1), Colour.RED, Point.Inner, work, Failed("a"), main is sys.modules["__mp_main__"]
+        def put(queue, point):
+            queue.put(work(point))
+        def call(function, *args):
+            try:
+                return function(*args)
+            except Failed as error:
+                return f"caught {error!r}"
+        if __name__ == "__main__":
+            for method in sys.argv[1:]:
+                context = multiprocessing.get_context(method)
+                with context.Pool(1) as pool, ProcessPoolExecutor(1, context) as executor, context.Manager() as manager:
+                    expected = Point(2), Colour.RED, Point.Inner, work
+                    for one in (pool.apply(work, [Point(1)]), executor.submit(work, Point(1)).result()):
+                        assert one[:4] == expected and type(one[4]) is Failed and one[5], one
+                    print(method, call(pool.apply, work, [Point(-1)]), call(executor.submit(work, Point(-1)).result))
+                    shared = manager.dict(point=Point(7))
+                    queue = context.Queue()
+                    process = context.Process(target=put, args=(queue, shared["point"]))
+                    process.start()
+                    print(queue.get()[0], process.join(), process.exitcode)
+    """,
     "no_guard": """
         import multiprocessing
         def work(x):
@@ -278,6 +317,7 @@ def ran(
     specs["flags_without_run"]["payload"]["argv"] = ["--name=b"]
     of_children = {"claims_dir": str(folder / "claims"), "intra_op_threads": 3}
     methods = ["fork", "spawn", "forkserver"]
+    specs["sends_back"]["payload"]["argv"] = methods
     specs["processes"] = {"payload": _payload(folder, "processes", argv=methods, settings=of_children)}
     limits = {"memory_fraction": 0.5, "intra_op_threads": 1, "inter_op_threads": 2}
     specs["sessions"]["payload"]["settings"] = limits
@@ -286,6 +326,10 @@ def ran(
     specs = {"first_writer": first} | specs
     specs["second_writer"] = {"payload": _payload(folder, "writes", settings=claims, argv=["b"], display="two.py")}
     specs["no_fast_path"] = {"payload": _payload(folder, "sessions", settings={"fast_path": False})}
+    (folder / "package" / "sends_back.py").write_text(_dedent(SCRIPTS["sends_back"]))
+    specs["sending_module"] = {
+        "payload": _payload(folder, "sends_back", kind="module", path="package.sends_back", argv=["spawn"])
+    }
     for name, module in (("module", "package"), ("no_module", "package.nothing"), ("old_module", "package.old")):
         specs[name] = {"payload": _payload(folder, name, kind="module", path=module, display=module, argv=["a"])}
     specs["notebook"] = {
@@ -417,6 +461,15 @@ def test_processes_of_the_scripts_own_see_tensorflow_1(ran):
     assert (code, out) == (0, f"fork {one}\nspawn {one}\nforkserver {one}\n"), err
     assert "tf1sessions:" not in err  # processes of one job may write to one folder
     assert ran("no_guard")[:2] == (0, "main runs as __main__\n[2, 3]\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "methods"), [("sends_back", ["fork", "spawn", "forkserver"]), ("sending_module", ["spawn"])]
+)
+def test_children_send_back_what_the_program_defines(ran, name, methods):
+    failed = "caught Failed(Point(x=-1))"
+    lines = "".join(f"{method} {failed} {failed}\nPoint(x=8) None 0\n" for method in methods)
+    assert ran(name) == (0, lines, "")
 
 
 def test_sessions_get_the_jobs_share(ran):

@@ -120,7 +120,8 @@ def _log_to_stderr() -> None:
 def _fresh_main() -> ModuleType:
     main = ModuleType("__main__")
     vars(main).update(__builtins__=builtins, __annotations__={})
-    sys.modules["__main__"] = main
+    # multiprocessing's name for it, under which children that import the program send back what it defines.
+    sys.modules["__main__"] = sys.modules["__mp_main__"] = main
     return main
 
 
