@@ -365,6 +365,7 @@ below, and there are no circles::
       limits.py          threads and memory of a job
       queue_threads.py   the Coordinator, and threads that hang in queues
       claims.py          two jobs that write to one folder
+      deprecations.py    TensorFlow's deprecation warnings, beside a job's log
       children.py        processes that the program starts itself
       importer.py        which module an import gives
       contrib_modules.py  tensorflow.contrib and its inner addresses

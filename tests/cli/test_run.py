@@ -71,6 +71,73 @@ def test_single_script_with_closed_streams(plain: Plain) -> None:
     assert (done.returncode, done.stdout) == (0, b"''\n")
 
 
+def shell(plain: Plain, words: str, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """The command with what a shell does to its streams."""
+    command = [sys.executable, str(HERE / "plain_program.py"), *args]
+    return subprocess.run(["sh", "-c", f'"$@" {words}', "sh", *command], capture_output=True, timeout=DEADLINE)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "stdout", "stderr"),
+    [
+        (">&-", 5, b"", b"err\n"),
+        ("2>&-", 5, b"out\n", b""),
+        ("<&- >&- 2>&-", 5, b"", b""),
+        (">/dev/full", 5, b"", b"the output could not be written: No space left on device"),
+        ("2>/dev/full", 5, b"out\n", b""),
+        (">/dev/full 2>&1", 5, b"", b""),
+    ],
+)
+def test_streams_that_take_nothing(plain: Plain, words: str, code: int, stdout: bytes, stderr: bytes) -> None:
+    plain.script(
+        "one.py",
+        """
+        import os
+        for fd, text in ((1, b"out\\n"), (2, b"err\\n")):
+            try:
+                os.write(fd, text)
+            except BrokenPipeError:  # where it was written so late that it is known
+                pass
+        os._exit(5)
+        """,
+    )
+    done = shell(plain, words, "run", "--out", "run", "one.py")
+    assert (done.returncode, done.stdout) == (code, stdout)
+    assert stderr in done.stderr
+    assert plain.states() == ["failed"] and b"out" in plain.log()
+    assert b"err" in plain.log() or words.endswith("2>&1")  # of one stream, nothing after the first failure
+    plain.script("good.py", "print('x')")
+    assert shell(plain, words, "run", "good.py").returncode in ((1, 120) if words[0] == ">" and "full" in words else (0,))
+    assert shell(plain, words, "run", "good.py", "good.py").returncode == 0  # these write to their logs
+
+
+def test_terminal_that_goes_away(plain: Plain) -> None:
+    """Closed while the script writes: it gets the error that it would have got, and the command ends."""
+    plain.script("yes.py", "import time\nwhile True:\n    print('y' * 100, flush=True)\n    time.sleep(0.001)")
+    ours, theirs = os.openpty()
+    with plain.start("run", "--out", "run", "yes.py", stdout=theirs, stderr=theirs, start_new_session=True) as process:
+        os.close(theirs)
+        assert os.read(ours, 10)
+        os.close(ours)
+        assert process.wait(DEADLINE) == 1
+    assert plain.states() == ["failed"] and b"Error" in plain.log()
+
+
+def test_finished_script_is_not_cancelled(plain: Plain) -> None:
+    """A stopped pager takes nothing: the script is over, its output is not."""
+    plain.script("one.py", "import os; os.write(1, b'x' * 100_000)")
+    ours, theirs = os.pipe()
+    with plain.start("run", "--out", "run", "--grace", "0.5", "one.py", stdout=theirs) as process:
+        os.close(theirs)
+        log = Path(plain.folder, "run", "01-one.log")
+        wait_for(lambda: log.exists() and log.stat().st_size == 100_000, "the script's output", DEADLINE)
+        wait_for(lambda: len(plain.strays()) <= 2, "the end of its process", DEADLINE)  # the command and its server
+        process.send_signal(signal.SIGINT)
+        process.wait(DEADLINE)
+    os.close(ours)
+    assert plain.states() == ["done"]
+
+
 def test_reader_that_leaves_ends_the_script_as_under_python(plain: Plain) -> None:
     plain.script("yes.py", "while True: print('y' * 100)")
     command = [sys.executable, str(HERE / "plain_program.py"), "run", "--out", "run", "yes.py"]
@@ -383,6 +450,70 @@ def test_interrupt_of_a_single_script_is_its_own(plain: Plain) -> None:
     assert (process.returncode, stdout) == (130, b"begun\nsaved\n")
     assert b"KeyboardInterrupt" in stderr
     assert plain.states() == ["cancelled"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_stopped_and_continued(plain: Plain, count: int) -> None:
+    """Ctrl-Z: nothing runs on, and no time counts."""
+    plain.script(
+        "one.py",
+        """
+        import os, time
+        print("begun", flush=True)
+        while not os.path.exists("end"):
+            os.utime(__file__)
+            time.sleep(0.01)
+        """,
+    )
+    plain.script(
+        "two.py", WAITS.replace("time.sleep(1000)", "import os\nwhile not os.path.exists('end'): time.sleep(0.01)")
+    )
+    names = ["one.py", "two.py"][:count]
+    with plain.start("run", "--out", "run", "--time-limit", "20", "-j", "2", *names) as process:
+        begun(plain, count)
+        process.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        stopped = [pid for pid in plain.strays() if "\nState:\tT" in Path(f"/proc/{pid}/status").read_text()]
+        assert len(stopped) == 1 + count  # the command, and each job's process
+        beats = os.stat(plain.folder / "one.py").st_mtime_ns
+        process.send_signal(signal.SIGCONT)
+        wait_for(lambda: os.stat(plain.folder / "one.py").st_mtime_ns > beats, "the job to go on", DEADLINE)
+        plain.script("end")
+        assert process.wait(DEADLINE) == 0
+    assert plain.states() == ["done"] * count
+
+
+def test_folder_that_is_deleted_or_full(plain: Plain) -> None:
+    """The others go on, the jobs keep what they have earned, and what could not be written is said at the end."""
+    plain.script("deletes.py", "import shutil; shutil.rmtree('run'); print('lost')")
+    plain.script("good.py", "print('good')")
+    done = plain.cli("run", "--out", "run", "-j", "1", "deletes.py", "good.py")
+    assert (done.returncode, plain.states(), plain.log(1)) == (0, ["done", "done"], b"good\n")
+    plain.script(
+        "fills.py",
+        """
+        import os, resource
+        command = int(open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[1])
+        resource.prlimit(command, resource.RLIMIT_FSIZE, (0, 0))
+        """,
+    )
+    done = plain.cli("run", "--out", "full", "-j", "1", "fills.py", "good.py", "good.py")
+    assert done.returncode == 0 and b"3 of 3 jobs done" in done.stdout
+    assert b"jobs.json could not be written: [Errno 27] File too large" in done.stdout
+    assert plain.log(1, "full") == b"good\n"
+    (plain.folder / "fills.py").write_text("")
+    assert plain.cli("run", "--resume", "full").returncode == 0 and plain.states("full") == ["done"] * 3
+
+
+def test_folder_that_becomes_a_file(plain: Plain) -> None:
+    plain.script("replaces.py", "import shutil; shutil.rmtree('run'); open('run', 'w')")
+    plain.script("bad.py", "import sys; print('words'); sys.exit(3)")
+    done = plain.cli("run", "--out", "run", "-j", "1", "replaces.py", "bad.py")
+    assert done.returncode == 1 and b"1 of 2 jobs done, 1 failed" in done.stdout
+    assert (
+        b"bad its log could not be made: [Errno 17]" in done.stdout and b"jobs.json could not be written" in done.stdout
+    )
 
 
 def test_ignored_signals_stay_ignored(plain: Plain) -> None:

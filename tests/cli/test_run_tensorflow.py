@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import signal
+import subprocess
+import sys
+from importlib.machinery import FrozenImporter
 from pathlib import Path
 
 import pytest
@@ -146,3 +149,67 @@ def test_readme_command(plain: Plain) -> None:
     done = plain.cli(*(str(ROOT / "examples" / script) for script in scripts), "-j", "2", "--out", "run", program=REAL)
     assert (done.returncode, plain.states()) == (0, ["done"] * 3), done.stdout
     assert b"3 of 3 jobs done" in done.stdout
+
+
+def test_names_of_the_standard_library_beside_a_script_are_in_nobodys_way(plain: Plain) -> None:
+    """The script gets its own file, TensorFlow and we have the module of the standard library."""
+    code = "import sys; print(*sys.modules)"
+    at_start = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    names = sorted(sys.stdlib_module_names.difference(at_start, sys.builtin_module_names, ["__future__", "threading"]))
+    names = [name for name in names if FrozenImporter.find_spec(name) is None]  # these no path ever hides
+    for name in names:
+        plain.script(f"job/{name}.py", "HELPER = __file__")
+    plain.script(
+        "job/train.py",
+        f"""
+        import os, sys
+        import tensorflow as tf
+        for name in {names}:
+            assert __import__(name).HELPER == os.path.join(os.path.dirname(__file__), name + ".py"), name
+        loss = tf.reduce_mean(tf.layers.dense(tf.placeholder_with_default([[1.0, 2.0]], [None, 2]), 3))
+        step = tf.train.AdamOptimizer().minimize(loss)
+        tf.summary.scalar("loss", loss)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(step)
+            tf.train.Saver().save(session, sys.argv[1])
+            tf.summary.FileWriter(sys.argv[1] + "-summaries", session.graph).close()
+        """,
+    )
+    plain.script(
+        "jobs.toml",
+        """
+        [[job]]
+        script = "job/train.py"
+        args = ["warm"]
+        [[job]]
+        script = "job/train.py"
+        args = ["cold"]
+        env = {PYTHONHASHSEED = "7"}
+        """,
+    )
+    done = plain.cli("jobs.toml", "--out", "run", "-j", "1", program=REAL)
+    assert plain.states() == ["done"] * 2, done.stdout.decode()
+    assert [bool(record["cold_reasons"]) for record in plain.records()] == [False, True]
+
+
+def test_deprecation_warnings_are_beside_the_log(plain: Plain) -> None:
+    plain.script(
+        "old.py",
+        """
+        import tensorflow as tf
+        tf.to_float(tf.train.string_input_producer(["a"]).size())
+        tf.logging.warning("a warning")
+        raise ValueError("because")
+        """,
+    )
+    done = plain.cli("old.py", "--out", "run", program=REAL)
+    assert b"is deprecated" not in done.stderr and b"a warning" in done.stderr
+    (record,) = plain.records()
+    beside = (plain.folder / "run" / "01-old.deprecations.txt").read_text()
+    assert record["deprecations"] == beside.count("WARNING:tensorflow:From") >= 3
+    assert f"{record['deprecations']} deprecation warnings of TensorFlow not shown" in done.stderr.decode()
+    assert record["error"] == "ValueError: because"
+    shown = plain.cli("old.py", "--warnings", program=REAL)
+    assert shown.stderr.count(b"WARNING:tensorflow:From") == record["deprecations"]
+    assert b"not shown" not in shown.stderr

@@ -502,7 +502,8 @@ def test_an_environment_without_a_locale_is_no_reason(tmp_path: Path) -> None:
     assert result.returncode == 0 and job.handle.cold_reasons == ()
 
 
-def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cold", [False, True])
+def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Path, cold: bool) -> None:
     source = """
         import sys
         assert path0 not in sys.path
@@ -512,15 +513,25 @@ def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Pa
     """
     folder = tmp_path / "scripts"
     folder.mkdir()
-    result, job = forked(source, path0=str(folder))
-    assert job.handle.cold_reasons == () and str(folder) not in job.out
-    for name in ("colorsys.py", "json.py"):
+    env = environment(PYTHONHASHSEED="7") if cold else None
+    reasons = ("PYTHONHASHSEED differs",) if cold else ()
+    result, job = forked(source, path0=str(folder), env=env)
+    assert job.handle.cold_reasons == reasons and str(folder) not in job.out
+    for name in ("colorsys.py", "json.py"):  # which hide the standard library's from nobody but the job
         (folder / name).touch()
-    result, job = forked(source, path0=str(folder))
+    result, job = forked(source, path0=str(folder), env=env)
     assert result.returncode == 0, job.err
     assert job.out.split() == [str(folder / "colorsys.py"), str(folder / "json.py")]
-    paths = [folder / "colorsys.py", folder / "json.py"]
-    assert job.handle.cold_reasons == tuple(f"{path} hides a preloaded module" for path in paths)
+    assert job.handle.cold_reasons == reasons
+
+
+def test_another_package_in_the_scripts_folder_takes_a_cold_start(forked: Runner, tmp_path: Path) -> None:
+    """What is preloaded, and not of the standard library, is hidden from all, as under plain Python."""
+    file = tmp_path / "worker_targets.py"
+    file.write_text("def execute(payload): print('theirs')")
+    result, job = forked("print('ours')", path0=str(tmp_path))
+    assert (result.returncode, job.out) == (0, "theirs\n"), job.err
+    assert job.handle.cold_reasons == (f"{file} hides a preloaded module",)
 
 
 # --------------------------------------------------------------------------------------------------- start failures

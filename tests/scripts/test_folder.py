@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,28 @@ def test_list_is_whole_when_writing_it_fails(monkeypatch: pytest.MonkeyPatch) ->
 
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", fail)
-            with pytest.raises(OSError, match="No space"):
-                folder.update(0, state="running")
+            assert folder.update(0, state="running").state == "running"  # the jobs go on
+        assert folder.unwritten is not None and folder.unwritten.errno == 28
         assert Path("run/jobs.json").read_bytes() == before
         folder.update(0, state="done")
+        assert folder.unwritten is None
         assert read_records("run")[0].state == "done"
+
+
+def test_folder_that_a_job_deletes_is_made_again() -> None:
+    with RunFolder.create("run", JOBS) as folder:
+        shutil.rmtree("run")
+        folder.update(0, state="done")
+        os.close(folder.open_log(1))
+        assert read_records("run")[0].state == "done" and sorted(os.listdir("run")) == [
+            folder.records[1].log,
+            "jobs.json",
+        ]
+        shutil.rmtree("run")
+        Path("run").touch()
+        folder.update(1, state="done")
+        assert folder.unwritten is not None
+    assert os.listdir(".") == ["run"]
 
 
 def test_reader_sees_the_old_list_or_the_new_one() -> None:
@@ -131,7 +149,7 @@ def test_what_was_not_done_is_pending_again() -> None:
     with RunFolder.resume("run", None) as folder:
         assert [record.state for record in folder.records] == ["done"] + ["pending"] * 7
         assert folder.records[0].seconds == 1.0
-        assert (folder.records[1].seconds, folder.records[1].reason, folder.records[1].attempts) == (None, None, 0)
+        assert (folder.records[1].seconds, folder.records[1].reason, folder.records[1].attempts) == (None, None, 1)
         assert [record.log for record in folder.records] == logs
 
 

@@ -55,7 +55,7 @@ class FakeHandle:
     def wait(self, timeout: float | None = None) -> WorkerResult | None:
         assert self._ended.wait(DEADLINE), f"nobody ended {self.spec.name}"
         name = signal.Signals(-self._returncode).name if self._returncode < 0 else None
-        return WorkerResult(self._returncode, name, 1.25, 10.0, True, ())
+        return WorkerResult(self._returncode, name, 1.25, 10.0, True, (), signalled=bool(self.signals))
 
     def signal(self, signum: int) -> None:
         self.signals.append(signum)
@@ -240,6 +240,7 @@ def test_what_a_job_is_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "queue_grace": 10.0,
         "seeds": "tf1",
         "seed_report": f"{folder}/run/01-link.seeds.txt",
+        "deprecations": None,
         "claims_dir": f"{folder}/run/.claims",
     }
     assert (link.stdin, link.stdout == link.stderr, link.cwd) == (None, True, str(folder))
@@ -570,6 +571,13 @@ def test_resume_knows_the_jobs_itself(folder: Path) -> None:
     assert [(spec.payload["argv"], spec.env["A"]) for spec in server.specs] == [(["--x"], "1")] * 2
     assert summary.ok
     assert summary.records[0].settings == {"retries": 1}
+    assert [record.attempts for record in summary.records] == [2, 2]  # they count on
+
+
+def test_retries_of_a_resumed_run_are_its_own(folder: Path) -> None:
+    play(FakeServer(lambda spec, attempt: 1), jobs("a"))
+    summary, _ = play(FakeServer(lambda spec, attempt: 1), None, resume="run", out=None, job=JobSettings(retries=1))
+    assert (states(summary), summary.records[0].attempts) == (["failed"], 3)
 
 
 def test_resume_of_a_finished_run_starts_nothing(folder: Path) -> None:

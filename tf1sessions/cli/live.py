@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tf1sessions.cli.progress import Printer
 from tf1sessions.cli.words import COLOURS, cold_start, duration, ending, why
-from tf1sessions.scripts.events import Event, JobEnded, JobStarted, RunStarted, ServerReady
+from tf1sessions.scripts.events import Continued, Event, JobEnded, JobStarted, RunStarted, ServerReady, Suspending
 from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.scripts.logs import last_line
 from tf1sessions.texts import printable
@@ -54,6 +54,10 @@ class LivePrinter(Printer):
             if event.retried:
                 self.line(f"{self.label(event.index)} {ending(event.record)}; will start it again")
             self.remarks(event)
+        elif isinstance(event, Suspending):  # the shell gets its terminal as it was
+            self._close()
+        elif isinstance(event, Continued):
+            self._open()
         else:
             super().on_many(event)
 
@@ -69,10 +73,13 @@ class LivePrinter(Printer):
         )
         self._live.start()
 
-    def __exit__(self, *exc: object) -> None:
+    def _close(self) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+    def __exit__(self, *exc: object) -> None:
+        self._close()
         super().__exit__(*exc)
 
     def styled_line(self, text: str) -> None:

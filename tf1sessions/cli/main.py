@@ -7,6 +7,7 @@ Exit codes: 0, all went well; 1, a job or the machine failed; 2, the call was wr
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,8 +56,7 @@ class _Commands(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # closed by whoever started us
-                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names may be any bytes
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names may be any bytes
         with _printable_errors():
             return super().make_context(info_name, args, parent, **extra)
 
@@ -126,6 +126,20 @@ def cli() -> None:
     """
 
 
+def _open_closed_streams() -> None:
+    """Gives the null device to the standard streams that were closed (``>&-``), for which Python has None.
+
+    What is written there is dropped, as under plain Python; and no file that is opened later takes their numbers, and
+    with them what jobs write.
+    """
+    for fd, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: fd, as those below are open
+            assert null == fd, f"the null device was opened as {null}"
+            setattr(sys, name, open(fd, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115
+
+
 def main() -> None:
     """The entry point; ends the process with the exit code."""
+    _open_closed_streams()
     cli(prog_name="tf1sessions")

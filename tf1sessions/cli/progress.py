@@ -17,7 +17,16 @@ from typing import TextIO
 
 import click
 
-from tf1sessions.cli.words import cold_start, count_jobs, duration, ending, interruption, summary_line, summary_table
+from tf1sessions.cli.words import (
+    cold_start,
+    count_jobs,
+    deprecations,
+    duration,
+    ending,
+    interruption,
+    summary_line,
+    summary_table,
+)
 from tf1sessions.scripts.events import (
     Event,
     Interrupted,
@@ -59,8 +68,7 @@ class Printer:
             if self.single:
                 self.stream = sys.stderr
                 if self.stream.isatty():
-                    self.stream.write("starting TensorFlow…")
-                    self.stream.flush()
+                    self._write("starting TensorFlow…")
                     self._waiting_line = True
                 return
         elif isinstance(event, (JobStarted, JobEnded)):
@@ -84,6 +92,8 @@ class Printer:
             again = "; starting it again" if event.retried else ""
             log = self.folder / record.log
             self.line(f"tf1sessions: {record.name} {ending(record)}{again}. Log: {log}")
+            if record.deprecations:
+                self.line(f"tf1sessions: {deprecations([record])}, in {log.with_suffix('.deprecations.txt')}")
 
     def on_many(self, event: Event) -> None:
         """Several jobs, plain lines."""
@@ -108,7 +118,7 @@ class Printer:
             self.remarks(event)
         elif isinstance(event, Interrupted):
             self.line(interruption(event))
-        else:
+        elif isinstance(event, Note):
             where = f"{self.label(event.index)} " if event.index is not None else ""
             self.line(where + event.text)
 
@@ -134,13 +144,17 @@ class Printer:
         self.styled_line(printable(text))
 
     def styled_line(self, text: str) -> None:
-        """Writes a line as it is. When nobody reads any more (``| head``) the jobs go on without being shown."""
+        """Writes a line as it is."""
+        self._write(text + "\n")
+
+    def _write(self, text: str) -> None:
+        """Writes to the stream. Where that takes no more (``| head``, a full disk) the jobs go on unshown."""
         try:
-            self.stream.write(text + "\n")
+            self.stream.write(text)
             self.stream.flush()
-        except BrokenPipeError:
-            self.stream = open(os.devnull, "w")  # noqa: SIM115  # for as long as this process lives
-            os.dup2(self.stream.fileno(), sys.stdout.fileno())  # or Python fails at exit, flushing stdout
+        except OSError:
+            with open(os.devnull, "w") as null:
+                os.dup2(null.fileno(), self.stream.fileno())  # or Python fails at exit, flushing what is left in it
 
     def finish(self, summary: RunSummary) -> None:
         """Shows how the run ended."""
@@ -154,6 +168,9 @@ class Printer:
         for record in summary.records:
             if record.state in ("failed", "killed", "timeout"):
                 self.failure(record)
+        if any(record.deprecations for record in summary.records):
+            self.line("")
+            self.line(f"{deprecations(summary.records)}, in the run folder's *.deprecations.txt")
         self.line("")
         self.line(summary_line(summary))
         if not summary.ok:
@@ -171,9 +188,8 @@ class Printer:
 
     def _clear_waiting_line(self) -> None:
         if self._waiting_line:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
             self._waiting_line = False
+            self._write("\r\x1b[K")
 
 
 class JsonPrinter(Printer):

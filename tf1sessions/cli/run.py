@@ -127,6 +127,11 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "operations (the default), or tf2. report: tf1, and at a job's end, which seeds are exact, and from which call on "
     "that is not known.",
 )
+@click.option(
+    "--warnings",
+    is_flag=True,
+    help="Leave TensorFlow's deprecation warnings in what jobs write. Default: in a file beside the log, counted.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
 @click.option(
     "--json",
@@ -145,6 +150,7 @@ def run(
     resume: str | None,
     keep_going: bool,
     grace: float,
+    warnings: bool,
     dry_run: bool,
     as_json: bool,
     **settings: Any,
@@ -197,7 +203,7 @@ def run(
     if dry_run:
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
-    streams = None if as_json else (_open_fd(0), 1, 2)
+    streams = None if as_json else (0, 1, 2)
     printer = _printer(as_json, single=len(jobs) == 1)
     running = Run(
         jobs or None,
@@ -206,6 +212,7 @@ def run(
             out=out,
             resume=resume,
             fail_fast=not keep_going,
+            deprecations=warnings,
             job=JobSettings(**settings),
             stdio=streams,
             grace_secs=grace,
@@ -278,11 +285,3 @@ def _show_jobs(jobs: Sequence[Job], resume: str | None, settings: Any, as_json: 
         f"{len(todo)} job{'s' * (len(todo) != 1)} to run"
         + (f", {len(records) - len(todo)} done already" if resume else "")
     )
-
-
-def _open_fd(fd: int) -> int | None:
-    try:
-        os.fstat(fd)
-    except OSError:  # closed by whoever started us
-        return None
-    return fd

@@ -16,6 +16,7 @@ __all__ = [
     "COLOURS",
     "cold_start",
     "count_jobs",
+    "deprecations",
     "duration",
     "ending",
     "interruption",
@@ -98,11 +99,18 @@ def interruption(event: Interrupted) -> str:
         return f"{name}: nothing is running; ending"
     if event.count > 1:
         return f"{name}: killing {count_jobs(len(event.running))}"
-    return f"{name}: ending {count_jobs(len(event.running))}; Ctrl-C again kills at once"
+    again = "Ctrl-C again" if event.signum == signal.SIGINT else "a second signal"
+    return f"{name}: ending {count_jobs(len(event.running))}; {again} kills at once"
 
 
 def cold_start(record: JobRecord) -> str:
     return f"starts cold, which takes seconds longer: {', '.join(record.cold_reasons)}"
+
+
+def deprecations(records: Sequence[JobRecord]) -> str:
+    """How many deprecation warnings are not shown, and how they are."""
+    count = sum(record.deprecations for record in records)
+    return f"{count} deprecation warning{'s' * (count != 1)} of TensorFlow not shown (--warnings shows them)"
 
 
 def count_jobs(count: int) -> str:

@@ -87,6 +87,8 @@ class WorkerResult:
         started: False when it died before its target was called, twice unless it was told to end.
         leftovers: ``"pid command"`` of the processes that were still there after it, and were ended.
         start_error: The traceback of why it did not start, where that is known.
+        signalled: Whether :meth:`WorkerHandle.signal` or :meth:`WorkerHandle.kill` was called before its main process
+            had ended: else it ended by itself.
     """
 
     returncode: int
@@ -96,6 +98,7 @@ class WorkerResult:
     started: bool
     leftovers: tuple[str, ...]
     start_error: str = ""
+    signalled: bool = False
 
 
 class WorkerHandle:
@@ -506,6 +509,7 @@ class _Spawned:
         self._request, self._report = self._folder / "request", self._folder / "report"
         self.stopped = False  # it was told to end: a failed start is not tried again
         self.over = False  # its process id may be another's by now
+        self.signalled = False
         self.process: subprocess.Popen[bytes]
         self.thread = threading.Thread(target=self._watch, name=f"tf1sessions-worker-{handle._number}", daemon=True)
 
@@ -532,6 +536,7 @@ class _Spawned:
         """Call this with the link's lock held, which keeps the process from being replaced by a second attempt."""
         if self.over:
             return
+        self.signalled = True
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended
                 os.killpg(self.process.pid, signum)
@@ -542,6 +547,7 @@ class _Spawned:
         """Call this with the link's lock held, too."""
         if self.over:
             return
+        self.signalled = True
         if hasattr(os, "killpg"):  # Popen.kill() would reap the process, which is the waiting thread's to do
             worker.signal_processes(self.processes(), signal.SIGKILL)
             self.signal(signal.SIGKILL)
@@ -583,7 +589,7 @@ class _Spawned:
         leftovers = worker.end_processes(self.processes)
         told = self._told()
         started = told.startswith("+")
-        return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else told[1:])
+        return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else told[1:], self.signalled)
 
     def _told(self) -> str:
         return self._report.read_text(errors="replace") if self._report.exists() else ""
@@ -625,9 +631,10 @@ def _result(
     started: bool,
     leftovers: Sequence[str],
     start_error: str,
+    signalled: bool,
 ) -> WorkerResult:
     name = _signal_name(returncode)
-    return WorkerResult(returncode, name, seconds, peak_memory_mb, started, tuple(leftovers), start_error)
+    return WorkerResult(returncode, name, seconds, peak_memory_mb, started, tuple(leftovers), start_error, signalled)
 
 
 def _signal_name(returncode: int) -> str | None:

@@ -257,7 +257,8 @@ def cold_start_reasons(
         server_env: The environment that the server was started with.
         job_env: The environment of the job.
         preloaded_top_level: Top-level modules that the server has imported beyond what an interpreter starts with.
-        path0: The folder that the job puts first on ``sys.path``, or None.
+        path0: The folder that the job puts first on ``sys.path``, or None. What hides the standard library in it needs
+            no cold start: a fork forgets these modules, and the job's own imports find what is in the folder.
 
     Returns:
         A reason each, such as ``"PYTHONHASHSEED differs"``; none when a fork will do.
@@ -273,7 +274,10 @@ def cold_start_reasons(
     )
     return (
         *(f"{name} differs" for name in names),
-        *(f"{path} hides a preloaded module" for path in _hiding(preloaded_top_level, path0).values()),
+        *(
+            f"{path} hides a preloaded module"
+            for path in _hiding(set(preloaded_top_level) - sys.stdlib_module_names, path0).values()
+        ),
     )
 
 
@@ -297,9 +301,21 @@ def _hiding(modules: Collection[str], path0: str | None) -> dict[str, str]:
     return hiding
 
 
+def _forget_hidden(at_start: Collection[str], path0: str | None) -> None:
+    """Forgets imported modules that have a namesake in the job's folder, so that its own imports find that.
+
+    What was imported before (TensorFlow, ourselves) keeps the modules that it has.
+    """
+    hidden = _hiding(_preloaded(at_start), path0)
+    for name in list(sys.modules):
+        if name.partition(".")[0] in hidden:
+            del sys.modules[name]
+
+
 def _preloaded(at_start: Collection[str]) -> set[str]:
     """Top-level modules that a folder before them on the path would have hidden."""
-    unhideable = {"__main__", "__mp_main__", "tf1sessions", *at_start, *sys.builtin_module_names}
+    # The interpreter itself uses threading when it ends.
+    unhideable = {"__main__", "__mp_main__", "tf1sessions", "threading", *at_start, *sys.builtin_module_names}
     return {name for name in list(sys.modules) if "." not in name} - unhideable
 
 
@@ -319,6 +335,7 @@ class _Job:
     forked_at: float = 0.0
     ended: tuple[int, float, float] | None = None  # return code, seconds, peak MB of the main process
     stopped: bool = False  # it was told to end: a failed start is not tried again
+    signalled: bool = False  # that was before its main process had ended
     next_signal: int = signal.SIGTERM
     next_at: float | None = None  # when that is sent to all of its processes; None: not ending
     given_up_at: float = float("inf")
@@ -411,10 +428,13 @@ class _Server:
                 job = self.jobs[message["job"]] = _Job(message["job"], message, fds, cold)
                 self.to_fork.append(job)
             case "signal" if job is not None:
-                job.stopped = True
+                if message["signum"] not in (signal.SIGSTOP, signal.SIGCONT):
+                    job.stopped = True
+                    job.signalled = job.signalled or not job.ended
                 self._signal(job, message["signum"])
             case "kill" if job is not None:
                 job.stopped = True
+                job.signalled = job.signalled or not job.ended
                 job.next_signal, job.next_at = signal.SIGKILL, time.monotonic()
             case "close":
                 self._close()
@@ -585,6 +605,7 @@ class _Server:
             "started": job.started,
             "start_error": "" if job.started else job.told[1:].decode(errors="replace"),
             "leftovers": [f"{pid} {command}" for pid, command in job.leftovers.items()],
+            "signalled": job.signalled,
         })  # fmt: skip
 
 
@@ -620,8 +641,9 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
     if job is None:
         return 0
     mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
+    job.request["preload"] = argv[2:]
     del server
-    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv))
+    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, at_start))
 
 
 def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], None]) -> int:
@@ -641,7 +663,9 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
     return int(function(request["payload"]) or 0)
 
 
-def _start_forked(job: _Job, server_pid: int, libc: ctypes.CDLL, mark_at: int, python_argv: list[str]) -> None:
+def _start_forked(
+    job: _Job, server_pid: int, libc: ctypes.CDLL, mark_at: int, python_argv: list[str], at_start: Collection[str]
+) -> None:
     """Make this fork of the server a process of its own, with the job's descriptors, folder and environment."""
     os.setsid()
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -665,6 +689,8 @@ def _start_forked(job: _Job, server_pid: int, libc: ctypes.CDLL, mark_at: int, p
     sys.stderr = sys.__stderr__ = _text_stream(2, "w", sys.__stderr__)  # type: ignore[misc]
     tempfile.tempdir = None  # it may have been found with the server's TMPDIR
     _forget_shared_randomness(sys.modules)
+    _resolve(job.request["target"])
+    _forget_hidden(at_start, job.request["payload"].get("path0"))
 
 
 def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str]) -> None:
@@ -683,21 +709,23 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     """Make a fresh interpreter ready; what the job's folder hides is hidden, as under ``python SCRIPT``.
 
     Nothing but the target is imported: to preload would save nothing, and the job may do without what is preloaded, or
-    have modules of its own that are in its way.
+    have modules of its own that are in its way. But where the folder has a namesake of the standard library, such as a
+    helper ``html.py``, all is imported first: TensorFlow and we need the module that it hides.
     """
     if request.get("parent"):
         _end_with(request["parent"], request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     path0 = request["payload"].get("path0")
-    hidden = _hiding(_preloaded(at_start), path0)
-    for name in list(sys.modules):
-        if name.partition(".")[0] in hidden:
-            del sys.modules[name]
-    if path0:
-        sys.path.insert(0, path0)
+    if not _hiding(sys.stdlib_module_names.difference(at_start, sys.builtin_module_names), path0):
+        _forget_hidden(at_start, path0)
+        sys.path[:0] = [path0] if path0 else []
+        _resolve(request["target"])
+        del sys.path[: 1 if path0 else 0]
+        return
+    for name in request.get("preload", ()):
+        _resolve(name)()
     _resolve(request["target"])
-    if path0:
-        sys.path.remove(path0)
+    _forget_hidden(at_start, path0)
 
 
 def _end_with(parent: int, folder: str) -> None:

@@ -39,6 +39,7 @@ What runs where::
                                                   limits.py        threads and memory of a job
                                                   queue_threads.py the Coordinator, and threads that hang in queues
                                                   claims.py        two jobs that write to one folder
+                                                  deprecations.py  TensorFlow's warnings, beside the job's log
                                                   children.py      the script's own multiprocessing
                                                   frames.py        leaves our frames out of tracebacks
                                                   python2.py       recognises Python 2

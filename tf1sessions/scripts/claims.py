@@ -46,22 +46,29 @@ class Claims:
         with self._lock:
             if path in self._held or os.getpid() != self._pid:
                 return None
-            os.makedirs(self.folder, exist_ok=True)
-            name = hashlib.sha256(os.fsencode(path)).hexdigest()
-            file = open(os.path.join(self.folder, name), "a+", encoding="utf-8")  # kept open: the lock lives with it
+            self._held[path] = None
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._held[path] = None
-                with file:
-                    file.seek(0)
-                    mark, _, holder = file.read().strip().partition("\n")
-                return None if mark == self.mark else holder or "another job"
-            file.truncate(0)
-            file.write(f"{self.mark}\n{self.job} (process {self._pid})\n")
-            file.flush()
-            self._held[path] = file
-            return None
+                return self._claim(path)
+            except OSError:  # the run's folder is deleted or full: a warning less, and the program goes on
+                return None
+
+    def _claim(self, path: str) -> str | None:
+        if not os.path.isdir(self.folder):
+            os.mkdir(self.folder)
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()
+        file = open(os.path.join(self.folder, name), "a+", encoding="utf-8")  # kept open: the lock lives with it
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with file:
+                file.seek(0)
+                mark, _, holder = file.read().strip().partition("\n")
+            return None if mark == self.mark else holder or "another job"
+        self._held[path] = file
+        file.truncate(0)
+        file.write(f"{self.mark}\n{self.job} (process {self._pid})\n")
+        file.flush()
+        return None
 
 
 def apply(claims: Claims, face: ModuleType) -> None:

@@ -65,6 +65,16 @@ class Interrupted:
 
 
 @dataclass(frozen=True)
+class Suspending:
+    """The run is about to be stopped by Ctrl-Z; the jobs are."""
+
+
+@dataclass(frozen=True)
+class Continued:
+    """The run goes on after Ctrl-Z."""
+
+
+@dataclass(frozen=True)
 class Note:
     """Something that the user should know."""
 
@@ -72,7 +82,7 @@ class Note:
     index: int | None = None
 
 
-Event = RunStarted | ServerReady | JobStarted | JobEnded | Interrupted | Note
+Event = RunStarted | ServerReady | JobStarted | JobEnded | Interrupted | Suspending | Continued | Note
 
 
 @dataclass(frozen=True)
@@ -84,12 +94,14 @@ class RunSummary:
         records: A record a job.
         seconds: That the run took.
         interrupted_by: The signal number that ended it, or None.
+        output_lost: Whether a stream of the caller took no more of what the single job wrote, other than a broken pipe.
     """
 
     folder: Path
     records: tuple[JobRecord, ...]
     seconds: float
     interrupted_by: int | None = None
+    output_lost: bool = False
 
     @property
     def ok(self) -> bool:
@@ -100,12 +112,13 @@ class RunSummary:
     def exit_code(self) -> int:
         """0 when every job succeeded; 128 + signal when the run was interrupted; else 1, or a single job's own.
 
-        A single job that was killed gives 128 + signal too, and one that ran out of time 124, as ``timeout`` does.
+        A single job that was killed gives 128 + signal too, and one that ran out of time 124, as ``timeout`` does. One
+        that succeeded, but whose output was lost, gives 120, as Python does when it cannot flush stdout at its end.
         """
         if self.interrupted_by is not None:
             return 128 + self.interrupted_by
         if self.ok:
-            return 0
+            return 120 if self.output_lost else 0
         if len(self.records) > 1:
             return 1
         (record,) = self.records

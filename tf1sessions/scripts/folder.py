@@ -45,12 +45,14 @@ class JobRecord:
         seconds: That the last attempt took.
         peak_memory_mb: The most memory that its process held.
         log: Its log, relative to the folder.
-        attempts: How often it was started.
+        attempts: How often it was started, in all runs of the folder.
         signal: Name of the signal that ended it, such as ``"SIGKILL"``.
         reason: Why it is in this state, where the state alone does not say it.
+        error: Of a job that failed, the line of its log that says why: of a traceback the error, else the last line.
         cold_reasons: Why it could not be forked from the warm server; empty when it was.
         leftovers: Processes that it left behind, which were ended.
         warnings: What tf1sessions said in its log: a folder that two jobs write to, an option that was changed.
+        deprecations: How many deprecation warnings of TensorFlow are in a file beside its log, and not in it.
         path: Absolute path of its script.
         module: Name of its module, or None for a script.
         env: Its variables on top of the caller's environment.
@@ -69,9 +71,11 @@ class JobRecord:
     attempts: int = 0
     signal: str | None = None
     reason: str | None = None
+    error: str | None = None
     cold_reasons: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    deprecations: int = 0
     path: str = ""
     module: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -145,14 +149,21 @@ class JobRecord:
 class RunFolder:
     """The folder of one run, locked while it is open. Use it with ``with``; not thread-safe.
 
+    Once it is made, no error of the disk stops the jobs: a folder that was deleted is made again, and what could not be
+    written is kept for the run to say.
+
     Args:
         path: The folder; made if it is not there.
         records: A record a job.
+
+    Attributes:
+        unwritten: Why ``jobs.json`` is not what the records are, or None.
     """
 
     def __init__(self, path: Path, records: Sequence[JobRecord]) -> None:
         self.path = path
         self.records = list(records)
+        self.unwritten: OSError | None = None
         self._lock: int | None = None
 
     @classmethod
@@ -182,7 +193,7 @@ class RunFolder:
                         next_step=f"Choose another folder for --out, or continue that run with --resume {path}.",
                     )
             folder._take_lock()
-            folder.save()
+            folder._write()
         except OSError as error:
             raise ScriptUsageError(
                 f"cannot write the run folder {str(path or 'runs')!r}: {error.strerror} ({error.filename})",
@@ -203,16 +214,20 @@ class RunFolder:
         """
         folder = cls(Path(path), plan_resume(path, jobs))
         folder._take_lock()
-        folder.save()
+        folder._write()
         return folder
 
     def update(self, index: int, **changes: Any) -> JobRecord:
-        """Changes a record and writes ``jobs.json``."""
+        """Changes a record and writes ``jobs.json``, if that is possible; see :attr:`unwritten`."""
         self.records[index] = replace(self.records[index], **changes)
-        self.save()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)  # a job may have deleted it
+            self._write()
+        except OSError as error:
+            self.unwritten = error
         return self.records[index]
 
-    def save(self) -> None:
+    def _write(self) -> None:
         """Writes ``jobs.json``, whole or not at all."""
         text = json.dumps([record.to_json() for record in self.records], indent=1)
         beside = self.path / (RECORDS_FILE + ".new")
@@ -221,10 +236,24 @@ class RunFolder:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, self.path / RECORDS_FILE)
+        self.unwritten = None  # all that was not written before is in it
+
+    def open_log(self, index: int) -> int:
+        """Opens the log of a job for appending; the descriptor is the caller's to close.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        return os.open(self.log_path(index), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
 
     def log_path(self, index: int) -> Path:
         """The log of a job."""
         return self.path / self.records[index].log
+
+    def deprecations_path(self, index: int) -> Path:
+        """The file for TensorFlow's deprecation warnings in a job."""
+        return self.log_path(index).with_suffix(".deprecations.txt")
 
     @property
     def claims(self) -> Path:
@@ -234,8 +263,7 @@ class RunFolder:
     def close(self) -> None:
         """Frees the folder for another run. Idempotent."""
         if self._lock is not None:
-            if self.claims.exists():
-                shutil.rmtree(self.claims)
+            shutil.rmtree(self.claims, ignore_errors=True)
             os.close(self._lock)
             self._lock = None
 
@@ -301,7 +329,7 @@ def plan_resume(path: str | os.PathLike[str], jobs: Sequence[Job] | None) -> lis
     else:
         _refuse_other_jobs(Path(path), records, jobs)
     return [
-        record if record.state == "done" else JobRecord.of(job, record.log)
+        record if record.state == "done" else replace(JobRecord.of(job, record.log), attempts=record.attempts)
         for record, job in zip(records, jobs, strict=True)
     ]
 

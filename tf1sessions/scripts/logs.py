@@ -6,30 +6,35 @@ Everything here may be called from any thread, while the log grows.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import re
 from pathlib import Path
 
-__all__ = ["last_line", "log_tail", "our_messages", "traceback_tail"]
+__all__ = ["error_line", "last_line", "log_tail", "our_messages", "traceback_tail"]
+
+#: How many characters of an error's line are kept. Arbitrary.
+_LONGEST = 500
 
 _ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[@-Z\\-_])")
 _OUR_MESSAGE = re.compile(rb"^tf1sessions: ([^\r\n]{1,500})", re.MULTILINE)
 
 
-def log_tail(path: Path, max_bytes: int = 65536) -> list[str]:
+def log_tail(path: Path, max_bytes: int = 65536, start: int = 0) -> list[str]:
     """The last lines of a log, safe to show: what a terminal would act on is taken out.
 
     Args:
-        path: The log; a missing one has no lines.
+        path: The log; one that is not there, or cannot be read, has no lines.
         max_bytes: How much of its end is read.
+        start: Where to begin, in bytes, if that is later.
     """
     try:
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - max_bytes))
+            file.seek(max(start, size - max_bytes))
             data = file.read()
-    except FileNotFoundError:
+    except OSError:  # jobs can do what they like with their logs
         return []
     text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
     # Of a progress bar, what stands last on its line.
@@ -45,6 +50,19 @@ def last_line(path: Path) -> str:
     return next((line for line in reversed(log_tail(path, 4096)) if line), "")
 
 
+def error_line(path: Path, start: int = 0) -> str | None:
+    """The line of a failed job's log that says why: of its last traceback the error, else its last line.
+
+    Args:
+        path: The log.
+        start: Where to begin, in bytes.
+    """
+    lines = [line for line in log_tail(path, start=start) if line]
+    begins = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
+    errors = [line for line in lines[begins[-1] + 1 :] if not line.startswith(" ")] if begins else lines[-1:]
+    return errors[0][:_LONGEST] if errors else None
+
+
 def our_messages(path: Path, start: int = 0, limit: int = 20) -> tuple[str, ...]:
     """What tf1sessions itself said in a job's log (lines that begin with ``tf1sessions:``), each once.
 
@@ -54,13 +72,12 @@ def our_messages(path: Path, start: int = 0, limit: int = 20) -> tuple[str, ...]
         limit: How many at most.
     """
     found: dict[str, None] = {}
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size > start:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                for match in _OUR_MESSAGE.finditer(data, start):
-                    found[_shown(match[1].decode("utf-8", "replace"))] = None
-                    if len(found) == limit:
-                        break
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:  # ValueError: nothing is in it
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            for match in _OUR_MESSAGE.finditer(data, start):
+                found[_shown(match[1].decode("utf-8", "replace"))] = None
+                if len(found) == limit:
+                    break
     return tuple(found)
 
 

@@ -52,9 +52,9 @@ def execute(
         payload: ``kind`` ("script", "module" or "notebook"), ``path`` (a file, or the module's name), ``argv`` (the
             arguments after it), ``path0`` (what ``sys.path[0]`` is), ``display`` (the path as the user typed it) and
             ``settings``: ``memory_fraction``, ``memory_limit_mb``, ``intra_op_threads``, ``inter_op_threads``,
-            ``fast_path``, ``queue_grace``, ``seeds``, ``seed_report`` (a file for the report
-            on seeds), ``claims_dir``, ``line_buffered`` (each line of stdout is written at once, though it is a log, so
-            that it can be followed); None or missing is "not set".
+            ``fast_path``, ``queue_grace``, ``seeds``, ``seed_report`` (a file for the report on seeds), ``claims_dir``,
+            ``deprecations`` (a file for TensorFlow's deprecation warnings), ``line_buffered`` (each line of stdout is
+            written at once, though it is a log, so that it can be followed); None or missing is "not set".
         begin: Called when everything is in place, just before the program begins.
         end: Called with the exit code when the program has ended, before its threads are waited for.
     """

@@ -24,13 +24,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkError
 from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.scripts import deprecations
 from tf1sessions.scripts.events import (
+    Continued,
     Event,
     Interrupted,
     JobEnded,
@@ -39,10 +41,11 @@ from tf1sessions.scripts.events import (
     RunStarted,
     RunSummary,
     ServerReady,
+    Suspending,
 )
 from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
-from tf1sessions.scripts.jobs import QUEUE_GRACE_SECS, Job, JobSettings, check_job
-from tf1sessions.scripts.logs import our_messages
+from tf1sessions.scripts.jobs import MAX_SECS, QUEUE_GRACE_SECS, Job, JobSettings, check_job
+from tf1sessions.scripts.logs import error_line, our_messages
 from tf1sessions.scripts.machine import default_parallel, default_share, mps_share, usable_cores
 from tf1sessions.scripts.streams import Tee
 from tf1sessions.sessions import gpus
@@ -96,6 +99,8 @@ class RunSettings:
         out: The run folder, which must not hold a run; by default a new one in ``runs/``.
         resume: The folder of an earlier run, whose finished (``done``) jobs are not run again.
         fail_fast: End the run when a job has failed, and did so in its last retry.
+        deprecations: Whether TensorFlow's deprecation warnings are part of a job's output; else they are in a file
+            beside its log.
         job: Settings that count above those of the jobs.
         stdio: For a single job: the caller's stdin, stdout and stderr, for it to use directly. By default, and for
             several jobs, they read from the null device and write to their logs only.
@@ -106,13 +111,14 @@ class RunSettings:
         more: Further entries of what that function is given; values that JSON can carry.
 
     Raises:
-        ConfigError: ``parallel`` is below 1, or a number of seconds is not above 0.
+        ConfigError: ``parallel`` is below 1, or a number of seconds is not above 0 or too large.
     """
 
     parallel: int | None = None
     out: str | None = None
     resume: str | None = None
     fail_fast: bool = False
+    deprecations: bool = True
     job: JobSettings = JobSettings()
     stdio: tuple[int | None, int, int] | None = None
     grace_secs: float = 5.0
@@ -129,8 +135,10 @@ class RunSettings:
             )
         for key in ("grace_secs", "start_secs"):
             value = getattr(self, key)
-            if not value > 0:
-                raise ConfigError(f"{key} is {value!r}, not above 0", where=f"RunSettings({key}={value!r})")
+            if not 0 < value <= MAX_SECS:
+                raise ConfigError(
+                    f"{key} is {value!r}, not above 0 and at most {MAX_SECS:,}", where=f"RunSettings({key}={value!r})"
+                )
 
 
 def run_jobs(
@@ -174,6 +182,13 @@ class _Spawned:
 
 
 @dataclass(frozen=True)
+class _Exited:
+    """The job's processes are over; what they wrote may still be on its way to the caller's streams."""
+
+    active: _Active
+
+
+@dataclass(frozen=True)
 class _Ended:
     active: _Active
     result: WorkerResult | BaseException
@@ -189,7 +204,11 @@ class _Interrupted:
 class _Resized: ...
 
 
-_Message = _Ready | _Broken | _Spawned | _Ended | _Interrupted | _Resized
+@dataclass(frozen=True)
+class _Suspended: ...
+
+
+_Message = _Ready | _Broken | _Spawned | _Exited | _Ended | _Interrupted | _Resized | _Suspended
 
 
 @dataclass(eq=False)
@@ -205,6 +224,7 @@ class _Active:
     watcher: threading.Thread | None = None
     handle: Handle | None = None
     ending: _Ending | None = None
+    exited: bool = False
 
 
 @dataclass
@@ -243,6 +263,8 @@ class Run:
         self._waiting: deque[int] = deque()
         self._active: list[_Active] = []
         self._interrupts: list[int] = []
+        self._output_lost = False
+        self._attempts_before: list[int] = []
 
     def interrupt(self, signum: int = signal.SIGINT) -> None:
         """Ends the run: jobs get the signal and a grace; a second call kills them. Returns at once."""
@@ -251,6 +273,10 @@ class Run:
     def resize(self) -> None:
         """Tells a single job's terminal that the caller's has another size now. For any thread or signal handler."""
         self._inbox.put(_Resized())
+
+    def suspend(self) -> None:
+        """Stops the jobs and this process until it is continued, as Ctrl-Z does. For any thread or signal handler."""
+        self._inbox.put(_Suspended())
 
     @contextmanager
     def heeding_signals(self) -> Iterator[None]:
@@ -265,6 +291,8 @@ class Run:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(signum) != signal.SIG_IGN:
                 before[signum] = signal.signal(signum, lambda signum, frame: self.interrupt(signum))
+        if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
+            before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, lambda signum, frame: self.suspend())
         before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda signum, frame: self.resize())
         try:
             yield
@@ -278,6 +306,7 @@ class Run:
         settings = self._settings
         with self._open_folder() as folder:
             self._folder = folder
+            self._attempts_before = [record.attempts for record in folder.records]
             self._waiting.extend(index for index, record in enumerate(folder.records) if record.state == "pending")
             todo = [self._jobs[index] for index in self._waiting]
             self._parallel = min(settings.parallel or default_parallel(len(todo)), max(1, len(todo)))
@@ -301,11 +330,14 @@ class Run:
                         self._server.close()
                     finally:
                         self._abandon()
+            if folder.unwritten is not None:
+                self._tell(Note(f"jobs.json could not be written: {folder.unwritten}"))
             return RunSummary(
                 folder.path,
                 tuple(folder.records),
                 time.monotonic() - began,
                 self._interrupts[0] if self._interrupts else None,
+                self._output_lost,
             )
 
     def _open_folder(self) -> RunFolder:
@@ -350,10 +382,14 @@ class Run:
                 raise message.error
             elif isinstance(message, _Spawned):
                 self._on_spawned(message.active, message.handle)
+            elif isinstance(message, _Exited):
+                message.active.exited = True
             elif isinstance(message, _Ended):
                 self._on_ended(message.active, message.result, message.lost)
             elif isinstance(message, _Interrupted):
                 self._on_interrupt(message.signum)
+            elif isinstance(message, _Suspended):
+                self._suspend()
             else:
                 for active in self._active:
                     if active.tee is not None:
@@ -361,7 +397,9 @@ class Run:
 
     def _until_next_step(self) -> float | None:
         """Seconds until the loop has to act by itself; None: only a message can change anything."""
-        due = [active.ending.at if active.ending else active.deadline for active in self._active]
+        due = [
+            active.ending.at if active.ending else None if active.exited else active.deadline for active in self._active
+        ]
         moments = [moment for moment in due if moment is not None]
         return max(0.0, min(moments) - time.monotonic()) if moments else None
 
@@ -369,7 +407,7 @@ class Run:
         now = time.monotonic()
         for active in list(self._active):
             if active.ending is None:
-                if active.deadline is not None and active.deadline <= now:
+                if active.deadline is not None and active.deadline <= now and not active.exited:
                     limit = self._jobs[active.index].settings.time_limit
                     self._end(active, "timeout", f"ran longer than {limit:g} s", signal.SIGTERM)
             elif active.ending.at <= now:
@@ -378,16 +416,32 @@ class Run:
                 else:
                     self._on_ended(active, WorkError(f"did not end within {_KILL_SECS:g} s after SIGKILL"))
 
+    def _suspend(self) -> None:
+        """Stops the jobs, then this process; once somebody continues it, goes on, with the time limits put off."""
+        self._tell(Suspending())
+        began = time.monotonic()
+        self._signal_all(signal.SIGSTOP)  # which alone stops jobs too: in their sessions SIGTSTP is ignored
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self._signal_all(signal.SIGCONT)
+        stopped = time.monotonic() - began
+        for active in self._active:
+            if active.deadline is not None:
+                active.deadline += stopped
+            if active.ending is not None:
+                active.ending.at += stopped
+        self._tell(Continued())
+
+    def _signal_all(self, signum: int) -> None:
+        for active in self._active:
+            if active.handle is not None:
+                active.handle.signal(signum)
+
     # One job ---------------------------------------------------------------------------------------------------------
 
     def _launch(self, index: int) -> None:
         job, settings = self._jobs[index], self._settings
         attempt = self._folder.records[index].attempts + 1
-        path = self._folder.log_path(index)
-        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        log_start = os.fstat(log).st_size
-        if log_start:  # a retry, or a resumed run: what was written stays
-            os.write(log, f"\n--- tf1sessions: {time.strftime('%Y-%m-%d %H:%M:%S')}, started again ---\n".encode())
+        log, log_start = self._open_log(index)
         stdin, stdout, stderr = None, log, log
         tee = None
         if settings.stdio is not None and len(self._folder.records) == 1:
@@ -412,6 +466,20 @@ class Run:
             target=self._watch, args=(active, spec), name=f"tf1sessions {job.name}", daemon=True
         )
         active.watcher.start()
+
+    def _open_log(self, index: int) -> tuple[int, int]:
+        """The log of a job, and where this attempt's part of it begins. The null device where there can be none."""
+        try:
+            log = self._folder.open_log(index)
+        except OSError as error:
+            self._tell(Note(f"its log could not be made: {error}", index))
+            return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 0
+        start = os.fstat(log).st_size
+        if start:  # a retry, or a resumed run: what was written stays
+            again = f"\n--- tf1sessions: {time.strftime('%Y-%m-%d %H:%M:%S')}, started again ---\n"
+            with suppress(OSError):  # the disk is full, as the job will see
+                os.write(log, again.encode())
+        return log, start
 
     def _payload(self, index: int, job: Job) -> dict[str, Any]:
         wanted = job.settings
@@ -441,6 +509,9 @@ class Run:
                 "seeds": wanted.seeds or "tf1",
                 "seed_report": str(self._folder.log_path(index).absolute().with_suffix(".seeds.txt")),
                 "claims_dir": str(self._folder.claims.absolute()),
+                "deprecations": None
+                if self._settings.deprecations
+                else str(self._folder.deprecations_path(index).absolute()),
             },
             **self._settings.more,
         }
@@ -490,13 +561,23 @@ class Run:
         index = active.index
         if lost:
             self._tell(Note(lost, index))
+        if active.tee is not None and active.tee.stream_error is not None:
+            self._output_lost = True
         if isinstance(result, WorkerResult) and not result.started and result.start_error:
-            with open(self._folder.log_path(index), "a", encoding="utf-8", errors="replace") as log:
-                log.write(result.start_error)
-        changes = _outcome(active, result) | {"warnings": our_messages(self._folder.log_path(index), active.log_start)}
+            with suppress(OSError):  # the disk is full; the error's last line is in the record, too
+                log = self._folder.open_log(index)
+                with open(log, "w", encoding="utf-8", errors="replace") as file:
+                    file.write(result.start_error)
+        changes = _outcome(active, result)
+        log_path, start = self._folder.log_path(index), active.log_start
+        changes |= {
+            "warnings": our_messages(log_path, start),
+            "deprecations": deprecations.count(self._folder.deprecations_path(index)),
+            "error": error_line(log_path, start) if changes["state"] == "failed" else None,
+        }
         job = self._jobs[index]
-        retried = changes["state"] in ("failed", "killed", "timeout") and self._folder.records[index].attempts <= (
-            job.settings.retries or 0
+        retried = changes["state"] in ("failed", "killed", "timeout") and (
+            self._folder.records[index].attempts - self._attempts_before[index] <= (job.settings.retries or 0)
         )
         record = self._folder.update(index, **changes | ({"state": "pending"} if retried else {}))
         self._tell(JobEnded(index, replace(record, state=changes["state"]), retried))
@@ -512,7 +593,7 @@ class Run:
             record = self._folder.update(index, state="skipped", reason=reason)
             self._tell(JobEnded(index, record, False))
         for active in self._active:
-            if active.ending is None:
+            if active.ending is None and not active.exited:
                 self._end(active, "cancelled", reason, signal.SIGTERM)
 
     def _on_interrupt(self, signum: int) -> None:
@@ -520,6 +601,10 @@ class Run:
         self._waiting.clear()
         self._tell(Interrupted(signum, len(self._interrupts), tuple(active.index for active in self._active)))
         for active in self._active:
+            if active.exited:  # it has earned its state; only what takes its output holds us up
+                if active.tee is not None:
+                    active.tee.give_up()
+                continue
             if active.ending is None:
                 self._end(active, "cancelled", f"interrupted by {signal.Signals(signum).name}", signum)
             if len(self._interrupts) > 1 and active.ending is not None and not active.ending.killed:
@@ -555,6 +640,7 @@ class Run:
             assert result is not None, "wait() without a timeout gives a result"
         except BaseException as error:  # handed to the loop, which records it
             result = error
+        self._inbox.put(_Exited(active))
         lost = active.tee.finish() if active.tee is not None else None
         os.close(active.log)
         self._inbox.put(_Ended(active, result, lost))
@@ -582,7 +668,8 @@ def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str,
             changes |= {"state": "failed", "reason": f"its process ended before the script began: {last}".rstrip(": ")}
         elif result.returncode < 0:
             changes["reason"] = f"killed by {result.signal_name}"
-    if active.ending is not None:
+    # What had ended by itself keeps the state that it has earned.
+    if active.ending is not None and (isinstance(result, BaseException) or result.signalled):
         reason = active.ending.reason + ("; killed" if active.ending.killed else "")
         changes |= {"state": active.ending.state, "reason": reason}
     return changes

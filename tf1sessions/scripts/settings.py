@@ -1,8 +1,8 @@
 """A job's settings, put in place in its process and in those that it starts.
 
 Data flow: :func:`apply` hands the settings on to child processes (children.py) and applies them as soon as TensorFlow
-is imported: threads and memory (limits.py), claims of folders (claims.py), compiled calls under every session, the
-Coordinator (queue_threads.py), whose seeds operations get (seeds.py).
+is imported: deprecation warnings (deprecations.py), threads and memory (limits.py), claims of folders (claims.py),
+compiled calls under every session, the Coordinator (queue_threads.py), whose seeds operations get (seeds.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from . import children, claims, frames, importer, limits, queue_threads, seeds
+from . import children, claims, deprecations, frames, importer, limits, queue_threads, seeds
 
 __all__ = ["apply"]
 
@@ -29,6 +29,8 @@ def apply(settings: Mapping[str, Any], job: str) -> None:
 
     def to_sessions(face: ModuleType) -> None:
         frames.hide_from_operations()
+        if settings.get("deprecations"):
+            deprecations.divert(settings["deprecations"])
         limits.apply(limits.Limits.of(settings), face)
         if settings.get("claims_dir"):
             mark = os.environ.get("TF1SESSIONS_JOB") or str(os.getpid())  # the server gives each job its own

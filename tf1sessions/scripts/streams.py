@@ -5,12 +5,13 @@ Flow: job -> pseudo-terminal or pipe -> one thread -> the caller's stdout or std
 The job sees on each stream what it would see if it were started by hand. Where the caller's stream is a terminal the
 job gets a terminal of the same size, so that Python flushes each line and progress bars draw; else a pipe. Where the
 caller's stdout and stderr are one file (a terminal, or ``2>&1``) the job has one too, and their order is kept.
-Bytes are copied as they come. When the reader behind the caller's stream goes away (``| head``), the job's stream is
-closed, and the job gets the broken pipe that it would have had.
+Bytes are copied as they come. When the caller's stream takes no more (the reader behind ``| head`` is gone, a disk is
+full, a terminal was closed), the job's stream is closed, and the job's next write to it fails, as it would have failed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -43,11 +44,16 @@ class Tee:
         stdout: The caller's stream for what the job writes to its stdout.
         stderr: The same for stderr.
         log: File descriptor of the log, opened for appending. It stays the caller's.
+
+    Attributes:
+        stream_error: Why a stream of the caller took no more, unless its reader was gone; complete after
+            :meth:`finish`.
     """
 
     def __init__(self, stdout: int, stderr: int, log: int) -> None:
         self._log = log
         self._log_error: OSError | None = None
+        self.stream_error: OSError | None = None
         out = _open_channel(stdout)
         err = out if os.path.samestat(os.fstat(stdout), os.fstat(stderr)) else _open_channel(stderr)
         self.stdout, self.stderr = out.inner, err.inner
@@ -65,8 +71,9 @@ class Tee:
         with self._lock:
             for channel in self._channels:
                 if channel.terminal and channel.inner >= 0:
-                    size = fcntl.ioctl(channel.target, termios.TIOCGWINSZ, bytes(8))
-                    fcntl.ioctl(channel.inner, termios.TIOCSWINSZ, size)
+                    with contextlib.suppress(OSError):  # the caller's terminal was closed
+                        size = fcntl.ioctl(channel.target, termios.TIOCGWINSZ, bytes(8))
+                        fcntl.ioctl(channel.inner, termios.TIOCSWINSZ, size)
 
     def finish(self) -> str | None:
         """Copies what the job left in its streams and ends the thread; the job must be over.
@@ -84,9 +91,12 @@ class Tee:
         self._ended.wait()
         if not self._copied:
             return "the last of the output was not taken by the terminal"
+        lost = []
+        if self.stream_error is not None:
+            lost.append(f"the output could not be written: {self.stream_error.strerror}")
         if self._log_error is not None:
-            return f"the log is not complete: {self._log_error.strerror}"
-        return None
+            lost.append(f"the log is not complete: {self._log_error.strerror}")
+        return "; ".join(lost) or None
 
     def give_up(self) -> None:
         """Lets :meth:`finish` return though the caller's stream takes nothing."""
@@ -94,26 +104,31 @@ class Tee:
 
     def _pump(self) -> None:
         """The thread: copies until the job is over and nothing is left in its streams."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._over, selectors.EVENT_READ)
-            for channel in self._channels:
-                selector.register(channel.outer, selectors.EVENT_READ, channel)
-            over = False
-            while not over:
-                for key, _ in selector.select():
-                    if key.data is None:
-                        over = True
-                    elif self._copy(key.data) is False:
-                        selector.unregister(key.fd)
-                        os.close(key.fd)
-            for key in list(selector.get_map().values()):
-                if key.data is not None:
-                    while self._copy(key.data):
-                        pass
+        try:
+            with selectors.DefaultSelector() as selector:
+                self._copy_all(selector)
+            self._copied = True
+        finally:
+            os.close(self._over)
+            self._ended.set()
+
+    def _copy_all(self, selector: selectors.BaseSelector) -> None:
+        selector.register(self._over, selectors.EVENT_READ)
+        for channel in self._channels:
+            selector.register(channel.outer, selectors.EVENT_READ, channel)
+        over = False
+        while not over:
+            for key, _ in selector.select():
+                if key.data is None:
+                    over = True
+                elif self._copy(key.data) is False:
+                    selector.unregister(key.fd)
                     os.close(key.fd)
-        os.close(self._over)
-        self._copied = True
-        self._ended.set()
+        for key in list(selector.get_map().values()):
+            if key.data is not None:
+                while self._copy(key.data):
+                    pass
+                os.close(key.fd)
 
     def _copy(self, channel: _Channel) -> bool | None:
         """Copies what there is now. None: nothing is there now; False: nothing more can come, or go."""
@@ -134,7 +149,9 @@ class Tee:
                 self._log_error = error
         try:
             _write_all(channel.target, data)
-        except BrokenPipeError:
+        except OSError as error:  # whatever it is, only the job can say what follows from it
+            if not isinstance(error, BrokenPipeError):  # which a reader that has read enough causes
+                self.stream_error = error
             return False
         return True
 

@@ -1,0 +1,45 @@
+"""TensorFlow's deprecation warnings, kept out of a program's output: a queue's few lines of output drown in them.
+
+:func:`divert` has what TensorFlow's own handler would print of them written to a file beside the job's log, which
+:func:`count` counts for the job's record. Handlers that the program itself adds get them as ever.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+
+__all__ = ["count", "divert"]
+
+
+class _IntoFile(logging.Filter):
+    """Writes the warnings of TensorFlow's decorators for deprecated names to a file, and lets all else pass."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.filename != "deprecation.py":  # the module of TensorFlow in which the decorators are
+            return True
+        try:
+            with open(self._path, "a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"{record.levelname}:{record.name}:{record.getMessage()}\n")
+        except OSError:  # the run's folder is gone, or the disk full
+            return True
+        return False
+
+
+def divert(path: str) -> None:
+    """Writes deprecation warnings to this file from now on. TensorFlow must be imported. Once a process."""
+    for handler in logging.getLogger("tensorflow").handlers:
+        handler.addFilter(_IntoFile(path))
+
+
+def count(path: str | os.PathLike[str]) -> int:
+    """How many warnings are in a file; 0 when there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return sum(line.startswith("WARNING:tensorflow:") for line in file)
+    except OSError:
+        return 0
