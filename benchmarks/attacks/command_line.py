@@ -35,19 +35,21 @@ cwd = "."
 """
 
 PIECES = [
-    "[", "]", "{", "}", '"', "'", "=", ",", ".", "#", "\n", "\\", "\0", "é", "\x1b[31m", "[[job]]", "[job.grid]", "repeat",
-    "999999999999999999999", "1e400", "nan", "-1", "0x", "true", '"""', "{rate}", "[" * 50, "a." * 50, "9" * 5000, "{{", "\ufeff",
+    "[", "]", "{", "}", '"', "'", "=", ",", ".", "#", "\n", "\\", "\0", "é", "\x1b[31m", "[[job]]", "[job.grid]",
+    "repeat", "999999999999999999999", "1e400", "nan", "-1", "0x", "true", '"""', "{rate}", "[" * 50, "a." * 50, "9" * 5000,
+    "{{", "\ufeff",
 ]  # fmt: skip
 
 ODD = [
-    "", " ", ".", "..", "-", "--", "-x", "--nothing", "job.py", "folder", "/dev/null", "/dev/full", "/proc/self/mem", "\x1b[2J.py",
-    "a\nb.py", "\x07", "é", "名前.py", "\udcff.py", "x" * 5000, "job.py/", "./job.py", "~", "$HOME", "%s", "{}", "NUL", "9" * 400,
+    "", " ", ".", "..", "-", "--", "-x", "--nothing", "job.py", "folder", "/dev/null", "/dev/full", "/proc/self/mem",
+    "\x1b[2J.py", "a\nb.py", "\x07", "é", "名前.py", "\udcff.py", "x" * 5000, "job.py/", "./job.py", "~", "$HOME", "%s", "{}",
+    "NUL", "9" * 400,
 ]  # fmt: skip
 
 OPTIONS = [
     "-m", "-j", "--out", "--resume", "--time-limit", "--retries", "--grace", "--queue-grace", "--threads", "--gpus",
-    "--memory-fraction", "--memory-limit-mb", "--fast-kernels", "--seeds", "--json", "--fail-fast", "--warnings", "--run",
-    "--ignore", "--machine", "--list-rules", "--map", "--tags", "--signature", "--inputs", "--outputs", "-n",
+    "--memory-fraction", "--memory-limit-mb", "--fast-kernels", "--seeds", "--json", "--fail-fast", "--warnings",
+    "--run", "--ignore", "--machine", "--list-rules", "--map", "--tags", "--signature", "--inputs", "--outputs", "-n",
 ]  # fmt: skip
 
 
