@@ -7,7 +7,7 @@ import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 
-__all__ = ["ROWS", "amount", "brief", "counted", "printable", "quoted", "size", "some", "table", "wrapped"]
+__all__ = ["ROWS", "amount", "brief", "counted", "figures", "printable", "quoted", "size", "some", "table", "wrapped"]
 
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 60
@@ -85,6 +85,37 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
         for row in rows
     ]
+
+
+def figures(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """A table under headers: columns of numbers are aligned right, as their headers are, and others left.
+
+    Args:
+        headers: One for each column.
+        rows: Integers are shown with thousands' commas, floats with a digit, None as ``?``.
+
+    Example:
+        >>> print(*figures(["queue", "items", "state"], [["numbers", 1200, "open"], ["rest", 7, "ended"]]), sep="\\n")
+        queue    items  state
+        numbers  1,200  open
+        rest         7  ended
+    """
+    shown = [[_figure(cell) for cell in row] for row in rows]
+    right = [bool(rows) and all(row[column][:1] in "?-0123456789" for row in shown) for column in range(len(headers))]
+    widths = [max(map(len, column)) for column in zip(headers, *shown, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in [headers, *shown]
+    ]
+
+
+def _figure(cell: object) -> str:
+    if cell is None:
+        return "?"
+    return f"{cell:,.1f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
 def some(rows: Sequence[str], total: int | None = None) -> list[str]:

@@ -68,6 +68,12 @@ with t1.load(path) as model:
     report(
         unknown=raised(model, {"net/odd-name": 1.0}, x=x, nobody=1),
         missing=raised(model, x=x),
+        in_order=model(x, 1.0)["y"].tolist(),
+        in_order_optional=model(x, 1.0, 3.0)["z"].tolist(),
+        in_order_async=asyncio.run(model.acall(x, 1.0))["y"].tolist(),
+        too_many=raised(model, x, 1.0, 2.0, 3.0),
+        twice=raised(model, x, x=x),
+        dict_and_more=raised(model, {"x": x}, 1.0),
         shape=raised(model, {"net/odd-name": 1.0}, x=np.ones([2, 4])),
         no_tensor=raised(model.run, "yy:0", {"x": x}),
         no_feed=raised(model.run, "y:0", {"xx:0": x}),
@@ -179,6 +185,8 @@ def test_inputs_and_outputs_are_guessed_and_said_so(calls: dict[str, Any]) -> No
 
 def test_calls_by_keyword_and_by_dict(calls: dict[str, Any]) -> None:
     assert calls["default"] == [[3.0] * 3] * 2 and calls["keys"] == ["y", "z"]
+    assert calls["in_order"] == calls["in_order_async"] == calls["default"]
+    assert calls["in_order_optional"] == calls["optional"]
     assert calls["optional"] == [[4.0] * 3] * 2
     assert calls["acalled"] == [[2.0] * 3] * 2
     assert calls["ran"] == [[7.0] * 3] * 2
@@ -190,6 +198,11 @@ def test_wrong_calls_name_what_is_wrong(calls: dict[str, Any]) -> None:
     assert kind == "TypeError" and "no input 'nobody'" in text and "x float32 (?, 3)" in text
     kind, text, _ = calls["missing"]
     assert kind == "TypeError" and "needs the input 'net/odd-name'" in text
+    assert text.endswith("Call it as model({'x': …, 'net/odd-name': …}).")
+    for name, counts in (("too_many", (4, 0)), ("twice", (1, 1)), ("dict_and_more", (2, 0))):
+        kind, text, _ = calls[name]
+        assert kind == "TypeError" and "{} values in order and {} by name".format(*counts) in text
+        assert "in this order, are x float32 (?, 3)" in text
     assert calls["shape"][0] == "ValueError" and "(2, 4)" in calls["shape"][1]
     for name, wrong in (("no_tensor", "'yy:0'"), ("no_feed", "'xx:0'")):
         assert calls[name][0] == "UsageError" and wrong in calls[name][1] and "Near to it" in calls[name][1]

@@ -391,7 +391,7 @@ def test_tensorflows_own_queues_are_taken_over(gs: Any) -> None:
     assert found == list(range(4))
     told = pipe.statistics().queues
     assert (told["mine"].writers, told["mine"].readers) == (("mine/source",), ("puts",))
-    assert (told["seen"].writers, told["seen"].readers, told["seen"].kind) == (("puts",), (), "shuffle")
+    assert (told["seen"].writers, told["seen"].readers, told["seen"].kind) == (("puts",), ("items()",), "shuffle")
 
 
 def test_an_unbounded_queue(gs: Any) -> None:

@@ -9,6 +9,7 @@ import pickle
 import random
 import re
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,10 @@ def check_error(scene: Scene, actor: Actor, caught: BaseException) -> None:
     if actor.stage is not None:
         assert type(caught) is StageError
         assert caught.stage == actor.stage
-        assert (caught.item or "").startswith(actor.item or "") and bool(caught.item) == bool(actor.item)
+        if actor.item:
+            assert (caught.item or "").startswith(actor.item)
+        else:  # of operations, the run is known, and with one thread what it takes
+            assert caught.item is None or re.fullmatch(r"(run|item) \d+|items \d+ to \d+", caught.item)
         cause = caught.__cause__
         at = f" at {caught.item}" if caught.item else ""
         assert str(caught).startswith(
@@ -61,7 +65,10 @@ def check_error(scene: Scene, actor: Actor, caught: BaseException) -> None:
         assert last_line(cause) == actor.line
     else:
         assert isinstance(cause, scene.tf.errors.OpError) and not is_consequence(cause)
-        assert TEXT in cause.message and cause.op.name == actor.operation and cause.__traceback__ is not None
+        assert TEXT in cause.message and cause.op.name == actor.operation
+        if actor.stage is not None:
+            shown = "".join(traceback.format_exception(caught))
+            assert "tf1sessions/sessions" not in shown and shown.count("InvalidArgumentError") <= 3, shown
     context = cause.__context__ if actor.context else None
     assert type(context) is (actor.context or type(None))
 
@@ -95,7 +102,7 @@ def test_an_error_in_each_place_and_each_state(gs: Any, actor_name: str, state_n
         assert stages <= {"feeder", actor.stage}  # its other threads, if they were fast enough
     else:
         assert others == ()
-    assert {told.state for told in pipe.statistics().queues.values()} == {"cancelled"}
+    assert {told.state for told in pipe.statistics().queues.values()} <= {"cancelled", "ended"}
     assert actor.stage is None or pipe.statistics().stages[actor.stage].state == "failed"
     assert {told.threads for told in pipe.statistics().stages.values()} <= {0}
 

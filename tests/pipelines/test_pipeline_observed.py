@@ -8,6 +8,7 @@ import gzip
 import json
 import logging
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -129,8 +130,8 @@ def test_a_stall_is_told_with_the_state_of_everything(
         pipe.stop()
     (warning,) = filter(about.match, warnings_of(caplog))
     told, _, rest = warning.partition("\n")
-    assert [line.split()[:2] for line in rest.splitlines()] == [line.split()[:2] for line in table.splitlines()]
-    assert re.search(rf"stage {stage} .*waits for (items of|space in) 'q'", rest), rest
+    assert [line.split()[:1] for line in rest.splitlines()] == [line.split()[:1] for line in table.splitlines()]
+    assert re.search(rf"^{stage} .*waits for (items of|space in) 'q'", rest, re.MULTILINE), rest
     assert {record.levelno for record in caplog.records if record.name == "tf1sessions"} == {logging.WARNING}
 
 
@@ -244,11 +245,10 @@ def test_what_each_thread_does_now(gs: Any) -> None:
         runs.open()
         pipe.stop()
     lines = table.splitlines()
-    assert [line.split()[:2] for line in lines[:3]] == [["queue", name] for name in ("short", "empty_one", "long")]
-    assert re.match(
-        r"queue short +2 of 2 items, open, full \d+% and empty \d+% of the time; from puts, to nobody", table
-    )
-    assert [line.split()[:2] for line in lines[3:7]] == [["stage", name] for name in told]
+    assert [line.split()[:1] for line in lines[:5]] == [["queue"], ["short"], ["empty_one"], ["long"], []]
+    assert re.match(r"short +2 +2  open +\d+% +\d+%  puts +no stage", lines[1])
+    assert lines[5].split()[:3] == ["stage", "kind", "state"]
+    assert [line.split()[0] for line in lines[6:]][: len(told)] == list(told)
     assert {stage.doing for stage in pipe.statistics().stages.values()} == {()}
 
 
@@ -440,3 +440,51 @@ def test_a_trace_that_cannot_be_written(gs: Any, tmp_path: Any) -> None:
                 pipe.trace(folder / "out.json")
                 folder.rmdir()
         assert not fails or [type(other) for other in caught.value.others] == [FileNotFoundError]
+
+
+# -- what is said at the end ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reader", ["items", "sink", "work", "stage", "break"])
+def test_what_was_read_to_its_end_is_not_cancelled(gs: Any, reader: str) -> None:
+    with t1.QueuePipeline(gs, "clean") as pipe:
+        queue = numbers(pipe)
+        pipe.source(queue, range(10), name="puts")
+        if reader == "sink":
+            pipe.sink("takes", queue, lambda item: None)
+        elif reader == "work":
+            pipe.work("takes", queue.dequeue())
+        else:
+            read = pipe.stage("takes", lambda x: 2 * x, queue) if reader == "stage" else queue
+            for item in pipe.items(read):
+                if reader == "break" and item == 3:
+                    break
+    queues = pipe.statistics().queues
+    assert {told.state for told in queues.values()} == ({"cancelled"} if reader == "break" else {"ended"})
+    assert queues["q"].readers == (("items()",) if reader in ("items", "break") else ("takes",))
+    assert reader != "stage" or queues["takes"].readers == ("items()",)
+    assert "nobody" not in str(pipe.statistics())
+
+
+@pytest.mark.parametrize(
+    ("batch", "threads", "at"), [(None, 1, "item 3"), (2, 1, "items 2 to 3"), (None, 3, r"run \d")], ids=str
+)
+def test_error_of_an_operation_names_item_and_line_and_is_short(
+    gs: Any, batch: int | None, threads: int, at: str
+) -> None:
+    with pytest.raises(StageError) as caught, t1.QueuePipeline(gs, "pipe") as pipe:
+        queue = numbers(pipe)
+        pipe.source(queue, [0, 1, 2, 9, 0, 1], name="puts")
+        looked_up = pipe.stage("looks", lambda x: tf.gather([1.0, 2.0, 3.0], x), queue, batch=batch, threads=threads)
+        list(pipe.items(looked_up))
+    line = test_error_of_an_operation_names_item_and_line_and_is_short.__code__.co_firstlineno + 9
+    assert re.fullmatch(
+        rf"stage 'looks' of pipe failed at {at}: InvalidArgumentError: indices.* = 9 is not in \[0, 3\) "
+        rf"\(operation '.*GatherV2.*', made at {re.escape(__file__)}:{line}\)",
+        str(caught.value),
+    ), str(caught.value)
+    assert re.fullmatch(at, caught.value.item or "")
+    shown = "".join(traceback.format_exception(caught.value))
+    frames = re.findall(r'^  File "(.*?)", line', shown.partition("The above exception")[2], re.MULTILINE)
+    assert len([path for path in frames if "tf1sessions/pipelines" in path]) == 1  # where it is raised
+    assert "tf1sessions/sessions" not in shown and "During handling" not in shown

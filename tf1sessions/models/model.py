@@ -110,7 +110,7 @@ def load(
 
 
 class Signature:
-    """One way to call a model: ``signature(images=batch)`` gives a dict of arrays.
+    """One way to call a model: ``signature(images=batch)``, or ``signature(batch)``, gives a dict of arrays.
 
     Attributes:
         name: Its name.
@@ -129,28 +129,42 @@ class Signature:
         self.notes = told.notes
         self._calls: dict[tuple[str, ...], Any] = {}
 
-    def __call__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
+    def __call__(self, /, *values: Any, **named: Any) -> dict[str, Any]:
         """Runs the model.
 
         Args:
-            values: Inputs by name, for names that are no identifiers.
+            *values: Inputs in the order of :attr:`inputs`, optional ones last; or one dict of them by name, for names
+                that are no identifiers.
             **named: Inputs by name.
 
         Returns:
             Output -> array, the caller's own.
 
         Raises:
-            TypeError: An input is unknown or missing.
+            TypeError: An input is unknown, missing or given twice.
             ValueError: A value does not have the shape of its input.
             tf.errors.OpError: As ``Session.run``.
             ClosedError: The model was closed.
         """
         if self._model._gs.closed:
             self._model._check_open()
-        given = dict(values or {}, **named) if named else dict(values or {})
+        given = self._by_name(values, named) if values else named
         names = tuple(given)
         call = self._calls.get(names) or self._compile(names)
         return dict(zip(self.outputs, call(*given.values()), strict=True))
+
+    def _by_name(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> Mapping[str, Any]:
+        """All inputs of a call by name."""
+        if len(values) == 1 and isinstance(values[0], Mapping):
+            return {**values[0], **named}
+        order = sorted(self.inputs, key=lambda name: self.inputs[name].optional)  # which is stable
+        given = dict(zip(order, values, strict=False))
+        if named or len(values) > len(self.inputs) or any(isinstance(value, Mapping) for value in values):
+            raise TypeError(
+                f"the signature {self.name!r} got {len(values)} values in order and {len(named)} by name; its inputs, "
+                f"in this order, are {_told(self.inputs)}. {_example(self.inputs)}"
+            )
+        return given
 
     def tensors(self, names: Sequence[str] | None = None) -> tuple[dict[str, str], dict[str, str]]:
         """The tensors of its inputs (of ``names``, or of those that are required) and of its outputs."""
@@ -166,7 +180,9 @@ class Signature:
         missing = [name for name, spec in self.inputs.items() if not spec.optional and name not in names]
         if unknown or missing:
             wrong = f"has no input {unknown[0]!r}" if unknown else f"needs the input {missing[0]!r}, which is not given"
-            raise TypeError(f"the signature {self.name!r} {wrong}; its inputs are {_told(self.inputs)}")
+            raise TypeError(
+                f"the signature {self.name!r} {wrong}; its inputs are {_told(self.inputs)}. {_example(self.inputs)}"
+            )
         feeds, fetches = self.tensors(names)
         call = self._model._compile(list(feeds.values()), list(fetches.values()))
         self._calls[names] = call
@@ -264,13 +280,13 @@ class Model:
         """The outputs of :attr:`signature`."""
         return self.signature.outputs
 
-    def __call__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
-        """Calls :attr:`signature`: ``model(images=batch)["probs"]``, or ``model({"my/images": batch})``."""
-        return self.signature(values, **named)
+    def __call__(self, /, *values: Any, **named: Any) -> dict[str, Any]:
+        """Calls :attr:`signature`: ``model(images=batch)``, ``model(batch)``, or ``model({"my/images": batch})``."""
+        return self.signature(*values, **named)
 
-    async def acall(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
+    async def acall(self, /, *values: Any, **named: Any) -> dict[str, Any]:
         """As a call, without blocking the event loop: it runs in a thread of asyncio's default executor."""
-        return await asyncio.to_thread(self.signature, values, **named)
+        return await asyncio.to_thread(self.signature, *values, **named)
 
     def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
         """As ``Session.run``: any tensors and operations of the graph, by name.
@@ -454,6 +470,14 @@ def _completed(one: Interface, graph: Any) -> Interface:
 def _name_of(item: Any) -> str:
     """The name of a tensor or an operation, given as such or by its name."""
     return str(item if isinstance(item, str) else getattr(item, "name", item))
+
+
+def _example(inputs: Mapping[str, TensorSpec]) -> str:
+    """How a signature with these inputs is called."""
+    names = [name for name, spec in inputs.items() if not spec.optional]
+    if all(name.isidentifier() for name in names):
+        return f"Call it as model({', '.join(f'{name}=…' for name in names)})."
+    return f"Call it as model({{{', '.join(f'{name!r}: …' for name in names)}}})."
 
 
 def _told(specs: Mapping[str, TensorSpec]) -> str:

@@ -31,6 +31,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import concurrent.futures
+import dataclasses
 import logging
 import threading
 import time
@@ -52,6 +53,7 @@ from tf1sessions.errors import (
 from tf1sessions.pipelines.rows import RowCall, Rows
 from tf1sessions.sessions.calls import watched_session
 from tf1sessions.sessions.stacks import current_frames, without_collection
+from tf1sessions.texts import figures
 
 __all__ = ["Batcher", "BatcherStatistics", "Percentiles"]
 
@@ -91,9 +93,17 @@ class Percentiles:
         return cls(*(ordered[-(-count * share // 100) - 1] for share in (50, 90, 99, 100)))
 
 
+def times(**measured: Percentiles) -> list[str]:
+    """Lines of a table of times, in milliseconds."""
+    return figures(
+        ["ms", "median", "90 %", "99 %", "most"],
+        [[name, *(f"{1e3 * secs:,.2f}" for secs in dataclasses.astuple(each))] for name, each in measured.items()],
+    )
+
+
 @dataclass(frozen=True)
 class BatcherStatistics:
-    """What a batcher has done so far.
+    """What a batcher has done so far; ``print()`` shows it as tables.
 
     Attributes:
         requests: Requests with valid inputs: those that ended, in any of the following ways, wait or run.
@@ -125,6 +135,16 @@ class BatcherStatistics:
     queue_secs: Percentiles
     run_secs: Percentiles
     latency_secs: Percentiles
+
+    def __str__(self) -> str:
+        names = (
+            "requests", "succeeded", "failed", "expired", "cancelled", "overloaded", "waiting", "batches", "rows",
+            "padded_rows",
+        )  # fmt: skip
+        lines = figures([name.replace("_", " ") for name in names], [[getattr(self, name) for name in names]])
+        sizes = ", ".join(f"{rows:,} rows {count:,} times" for rows, count in sorted(self.batch_sizes.items()))
+        lines += ["", *times(queue=self.queue_secs, run=self.run_secs, latency=self.latency_secs)]
+        return "\n".join([*lines, "", f"batches: {sizes or 'none'}"])
 
 
 class _Record:

@@ -21,7 +21,7 @@ from tf1sessions.errors import ClosedError
 from tf1sessions.pipelines.standstill import Standstill, wait_for_stop_frame
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames, without_collection
-from tf1sessions.sessions.watchdog import Call, is_program, list_operations, place, program_frame, watchdog
+from tf1sessions.sessions.watchdog import Call, list_operations, made_at, place, program_frame, watchdog
 
 __all__ = ["Coordinator", "is_consequence", "join_all", "whereabouts"]
 
@@ -85,8 +85,8 @@ def _line_of(call: Call, frame: Any) -> str:
     if program_frame(frame):
         return f", called at {place(frame)}"
     operation = call.session.graph.get_operation_by_name(call.operations[0][0])
-    lines = [line for line in operation.traceback or () if is_program(line.filename)]
-    return f", made at {lines[-1].filename}:{lines[-1].lineno}" if lines else ""
+    line = made_at(operation)
+    return f", made at {line}" if line else ""
 
 
 # -- the coordinator --------------------------------------------------------------------------------------------------

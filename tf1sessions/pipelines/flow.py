@@ -30,7 +30,7 @@ from tf1sessions.pipelines.stages import Stage, Worker
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall
-from tf1sessions.sessions.watchdog import Call, watchdog
+from tf1sessions.sessions.watchdog import Call, made_at, program_traceback, watchdog
 
 __all__ = ["Flow"]
 
@@ -248,6 +248,7 @@ class Flow:
         for queue in self.queues.values():
             writers = [stage for stage in stages if queue in stage.writes]
             if queue.wanted == "open" and writers and not any(stage.active for stage in writers):
+                queue.input_ended = True
                 if any(stage.closes for stage in writers):
                     queue.wanted = "ended"
             readers = [stage for stage in stages if queue in stage.reads]
@@ -503,6 +504,10 @@ class Flow:
                     item=at,
                 )
                 found.__cause__ = cause
+                # Of what is shown, the program's lines; TensorFlow's error is there once, with what the library added.
+                cause.__traceback__ = program_traceback(cause.__traceback__)
+                if isinstance(cause, tf.errors.OpError) and isinstance(cause.__context__, tf.errors.OpError):
+                    cause.__suppress_context__ = True
             found.others = ()
             self._raised[id(cause)] = found
         return found
@@ -516,7 +521,10 @@ def _text(error: BaseException) -> str:
     """What an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
     text = str(getattr(error, "message", None) or error) or "no message"
     found = re.search(r"\nNode: ('[^\n]*')\n(.*?)(?:\n\t \[\[\{\{node|\Z)", text, re.DOTALL)
-    return f"{found[2].strip()} (operation {found[1]})" if found else text
+    if not found:
+        return text
+    line = made_at(error.op) if getattr(error, "op", None) is not None else None  # type: ignore[attr-defined]
+    return f"{found[2].strip()} (operation {found[1]}{f', made at {line}' if line else ''})"
 
 
 def _add_note(error: BaseException, note: str) -> None:

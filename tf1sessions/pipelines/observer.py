@@ -184,9 +184,13 @@ class Observer:
             mean_size=seen.sizes / samples,
             full=seen.full / samples,
             empty=seen.empty / samples,
-            state=queue.state,
+            # Of a queue that was read to its end, the end of the pipeline has cancelled nothing.
+            state="ended" if queue.state == "cancelled" and queue.input_ended and size == 0 else queue.state,
             writers=tuple(stage.name for stage in stages if queue in stage.writes),
-            readers=tuple(stage.name for stage in stages if queue in stage.reads),
+            readers=(
+                *(stage.name for stage in stages if queue in stage.reads),
+                *(["items()"] if queue.iterated else []),
+            ),
         )
 
     @staticmethod

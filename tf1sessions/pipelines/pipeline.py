@@ -425,6 +425,7 @@ class QueuePipeline:
         queue = self._queue_of(queue, "items")
         reader = BlockReader(queue, _count("block", self._block if block is None else block, "QueuePipeline.items"))
         reader.compile(self._flow.compile_call)
+        queue.iterated = True
         return self._iterate(reader)
 
     def _iterate(self, reader: BlockReader) -> Iterator[Any]:

@@ -111,6 +111,10 @@ class PipelineQueue:
         #: What the pipeline wants it to be, and what it is: "open", "ended" (no more goes in) or "cancelled" (nobody
         #: who puts something in waits any more, either).
         self.wanted = self.state = "open"
+        #: Whether all stages that write to it have ended, before the pipeline did.
+        self.input_ended = False
+        #: Whether the program reads it by items().
+        self.iterated = False
         #: Whether the program has closed it, before those who write to it had ended.
         self.closed_by_others = False
 

@@ -26,6 +26,8 @@ __all__ = ["ERRORS_IN_A_ROW", "Stage", "Worker", "check_policy"]
 ERRORS_IN_A_ROW = 1000
 
 _OutOfRange: Any = tf.errors.OutOfRangeError
+#: In place of an item's value, where only a run of the session has it.
+_UNSEEN: Any = object()
 Policy = str | Callable[[BaseException, Any], str]
 
 
@@ -105,6 +107,8 @@ class Worker:
         if self.item is None:
             return None
         label, value = self.item
+        if value is _UNSEEN:
+            return str(label)
         return f"item {label}, {short(value)}" if isinstance(label, int) else f"{label}, {short(value)}"
 
     def waits(self, what: str) -> None:
@@ -153,6 +157,7 @@ class Stage:
         self._lock = threading.Lock()
         self._steps = steps
         self._taken = 0
+        self._begun_runs = 0
         self._in_a_row = 0
         self.runs = self.items = self.skipped = 0
 
@@ -175,7 +180,7 @@ class Stage:
         ``count`` says how many items went through a run that has given a result.
         """
         while self.step():
-            worker.item = None
+            worker.item = (self._next_run(), _UNSEEN)
             try:
                 result = worker.run(call)
                 if each is not None:
@@ -187,6 +192,15 @@ class Stage:
                     raise
             else:
                 self.ran(count(result))
+
+    def _next_run(self) -> str:
+        """What the run that begins now is at, in words: items by their numbers from 0, where these are known."""
+        taken = max(self.reads.values(), default=0)
+        with self._lock:
+            number, self._begun_runs = self._begun_runs, self._begun_runs + 1
+        if taken == 0 or len(self.workers) > 1:  # which items it takes, only the run knows
+            return f"run {number}"
+        return f"item {number}" if taken == 1 else f"items {number * taken} to {(number + 1) * taken - 1}"
 
     def consume(self, reader: BlockReader, function: Callable[[Any], Any], worker: Worker) -> None:
         """Calls ``function`` for each item that ``reader`` takes, until the input ends."""

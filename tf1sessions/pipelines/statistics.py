@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tf1sessions.texts import figures
+
 __all__ = ["PipelineStatistics", "QueueStatistics", "StageStatistics"]
 
 
@@ -18,8 +20,9 @@ class QueueStatistics:
         size: Items in it now; None when the session is closed.
         mean_size: Of samples taken every 25 ms; 0.0 before the first.
         full, empty: The share of the samples, 0.0 to 1.0.
-        state: "open", "ended" (closed, what is in it can still be read) or "cancelled".
-        writers, readers: Names of the stages that do.
+        state: "open"; "ended": no more goes in, what is in it can still be read; "cancelled": what was in it, or was to
+            go in, is lost, since the pipeline has ended or its readers have.
+        writers, readers: Names of the stages that do; "items()" for :meth:`QueuePipeline.items`.
     """
 
     kind: str
@@ -81,29 +84,42 @@ class PipelineStatistics:
     bottleneck: str | None
 
     def __str__(self) -> str:
-        lines = []
-        width = max(map(len, [*self.queues, *self.stages]), default=0)
-        for name, queue in self.queues.items():
-            size = "?" if queue.size is None else queue.size
-            bound = "" if queue.capacity < 0 else f" of {queue.capacity}"
-            lines.append(
-                f"queue {name:<{width}}  {size}{bound} items, {queue.state}, full {queue.full:.0%} and empty "
-                f"{queue.empty:.0%} of the time; from {_named(queue.writers)}, to {_named(queue.readers)}"
-            )
-        for name, stage in self.stages.items():
-            skipped = f", {stage.skipped} errors skipped" if stage.skipped else ""
-            waited = "".join(
-                f", {secs:.1f} s for {queue}" for queue, secs in stage.waiting_secs.items() if secs >= 0.05
-            )
-            doing = f"; {', '.join(dict.fromkeys(stage.doing))}" if stage.doing else ""
-            lines.append(
-                f"stage {name:<{width}}  {stage.kind}, {stage.state}, {stage.items} items{skipped}, "
-                f"{stage.items_per_sec:,.0f}/s, busy {stage.busy:.0%}{waited and f' (waited{waited[1:]})'}{doing}"
-            )
+        queues = [
+            [
+                name,
+                queue.size,
+                "any" if queue.capacity < 0 else f"{queue.capacity:,}",
+                queue.state,
+                f"{queue.full:.0%}",
+                f"{queue.empty:.0%}",
+                _named(queue.writers),
+                _named(queue.readers),
+            ]
+            for name, queue in self.queues.items()
+        ]
+        stages = [
+            [
+                name,
+                stage.kind,
+                stage.state,
+                stage.items,
+                stage.skipped,
+                f"{stage.items_per_sec:,.0f}",
+                f"{stage.busy:.0%}",
+                ", ".join(f"{secs:.1f} s for {queue}" for queue, secs in stage.waiting_secs.items() if secs >= 0.05),
+                ", ".join(dict.fromkeys(stage.doing)),
+            ]
+            for name, stage in self.stages.items()
+        ]
+        lines = [
+            *figures(["queue", "items", "of", "state", "full", "empty", "from", "to"], queues),
+            "",
+            *figures(["stage", "kind", "state", "items", "skipped", "per s", "busy", "waited", "doing"], stages),
+        ]
         if self.bottleneck is not None:
-            lines.append(f"bottleneck: {self.bottleneck}")
+            lines += ["", f"bottleneck: {self.bottleneck}"]
         return "\n".join(lines)
 
 
 def _named(names: tuple[str, ...]) -> str:
-    return ", ".join(names) if names else "nobody"
+    return ", ".join(names) if names else "no stage"

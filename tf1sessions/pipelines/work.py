@@ -39,10 +39,11 @@ from tf1sessions.errors import (
     StragglerError,
     UsageError,
 )
-from tf1sessions.pipelines.batching import Percentiles
+from tf1sessions.pipelines.batching import Percentiles, times
 from tf1sessions.pipelines.coordinator import whereabouts
 from tf1sessions.pipelines.lanes import Entry, Schedule
 from tf1sessions.sessions.calls import watched_session
+from tf1sessions.texts import figures
 
 __all__ = ["WorkQueue", "WorkStatistics"]
 
@@ -60,7 +61,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class WorkStatistics:
-    """What a work queue has done so far.
+    """What a work queue has done so far; ``print()`` shows it as tables.
 
     Attributes:
         workers: How many items may run at once.
@@ -86,6 +87,13 @@ class WorkStatistics:
     running: int
     queue_secs: Percentiles
     run_secs: Percentiles
+
+    def __str__(self) -> str:
+        names = (
+            "workers", "submitted", "succeeded", "failed", "expired", "cancelled", "overloaded", "waiting", "running"
+        )  # fmt: skip
+        lines = figures(names, [[getattr(self, name) for name in names]])
+        return "\n".join([*lines, "", *times(queue=self.queue_secs, run=self.run_secs)])
 
 
 # -- items ------------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from tf1sessions import forks
 from tf1sessions.errors import ClosedError, JobError, UsageError
 from tf1sessions.pools.mapping import lazy_map
 from tf1sessions.pools.progress import PoolBar
+from tf1sessions.texts import figures
 
 __all__ = ["Job", "JobOptions", "PoolProgress", "PoolStatistics", "SessionPool", "check_limit", "job_error"]
 
@@ -59,14 +60,7 @@ class PoolStatistics:
 
     def __str__(self) -> str:
         names = ("workers", *_COUNTED)
-        values = [
-            f"{getattr(self, name):,.1f}" if name == "busy_seconds" else f"{getattr(self, name):,}" for name in names
-        ]
-        headers = [name.replace("_", " ") for name in names]
-        widths = [max(map(len, pair)) for pair in zip(headers, values, strict=True)]
-        rows = [
-            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in (headers, values)
-        ]
+        rows = figures([name.replace("_", " ") for name in names], [[getattr(self, name) for name in names]])
         if self.stuck_threads:
             rows.append(f"stuck threads: {', '.join(self.stuck_threads)}")
         return "\n".join(rows)

@@ -104,11 +104,12 @@ class GraphFunction:
         """The ConcreteFunction of the inputs that have no default. Its arguments are in the order of :attr:`inputs`."""
         return self._call_for(self._required(), {}).concrete
 
-    def __call__(self, values: Any = None, /, **named: Any) -> Any:
+    def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
         """Runs the graph.
 
         Args:
-            values: Inputs by name, or in the structure that the builder took.
+            values: Inputs by name, or in the structure that the builder took; or the first input.
+            *more: Then the others, in the order of :attr:`inputs`, optional ones last.
             **named: Inputs by name.
 
         Returns:
@@ -119,7 +120,9 @@ class GraphFunction:
             ValueError: A value does not have the shape of its input.
         """
         given: Mapping[str, Any] = named
-        if values is not None or not self.inputs.keys() >= named.keys():
+        if more:
+            given = self._in_order((values, *more), named)
+        elif values is not None or not self.inputs.keys() >= named.keys():
             given = self._by_name({} if values is None else values, named)
         call = self._calls.get(tuple(given))
         if call is None or self._switches:
@@ -133,6 +136,16 @@ class GraphFunction:
 
     def _required(self) -> tuple[str, ...]:
         return tuple(name for name, spec in self.inputs.items() if not spec.optional)
+
+    def _in_order(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        order = sorted(self.inputs, key=lambda name: self.inputs[name].optional)  # which is stable
+        given = dict(zip(order, values, strict=False))
+        if named or len(values) > len(self.inputs) or any(isinstance(value, Mapping) for value in values):
+            raise TypeError(
+                f"the signature {self.name!r} got {len(values)} values in order and {len(named)} by name; it takes, in "
+                f"this order, {self._told()}"
+            )
+        return given
 
     def _by_name(self, values: Any, named: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(values, Mapping):

@@ -182,11 +182,12 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         )
         self._calls = _Calls(source, parts, takes, steps)
 
-    def __call__(self, values: Any = None, /, **named: Any) -> Any:
+    def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
         """Runs the signature that the module answers to.
 
         Args:
-            values: Inputs by name, or in the structure that the builder took.
+            values: Inputs by name, or in the structure that the builder took; or the first input.
+            *more: Then the others, in the order of :attr:`inputs`, optional ones last.
             **named: Inputs by name. A switch, such as ``training``, may be Python's True or False: the call is then
                 specialised for it.
 
@@ -197,7 +198,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
             TypeError: An input is unknown or missing.
             ValueError: A value does not have the shape of its input.
         """
-        return self._calls.own(values, **named)
+        return self._calls.own(values, *more, **named)
 
     @property
     def concrete(self) -> Any:

@@ -21,7 +21,18 @@ from typing import Any
 
 from tf1sessions.sessions.stacks import current_frames, without_collection
 
-__all__ = ["STALL_SECS", "Call", "Watchdog", "is_program", "list_operations", "place", "program_frame", "watchdog"]
+__all__ = [
+    "STALL_SECS",
+    "Call",
+    "Watchdog",
+    "is_program",
+    "list_operations",
+    "made_at",
+    "place",
+    "program_frame",
+    "program_traceback",
+    "watchdog",
+]
 
 #: Seconds after which a call that may wait for another thread is named. Arbitrary: longer than any input step that is
 #: worth running, shorter than a reader's patience.
@@ -163,9 +174,32 @@ def _is_ours(path: str) -> bool:
     return path.startswith(_PACKAGE) or f"{os.sep}tensorflow{os.sep}" in path
 
 
+def made_at(operation: Any) -> str | None:
+    """The line of the program that made an operation, as ``file:line``; None where that is not known."""
+    lines = [line for line in operation.traceback or () if is_program(line.filename)]
+    return f"{lines[-1].filename}:{lines[-1].lineno}" if lines else None
+
+
 def is_program(path: str) -> bool:
     """Whether a file is the program's: neither TensorFlow's nor ours nor the standard library's."""
     return not _is_ours(path) and (path.startswith(_INSTALLED) or not path.startswith(_STANDARD_LIBRARY))
+
+
+def program_traceback(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without TensorFlow's frames and ours; None if there are no others. Changes the links in it."""
+    first: TracebackType | None = None
+    last: TracebackType | None = None
+    while traceback is not None:
+        following = traceback.tb_next
+        if not _is_ours(traceback.tb_frame.f_code.co_filename):
+            if last is None:
+                first = traceback
+            else:
+                last.tb_next = traceback
+            last = traceback
+            last.tb_next = None
+        traceback = following
+    return first
 
 
 @without_collection
