@@ -52,6 +52,9 @@ from __future__ import annotations
 
 from typing import Any
 
+# What a terminal acts on. Messages name files, nodes and threads, and these may have any names.
+_STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
 __all__ = [
     "BatchError",
     "CheckpointMismatchError",
@@ -123,7 +126,7 @@ class Tf1SessionsError(Exception):
             text += f" (from {where})"
         if next_step:
             text = f"{text.rstrip('.')}. {next_step}"
-        super().__init__(text)
+        super().__init__(text.translate(_STEERING))
         self._fields = ("where", "next_step", *details)
         # setattr, because AttributeError.name, OSError.filename and their like do not live in __dict__
         for name, value in {"where": where, "next_step": next_step, **details}.items():

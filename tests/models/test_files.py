@@ -53,6 +53,52 @@ report(no_meta=told("here/model.ckpt-7"), relative=told("./here/nobody"))
 put("plain/graph_without_ending", content("frozen.pb"))
 report(no_ending=told("plain/graph_without_ending"))
 
+# checkpoints of which a file is damaged, or none
+from tf1sessions.porting import checkpoints
+
+def read_all(path):
+    # by every way that leads to a checkpoint
+    def load(): t1.load(path, outputs=["some_name/Read/ReadVariableOp:0"]).close()
+    def values(): dict(checkpoints.read(path))
+    found = {}
+    for way in (load, values, lambda: files.checkpoint_reader(files.checkpoint_prefix(path))):
+        try:
+            way()
+        except Exception as error:
+            found[f"{type(error).__name__}: {error}"] = type(error).__name__
+    return found
+
+def checkpoint(version):
+    folder = f"damaged{len(os.listdir('.'))}"
+    os.mkdir(folder)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("some_name", initializer=tf.ones([3]))
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver(write_version=version).save(session, f"./{folder}/model")
+    return folder
+
+def fifo(path): os.remove(path); os.mkfifo(path)
+def device(path): os.remove(path); os.symlink("/dev/zero", path)
+def sparse(path):
+    with open(path, "wb") as file: file.truncate(1 << 40)
+def no_text(path):
+    with open(path, "wb") as file: file.write(b'model_checkpoint_path: "\\xff\\xfe/model"')
+def bad_name(path):  # its block's checksum is wrong then, too
+    with open(path, "rb") as file: raw = file.read()
+    with open(path, "wb") as file: file.write(raw.replace(b"some_name", b"\\xff\\xfe\\xfd_name"))
+def cut(path):
+    with open(path, "r+b") as file: file.truncate(os.path.getsize(path) // 2)
+
+damage = {}
+for way in (fifo, device, sparse, no_text, bad_name, cut):
+    for version, ends in (2, ("checkpoint", "model.index", "model.data-00000-of-00001")), (1, ("checkpoint", "model")):
+        for end in (f"/{end}" for end in ends):
+            folder = checkpoint(version)
+            way(folder + end)
+            for path in (folder, folder + "/model"):
+                damage[f"{way.__name__} {version} {path[len(folder):]} {end}"] = read_all(path)
+report(damage=damage)
+
 # what is not a model
 frozen = content("frozen.pb")
 with zipfile.ZipFile("model.zip", "w") as archive: archive.writestr("a", "b")
@@ -227,6 +273,15 @@ def test_a_file_that_was_cut_off(found: dict[str, Any]) -> None:
     assert set(ends) <= {"ModelFileError", "ModelError", "UsageError", "loaded"}
     assert ends.count("ModelFileError") > 0.8 * len(ends)
     assert found["locked"][0] == "ModelFileError" and "cannot be read" in found["locked"][1]
+
+
+def test_damaged_checkpoints_are_errors_of_the_file(found: dict[str, Any]) -> None:
+    seen = {case: errors for case, errors in found["damage"].items() if errors}
+    assert len(seen) > 20
+    for case, errors in seen.items():
+        assert set(errors.values()) == {"ModelFileError"}, (case, errors)
+    assert any("is a pipe, a socket or a device" in error for error in seen["fifo 2  /checkpoint"])
+    assert any("it is not what a saver writes" in error for error in seen["sparse 1  /checkpoint"])
 
 
 def test_assets_stay_in_their_folder(found: dict[str, Any]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from tf1sessions.models.files import Artifact
+from tf1sessions.errors import ModelFileError
+from tf1sessions.models.files import Artifact, checkpoint_reader
 from tf1sessions.models.flops import Shape
 from tf1sessions.models.shapes import dims
 from tf1sessions.models.wiring import Wiring, node_of
@@ -160,9 +161,9 @@ def _collected(artifact: Artifact) -> dict[str, tuple[Any, bool]]:
 
 def _saved_shapes(checkpoint: str, notes: list[str]) -> Mapping[str, Sequence[int]]:
     try:
-        shapes: Mapping[str, Sequence[int]] = tf.train.load_checkpoint(checkpoint).get_variable_to_shape_map()
-    except (ValueError, RuntimeError, tf.errors.OpError) as error:
-        notes.append(f"the checkpoint {checkpoint} cannot be read: {str(error).partition(chr(10))[0]}")
+        shapes: Mapping[str, Sequence[int]] = checkpoint_reader(checkpoint).get_variable_to_shape_map()
+    except ModelFileError as error:
+        notes.append(str(error))
         return {}
     return shapes
 

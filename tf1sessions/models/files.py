@@ -28,7 +28,19 @@ from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.models.wiring import tensor_name
 from tf1sessions.runtime import private, tf
 
-__all__ = ["LARGE_BYTES", "Artifact", "Content", "checkpoint_prefix", "read"]
+__all__ = [
+    "LARGE_BYTES",
+    "READ_ERRORS",
+    "Artifact",
+    "Content",
+    "bad_checkpoint",
+    "checkpoint_prefix",
+    "checkpoint_reader",
+    "read",
+]
+
+#: What TensorFlow's reader of checkpoints raises; of a file that is cut off an IndexError.
+READ_ERRORS = (tf.errors.OpError, ValueError, OSError, RuntimeError, SystemError, IndexError)
 
 #: From this size on the bytes of a constant are left in the file. Below it are shapes, axes, the vectors of batch
 #: normalisation: what TensorFlow's optimiser must see as a constant. Measured: `migration_notes/4-figures.md`.
@@ -176,6 +188,36 @@ def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
             path=name,
         )
     return prefix
+
+
+def checkpoint_reader(prefix: str) -> Any:
+    """Opens a checkpoint by ``tf.train.NewCheckpointReader``.
+
+    Args:
+        prefix: As the saver wrote it; for the first format in shards a pattern.
+
+    Raises:
+        ModelFileError: Its files are not there, not readable, damaged, or no files.
+    """
+    if "://" not in prefix:
+        for file in (prefix, prefix + ".index", *glob.glob(glob.escape(prefix) + ".data-*")):
+            _check_is_file(file)
+    try:
+        reader = tf.train.NewCheckpointReader(prefix)
+        reader.get_variable_to_shape_map()  # which decodes the names
+        return reader
+    except READ_ERRORS as error:
+        raise bad_checkpoint(prefix, error) from error
+
+
+def bad_checkpoint(prefix: str, error: BaseException) -> ModelFileError:
+    """The error to raise for what TensorFlow says of a checkpoint."""
+    text = str(getattr(error, "message", None) or error).partition("\n")[0]
+    return ModelFileError(
+        f"the checkpoint {prefix} cannot be read: {text}",
+        next_step="It may be incomplete: copy all of its files (.index and .data-…) again.",
+        path=prefix,
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ kinds of files
@@ -402,6 +444,7 @@ _MESSAGES: dict[str, Callable[[], Any]] = {
     "saved model": lambda: private.saved_model_pb2.SavedModel(),
 }
 _HUGE_TEXT = 512 * 1024 * 1024
+_HUGE_STATE = 16 * 1024 * 1024  # a line a checkpoint; TensorFlow would read all of it at once
 
 
 @dataclasses.dataclass
@@ -740,6 +783,14 @@ def _unreadable(file: str, error: BaseException) -> ModelFileError:
     )
 
 
+def _check_is_file(path: str) -> None:
+    """Refuses what TensorFlow would read without an end: a pipe, a device."""
+    if "://" not in path and os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise ModelFileError(
+            f"{path} is a pipe, a socket or a device, and no file", where="load()", next_step=_WHOLE, path=path
+        )
+
+
 def _exists(path: str) -> bool:
     return bool(tf.gfile.Exists(path)) if "://" in path else os.path.isfile(path)
 
@@ -753,12 +804,31 @@ def _list(folder: str) -> list[str]:
 
 
 def _has_values(prefix: str) -> bool:
+    for file in (prefix + ".index", prefix):
+        _check_is_file(file)
     return _exists(prefix + ".index") or _exists(prefix)
 
 
 def _latest_checkpoint(folder: str) -> str:
     """The newest checkpoint of a folder. Its file may name it by an absolute path of another machine."""
-    state = tf.train.get_checkpoint_state(folder)
+    file = os.path.join(folder, "checkpoint")
+    _check_is_file(file)
+    if "://" not in file and os.path.isfile(file) and os.path.getsize(file) > _HUGE_STATE:
+        raise ModelFileError(
+            f"{file} has {os.path.getsize(file):,} bytes: it is not what a saver writes",
+            where="load()",
+            next_step="Give the prefix of a checkpoint instead of the folder.",
+            path=file,
+        )
+    try:
+        state = tf.train.get_checkpoint_state(folder)
+    except (ValueError, tf.errors.OpError) as error:  # a UnicodeDecodeError among them
+        raise ModelFileError(
+            f"{file} cannot be read as what a saver writes: {str(error).partition(chr(10))[0]}",
+            where="load()",
+            next_step="Give the prefix of a checkpoint instead of the folder.",
+            path=file,
+        ) from error
     named = state.model_checkpoint_path if state else ""
     for prefix in (named, os.path.join(folder, os.path.basename(named))):
         if named and (_has_values(prefix) or _exists(prefix + ".meta")):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError, ModelError, ModelFileError
-from tf1sessions.models.files import Artifact
+from tf1sessions.models.files import READ_ERRORS, Artifact, bad_checkpoint, checkpoint_reader
 from tf1sessions.models.weights import Weight
 from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import private, tf
@@ -412,10 +412,7 @@ class Values:
         prefix = self._artifact.checkpoint
         if prefix is None:
             return None
-        try:
-            return tf.train.NewCheckpointReader(prefix)
-        except (tf.errors.OpError, ValueError, OSError) as error:
-            raise _bad_checkpoint(prefix, error) from error
+        return checkpoint_reader(prefix)
 
     @functools.cached_property
     def _saved_shapes(self) -> dict[str, list[int]]:
@@ -443,8 +440,8 @@ class Values:
     def _read(self, key: _Key) -> Any:
         try:
             value = self._reader.get_tensor(key.name)
-        except (tf.errors.OpError, ValueError, OSError, RuntimeError, IndexError) as error:
-            raise _bad_checkpoint(str(self._artifact.checkpoint), error) from error
+        except READ_ERRORS as error:
+            raise bad_checkpoint(str(self._artifact.checkpoint), error) from error
         _, part = key.slices()
         return value[part] if part else value
 
@@ -566,12 +563,3 @@ def _groups(items: Sequence[Any], size_of: Any) -> list[list[Any]]:
         groups[-1].append(item)
         total += size
     return groups
-
-
-def _bad_checkpoint(prefix: str, error: BaseException) -> ModelFileError:
-    return ModelFileError(
-        f"the checkpoint {prefix} cannot be read: {getattr(error, 'message', None) or error}",
-        where="load()",
-        next_step="It may be incomplete: copy all of its files (.index and .data-…) again.",
-        path=prefix,
-    )

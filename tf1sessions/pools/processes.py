@@ -121,8 +121,9 @@ class ProcessSessionPool(SessionPool):
         initializer, initargs: Builds a worker's graph. With ``mode="tf2"``: ``initializer(*initargs)``, whose result is
             the first argument of each job.
         time_limit_secs: A limit for each job, from when it is sent to its worker; which is killed when it is up.
-        progress: Called with a :class:`PoolProgress` at each change, from the thread where it happens. True shows a bar
-            on a terminal, and else logs the jobs that end.
+        progress: ``progress(change: PoolProgress) -> None``, called at each change, from the thread where it happens:
+            ``progress=lambda change: print(change.job, change.state)``. True shows a bar on a terminal, and else logs
+            the jobs that end.
         name: For messages and thread names.
         mode: ``"tf1"`` for sessions; ``"tf2"`` for Keras and eager jobs, which get no session: ``fn(*args, **kwargs)``.
         model: A model that each worker loads once: a path, or the arguments of :func:`tf1sessions.load` as a dict. A

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.errors import CheckpointMismatchError, ModelFileError
+from tf1sessions.errors import CheckpointMismatchError
+from tf1sessions.models.files import READ_ERRORS, bad_checkpoint, checkpoint_reader
 from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared
 from tf1sessions.models.values import VARIABLES, Restoring, find_restoring
@@ -146,10 +147,7 @@ class Values:
     @functools.cached_property
     def _reader(self) -> Any:
         prefix = self._prepared.artifact.checkpoint
-        try:
-            return None if prefix is None else tf.train.NewCheckpointReader(prefix)
-        except (tf.errors.OpError, ValueError, OSError) as error:
-            raise _unreadable(str(prefix), error) from error
+        return None if prefix is None else checkpoint_reader(prefix)
 
     @functools.cached_property
     def _dtypes(self) -> Mapping[str, Any]:
@@ -188,8 +186,8 @@ class Values:
                 )[0]
             if self._last is None or self._last[0] != key.name:
                 self._last = key.name, self._reader.get_tensor(key.name)
-        except (tf.errors.OpError, ValueError, OSError, RuntimeError, IndexError) as error:
-            raise _unreadable(str(self._prepared.artifact.checkpoint), error) from error
+        except READ_ERRORS as error:
+            raise bad_checkpoint(str(self._prepared.artifact.checkpoint), error) from error
         return np.ascontiguousarray(self._last[1][part])
 
     def _check(self, keys: Mapping[str, Any]) -> None:
@@ -213,12 +211,3 @@ class Values:
                 extra=(),
                 shapes=wrong,
             )
-
-
-def _unreadable(prefix: str, error: BaseException) -> ModelFileError:
-    return ModelFileError(
-        f"the checkpoint {prefix} cannot be read: {getattr(error, 'message', None) or error}",
-        where="porting.function()",
-        next_step="It may be incomplete: copy all of its files (.index and .data-…) again.",
-        path=prefix,
-    )

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tf1sessions.errors import ModelFileError
-from tf1sessions.models.files import checkpoint_prefix
+from tf1sessions.models.files import READ_ERRORS, checkpoint_prefix, checkpoint_reader
 from tf1sessions.runtime import private, tf
 
 __all__ = ["OBJECT_GRAPH", "VALUE_SUFFIX", "NamedValues", "Spec", "escaped", "read", "unescaped"]
@@ -24,8 +24,6 @@ __all__ = ["OBJECT_GRAPH", "VALUE_SUFFIX", "NamedValues", "Spec", "escaped", "re
 #: Where a checkpoint of objects keeps the graph of its objects, and how the keys of its values end.
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
-#: What TensorFlow's reader raises; of a file that is cut off an IndexError.
-_READ_ERRORS = (tf.errors.OpError, ValueError, OSError, RuntimeError, SystemError, IndexError)
 _WHOLE = "Copy all files of the checkpoint: the .index, and every .data file."
 
 
@@ -92,7 +90,7 @@ class NamedValues(Mapping[str, Any]):
                 return self._reader.get_tensor(key)
         except tf.errors.UnimplementedError:  # the parts of a partitioned variable, in the first format
             return self._joined(key)
-        except _READ_ERRORS as error:
+        except READ_ERRORS as error:
             raise _unreadable(self.path, f"the value of {name!r} cannot be read: {error}") from error
 
     def as_in_graph(self) -> NamedValues:
@@ -149,11 +147,7 @@ def read(path: str | os.PathLike[str]) -> NamedValues:
     """
     prefix = _prefix(path)
     _check_shards(prefix)
-    try:
-        reader = tf.train.NewCheckpointReader(prefix)
-    except _READ_ERRORS as error:
-        raise _unreadable(prefix, f"it is no checkpoint, or is damaged: {error}") from error
-    return NamedValues(prefix, reader)
+    return NamedValues(prefix, checkpoint_reader(prefix))
 
 
 def escaped(name: str) -> str:
