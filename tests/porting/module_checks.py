@@ -327,6 +327,59 @@ def check_the_train_operation() -> None:
     assert "no operation 'nothing'" in raised(UsageError, lambda: module_of(dense, train="nothing"))
 
 
+def losses(kind: str, y: Any, p: Any) -> Any:
+    if kind == "named":
+        return v1.reduce_mean((p - y) ** 2, name="my_cost")
+    if kind == "a sum":
+        return v1.reduce_mean((p - y) ** 2) + 0.5 * v1.nn.l2_loss(p)
+    if kind == "scaled":
+        return 128.0 * v1.reduce_mean((p - y) ** 2)
+    v1.losses.mean_squared_error(y, p)
+    if kind == "total of two":
+        v1.losses.absolute_difference(y, p)
+    return v1.losses.get_total_loss(name="total")
+
+
+def check_a_train_step_gives_its_loss() -> None:
+    """What the gradients were taken of, in whatever way they were applied; without a collection that says so."""
+    given = {"x": ROWS, "y": ROWS.sum(1, keepdims=True)}
+    for kind in ("named", "a sum", "scaled", "one of losses", "total of two"):
+        for clipped in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                with raw.Graph().as_default(), raw.Session() as session:
+                    fed = {"x:0": given["x"], "y:0": given["y"]}
+                    x, y = v1.placeholder(v1.float32, [None, 3], "x"), v1.placeholder(v1.float32, [None, 1], "y")
+                    loss = losses(kind, y, v1.matmul(x, weight("w", 3, 1), name="p"))
+                    optimizer = v1.train.AdamOptimizer()
+                    gradients = optimizer.compute_gradients(loss)
+                    if clipped:
+                        gradients = [(v1.clip_by_norm(gradient, 1.0), variable) for gradient, variable in gradients]
+                    with v1.control_dependencies([optimizer.apply_gradients(gradients)]):
+                        v1.no_op(name="step")
+                    session.run(v1.global_variables_initializer())
+                    expected = session.run(loss, fed)
+                    prefix = v1.train.Saver().save(session, f"{folder}/model")
+                module = porting.function(prefix, train=True, outputs=["p"])
+                again = loaded(module)
+            assert "loss" not in module(x=ROWS)
+            np.testing.assert_allclose(module.train(given)["loss"], expected, **CLOSE)
+            tensors = {name: tf.constant(value) for name, value in given.items()}
+            np.testing.assert_allclose(again.train(**tensors)["loss"], expected, **CLOSE)
+
+
+def check_a_loss_that_cannot_be_told() -> None:
+    """Gradients that the program has made itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        with raw.Graph().as_default(), raw.Session() as session:
+            w = weight("w", 3, 1)
+            v1.matmul(v1.placeholder(v1.float32, [None, 3], "x"), w, name="p")
+            v1.train.GradientDescentOptimizer(0.1).apply_gradients([(v1.ones_like(w), w)], name="step")
+            session.run(v1.global_variables_initializer())
+            prefix = v1.train.Saver().save(session, f"{folder}/model")
+        module = porting.function(prefix, train=True, outputs=["p"])
+    assert "--output loss=NAME" in module.notes and module.train(x=ROWS).keys() == {"p"}
+
+
 def check_outputs_come_before_changes() -> None:
     """Where nothing orders the two."""
 

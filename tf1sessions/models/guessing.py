@@ -24,7 +24,7 @@ from tf1sessions.models.upgrades.loose_ends import WAS
 from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import tf
 
-__all__ = ["PLACEHOLDERS", "SOURCES", "Guess", "guess", "is_optional"]
+__all__ = ["PLACEHOLDERS", "SOURCES", "Guess", "guess", "is_optional", "losses_of"]
 
 PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 
@@ -369,6 +369,28 @@ class _Training:
         apart = [part.difference(*(other for other in self.parts if other < part)) for part in self.parts]
         shared = {name for name in set().union(*apart) if sum(name in part for part in apart) > 1}
         self.apart = [part - shared for part in apart if part - shared]
+
+
+def losses_of(wiring: Wiring, operations: Iterable[str]) -> list[str]:
+    """The nodes whose gradients these operations apply, by their names: the losses of a train operation.
+
+    A sum of losses has no node in the gradients itself, as they pass through it unchanged: then it is the first node
+    that all of them lead to.
+    """
+    needed = wiring.ancestors(operations)
+    scopes = {scope: made for scope, made in _gradients(wiring).items() if needed.intersection(made)}
+    of_gradients = {name for made in _gradients(wiring).values() for name in made}
+    losses = {scope: _differentiated(wiring, scope, made) for scope, made in scopes.items()}
+    found: set[str] = set()
+    for scope, ends in losses.items():
+        others = frozenset[str]().union(*(reached for other, reached in losses.items() if other != scope))
+        if _changing(wiring, scopes[scope]) & others:  # a gradient that a loss is made of
+            continue
+        if len(ends) > 1:
+            common = set.intersection(*(wiring.descendants([end]) for end in ends)) - of_gradients
+            ends = frozenset(name for name in common if not common.intersection(wiring.ancestors([name]) - {name}))
+        found |= ends
+    return sorted(found)
 
 
 def _gradients(wiring: Wiring) -> dict[str, list[str]]:

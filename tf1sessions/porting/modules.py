@@ -23,7 +23,7 @@ from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.graphs.references import TABLES, Part
 from tf1sessions.porting.saving import by_keyword, flat
 from tf1sessions.porting.sources import PLACEHOLDERS, Port, Source, open_source
-from tf1sessions.porting.steps import train_operations, update_operations
+from tf1sessions.porting.steps import loss_of, train_operations, update_operations
 from tf1sessions.porting.tables import make_tables
 from tf1sessions.porting.variables import (
     Choice,
@@ -158,9 +158,17 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         self.where = source.where
         self.notes = _plain(source.notes)
         self._source = source
-        steps = {"update": update_operations(source), **_train_steps(source, train)}
+        trains = _train_steps(source, train)
+        steps = {"update": update_operations(source), **trains}
+        losses = {name: loss_of(source, operations) for name, operations in trains.items() if operations}
+        if None in losses.values():
+            self.notes = _plain([*source.notes, _NO_LOSS])
         takes = {name: _inputs_of(source, one) for name, one in source.prepared.interfaces.items()}
-        needed = _needed(source, takes, [each for names in steps.values() for each in names])
+        ends = [
+            *(each for names in steps.values() for each in names),
+            *(node_of(each) for each in losses.values() if each),
+        ]
+        needed = _needed(source, takes, ends)
         specs = _variables_of(source, needed, trainable, partitions)
         with tf.init_scope():
             made = _make_variables(source, specs)
@@ -180,7 +188,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
             {spec.node: made[spec.node] for spec in specs if spec.frozen},
             tables,
         )
-        self._calls = _Calls(source, parts, takes, steps)
+        self._calls = _Calls(source, parts, takes, steps, losses)
 
     def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
         """Runs the signature that the module answers to.
@@ -247,7 +255,8 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         """Runs the train operation once.
 
         Returns:
-            The outputs, computed before the variables change.
+            The outputs, computed before the variables change; with them, as ``"loss"``, what the gradients were taken
+            of, unless it is one of the outputs already or the builder has returned a structure of its own.
 
         Raises:
             UsageError: ``train=`` did not name one.
@@ -292,6 +301,7 @@ class _Calls:
         parts: GraphParts,
         takes: Mapping[str, Mapping[str, TensorSpec]],
         steps: Mapping[str, Sequence[str]],
+        losses: Mapping[str, str | None],
     ) -> None:
         outputs = {
             name: {key: spec.tensor for key, spec in one.outputs.items()}
@@ -306,11 +316,15 @@ class _Calls:
         self.steps = {}
         for name, operations in steps.items():
             if operations:
-                inputs = _with_more(source, takes[own], operations)
+                gives = dict(outputs[own])
+                loss = losses.get(name)
+                if loss is not None and source.structures is None and loss not in gives.values():
+                    gives.setdefault("loss", loss)
+                inputs = _with_more(source, takes[own], [*operations, *map(node_of, gives.values())])
                 structures = source.structures
                 if structures is not None and inputs.keys() != takes[own].keys():
                     structures = (None, structures[1])  # it takes more than the function did: by name
-                self.steps[name] = GraphFunction(name, parts, inputs, outputs[own], operations, structures)
+                self.steps[name] = GraphFunction(name, parts, inputs, gives, operations, structures)
         self._saved: dict[str, Any] | None = None
         for name, call in {"": self.own, **self.steps}.items():  # what cannot be converted is told now
             if name != "update":
@@ -324,6 +338,10 @@ class _Calls:
         return self._saved
 
 
+_NO_LOSS = (
+    "which tensor is the loss cannot be told from the gradients: --output loss=NAME, or outputs={..., 'loss': name}, "
+    "has the train step give it"
+)
 _OWN = ("by_name", "collections", "notes", "where")
 
 

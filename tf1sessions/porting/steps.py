@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.models.guessing import losses_of
 from tf1sessions.models.wiring import listed, node_of
 from tf1sessions.porting.sources import Source
 
-__all__ = ["train_operations", "update_operations"]
+__all__ = ["loss_of", "train_operations", "update_operations"]
 
 _APPLIES = re.compile(r"^(Resource)?(Sparse)?Apply\w+$")
 _UPDATES = "update_ops"
@@ -61,6 +62,12 @@ def train_operations(source: Source, train: bool | str | Sequence[str] | None) -
             nodes=tuple(names),
         )
     return names
+
+
+def loss_of(source: Source, operations: Sequence[str]) -> str | None:
+    """The tensor that a train step makes small; None where it has several, or none is known."""
+    losses = losses_of(source.wiring, operations)
+    return f"{losses[0]}:0" if len(losses) == 1 else None
 
 
 def _train_ends(source: Source) -> list[str]:

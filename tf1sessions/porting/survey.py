@@ -100,7 +100,8 @@ def _variable(wiring: Wiring, name: str, variable: Any) -> Variable:
 
 def _step(call: GraphFunction) -> str:
     takes = ", ".join(f"{key} ({spec.dtype.name})" for key, spec in call.inputs.items())
-    return f"runs {listed(call.effects, most=3)}; takes {takes or 'nothing'}"
+    loss = f"; gives {call.outputs['loss']} as loss" if "loss" in call.outputs else ""
+    return f"runs {listed(call.effects, most=3)}; takes {takes or 'nothing'}{loss}"
 
 
 def _assets(source: Source, needed: set[str]) -> Iterator[str]:
