@@ -228,6 +228,34 @@ def test_a_forked_child_notes_nothing_and_harms_nothing(record: Any) -> None:
         assert [call.kind.fetches for call in trace.calls] == [("a:0",), ("b:0",), ("c:0",)]
 
 
+FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))"
+CLOSED = "import os; os.closerange(3, 100); mine = [open('scripts/mine%d' % number, 'w') for number in range(30)]"
+
+
+@pytest.mark.parametrize(
+    ("happens", "why"), [(FULL, "File too large"), (CLOSED, "has closed the file that the recording goes to")]
+)
+def test_the_script_goes_on_when_nothing_can_be_recorded(record: Any, happens: str, why: str) -> None:
+    """A disk that is full, a program that closes all descriptors: its own end counts, and its files stay its own."""
+    text = RUN + f"{happens}\nfor number in range(40000):\n    sess.run('a:0', ('b%d:0' % (number % 200),))\n"
+    text += "print('done'); import sys; sys.exit(5)\n"
+    done = record(text, "--max-mb", "64", "scripts/script.py")
+    assert (done.returncode, done.stdout) == (5, "0.0\ndone\n"), done.stderr
+    assert f"{why}; the script goes on." in done.stderr and done.stderr.count(why) == 2, done.stderr
+    assert "the trace could not be written to trace.npz" in done.stderr
+    assert sorted(path.name for path in record.folder.iterdir()) == ["home", "scripts"]
+    assert {path.stat().st_size for path in (record.folder / "scripts").glob("mine*")} <= {0}
+
+
+def test_nothing_is_left_of_a_recording_that_is_killed(record: Any) -> None:
+    left = record.folder / ".trace.npz.earlier.part"
+    left.touch()
+    done = record(RUN + "import os; os.kill(os.getpid(), 9)")
+    assert done.returncode == -9
+    assert f"{left} is of a recording that was killed while it was written; it can be deleted." in done.stderr
+    assert sorted(path.name for path in record.folder.iterdir()) == [left.name, "home", "scripts"]
+
+
 def test_a_script_that_runs_no_session_leaves_no_trace(record: Any) -> None:
     done = record("print('nothing')\n")
     assert done.returncode == 1 and "ran no session" in done.stderr and not record.out.exists()

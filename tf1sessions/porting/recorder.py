@@ -88,6 +88,10 @@ class RecorderError(Exception):
     """What keeps the recorder from recording; the text says what to do."""
 
 
+class SpoolError(OSError):
+    """The disk takes no more. The text is the system's reason."""
+
+
 class Options(object):
     """What is recorded.
 
@@ -119,7 +123,8 @@ class Options(object):
 class _Spool(object):
     """A file beside the trace that arrays are added to. The caller's lock orders its calls.
 
-    A plain descriptor: a child that the program forks, and that ends, writes nothing to it.
+    A plain descriptor: a child that the program forks, and that ends, writes nothing to it. The file has no name, where
+    the system allows that, so that nothing of it is left whatever ends the program.
     """
 
     def __init__(self, out):
@@ -127,24 +132,52 @@ class _Spool(object):
         self._prefix = "." + os.path.basename(out) + "."
         self._folder = folder
         self._out = out
+        #: Hidden files of recordings that were killed while they wrote their trace.
+        self.left = sorted(
+            os.path.join(folder, name)
+            for name in os.listdir(folder)
+            if name.startswith(self._prefix) and name.endswith(".part")
+        )
         self._fd, self._path = tempfile.mkstemp(".part", self._prefix, folder)
+        if os.name != "nt":
+            os.remove(self._path)
+        self._file = self._identity()
         self._size = 0
         self._places = collections.OrderedDict()
 
+    def _identity(self):
+        """Which file the descriptor is of: a program that closes all descriptors may have opened one of its own."""
+        try:
+            found = os.fstat(self._fd)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_nlink  # a new file may have the number of one that has gone
+
     def add(self, name, array):
-        """Adds an array, or replaces the one of this name; returns the bytes that it takes."""
+        """Adds an array, or replaces the one of this name; returns the bytes that it takes.
+
+        Raises:
+            SpoolError: It cannot be written; what was added before is there.
+        """
         data = io.BytesIO()
         np.save(data, array, allow_pickle=False)
         text = memoryview(data.getvalue())
-        os.lseek(self._fd, self._size, os.SEEK_SET)
         done = 0
-        while done < len(text):
-            done += os.write(self._fd, text[done : done + (1 << 24)])
+        if self._identity() != self._file:
+            raise SpoolError("the program has closed the file that the recording goes to")
+        try:
+            os.lseek(self._fd, self._size, os.SEEK_SET)
+            while done < len(text):
+                done += os.write(self._fd, text[done : done + (1 << 24)])
+        except (IOError, OSError) as error:
+            raise SpoolError(error.strerror or str(error))
         self._places[name] = (self._size, done)  # now that it is there: Ctrl-C may come at any time
         self._size += done
         return done
 
     def _read(self, offset, length):
+        if self._identity() != self._file:
+            raise SpoolError("the program has closed the file that the recording goes to")
         os.lseek(self._fd, offset, os.SEEK_SET)
         found = []
         while length:
@@ -177,9 +210,11 @@ class _Spool(object):
     def close(self):
         """Removes the file. Idempotent."""
         if self._fd is not None:
-            os.close(self._fd)
+            if self._identity() == self._file:
+                os.close(self._fd)
             self._fd = None
-            os.remove(self._path)
+            if os.name == "nt":
+                os.remove(self._path)
 
 
 class _Budget(object):
@@ -706,6 +741,9 @@ class Recorder(object):
         self._read = None
         self._waiting = 0
         self._closed = False
+        self._stopped = None
+        for path in self._spool.left:
+            _say("%s is of a recording that was killed while it was written; it can be deleted." % path)
 
     # Hooks
 
@@ -788,7 +826,16 @@ class Recorder(object):
 
     def _noting(self):
         """Whether this call of the program is noted: not our own ones, and not in a forked child."""
-        return not self._closed and self.here() and not getattr(self._inside, "reading", False)
+        if self._closed or self._stopped is not None:
+            return False
+        return self.here() and not getattr(self._inside, "reading", False)
+
+    def _stop(self, error):
+        """Notes nothing more: the disk takes nothing. The program goes on."""
+        if self._stopped is None:
+            self._stopped = "recording has stopped at call %d: %s" % (self.calls, error)
+            _say("%s; the script goes on." % self._stopped)
+            self.note(self._stopped)
 
     # Calls
 
@@ -812,28 +859,34 @@ class Recorder(object):
     def end(self, session, kind, turn, fed, given, results, error):
         """A call has ended. Values are copied here, before the program gets them."""
         with self._lock:
-            if self._closed:
+            if self._closed or self._stopped is not None:
                 return
-            about = self._session(session)
-            self.calls += 1
-            about.calls += 1
-            call = self.calls
-            thread = self._threads.setdefault(threading.current_thread().name, len(self._threads))
-            self._note_call([call, about.number, thread, kind.number, self._error(error)])
-            full = (turn - 1) % self.options.every == 0
-            for tensor, value in zip(fed, given):
-                self._value("feed", about, tensor.name, tensor.dtype, value, call, full)
-            if results is None:
-                return
-            extras = [tensor.name for tensor in kind.extras]
-            for position, (name, value) in enumerate(zip(kind.fetches + extras, results)):
-                role = "fetch" if position < len(kind.fetches) else "extra"
-                self._value(role, about, name, session.graph.as_graph_element(name).dtype, value, call, full)
-            self._first_values(session, about, kind, call)
-            if self.options.variables_every and about.calls % self.options.variables_every == 0:
-                self._all_variables("variable", session, about)
-            if self._waiting > _WAITING:
-                self._flush()
+            try:
+                self._end(session, kind, turn, fed, given, results, error)
+            except SpoolError as problem:
+                self._stop(problem)
+
+    def _end(self, session, kind, turn, fed, given, results, error):
+        about = self._session(session)
+        self.calls += 1
+        about.calls += 1
+        call = self.calls
+        thread = self._threads.setdefault(threading.current_thread().name, len(self._threads))
+        self._note_call([call, about.number, thread, kind.number, self._error(error)])
+        full = (turn - 1) % self.options.every == 0
+        for tensor, value in zip(fed, given):
+            self._value("feed", about, tensor.name, tensor.dtype, value, call, full)
+        if results is None:
+            return
+        extras = [tensor.name for tensor in kind.extras]
+        for position, (name, value) in enumerate(zip(kind.fetches + extras, results)):
+            role = "fetch" if position < len(kind.fetches) else "extra"
+            self._value(role, about, name, session.graph.as_graph_element(name).dtype, value, call, full)
+        self._first_values(session, about, kind, call)
+        if self.options.variables_every and about.calls % self.options.variables_every == 0:
+            self._all_variables("variable", session, about)
+        if self._waiting > _WAITING:
+            self._flush()
 
     def _note_call(self, row):
         if not self._budget.take(40, small=True):
@@ -986,8 +1039,11 @@ class Recorder(object):
             return
         with self._lock:
             about.ended = for_good
-            self._all_variables("last", session, about)
-            self.describe(about.graph, session.graph)
+            try:
+                self._all_variables("last", session, about)
+                self.describe(about.graph, session.graph)
+            except SpoolError as problem:
+                self._stop(problem)
 
     def describe(self, about, graph):
         """Puts a graph, as it is now, into the trace. For subclasses."""
@@ -1029,12 +1085,16 @@ class Recorder(object):
         with self._lock:
             for about in self._sessions:
                 session = about.session()
-                if session is not None and not session._closed:
+                if session is not None and not session._closed and self._stopped is None:
                     self.session_ends(session, for_good=False)
             if not self.calls:
                 return False
-            self._flush()
-            self._flush_calls()
+            try:
+                if self._stopped is None:
+                    self._flush()
+                    self._flush_calls()
+            except SpoolError as problem:
+                self._stop(problem)
             text = json.dumps(self._index(ended)).encode("utf-8")
             self._spool.add("index", np.frombuffer(text, np.uint8))
             self._spool.write()
