@@ -61,6 +61,7 @@ below, and there are no circles::
       weights.py         large constants as variables
       values.py          values of variables and tables, set when they are needed
       prepared.py        a graph made ready, and vetted; nothing of it has run
+      trial.py           a model tried in a child process, with limits
       model.py           load(), Model
       risks.py           operations that touch files, the network, Python
       flops.py           how many floating-point operations a node takes

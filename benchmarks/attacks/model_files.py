@@ -69,7 +69,7 @@ def readers(folder: Path) -> dict[str, Callable[[str], Any]]:
 
 
 def outcome(read: Callable[[str], Any], path: str, what: str) -> str:
-    """"read or refused", or the error that a user should not meet."""
+    """ "read or refused", or the error that a user should not meet."""
     from tf1sessions import errors
     from tf1sessions.runtime import tf
 

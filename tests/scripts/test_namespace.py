@@ -146,6 +146,9 @@ report(
     missing_contrib_name=error(lambda: tf.contrib.framework.no_such_name),
     missing_below=error(lambda: tf.keras.utils.multi_gpu_model),
     missing_unknown=error(lambda: tf.nn.no_such_thing),
+    slips=[error(each)[1] for each in (
+        lambda: tf.contrib.layers.fully_conected, lambda: tf.contrib.rnn.LSTMcell, lambda: tf.placehoder,
+        lambda: tf.contrib.lyers, lambda: tf.train.AdamOptimiser)],
     missing_module=error(contrib_module),
     missing_from=error(contrib_from),
     missing_contrib_import=error(contrib_name),
@@ -232,6 +235,15 @@ def test_missing_symbol_names_itself_its_line_and_its_replacement(face):
     assert (kind, old_kind) == (MissingSymbolError.__name__, True)
     assert text.startswith("tf.contrib.framework.no_such_name is not available") and "code.py:" in text
     assert "tf.distribute.MirroredStrategy" in face["missing_below"][1]
+    meant = (
+        "contrib.layers.fully_connected",
+        "contrib.rnn.LSTMCell",
+        "placeholder",
+        "contrib.layers",
+        "train.AdamOptimizer",
+    )
+    for text, name in zip(face["slips"], meant, strict=True):
+        assert text.endswith(f"Did you mean tf.{name}?")
     assert "code.py:" in face["missing_unknown"][1] and "no known replacement" in face["missing_unknown"][1]
     assert "tensorflow.python.ops.control_flow_ops.no_such_thing" in face["missing_inner"][1]
 

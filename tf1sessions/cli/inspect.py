@@ -31,7 +31,12 @@ __all__ = ["inspect", "without_tensorflow_s_remarks", "write_page"]
 )
 @click.option("--tags", metavar="TAGS", help="Which graph of a SavedModel, by its tags: serve, or serve,gpu.")
 @click.option("--signature", metavar="NAME", help="Whose inputs and outputs. Default: serving_default, or the first.")
-def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signature: str | None) -> None:
+@click.option(
+    "--trial",
+    is_flag=True,
+    help="Load it in a child process, too, and run it there once with zeros, within limits of memory and time.",
+)
+def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signature: str | None, trial: bool) -> None:
     """Say what is in a model that TensorFlow 1 wrote, without running it.
 
     MODEL is a frozen graph (.pb, .pbtxt), the prefix of a checkpoint or its .meta file, a folder with checkpoints, a
@@ -50,8 +55,12 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
         from tf1sessions.models.diagram import page as html_page
         from tf1sessions.models.files import read
         from tf1sessions.models.inspection import inspect as look_into
+        from tf1sessions.models.trial import try_model
 
-    artifact = read(model, None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()])
+    chosen = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
+    artifact = read(model, chosen)
+    if trial:
+        try_model(model, {"tags": chosen, "signature": signature})
     found = look_into(artifact, signature)
     if page is not None:
         write_page(page, html_page(artifact, found))

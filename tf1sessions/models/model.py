@@ -25,6 +25,7 @@ from tf1sessions.models import files, parts, upgrades, values, weights
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.interface import Interface, TensorSpec, other_signatures
 from tf1sessions.models.prepared import Prepared, default_signature
+from tf1sessions.models.trial import try_model
 from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
@@ -51,6 +52,7 @@ def load(
     allow_ops: Collection[str] = (),
     fold_constants: bool = False,
     config: Any = None,
+    trial: bool = False,
 ) -> Model:
     """Loads a model that TensorFlow 1 wrote.
 
@@ -72,12 +74,15 @@ def load(
             up to 1.5 times as fast on small batches), for about 7 times their size in memory.
         config: A :class:`~tf1sessions.SessionConfig` or a ``ConfigProto``. By default operations that name a device
             that is not there run on the CPU.
+        trial: Whether the model is first loaded in a child process and run there once, with zeros, 4,096 MB of memory
+            and 120 seconds: for files whose author is not known. What a graph may do to files and the network is looked
+            at in any case.
 
     Returns:
         A :class:`Model`. Close it, or use it in a ``with``.
 
     Raises:
-        ModelFileError: There is no model, or it is malformed or cut off.
+        ModelFileError: There is no model, or it is malformed or cut off; or it has not come through its trial.
         UnknownOperationError: An output needs an operation that this TensorFlow does not have.
         UnsafeModelError: The model would touch files, the network or Python, by an operation not in ``allow_ops``.
         CheckpointMismatchError: The checkpoint is of another graph.
@@ -95,6 +100,18 @@ def load(
         [2.0, 8.0]
     """
     artifact = files.read(path, tags)
+    if trial:
+        given = {
+            "tags": tags,
+            "signature": signature,
+            "inputs": inputs,
+            "outputs": outputs,
+            "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
+            "initialize": initialize,
+            "allow_ops": list(allow_ops),
+            "fold_constants": fold_constants,
+        }
+        try_model(path, given)
     if checkpoint is not None:
         artifact = dataclasses.replace(artifact, checkpoint=files.checkpoint_prefix(checkpoint))
     return Model(

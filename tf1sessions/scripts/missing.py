@@ -8,13 +8,15 @@ one on the stack that is not ours.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import linecache
 import os
 import re
 import sys
 from importlib import metadata
-from types import FrameType
+from types import FrameType, ModuleType
+from typing import Any
 
 from ..contrib import replacements as contrib_replacements
 from ..errors import MissingModuleError, MissingSymbolError
@@ -22,6 +24,8 @@ from ..errors import MissingModuleError, MissingSymbolError
 __all__ = ["REPLACEMENTS", "module_error", "replacement", "symbol_error"]
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+#: How much of a slip and of the name that was meant is alike at least. Arbitrary.
+_ALIKE = 0.85
 _PASSED_THROUGH = os.path.join("tensorflow", "python", "util", "module_wrapper.py")  # reads attributes for others
 
 REPLACEMENTS: dict[str, str] = {
@@ -107,8 +111,25 @@ def module_error(module: str) -> MissingModuleError:
 
 
 def _sentence(symbol: str) -> str:
+    near = None if symbol in REPLACEMENTS else _nearest(symbol)
+    if near is not None:
+        return f"Did you mean {near}?"
     text = replacement(symbol)
     return f"{text}." if text else "It has no known replacement."
+
+
+def _nearest(symbol: str) -> str | None:
+    """The name of the same module that a name may be a slip of; None when none is near."""
+    module, _, name = symbol.rpartition(".")
+    found: Any = sys.modules.get("tensorflow")
+    path = "tensorflow"
+    for part in module.split(".")[1:]:  # not by getattr(), which may come here again
+        path += f".{part}"
+        found = vars(found).get(part, sys.modules.get(path)) if isinstance(found, ModuleType) else None
+    names = [each for each in dir(found) if not each.startswith("_")]
+    alike = {each.lower().replace("_", ""): each for each in names}
+    near = difflib.get_close_matches(name.lower().replace("_", ""), alike, 1, _ALIKE)
+    return f"{module}.{alike[near[0]]}" if near else None
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,0 +1,58 @@
+"""Models tried in a child process: what becomes of it is an error here, and of nothing else is made one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import PythonRun
+
+from tf1sessions.errors import ModelFileError
+from tf1sessions.models import trial
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "it ends the process by SIGSEGV"),
+        ("import threading; threading.Event().wait()", "it takes longer than 1 s"),
+        ("import sys; sys.exit(9)", "it needs more than 4,096 MB of memory"),
+        ("raise MemoryError", "it needs more than 4,096 MB of memory"),
+        ("import os, sys; sys.stderr.write('std::bad_alloc'); sys.stderr.flush(); os.abort()", "more than 4,096 MB"),
+        ("", None),
+        ("raise ValueError('an error that loading it here gives, too')", None),
+    ],
+)
+def test_what_becomes_of_the_child(monkeypatch: pytest.MonkeyPatch, program: str, said: str | None) -> None:
+    monkeypatch.setattr(trial, "_PROGRAM", program)
+    limit = 1.0 if said is not None and "longer" in said else 60.0
+    if said is None:
+        trial.try_model("a.pb", {}, limit_secs=limit)
+        return
+    with pytest.raises(ModelFileError) as caught:
+        trial.try_model("a.pb", {}, limit_secs=limit)
+    assert str(caught.value).startswith(f"a.pb cannot be loaded and run here: {said}") or said in str(caught.value)
+
+
+def test_memory_that_only_a_run_asks_for(run_python: PythonRun, tmp_path: Path) -> None:
+    done = run_python(
+        """
+        import tf1sessions as t1
+        from tf1sessions.errors import ModelFileError
+        tf = t1.tf1
+        for name in ("modest.pb", "greedy.pb"):
+            with tf.Graph().as_default() as graph:
+                x = tf.placeholder(tf.float32, [None], name="x")
+                wanted = tf.cast([x[0] + (4e9 if name == "greedy.pb" else 4.0)], tf.int64)
+                tf.identity(x + tf.reduce_sum(tf.fill(wanted, 1.0)), name="y")
+            tf.train.write_graph(graph, ".", name, as_text=False)
+        with t1.load("modest.pb", trial=True) as model:
+            report(modest=model([1.0])["y"].tolist())
+        try:
+            t1.load("greedy.pb", trial=True)
+        except ModelFileError as error:
+            report(greedy=str(error))
+        """,
+    )
+    assert done.results["modest"] == [6.0]
+    assert "greedy.pb cannot be loaded and run here: it needs more than 4,096 MB of memory" in done.results["greedy"]
