@@ -117,11 +117,12 @@ def option_names() -> set[str]:
 RUN_BLOCKS = """
 import contextlib, io, json, sys, traceback
 
-names = {}
+names, codes = {}, []
 for page, line, text in json.loads(sys.argv[1]):
     shown, error = io.StringIO(), None
     try:
         code = compile("\\n" * (line - 1) + text, page, "exec", dont_inherit=True)
+        codes.append(code)  # TensorFlow 2.21 points into it, and does not keep it
         with contextlib.redirect_stdout(shown):
             exec(code, names.setdefault(page, {"__name__": "__main__"}))
     except BaseException:

@@ -314,8 +314,9 @@ def _forget_hidden(at_start: Collection[str], path0: str | None) -> None:
 
 def _preloaded(at_start: Collection[str]) -> set[str]:
     """Top-level modules that a folder before them on the path would have hidden."""
-    # The interpreter itself uses threading when it ends.
-    unhideable = {"__main__", "__mp_main__", "tf1sessions", "threading", *at_start, *sys.builtin_module_names}
+    # The interpreter itself uses threading when it ends, and the import system what is in importlib.
+    unhideable = {"__main__", "__mp_main__", "tf1sessions", "importlib", "threading"}
+    unhideable.update(at_start, sys.builtin_module_names)
     return {name for name in list(sys.modules) if "." not in name} - unhideable
 
 

@@ -19,6 +19,7 @@ import time
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from ..errors import ScriptUsageError
@@ -268,6 +269,9 @@ def run(cells: list[Cell], name: str, namespace: dict[str, Any], warn: Callable[
             traceback's file names.
     """
     shell = Shell(namespace, warn)
+    # TensorFlow 2.21 keeps where an operation was made as pointers into code, which it does not keep: a cell that fails
+    # because of an operation of an earlier one would end the process.
+    codes: list[CodeType] = []
     namespace.update(get_ipython=lambda: shell, display=_display)
     for cell in cells:
         filename = f"{name}, cell {cell.number}"
@@ -276,9 +280,11 @@ def run(cells: list[Cell], name: str, namespace: dict[str, Any], warn: Callable[
             linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
             tree = _parse(source, filename)
             last = tree.body.pop() if tree.body and _shows(tree.body[-1], source) else None
-            exec(compile(tree, filename, "exec", dont_inherit=True), namespace)
+            codes.append(compile(tree, filename, "exec", dont_inherit=True))
+            exec(codes[-1], namespace)
             if isinstance(last, ast.Expr):
-                _display(eval(compile(ast.Expression(last.value), filename, "eval", dont_inherit=True), namespace))
+                codes.append(compile(ast.Expression(last.value), filename, "eval", dont_inherit=True))
+                _display(eval(codes[-1], namespace))
         except Exception:
             if not cell.may_raise:
                 raise

@@ -40,7 +40,6 @@ from tf1sessions.testing.settings import (
     read_plan,
     read_settings,
 )
-from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
     from tf1sessions.testing.expected import ExpectedRaces
@@ -156,7 +155,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
                 wrong.append(str(error))
     if wrong:
         report.outcome = "failed"
-        report.longrepr = printable("\n".join(wrong), keep="\n")
+        report.longrepr = "\n".join(wrong)
         report.result = []
     return report
 
@@ -317,6 +316,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.when == "setup" or failed:
         item.stash[_FAILED] = failed
     if report.failed and hasattr(report.longrepr, "addsection"):
+        from tf1sessions.texts import printable  # a project that does not use the plugin loads next to nothing
+
         for title, text in item.stash.get(_SECTIONS, []):
             report.longrepr.addsection(title, printable(text, keep="\n"))
         item.stash[_SECTIONS] = []
