@@ -659,6 +659,21 @@ def test_an_orphan_that_hides_its_origin_is_ended_and_named(forked: Runner) -> N
     check_that_it_is_ended_and_named(forked, "subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True)")
 
 
+def test_an_orphan_that_hides_its_origin_is_never_booked_to_another_job(forked: Runner, tmp_path: Path) -> None:
+    source = """
+        import os, subprocess
+        print(subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True).pid, flush=True)
+        os._exit(0)
+    """
+    end = tmp_path / "end"
+    other = forked.spawn(f"import os, time\nwhile not os.path.exists({str(end)!r}): time.sleep(0.01)")
+    result, job = forked(source)
+    pid = int(job.lines[0])
+    end.touch()
+    assert other.wait().leftovers == ()  # whose it is, is not known any more
+    assert not alive(pid)
+
+
 def check_that_it_is_ended_and_named(run: Runner, daemon: str) -> None:
     source = f"""
         import os, signal, subprocess

@@ -360,6 +360,7 @@ class _Server:
         self.at_start = at_start
         self.preloaded: set[str] = set()
         self.helpers: set[int] = set()  # processes that the preload started
+        self.unknown: set[int] = set()  # orphans of one of several jobs: ended with the last, and named by none
         self.jobs: dict[int, _Job] = {}
         self.to_fork: deque[_Job] = deque()
         self.closing = False
@@ -584,7 +585,7 @@ class _Server:
             elif job.next_at is not None and now >= job.next_at:
                 signal_processes(alive, job.next_signal)
                 if job.ended:
-                    job.leftovers |= alive
+                    job.leftovers |= {pid: command for pid, command in alive.items() if pid not in self.unknown}
                 if job.next_signal == signal.SIGTERM:
                     job.next_signal, job.next_at = signal.SIGKILL, now + TERM_SECS
                 else:
@@ -596,6 +597,7 @@ class _Server:
         assert job.ended is not None
         _close_all(job.fds)
         del self.jobs[job.number]
+        self.unknown = self._orphans() if self.jobs else set()
         returncode, seconds, peak_mb = job.ended
         self._tell({
             "event": "ended",
@@ -608,6 +610,14 @@ class _Server:
             "leftovers": [f"{pid} {command}" for pid, command in job.leftovers.items()],
             "signalled": job.signalled,
         })  # fmt: skip
+
+
+    def _orphans(self) -> set[int]:
+        """Processes that this one has adopted, and that no running job can be told from."""
+        adopted = {pid for pid, (parent, _, _) in _process_table().items() if parent == os.getpid()} - self.helpers
+        for job in self.jobs.values():
+            adopted -= {job.pid, *job_processes(job.request["mark"], job.pid)}
+        return adopted
 
 
 def _close_all(fds: Iterable[int]) -> None:
