@@ -332,6 +332,8 @@ def losses(kind: str, y: Any, p: Any) -> Any:
         return v1.reduce_mean((p - y) ** 2, name="my_cost")
     if kind == "a sum":
         return v1.reduce_mean((p - y) ** 2) + 0.5 * v1.nn.l2_loss(p)
+    if kind == "regularized":
+        return v1.add_n([v1.reduce_mean((p - y) ** 2), 0.5 * v1.nn.l2_loss(p)])
     if kind == "scaled":
         return 128.0 * v1.reduce_mean((p - y) ** 2)
     v1.losses.mean_squared_error(y, p)
@@ -343,7 +345,7 @@ def losses(kind: str, y: Any, p: Any) -> Any:
 def check_a_train_step_gives_its_loss() -> None:
     """What the gradients were taken of, in whatever way they were applied; without a collection that says so."""
     given = {"x": ROWS, "y": ROWS.sum(1, keepdims=True)}
-    for kind in ("named", "a sum", "scaled", "one of losses", "total of two"):
+    for kind in ("named", "a sum", "regularized", "scaled", "one of losses", "total of two"):
         for clipped in (False, True):
             with tempfile.TemporaryDirectory() as folder:
                 with raw.Graph().as_default(), raw.Session() as session:
@@ -352,8 +354,10 @@ def check_a_train_step_gives_its_loss() -> None:
                     loss = losses(kind, y, v1.matmul(x, weight("w", 3, 1), name="p"))
                     optimizer = v1.train.AdamOptimizer()
                     gradients = optimizer.compute_gradients(loss)
-                    if clipped:
-                        gradients = [(v1.clip_by_norm(gradient, 1.0), variable) for gradient, variable in gradients]
+                    if clipped:  # without what compute_gradients() puts between the gradients of each operation
+                        variables = v1.trainable_variables()
+                        clean = v1.clip_by_global_norm(v1.gradients(loss, variables), 1.0)[0]
+                        gradients = list(zip(clean, variables, strict=True))
                     with v1.control_dependencies([optimizer.apply_gradients(gradients)]):
                         v1.no_op(name="step")
                     session.run(v1.global_variables_initializer())
