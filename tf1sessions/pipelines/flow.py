@@ -44,6 +44,8 @@ _LOOK_SECS = 0.5
 _START_SECS = 1.0
 #: How long threads have after a Ctrl-C while they are waited for. Arbitrary: what is cancelled ends in milliseconds.
 _HURRY_SECS = 0.5
+#: How much of an error's first line is in the text of a StageError; all of it is in its cause. Arbitrary.
+_LONGEST_LINE = 500
 #: How long a run in the main thread may go on after a SIGINT that the program handles itself. Arbitrary.
 _HANDLER_SECS = 2.0
 
@@ -519,12 +521,18 @@ def _is_active(stage: Stage) -> bool:
 
 def _text(error: BaseException) -> str:
     """What an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
-    text = str(getattr(error, "message", None) or error) or "no message"
+    text = str(getattr(error, "message", None) or error).strip() or "no message"
     found = re.search(r"\nNode: ('[^\n]*')\n(.*?)(?:\n\t \[\[\{\{node|\Z)", text, re.DOTALL)
     if not found:
-        return text
+        return _short(text)
     line = made_at(error.op) if getattr(error, "op", None) is not None else None  # type: ignore[attr-defined]
-    return f"{found[2].strip()} (operation {found[1]}{f', made at {line}' if line else ''})"
+    return f"{_short(found[2].strip())} (operation {found[1]}{f', made at {line}' if line else ''})"
+
+
+def _short(text: str) -> str:
+    """The first line of a text: of a Python function in the graph, a whole traceback follows it."""
+    line, _, more = text.partition("\n")
+    return f"{line[:_LONGEST_LINE]}…" if len(line) > _LONGEST_LINE or more else line
 
 
 def _add_note(error: BaseException, note: str) -> None:

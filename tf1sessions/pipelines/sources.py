@@ -23,7 +23,7 @@ from typing import Any
 from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.blocks import BlockWriter, ItemError
 from tf1sessions.pipelines.queues import short
-from tf1sessions.pipelines.stages import Stage, Worker
+from tf1sessions.pipelines.stages import UNSEEN, Stage, Worker
 
 __all__ = ["Buffer", "PythonSource", "shards_of"]
 
@@ -44,23 +44,27 @@ class _Shared:
         self._lock = threading.Lock()
         self._iterator: Iterator[Any] | None = None
 
-    def next(self) -> tuple[int, Any] | None:
-        """The next item, numbered; None at the end, or when the pipeline is."""
+    def next(self, worker: Worker) -> tuple[int, Any] | None:
+        """The next item, numbered; None at the end, or when the pipeline is. Notes which item could not be made."""
         if self._alone:
-            return self._take()
+            return self._take(worker)
         while not self._lock.acquire(timeout=_LOOK_SECS):
             if self._over.is_set():
                 return None  # and not when the thread that is inside the producer comes back from it
         try:
-            return self._take()
+            return self._take(worker)
         finally:
             self._lock.release()
 
-    def _take(self) -> tuple[int, Any] | None:
-        if self._iterator is None:
-            self._iterator = iter(self._make())  # in a producer's thread: making it may take long
-        for item in self._iterator:
-            return next(self._numbers), item
+    def _take(self, worker: Worker) -> tuple[int, Any] | None:
+        try:
+            if self._iterator is None:
+                self._iterator = iter(self._make())  # in a producer's thread: making it may take long
+            for item in self._iterator:
+                return next(self._numbers), item
+        except BaseException:
+            worker.item = (f"item {next(self._numbers)}", UNSEEN)
+            raise
         return None
 
     def close(self) -> None:
@@ -233,7 +237,7 @@ class PythonSource:
         try:
             while self._stage.step():
                 try:
-                    numbered = shard.next()
+                    numbered = shard.next(worker)
                 except Exception as error:
                     if not self._stage.excuse(error, None):
                         raise

@@ -19,7 +19,7 @@ from tf1sessions.pipelines.coordinator import is_consequence
 from tf1sessions.pipelines.queues import PipelineQueue, short
 from tf1sessions.runtime import tf
 
-__all__ = ["ERRORS_IN_A_ROW", "Stage", "Worker", "check_policy"]
+__all__ = ["ERRORS_IN_A_ROW", "UNSEEN", "Stage", "Worker", "check_policy"]
 
 #: So many errors, and no success between them, end a stage that skips errors. Arbitrary: a file of bad records is
 #: skipped over, an iterator that can do nothing but raise is not asked for ever.
@@ -27,7 +27,7 @@ ERRORS_IN_A_ROW = 1000
 
 _OutOfRange: Any = tf.errors.OutOfRangeError
 #: In place of an item's value, where only a run of the session has it.
-_UNSEEN: Any = object()
+UNSEEN: Any = object()
 Policy = str | Callable[[BaseException, Any], str]
 
 
@@ -107,7 +107,7 @@ class Worker:
         if self.item is None:
             return None
         label, value = self.item
-        if value is _UNSEEN:
+        if value is UNSEEN:
             return str(label)
         return f"item {label}, {short(value)}" if isinstance(label, int) else f"{label}, {short(value)}"
 
@@ -180,7 +180,7 @@ class Stage:
         ``count`` says how many items went through a run that has given a result.
         """
         while self.step():
-            worker.item = (self._next_run(), _UNSEEN)
+            worker.item = (self._next_run(), UNSEEN)
             try:
                 result = worker.run(call)
                 if each is not None:
