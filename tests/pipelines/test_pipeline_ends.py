@@ -515,3 +515,26 @@ def test_closing_the_session_does_not_wait_for_ever_for_a_straggler(
         assert "'stuck' (PyFunc" in told
         gate.open()
         wait_for(lambda: not threads_now() - before, "its threads, and that which closes the session, have ended")
+
+
+def test_what_is_left_open_ends_with_the_interpreter(run_python: Callable[..., PythonRun]) -> None:
+    """A thread that is inside TensorFlow then would abort the process."""
+    done = run_python(
+        """
+        import atexit, threading  # what is registered first is called last
+        left = lambda: [thread.name for thread in threading.enumerate() if thread.name.startswith("open")]
+        atexit.register(lambda: print("left at the end:", left()))
+        import itertools
+        import tf1sessions as t1
+        gs = t1.GraphSession()
+        pipe = t1.QueuePipeline(gs, "open")
+        queue = pipe.queue("q", capacity=2, dtypes=[t1.tf1.int64], shapes=[()])
+        pipe.source(queue, itertools.count(), threads=2)
+        pipe.sink("takes", pipe.stage("passes", lambda x: x + 1, queue, threads=2), lambda item: None)
+        pipe.start()
+        print("running:", len(left()))
+        """
+    )
+    running, left = done.stdout.splitlines()
+    assert int(running.split()[-1]) >= 6 and left == "left at the end: []", done.stdout
+    assert done.stderr.count("Traceback") == 0, done.stderr

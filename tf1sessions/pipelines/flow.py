@@ -13,11 +13,13 @@ re-entrant, because stop() may come from a signal handler.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import re
 import signal
 import threading
 import time
+import weakref
 from typing import Any
 
 from tf1sessions import forks
@@ -44,6 +46,8 @@ _LOOK_SECS = 0.5
 _START_SECS = 1.0
 #: How long threads have after a Ctrl-C while they are waited for. Arbitrary: what is cancelled ends in milliseconds.
 _HURRY_SECS = 0.5
+#: How long the threads of a pipeline that was left open have at the interpreter's end. Arbitrary.
+_EXIT_SECS = 5.0
 #: How much of an error's first line is in the text of a StageError; all of it is in its cause. Arbitrary.
 _LONGEST_LINE = 500
 #: How long a run in the main thread may go on after a SIGINT that the program handles itself. Arbitrary.
@@ -148,6 +152,7 @@ class Flow:
             if self.started:
                 return
             self.check_open("start()")
+            _running.add(self)
             self.keeper().wake()
             for stage in self.stages.values():
                 stage.compile()
@@ -459,6 +464,7 @@ class Flow:
                 late.append(keeper.thread)
             late += join_all(self._closing, max(until, time.monotonic() + 0.5))  # the keeper starts no more of them
             self.finished = True
+            _running.discard(self)
             if self.tracing is not None:
                 try:
                     self.tracing.write()
@@ -513,6 +519,19 @@ class Flow:
             found.others = ()
             self._raised[id(cause)] = found
         return found
+
+
+# Pipelines that were started, and whose end has not come.
+_running: weakref.WeakSet[Flow] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Ends what the program has left open: a thread inside TensorFlow at the interpreter's end aborts the process."""
+    if forks.forked():  # the threads are the parent's
+        return
+    for flow in list(_running):
+        flow._finish(time.monotonic() + _EXIT_SECS)
 
 
 def _is_active(stage: Stage) -> bool:
