@@ -126,13 +126,14 @@ def test_terminal_that_goes_away(plain: Plain) -> None:
 
 def test_finished_script_is_not_cancelled(plain: Plain) -> None:
     """A stopped pager takes nothing: the script is over, its output is not."""
-    plain.script("one.py", "import os; os.write(1, b'x' * 100_000)")
+    plain.script("one.py", "import os; open('pid', 'w').write(str(os.getpid())); os.write(1, b'x' * 100_000)")
     ours, theirs = os.pipe()
     with plain.start("run", "--out", "run", "--grace", "0.5", "one.py", stdout=theirs) as process:
         os.close(theirs)
         log = Path(plain.folder, "run", "01-one.log")
         wait_for(lambda: log.exists() and log.stat().st_size == 100_000, "the script's output", DEADLINE)
-        wait_for(lambda: len(plain.strays()) <= 2, "the end of its process", DEADLINE)  # the command and its server
+        pid = Path(plain.folder, "pid").read_text()
+        wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the end of its process", DEADLINE)
         process.send_signal(signal.SIGINT)
         process.wait(DEADLINE)
     os.close(ours)
@@ -475,8 +476,11 @@ def test_stopped_and_continued(plain: Plain, count: int) -> None:
         process.send_signal(signal.SIGTSTP)
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
-        stopped = [pid for pid in plain.strays() if "\nState:\tT" in Path(f"/proc/{pid}/status").read_text()]
-        assert len(stopped) == 1 + count  # the command, and each job's process
+
+        def stopped() -> int:
+            return sum("\nState:\tT" in Path(f"/proc/{pid}/status").read_text() for pid in plain.strays())
+
+        wait_for(lambda: stopped() == 1 + count, "the command and each job's process to stop", DEADLINE)
         beats = os.stat(plain.folder / "one.py").st_mtime_ns
         process.send_signal(signal.SIGCONT)
         wait_for(lambda: os.stat(plain.folder / "one.py").st_mtime_ns > beats, "the job to go on", DEADLINE)

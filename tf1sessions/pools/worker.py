@@ -314,8 +314,9 @@ def _forget_hidden(at_start: Collection[str], path0: str | None) -> None:
 
 def _preloaded(at_start: Collection[str]) -> set[str]:
     """Top-level modules that a folder before them on the path would have hidden."""
-    # The interpreter itself uses threading when it ends, and the import system what is in importlib.
-    unhideable = {"__main__", "__mp_main__", "tf1sessions", "importlib", "threading"}
+    # Compiled code imports these by name while it runs: the interpreter to import, to pickle, to replace by a regular
+    # expression and when it ends; TensorFlow where it looks whether a value is a sequence.
+    unhideable = {"__main__", "__mp_main__", "tf1sessions", "collections", "copyreg", "importlib", "re", "threading"}
     unhideable.update(at_start, sys.builtin_module_names)
     return {name for name in list(sys.modules) if "." not in name} - unhideable
 
@@ -610,7 +611,6 @@ class _Server:
             "leftovers": [f"{pid} {command}" for pid, command in job.leftovers.items()],
             "signalled": job.signalled,
         })  # fmt: skip
-
 
     def _orphans(self) -> set[int]:
         """Processes that this one has adopted, and that no running job can be told from."""
