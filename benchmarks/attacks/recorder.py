@@ -1,0 +1,115 @@
+"""Attacks on the recorder, the one file that runs in old programs: whatever happens, the program's own end counts."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from attacks.trial import Trial
+
+RECORDER = Path(__file__).resolve().parents[2] / "tf1sessions" / "porting" / "recorder.py"
+END_SECS = 60.0
+
+PROGRAM = """
+import os, random, resource, shutil, signal, subprocess, sys, threading
+import numpy as np
+import tensorflow as tf
+tf1 = tf.compat.v1
+tf1.disable_eager_execution()
+rng = random.Random(SEED)
+x = tf1.placeholder(tf1.float32, [None], name="x")
+y = tf1.identity(x * 2.0, name="y")
+texts = tf1.constant([b"caf\\xc3\\xa9", b"\\xff\\x00", b""])
+count = tf1.get_variable("count", initializer=0.0)
+step = tf1.assign_add(count, 1.0)
+session = tf1.Session()
+session.run(tf1.global_variables_initializer())
+strange = (np.array([np.nan, np.inf, -np.inf, 0.0]), np.zeros(0), np.random.RandomState(1).rand(SIZE))
+for number in range(40):
+    assert np.isclose(session.run(y, {x: strange[number % 3]}), 2 * strange[number % 3], equal_nan=True).all()
+    assert session.run(texts)[0] == b"caf\\xc3\\xa9" and session.run(step) == number + 1
+    if number == AT:
+        HAPPENS
+END
+"""
+
+HAPPENS = {
+    "nothing": "pass",
+    "disk": "resource.setrlimit(resource.RLIMIT_FSIZE, (rng.randrange(20_000), resource.RLIM_INFINITY))",
+    "folder": "shutil.rmtree('out')",
+    "closes": "os.closerange(3, 200); mine = [open('mine%d' % each, 'w') for each in range(60)]",
+    "fork": "child = os.fork(); child or os._exit(0); os.waitpid(child, 0)",
+    "fork that ends": "child = os.fork(); child or sys.exit(0); os.waitpid(child, 0)",
+    "process": "subprocess.check_call([sys.executable, '-c', 'print(1)'])",
+    "threads": "[threading.Thread(target=lambda: session.run(y, {x: [1.0]})).start() for _ in range(4)]",
+    "folder changed": "os.chdir('/')",
+    "streams": "sys.stderr = None",
+}
+ENDS = {"": 0, "sys.exit(7)": 7, "raise ValueError('its own')": 1, "session.close()": 0, "os._exit(5)": 5}
+
+
+def recorded(folder: Path, rng: random.Random) -> str:
+    """A program to which something happens: it computes what it computes, and ends as it ends."""
+    (folder / "out").mkdir()
+    what, end = rng.choice(sorted(HAPPENS)), rng.choice(sorted(ENDS))
+    text = (
+        PROGRAM.replace("SEED", str(rng.randrange(10**6)))
+        .replace("SIZE", str(rng.choice([10, 1000, 100_000])))
+        .replace("AT", str(rng.randrange(40)))
+        .replace("HAPPENS", HAPPENS[what])
+        .replace("END", end)
+    )
+    (folder / "program.py").write_text(text)
+    options = rng.choice([[], ["--every", "3"], ["--variables-every", "5"], ["--max-mb", "1"], ["--whole-kb", "1"]])
+    done = subprocess.run(
+        [sys.executable, str(RECORDER), "--out", "out/trace.npz", *options, "program.py"],
+        cwd=folder, capture_output=True, timeout=END_SECS, text=True,
+    )  # fmt: skip
+    # Without a trace the recorder says so, with an exit code of its own where the program's is 0.
+    right = {ENDS[end]} | ({1} if what in ("disk", "folder", "closes") else set())
+    if done.returncode not in right:
+        return f"{what}, {end!r}: exit code {done.returncode}: {done.stderr[-600:]}"
+    if "recorder.py" in done.stderr.replace(str(folder), ""):
+        return f"{what}, {end!r}: frames of ours: {done.stderr[-600:]}"
+    left = [path.name for path in (folder / "out").glob(".*")] if (folder / "out").exists() else []
+    if left or any(path.stat().st_size for path in folder.glob("mine*")):
+        return f"{what}, {end!r}: left {left}, or wrote to the program's files"
+    trace = folder / "out" / "trace.npz"
+    if trace.exists():
+        from tf1sessions.porting import traces
+
+        with traces.read(trace) as found:
+            assert found.count > 0
+    elif what not in ("disk", "folder", "closes") and end != "os._exit(5)":
+        return f"{what}, {end!r}: no trace: {done.stderr[-600:]}"
+    return "the program's own end"
+
+
+def killed(folder: Path, rng: random.Random) -> str:
+    """SIGKILL at a random moment leaves nothing, and no trace that is half a one."""
+    import time
+
+    (folder / "out").mkdir()
+    text = PROGRAM.replace("SEED", "0").replace("SIZE", "100000").replace("AT", "-1").replace("HAPPENS", "pass")
+    (folder / "program.py").write_text(text.replace("END", ""))
+    with subprocess.Popen(
+        [sys.executable, str(RECORDER), "--out", "out/trace.npz", "program.py"], cwd=folder, stderr=subprocess.DEVNULL
+    ) as process:
+        time.sleep(1.5 + rng.random() * 2.5)
+        process.kill()
+    trace = folder / "out" / "trace.npz"
+    if trace.exists():
+        from tf1sessions.porting import traces
+
+        traces.read(trace).close()
+    left = [path.name for path in (folder / "out").glob(".*")]
+    # Only the moment in which the whole trace is written has a file beside it, which the next recording names.
+    return "a whole trace or none" if len(left) <= 1 else f"left {left}"
+
+
+TRIALS = [
+    Trial("something happens to a recorded program", "the program's own end", recorded, times=40, deadline_secs=90),
+    Trial("a recorded program is killed", "a whole trace or none", killed, times=10, deadline_secs=90),
+]
