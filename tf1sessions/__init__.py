@@ -10,32 +10,32 @@ below, and there are no circles::
     sessions/          one graph, one session
       machine.py         the cores and the memory that this process may use
       gpus.py            the GPUs: what is free, and who holds the rest
-      shares.py          how workers share them: the arithmetic of a plan
-      lanes.py           logical devices, and how a graph stays on one
+      division.py        how workers share them: the arithmetic of a plan
+      logical_devices.py  logical devices, and how a graph stays on one
       config.py          SessionConfig, to and from ConfigProto
       operations.py      what is known about TensorFlow's operations
       stacks.py          looking at the stacks of other threads
       watchdog.py        names calls that wait for ever
       calls.py           compiled calls, and the Session whose run() uses them
       graphs.py          a graph that one thread builds and that can be sealed
-      sharing.py         what a process has settled about its GPUs
+      gpu_settings.py    what a process has settled about its GPUs
       late.py            a session that is made when it is first used
       session.py         GraphSession: one thread builds it, any thread runs it
       memory.py          MemoryPlan: how the sessions of a machine share it
     pipelines/         concurrent work inside one session
-      repeats.py         which requests may be run twice
+      retry_safety.py    which requests may be run twice
       row_independence.py  which fetches are computed row by row
       rows.py            one compiled call for the rows of several requests
       batching.py        Batcher: rows of many callers in one run
-      lanes.py           which item of work begins next
+      keyed_schedule.py  which item of work begins next
       work.py            WorkQueue: parts of graphs, by priority, in order for each key
       coordinator.py     threads that end together, with the cause
-      standstill.py      whether threads hang in queues
+      deadlock.py        whether threads hang in queues
       queues.py          queues of a graph, recognised, made and closed
       blocks.py          items of Python, several in one run
       statistics.py      what a pipeline has done so far
       trace.py           a timeline of stages and queues, for Perfetto
-      keeper.py          one thread that looks after a pipeline
+      monitor_thread.py  one thread that looks after a pipeline
       stages.py          threads that run one thing again and again
       sources.py         Python producers
       observer.py        who waits for what; stalls
@@ -43,7 +43,7 @@ below, and there are no circles::
       pipeline.py        QueuePipeline: what users declare it with
     models/            models that TensorFlow 1 wrote: loaded, shared between threads, looked into
       files.py           what is at a path, read without trusting it
-      wiring.py          which node depends on which
+      graph_index.py     which node depends on which
       upgrades/          what old graphs need so that today's TensorFlow takes them
         table.py           the table of upgrades, and what is done with it
         hardware.py        its rows about TPUs, TensorRT, MKL, devices
@@ -55,9 +55,9 @@ below, and there are no circles::
         rewriting.py       a graph that is being rewritten
       checks.py          what could bring TensorFlow down
       arguments.py       the dtypes of what a node takes and gives
-      guessing.py        what a graph without a signature takes and gives
+      signature_inference.py  what a graph without a signature takes and gives
       interface.py       inputs and outputs, told or guessed
-      parts.py           a graph without what is lacking or not allowed
+      subgraphs.py       a graph without what is lacking or not allowed
       weights.py         large constants as variables
       values.py          values of variables and tables, set when they are needed
       prepared.py        a graph made ready, and vetted; nothing of it has run
@@ -460,7 +460,7 @@ below, and there are no circles::
         programs.py        a script as a side
         recordings.py      a recording as a side
         verifying.py       verify()
-        page.py            a comparison as a page, with a plot of the error
+        html_report.py     a comparison as a page, with a plot of the error
       target.py          a folder that is written whole or not at all
       conversion.py      what a conversion does, as a record and as text
       survey.py          what of a model comes along, and what does not
@@ -553,7 +553,7 @@ below, and there are no circles::
       verify.py          tf1sessions verify
       progress.py        plain lines about a run
       live.py            the live table of a run
-      words.py           how durations and ends are said
+      formatting.py      how durations and ends are said
     __main__.py        python -m tf1sessions
 
 Importing this package imports neither TensorFlow nor numpy: a public name is fetched from its module when it is used

@@ -11,7 +11,7 @@ from typing import Any
 
 import tf1sessions as t1
 from tf1sessions.models import interface
-from tf1sessions.models.wiring import Wiring
+from tf1sessions.models.graph_index import GraphIndex
 
 tf = t1.tf1
 
@@ -39,7 +39,7 @@ def main(report: Callable[..., None]) -> None:
 def compare(build: Callable[[], Any]) -> None:
     with tf.Graph().as_default() as graph:
         inputs, outputs, *labels = build()
-    found = interface.guess(Wiring(graph.as_graph_def()))
+    found = interface.guess(GraphIndex(graph.as_graph_def()))
     told = [note.partition(": ")[2] for note in found.notes if note.startswith("taken for labels")]
     assert (list(found.inputs), list(found.outputs), told) == (inputs, outputs, labels), (
         f"inputs {list(found.inputs)}, outputs {list(found.outputs)}, labels {told}"
@@ -257,7 +257,7 @@ def a_queue_beside_a_placeholder() -> Any:
 def a_default_that_comes_out_of_a_queue_is_not_needed() -> Any:
     queue = tf.FIFOQueue(2, [tf.float32], shapes=[[3, 4]], name="queue")
     tf.square(tf.placeholder_with_default(queue.dequeue(), [3, 4], name="x"), name="out")
-    found = interface.guess(Wiring(tf.get_default_graph().as_graph_def()))
+    found = interface.guess(GraphIndex(tf.get_default_graph().as_graph_def()))
     assert not found.inputs["x"].optional
     return ["x"], ["out"]
 

@@ -169,7 +169,7 @@ def no_threads_of(name: str) -> None:
 
 
 def check_while_it_joins_a_straggler() -> None:
-    """The thread that does not end stays; the keeper, and what it has put into the process, do not."""
+    """The thread that does not end stays; the monitor thread, and what it has put into the process, do not."""
     gate = Gate()
     made: list[Any] = []
     with interrupted(lambda: made and made[0].coordinator.should_stop()):

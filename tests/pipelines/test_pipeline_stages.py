@@ -392,13 +392,13 @@ def test_a_wait_for_something_else_does_not_start_it(gs: Any) -> None:
         queue = numbers(pipe)
         pipe.source(queue, [1])
         ticks = Gate()
-        tend = pipe._flow.keeper()._tend
+        tend = pipe._flow.monitor()._tend
 
         def tick(*arguments: Any) -> Any:
             ticks.arrive()
             return tend(*arguments)
 
-        pipe._flow.keeper()._tend = tick
+        pipe._flow.monitor()._tend = tick
 
         def looked_at() -> None:
             ticks.wait_for(5)
@@ -537,7 +537,7 @@ def test_a_queue_of_a_runner_is_closed_by_the_runner_alone(gs: Any) -> None:
         looks = Gate()
         look = pipe._flow.observer.look
         pipe._flow.observer.look = lambda calls: (look(calls), looks.arrive())
-        looks.wait_for(3)  # of the keeper, which would have closed it
+        looks.wait_for(3)  # of the monitor thread, which would have closed it
         assert pipe.statistics().queues["q"].state == "open"
         gs.run(more)
     assert sorted(map(int, found)) == sorted([0, 1, 2, *range(5)])

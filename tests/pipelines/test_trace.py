@@ -440,7 +440,7 @@ def test_pipeline_writes_its_runs_and_queues(tmp_path: Path) -> None:
 
     def numbers() -> Iterator[float]:
         yield from range(20)
-        assert looked.wait(DEADLINE)  # not before the keeper has looked at the queues
+        assert looked.wait(DEADLINE)  # not before the monitor thread has looked at the queues
 
     with t1.GraphSession() as gs:
         with t1.QueuePipeline(gs, name="pipe") as pipe:

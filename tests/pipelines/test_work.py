@@ -34,7 +34,7 @@ from tf1sessions.errors import (
     StragglerError,
     UsageError,
 )
-from tf1sessions.pipelines import lanes, work
+from tf1sessions.pipelines import keyed_schedule, work
 from tf1sessions.pipelines.work import WorkQueue
 from tf1sessions.sessions.watchdog import watchdog
 
@@ -183,7 +183,7 @@ class Reference:
 
 
 class Interrupts:
-    """Raises KeyboardInterrupt in this thread before a certain line of work.py or lanes.py, of those a block executes.
+    """Raises KeyboardInterrupt in this thread before a certain line of work.py or keyed_schedule.py, of those a block executes.
 
     An interrupt cannot come between the last line of a ``with`` block and its lock's release, although there is an
     event for it; nor does it come in the code of other files.
@@ -195,7 +195,7 @@ class Interrupts:
         self.place: str | None = None
 
     def _trace(self, frame: Any, event: str, arg: Any) -> Any:
-        if frame.f_code.co_filename not in (work.__file__, lanes.__file__):
+        if frame.f_code.co_filename not in (work.__file__, keyed_schedule.__file__):
             return None
         if event == "line" and not self._releases(frame):
             self.count += 1
@@ -239,7 +239,7 @@ def test_the_schedule_does_what_the_rules_say(interrupts):
     begun = drained = came = 0
     for seed in range(200):
         draw = random.Random(seed)
-        schedule, rules = lanes.Schedule(), Reference()
+        schedule, rules = keyed_schedule.KeyedSchedule(), Reference()
         running: list[Any] = []
         numbers = itertools.count()
         for now in range(200):
@@ -296,14 +296,14 @@ def test_the_schedule_does_what_the_rules_say(interrupts):
             drained += 1
         assert schedule.take() is None
         assert schedule.next_deadline() is None
-        assert not schedule.waiting and not schedule.lanes and not schedule.ready.things
+        assert not schedule.waiting and not schedule.key_queues and not schedule.ready.things
     assert begun > 2000 and drained > 1000 and (came > 2000) == interrupts, (begun, drained, came)
 
 
 def test_an_item_that_an_interrupt_has_left_half_in_the_schedule_is_passed_over():
     for key in (None, "a"):
         for at in itertools.count(1):
-            schedule = lanes.Schedule()
+            schedule = keyed_schedule.KeyedSchedule()
             first, second = (item_of(random.Random(0), number) for number in range(2))
             for item in (first, second):
                 item.key, item.deadline = key, 5
@@ -314,14 +314,14 @@ def test_an_item_that_an_interrupt_has_left_half_in_the_schedule_is_passed_over(
             if first.number not in schedule.waiting:
                 assert schedule.take() is second
                 schedule.ended(second)
-                assert schedule.take() is None and not schedule.lanes
+                assert schedule.take() is None and not schedule.key_queues
             if not interrupt.came:
                 break
         assert at > 5
 
 
 def test_what_is_gone_does_not_pile_up_in_the_schedule():
-    schedule = lanes.Schedule()
+    schedule = keyed_schedule.KeyedSchedule()
     draw = random.Random(0)
     kept = item_of(draw, 0)
     kept.rank, kept.key, kept.deadline = (-5, 0), "a", None
@@ -330,7 +330,7 @@ def test_what_is_gone_does_not_pile_up_in_the_schedule():
         item = item_of(draw, number)
         schedule.add(item)
         schedule.remove(item)
-    lines = [schedule.ready, schedule.deadlines, *schedule.lanes.values()]
+    lines = [schedule.ready, schedule.deadlines, *schedule.key_queues.values()]
     assert [len(line.things) for line in lines] == [1, 0, 1]
     assert all(len(line._heap) <= 40 for line in lines)
 

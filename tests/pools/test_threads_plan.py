@@ -13,7 +13,7 @@ import contextlib, threading, traceback
 import tf1sessions as t1
 from tf1sessions import errors
 from tf1sessions.pools import threads
-from tf1sessions.sessions import gpus, sharing
+from tf1sessions.sessions import gpus, gpu_settings
 
 tf = t1.tf1
 PLAN = t1.MemoryPlan(lanes=3, machine={"cores": 2})

@@ -22,7 +22,7 @@ from tf1sessions.porting import Comparison, Tolerance, verify
 from tf1sessions.porting.parity import views
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.comparison import Compared
-from tf1sessions.porting.parity.page import page
+from tf1sessions.porting.parity.html_report import page
 from tf1sessions.porting.trace_comparison import TraceComparison
 from tf1sessions.porting.traces import Summary, read
 

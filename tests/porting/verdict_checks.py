@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.porting.judging import judge
-from tf1sessions.porting.parity.page import page
+from tf1sessions.porting.parity.html_report import page
 from tf1sessions.porting.trace_comparison import Held
 from tf1sessions.porting.trace_graphs import TraceGraph
 from tf1sessions.porting.traces import Trace, read

@@ -19,7 +19,7 @@ import tensorflow
 import tf1sessions as t1
 from tf1sessions import errors
 from tf1sessions.runtime import private
-from tf1sessions.sessions import calls, gpus, graphs, lanes, memory, sharing
+from tf1sessions.sessions import calls, gpu_settings, gpus, graphs, logical_devices, memory
 from tf1sessions.sessions.gpus import Gpu, Holder, Machine
 
 tf = t1.tf1
@@ -29,7 +29,7 @@ MACHINE = {"gpus": [{"total_mb": 16000, "count": 2}], "cores": 8}
 @contextlib.contextmanager
 def fresh(gpu: bool = False) -> Iterator[None]:
     """A process that has settled nothing; with ``gpu``, one whose sessions see a GPU."""
-    sharing._forget()
+    gpu_settings._forget()
     original = tf.Session.list_devices
     if gpu:
         card = private.session._DeviceAttributes("/job:localhost/device:GPU:0", "GPU", 1 << 30, 1)
@@ -38,7 +38,7 @@ def fresh(gpu: bool = False) -> Iterator[None]:
         yield
     finally:
         tf.Session.list_devices = original
-        sharing._forget()
+        gpu_settings._forget()
 
 
 @contextlib.contextmanager
@@ -191,7 +191,7 @@ def check_config_takes_other_fields_and_keeps_its_own() -> None:
     for worker in (1, -1, True, "0"):
         for use in (plan.share, plan.config, plan.apply, plan.environment, plan.wait_for_memory):
             assert f"worker is {worker!r}" in refused(lambda use=use, worker=worker: use(worker)), use
-    assert sharing.current() is None
+    assert gpu_settings.current() is None
 
 
 # -- one process, one share -------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def check_the_first_session_settles_it_where_there_is_a_gpu() -> None:
         session(memory_fraction=0.4).close()
         session(memory_fraction=0.4).close()
         session().close()
-        first = sharing.current()
+        first = gpu_settings.current()
         assert first is not None and first.settings.fraction == 0.4
         for fields, words in (
             ({"memory_fraction": 0.2}, "per_process_gpu_memory_fraction 0.2 (settled: 0.4)"),
@@ -216,7 +216,7 @@ def check_the_first_session_settles_it_where_there_is_a_gpu() -> None:
             assert error.first == "the first session"
             assert os.path.basename(error.first_where).startswith("memory_checks.py:")
             assert error.where == error.first_where  # both are made in the line of session()
-        assert sharing.current() is first
+        assert gpu_settings.current() is first
         made = session()  # what was settled is filled in: TensorFlow refuses another list of devices
         assert made._config.gpu_options.per_process_gpu_memory_fraction == 0.4
         made.close()
@@ -226,9 +226,9 @@ def check_without_a_gpu_nothing_is_settled() -> None:
     with fresh():
         for fields in ({"memory_fraction": 0.4}, {"memory_fraction": 0.2}, {"allow_growth": True}):
             session(**fields).close()
-        assert sharing.current() is None
+        assert gpu_settings.current() is None
         plan = t1.MemoryPlan(machine={"cores": 4}, workers=2, gpus="auto", fraction=0.5)
-        sharing.settle(sharing.Agreement(sharing.GpuSettings(), "a plan", "here", b"", gpu=False))
+        gpu_settings.settle(gpu_settings.Agreement(gpu_settings.GpuSettings(), "a plan", "here", b"", gpu=False))
         session(memory_fraction=0.2).close()  # a plan without a GPU has nothing to disagree about
         assert plan.share().gpu is None
 
@@ -238,7 +238,7 @@ def check_a_session_without_gpus_settles_nothing() -> None:
         with tf.Graph().as_default():
             tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})).close()
             t1.Session(config=tf.ConfigProto(device_count={"GPU": 0})).close()
-        assert sharing.current() is None
+        assert gpu_settings.current() is None
         session(memory_fraction=0.4).close()
         with tf.Graph().as_default():  # nor does it have to agree
             config = tf.ConfigProto(device_count={"GPU": 0})
@@ -283,10 +283,10 @@ def check_of_two_first_sessions_one_is_second() -> None:
         original = tf.Session.__init__
 
         def probe() -> None:
-            got = sharing._lock.acquire(blocking=False)
+            got = gpu_settings._lock.acquire(blocking=False)
             probes.append(got)
             if got:
-                sharing._lock.release()
+                gpu_settings._lock.release()
 
         def init(self: Any, target: str, graph: Any, config: Any) -> None:
             asked.append(config.gpu_options.per_process_gpu_memory_fraction)
@@ -317,7 +317,7 @@ def check_of_two_first_sessions_one_is_second() -> None:
         assert len(won) == 1 and len(ended) == 8, ended
         assert {type(end) for end in ended if end not in won} == {errors.MemoryPlanConflict}
         assert asked == won and probes == [False]
-        settled = sharing.current()
+        settled = gpu_settings.current()
         assert settled is not None and settled.settings.fraction == won[0]
 
 
@@ -345,18 +345,18 @@ def check_a_failed_first_session_settles_nothing() -> None:
                 t1.Session(graph="no graph", config=config)
         except TypeError:
             pass
-        assert sharing.current() is None
+        assert gpu_settings.current() is None
         session(memory_fraction=0.2).close()
 
 
 def check_a_forked_child_has_settled_nothing() -> None:
     with fresh():
-        sharing.settle(sharing.Agreement(sharing.GpuSettings(fraction=0.5), "the parent", "here"))
+        gpu_settings.settle(gpu_settings.Agreement(gpu_settings.GpuSettings(fraction=0.5), "the parent", "here"))
         pid = os.fork()
         if pid == 0:  # nothing of TensorFlow is used in it
-            os._exit(0 if sharing.current() is None else 1)
+            os._exit(0 if gpu_settings.current() is None else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        assert sharing.current() is not None
+        assert gpu_settings.current() is not None
 
 
 # -- lanes ------------------------------------------------------------------------------------------------------------
@@ -380,8 +380,8 @@ def check_device_strings() -> None:
         ("/device:XLA_GPU:0", "/device:XLA_GPU:0", "/device:XLA_GPU:0"),
     ):
         for lane, expected in ((gpu, on_gpu), (cpu, on_cpu)):
-            assert lanes.on_lane(device, lane) == expected, (device, lane)
-            assert lanes.on_lane(expected, lane) == expected, "again changes nothing"
+            assert logical_devices.on_lane(device, lane) == expected, (device, lane)
+            assert logical_devices.on_lane(expected, lane) == expected, "again changes nothing"
 
 
 def build(x: Any) -> Any:
@@ -437,12 +437,12 @@ def check_a_loaded_graph_is_put_on_its_lane() -> None:
         saved = gs.graph.as_graph_def()
         prefix = gs.save("lane/model")
     before = saved.SerializeToString(deterministic=True)
-    placed = lanes.place(saved, "/device:CPU:1")
+    placed = logical_devices.place(saved, "/device:CPU:1")
     assert saved.SerializeToString(deterministic=True) == before
     assert {node.device for node in placed.node} == {"/device:CPU:1"}
     inner = [node for function in placed.library.function for node in function.node_def]
     assert inner and {node.device for node in inner} == {"/device:CPU:1"}
-    assert lanes.place(placed, "/device:CPU:1") == placed
+    assert logical_devices.place(placed, "/device:CPU:1") == placed
     plan = t1.MemoryPlan(lanes=3, machine={"cores": 2})
     model = t1.load(prefix, config=plan.config(lane=1))
     (session_of_model,) = [value for value in vars(model).values() if isinstance(value, t1.GraphSession)]

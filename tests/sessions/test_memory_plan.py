@@ -73,7 +73,7 @@ def test_an_eager_operation_came_first(run_python: Callable[..., PythonRun]) -> 
         """
         import tensorflow
         import tf1sessions as t1
-        from tf1sessions.sessions import sharing
+        from tf1sessions.sessions import gpu_settings
 
         tensorflow.constant(1.0) + 1.0
         try:

@@ -14,8 +14,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from tf1sessions.cli.formatting import COLOURS, cold_start, duration, ending, why
 from tf1sessions.cli.progress import Printer
-from tf1sessions.cli.words import COLOURS, cold_start, duration, ending, why
 from tf1sessions.scripts.events import Continued, Event, JobEnded, JobStarted, RunStarted, ServerReady, Suspending
 from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.scripts.logs import last_line

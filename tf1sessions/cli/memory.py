@@ -14,8 +14,8 @@ import click
 from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
+    from tf1sessions.sessions.division import Division
     from tf1sessions.sessions.gpus import Gpu, Machine
-    from tf1sessions.sessions.shares import Division
 
 __all__ = ["memory"]
 
@@ -129,8 +129,8 @@ def memory(
         tf1sessions memory --watch
     """
     from tf1sessions.errors import MemoryPlanError
+    from tf1sessions.sessions.division import divide
     from tf1sessions.sessions.gpus import Machine, look
-    from tf1sessions.sessions.shares import divide
 
     if watch and describe:
         raise click.UsageError("--watch looks at this machine, and --describe is about another.")

@@ -17,7 +17,7 @@ from typing import TextIO
 
 import click
 
-from tf1sessions.cli.words import (
+from tf1sessions.cli.formatting import (
     cold_start,
     count_jobs,
     deprecations,

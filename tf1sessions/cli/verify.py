@@ -91,7 +91,7 @@ def verify(
     if is_trace(left):  # what is computed again here is to be computed as in a script
         os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     with without_tensorflow_s_remarks():
-        from tf1sessions.porting.parity.page import page as html_page
+        from tf1sessions.porting.parity.html_report import page as html_page
         from tf1sessions.porting.parity.verifying import device
         from tf1sessions.porting.parity.verifying import verify as compare
 

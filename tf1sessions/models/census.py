@@ -11,8 +11,8 @@ from typing import Any
 from tf1sessions.errors import ModelFileError
 from tf1sessions.models.files import Artifact, checkpoint_reader
 from tf1sessions.models.flops import Shape
+from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.shapes import dims
-from tf1sessions.models.wiring import Wiring, node_of
 from tf1sessions.runtime import private, tf
 
 __all__ = [
@@ -205,15 +205,15 @@ def _base(op: str) -> str:
     return op[3:] if op.startswith("Ref") and op[3:] in _V1_CONTROL else op
 
 
-def control_flow(wiring: Wiring, graph_def: Any) -> tuple[ControlFlow, Mapping[str, tuple[str, ...]]]:
+def control_flow(graph_index: GraphIndex, graph_def: Any) -> tuple[ControlFlow, Mapping[str, tuple[str, ...]]]:
     """The control flow of a graph, and for each node in a loop the frames around it, outermost first.
 
     Args:
         wiring: The graph as it is loaded.
         graph_def: The graph as the file has it, whose operations are counted.
     """
-    loops, stacks = _loops(wiring)
-    return ControlFlow(loops, _conditions(wiring), _control_operations(graph_def)), stacks
+    loops, stacks = _loops(graph_index)
+    return ControlFlow(loops, _conditions(graph_index), _control_operations(graph_def)), stacks
 
 
 def _control_operations(graph_def: Any) -> dict[str, int]:
@@ -221,19 +221,19 @@ def _control_operations(graph_def: Any) -> dict[str, int]:
     return {op: count for op, count in kinds.most_common() if _base(op) in _V1_CONTROL or op in CALLS}
 
 
-def _loops(wiring: Wiring) -> tuple[tuple[Loop, ...], Mapping[str, tuple[str, ...]]]:
+def _loops(graph_index: GraphIndex) -> tuple[tuple[Loop, ...], Mapping[str, tuple[str, ...]]]:
     """The frames of v1 loops, and for each node in one the frames around it, outermost first.
 
     All that comes into a node comes from the same frame, so one input tells.
     """
     readers: dict[str, list[str]] = {}
-    for node in wiring.graph_def.node:
+    for node in graph_index.graph_def.node:
         for entry in node.input:
             readers.setdefault(node_of(entry), []).append(node.name)
-    inside: dict[str, tuple[str, ...]] = {node.name: () for node in wiring.graph_def.node if not node.input}
+    inside: dict[str, tuple[str, ...]] = {node.name: () for node in graph_index.graph_def.node if not node.input}
     waiting = list(inside)
     for name in waiting:
-        node = wiring.nodes[name]
+        node = graph_index.nodes[name]
         frames = inside[name]
         if _base(node.op) == "Enter":
             frames = (*frames, node.attr["frame_name"].s.decode(errors="replace"))
@@ -248,13 +248,13 @@ def _loops(wiring: Wiring) -> tuple[tuple[Loop, ...], Mapping[str, tuple[str, ..
     return tuple(Loop(frame, counts[frame]) for frame in sorted(counts)), stacks
 
 
-def _conditions(wiring: Wiring) -> int:
+def _conditions(graph_index: GraphIndex) -> int:
     """How many tensors decide v1 conditions: a predicate's own Switch, and those of loops, are not among them."""
     deciders = set()
-    for node in wiring.graph_def.node:
+    for node in graph_index.graph_def.node:
         if _base(node.op) != "Switch" or len(node.input) < 2 or node.input[0] == node.input[1]:
             continue
-        decider = wiring.nodes.get(node_of(node.input[1]))
+        decider = graph_index.nodes.get(node_of(node.input[1]))
         if decider is not None and decider.op != "LoopCond":
             deciders.add(decider.name)
     return len(deciders)

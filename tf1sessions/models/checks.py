@@ -15,7 +15,7 @@ from typing import Any
 
 from tf1sessions.errors import ModelFileError
 from tf1sessions.models.files import Artifact
-from tf1sessions.models.wiring import function_values, functions_named, node_of, tensor_name
+from tf1sessions.models.graph_index import function_values, functions_named, node_of, tensor_name
 from tf1sessions.runtime import private, tf
 
 __all__ = ["check"]

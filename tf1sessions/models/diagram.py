@@ -17,9 +17,9 @@ from tf1sessions.models import flops
 from tf1sessions.models.census import dtype_name
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.inspection import Inspection
 from tf1sessions.models.risks import functions_of
-from tf1sessions.models.wiring import node_of
 from tf1sessions.runtime import private
 
 __all__ = ["page"]

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tf1sessions.errors import ModelFileError, UsageError
-from tf1sessions.models.wiring import tensor_name
+from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.runtime import private, tf
 
 __all__ = [

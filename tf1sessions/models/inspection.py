@@ -22,11 +22,11 @@ from tf1sessions.models import census, flops, interface
 from tf1sessions.models.checks import check
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
+from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.risks import KINDS, RISKS, risky
 from tf1sessions.models.shapes import Shapes, infer, told_shape
 from tf1sessions.models.upgrades import unknown_operations, upgrade
 from tf1sessions.models.values import main_operations
-from tf1sessions.models.wiring import Wiring, node_of
 
 __all__ = [
     "Flops",
@@ -200,29 +200,31 @@ def _inspect(
     problem: ModelFileError | None,
 ) -> Inspection:
     graph_def = artifact.graph_def
-    wiring = Wiring(upgraded)
-    face, notes = _face(artifact, wiring, signature)
+    graph_index = GraphIndex(upgraded)
+    face, notes = _face(artifact, graph_index, signature)
     feeds = [spec.tensor for spec in face.inputs.values()]
-    roots = [spec.tensor for spec in face.outputs.values() if node_of(spec.tensor) in wiring.nodes]
-    needed = frozenset(wiring.ancestors(map(node_of, roots), feeds) | ({*map(node_of, feeds)} & wiring.nodes.keys()))
+    roots = [spec.tensor for spec in face.outputs.values() if node_of(spec.tensor) in graph_index.nodes]
+    needed = frozenset(
+        graph_index.ancestors(map(node_of, roots), feeds) | ({*map(node_of, feeds)} & graph_index.nodes.keys())
+    )
     unknown = {op: tuple(names) for op, names in unknown_operations(upgraded).items()}
-    shapes = infer(artifact, wiring, roots, unknown, face, problem)
+    shapes = infer(artifact, graph_index, roots, unknown, face, problem)
     variables = census.variables(artifact, notes)
     constants = census.constants(artifact)
     variable_bytes = sum(variable.bytes or 0 for variable in variables)
     constant_bytes = sum(constant.bytes for constant in constants)
-    control_flow, stacks = census.control_flow(wiring, graph_def)
-    counted = _flops(wiring, needed, shapes, face)
+    control_flow, stacks = census.control_flow(graph_index, graph_def)
+    counted = _flops(graph_index, needed, shapes, face)
     notes += shapes.notes
-    notes += _remarks(artifact, wiring, needed, variables, counted, stacks, unknown, face)
+    notes += _remarks(artifact, graph_index, needed, variables, counted, stacks, unknown, face)
     return Inspection(
         path=artifact.path,
         kind=artifact.kind,
         tags=artifact.tags,
         made_by=_made_by(artifact),
-        signatures=tuple(_signature(name, entry, wiring) for name, entry in sorted(artifact.signatures.items())),
-        inputs=tuple(_tensor(spec, wiring, shapes) for spec in face.inputs.values()),
-        outputs=tuple(_tensor(spec, wiring, shapes) for spec in face.outputs.values()),
+        signatures=tuple(_signature(name, entry, graph_index) for name, entry in sorted(artifact.signatures.items())),
+        inputs=tuple(_tensor(spec, graph_index, shapes) for spec in face.inputs.values()),
+        outputs=tuple(_tensor(spec, graph_index, shapes) for spec in face.outputs.values()),
         guessed=face.guessed,
         nodes=len(graph_def.node),
         needed_nodes=sum(node.name in needed for node in graph_def.node),
@@ -246,7 +248,7 @@ def _inspect(
         unknown_ops=unknown,
         custom_gradients=_custom_gradients(graph_def),
         upgrades=upgrades,
-        risks=_risks(artifact, wiring, roots, feeds),
+        risks=_risks(artifact, graph_index, roots, feeds),
         notes=tuple(notes),
         shapes=shapes.by_node,
         needed=needed,
@@ -256,10 +258,10 @@ def _inspect(
 # ------------------------------------------------------------------------------------------------- inputs and outputs
 
 
-def _face(artifact: Artifact, wiring: Wiring, signature: str | None) -> tuple[interface.Interface, list[str]]:
+def _face(artifact: Artifact, graph_index: GraphIndex, signature: str | None) -> tuple[interface.Interface, list[str]]:
     """The signature that ``load()`` would answer to, or the one asked for, or what is guessed."""
     notes = list(artifact.notes)
-    told = {name: interface.of_signature(name, each, wiring) for name, each in sorted(artifact.signatures.items())}
+    told = {name: interface.of_signature(name, each, graph_index) for name, each in sorted(artifact.signatures.items())}
     told = {name: each for name, each in told.items() if each.outputs and not name.startswith("__saved_model")}
     if signature is not None and signature not in told:
         raise UsageError(
@@ -268,7 +270,7 @@ def _face(artifact: Artifact, wiring: Wiring, signature: str | None) -> tuple[in
             next_step=f"It has {', '.join(told)}." if told else "It has none; leave it out.",
         )
     if not told:
-        face = interface.guess(wiring)
+        face = interface.guess(graph_index)
     elif signature is not None:
         face = told[signature]
     else:
@@ -278,21 +280,21 @@ def _face(artifact: Artifact, wiring: Wiring, signature: str | None) -> tuple[in
     return face, notes + list(face.notes)
 
 
-def _signature(name: str, signature: Any, wiring: Wiring) -> Signature:
-    face = interface.of_signature(name, signature, wiring)
-    sides = [tuple(_tensor(spec, wiring, None) for spec in side.values()) for side in (face.inputs, face.outputs)]
+def _signature(name: str, signature: Any, graph_index: GraphIndex) -> Signature:
+    face = interface.of_signature(name, signature, graph_index)
+    sides = [tuple(_tensor(spec, graph_index, None) for spec in side.values()) for side in (face.inputs, face.outputs)]
     return Signature(name, signature.method_name, *sides)
 
 
-def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: Shapes | None) -> Tensor:
+def _tensor(spec: interface.TensorSpec, graph_index: GraphIndex, shapes: Shapes | None) -> Tensor:
     """An input or output, with what the graph tells where the signature is silent."""
-    node = wiring.nodes.get(node_of(spec.tensor))
+    node = graph_index.nodes.get(node_of(spec.tensor))
     dtype = spec.dtype
     shape = None if spec.shape is None or spec.shape.rank is None else tuple(spec.shape.as_list())
     index = int(spec.tensor.rpartition(":")[2])
     if node is not None:
         if shape is None:
-            shape = told_shape(node, wiring)
+            shape = told_shape(node, graph_index)
         if shape is None and shapes is not None:
             shape = shapes.open(node.name, index)
         types = interface.output_types(node)
@@ -303,12 +305,12 @@ def _tensor(spec: interface.TensorSpec, wiring: Wiring, shapes: Shapes | None) -
 # ------------------------------------------------------------------------------------------------------------- shapes
 
 
-def _flops(wiring: Wiring, needed: Collection[str], shapes: Shapes, face: interface.Interface) -> Flops:
+def _flops(graph_index: GraphIndex, needed: Collection[str], shapes: Shapes, face: interface.Interface) -> Flops:
     total: Counter[str] = Counter()
     uncounted: Counter[str] = Counter()
     assumed = 0
     fed = {node_of(spec.tensor) for spec in face.inputs.values()}
-    for name, node in wiring.nodes.items():
+    for name, node in graph_index.nodes.items():
         if name not in needed or name in fed:
             continue
         inputs = [shapes.of(entry) for entry in node.input if not entry.startswith("^")]
@@ -348,13 +350,15 @@ def _custom_gradients(graph_def: Any) -> dict[str, int]:
     return dict(names.most_common())
 
 
-def _risks(artifact: Artifact, wiring: Wiring, roots: Iterable[str], feeds: Sequence[str]) -> tuple[FoundRisk, ...]:
+def _risks(
+    artifact: Artifact, graph_index: GraphIndex, roots: Iterable[str], feeds: Sequence[str]
+) -> tuple[FoundRisk, ...]:
     """Risky operations: those that load() would run for the outputs, and those elsewhere in the file."""
     saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
-    upgraded = wiring.graph_def
+    upgraded = graph_index.graph_def
     needed = risky(upgraded, upgraded.library, roots, feeds=feeds)
     for op, names in risky(
-        upgraded, upgraded.library, main_operations(artifact, wiring), assets=artifact.assets
+        upgraded, upgraded.library, main_operations(artifact, graph_index), assets=artifact.assets
     ).items():
         needed[op] = [*needed.get(op, ()), *names]
     everywhere = risky(artifact.graph_def, artifact.graph_def.library, saver=saver, assets=artifact.assets)
@@ -378,7 +382,7 @@ def _made_by(artifact: Artifact) -> MadeBy:
 
 def _remarks(
     artifact: Artifact,
-    wiring: Wiring,
+    graph_index: GraphIndex,
     needed: frozenset[str],
     variables: Sequence[census.Variable],
     counted: Flops,
@@ -402,7 +406,9 @@ def _remarks(
     if any(variable.bytes is None for variable in variables):
         count = sum(variable.bytes is None for variable in variables)
         notes.append(f"bytes do not have those of variables whose shape is not known: {count} of {len(variables)}")
-    waits = sorted(name for name in needed - fed if wiring.nodes[name].op.startswith(("QueueDequeue", "ReaderRead")))
+    waits = sorted(
+        name for name in needed - fed if graph_index.nodes[name].op.startswith(("QueueDequeue", "ReaderRead"))
+    )
     if waits:
         notes.append(f"its outputs wait for {waits[0]}: feed the tensors that it gives instead")
     if broken := [op for op, names in unknown.items() if not needed.isdisjoint(names)]:
@@ -415,7 +421,7 @@ def _remarks(
         notes.append(f"for the FLOPs of {counted.assumed} nodes a first size that is not known was taken to be one")
     if any(name in stacks for name in needed):
         notes.append("what is in a loop is counted once, as if it had one turn")
-    functions = {function.signature.name for function in wiring.graph_def.library.function}
-    if any(wiring.nodes[name].op in census.CALLS | functions for name in needed):
+    functions = {function.signature.name for function in graph_index.graph_def.library.function}
+    if any(graph_index.nodes[name].op in census.CALLS | functions for name in needed):
         notes.append("what functions do is not in the FLOPs")
     return notes

@@ -1,4 +1,4 @@
-"""What a model takes and what it gives: from its signatures, or guessed from its graph (guessing.py)."""
+"""What a model takes and what it gives: from its signatures, or guessed from its graph (signature_inference.py)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tf1sessions.models import guessing
+from tf1sessions.models import signature_inference
 from tf1sessions.models.arguments import input_types, output_types
-from tf1sessions.models.wiring import Wiring, node_of, tensor_name
+from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.runtime import tf
 
 __all__ = [
@@ -83,7 +83,7 @@ def other_signatures(name: str, signatures: Iterable[str]) -> str:
     return f"{meant}There are {', '.join(map(repr, names))}."
 
 
-def of_signature(name: str, signature: Any, wiring: Wiring) -> Interface:
+def of_signature(name: str, signature: Any, graph_index: GraphIndex) -> Interface:
     """The interface that a SignatureDef tells. Sparse tensors are their three parts, ``"name/indices"`` and so on.
 
     A signature that has inputs only (a generic one of ``session_bundle``) has as inputs what a placeholder feeds.
@@ -91,13 +91,15 @@ def of_signature(name: str, signature: Any, wiring: Wiring) -> Interface:
     inputs = _of_infos(signature.inputs)
     outputs = _of_infos(signature.outputs)
     if inputs and not outputs and not signature.method_name:
-        given = {key: spec for key, spec in inputs.items() if _is_placeholder(spec, wiring)}
+        given = {key: spec for key, spec in inputs.items() if _is_placeholder(spec, graph_index)}
         outputs = {key: spec for key, spec in inputs.items() if key not in given}
         inputs = given
-    return Interface(name, _with_defaults(inputs, wiring), outputs)
+    return Interface(name, _with_defaults(inputs, graph_index), outputs)
 
 
-def guess(wiring: Wiring, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Interface:
+def guess(
+    graph_index: GraphIndex, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None
+) -> Interface:
     """Guesses what of ``inputs`` and ``outputs`` is not given.
 
     Args:
@@ -105,10 +107,10 @@ def guess(wiring: Wiring, inputs: Sequence[str] | None = None, outputs: Sequence
         inputs: Names of tensors to feed, instead of the placeholders.
         outputs: Names of tensors to give, instead of the ends.
     """
-    found = guessing.guess(wiring, inputs, outputs)
+    found = signature_inference.guess(graph_index, inputs, outputs)
     return Interface(
         GUESSED,
-        _with_defaults(_named(found.inputs), wiring),
+        _with_defaults(_named(found.inputs), graph_index),
         _named(found.outputs),
         guessed=inputs is None or outputs is None,
         notes=found.notes,
@@ -129,9 +131,9 @@ def _named(tensors: Iterable[str]) -> dict[str, TensorSpec]:
     }
 
 
-def _is_placeholder(spec: TensorSpec, wiring: Wiring) -> bool:
-    node = wiring.nodes.get(node_of(spec.tensor))
-    return node is not None and node.op in guessing.PLACEHOLDERS
+def _is_placeholder(spec: TensorSpec, graph_index: GraphIndex) -> bool:
+    node = graph_index.nodes.get(node_of(spec.tensor))
+    return node is not None and node.op in signature_inference.PLACEHOLDERS
 
 
 def _of_infos(infos: Mapping[str, Any]) -> dict[str, TensorSpec]:
@@ -155,8 +157,8 @@ def _of_infos(infos: Mapping[str, Any]) -> dict[str, TensorSpec]:
     return specs
 
 
-def _with_defaults(specs: Mapping[str, TensorSpec], wiring: Wiring) -> dict[str, TensorSpec]:
+def _with_defaults(specs: Mapping[str, TensorSpec], graph_index: GraphIndex) -> dict[str, TensorSpec]:
     return {
-        key: dataclasses.replace(spec, optional=guessing.is_optional(wiring, spec.tensor))
+        key: dataclasses.replace(spec, optional=signature_inference.is_optional(graph_index, spec.tensor))
         for key, spec in specs.items()
     }

@@ -21,15 +21,15 @@ from types import TracebackType
 from typing import Any
 
 from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, UsageError
-from tf1sessions.models import files, parts, upgrades, values, weights
+from tf1sessions.models import files, subgraphs, upgrades, values, weights
 from tf1sessions.models.files import Artifact
+from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.models.interface import Interface, TensorSpec, other_signatures
 from tf1sessions.models.prepared import Prepared, default_signature
 from tf1sessions.models.trial import try_model
-from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
-from tf1sessions.sessions import lanes
+from tf1sessions.sessions import logical_devices
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.session import GraphSession
 
@@ -244,33 +244,33 @@ class Model:
         self._prepared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # requests of run() that need no more
         plan = self.plan = Prepared(artifact, inputs, outputs, allow_ops)
         notes, told, main = list(plan.notes), plan.interfaces, plan.main
-        graph_def = parts.without_gradient_stops(plan.wiring)
-        wiring = Wiring(graph_def)
+        graph_def = subgraphs.without_gradient_stops(plan.graph_index)
+        graph_index = GraphIndex(graph_def)
 
         large: list[weights.Weight] = []
         if fold_constants:
             graph_def = _whole(graph_def, artifact)
         else:
             graph_def, large = weights.constants_to_variables(graph_def, artifact.contents)
-        restoring = values.find_restoring(wiring, artifact.meta_graph)
+        restoring = values.find_restoring(graph_index, artifact.meta_graph)
         by_name = []
         if artifact.checkpoint is not None:
             by_name = [
                 node.name
-                for node in wiring.graph_def.node
+                for node in graph_index.graph_def.node
                 if node.op in values.VARIABLES and node.name not in restoring
             ]
         graph_def, fills = values.add_fills(graph_def, large, by_name)
-        self._wiring = Wiring(graph_def)
+        self._graph_index = GraphIndex(graph_def)
 
-        self._gs, refused = _imported(self._wiring, told, main, config, artifact.path)
+        self._gs, refused = _imported(self._graph_index, told, main, config, artifact.path)
         try:
             if refused:
                 notes.append(refused)
-                self._wiring = Wiring(self._gs.graph.as_graph_def())
+                self._graph_index = GraphIndex(self._gs.graph.as_graph_def())
             self.graph = self._gs.graph
             self._values = values.Values(
-                artifact, self._wiring, large, restoring, fills, self._gs.session, initialize, self.plan.vet
+                artifact, self._graph_index, large, restoring, fills, self._gs.session, initialize, self.plan.vet
             )
             self.signatures: dict[str, Signature] = {
                 name: Signature(self, _completed(one, self.graph)) for name, one in told.items()
@@ -390,19 +390,19 @@ class Model:
 
     def _check_there(self, name: str) -> None:
         node = node_of(name)
-        if node in self._wiring.nodes:
+        if node in self._graph_index.nodes:
             return
         needed = self.plan.whole.ancestors([node])
         lost = {op: names for op, names in self.plan.unknown.items() if not needed.isdisjoint(names)}
         if lost:
-            gone = parts.told_operations(lost)
+            gone = subgraphs.told_operations(lost)
             raise UnknownOperationError(
                 f"{name!r} was left out: it needs operations that this TensorFlow does not have ({gone})",
                 where=self.path,
                 next_step="Load the library that brings them first (tf.load_op_library).",
                 nodes=lost,
             )
-        near = difflib.get_close_matches(node, self._wiring.nodes, 3)
+        near = difflib.get_close_matches(node, self._graph_index.nodes, 3)
         raise UsageError(
             f"the graph has no {name!r}",
             where=self.path,
@@ -417,7 +417,7 @@ class Model:
         """Makes ready what a request needs: refuses what is unsafe in it, and sets the values it needs."""
         cut = [tensor_name(name) for name in feeds]
         self.plan.vet(fetches, cut, "what is fetched")
-        self._values.prepare(self._wiring.ancestors([node_of(name) for name in fetches], cut))
+        self._values.prepare(self._graph_index.ancestors([node_of(name) for name in fetches], cut))
 
 
 # ------------------------------------------------------------------------------------------------- what load() goes by
@@ -428,7 +428,7 @@ def _whole(graph_def: Any, artifact: Artifact) -> Any:
 
 
 def _imported(
-    wiring: Wiring, told: Mapping[str, Interface], main: Sequence[str], config: Any, path: str
+    graph_index: GraphIndex, told: Mapping[str, Interface], main: Sequence[str], config: Any, path: str
 ) -> tuple[GraphSession, str | None]:
     """A session with the graph; where TensorFlow refuses it, with the part of it that the signatures need.
 
@@ -436,24 +436,24 @@ def _imported(
         ModelError: TensorFlow refuses that too.
     """
     try:
-        return _session(wiring.graph_def, config, path), None
+        return _session(graph_index.graph_def, config, path), None
     except ModelError as error:
         roots = [node_of(spec.tensor) for one in told.values() for spec in one.outputs.values()]
         roots += [node_of(spec.tensor) for one in told.values() for spec in one.inputs.values()]
-        part = values.with_setters(wiring, wiring.ancestors([*roots, *main]))
-        if len(part) == len(wiring.nodes):
+        part = values.with_setters(graph_index, graph_index.ancestors([*roots, *main]))
+        if len(part) == len(graph_index.nodes):
             raise
-        gs = _session(parts.subgraph(wiring, part), config, path)
+        gs = _session(subgraphs.subgraph(graph_index, part), config, path)
         return gs, f"only the part that the signatures need was loaded, TensorFlow refuses the whole: {error.__cause__}"
 
 
 def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
     if config is None:  # a graph that names GPUs runs where there are none
-        long = len(graph_def.node) > _LONG_CHAIN and Wiring(graph_def).longest_chain > _LONG_CHAIN
+        long = len(graph_def.node) > _LONG_CHAIN and GraphIndex(graph_def).longest_chain > _LONG_CHAIN
         config = SessionConfig(soft_placement=True, graph_optimization="off" if long else "default")
     gs = GraphSession(config, name=f"model {os.path.basename(path)}")
     if gs.config.lane is not None:  # the graph's own nodes are placed as they are imported, its functions' are not
-        graph_def = lanes.place(graph_def, gs.config.lane)
+        graph_def = logical_devices.place(graph_def, gs.config.lane)
     try:
         with gs.as_default():
             upgrades.importing(tf.import_graph_def, lambda: _nothing)(graph_def, name="")

@@ -15,10 +15,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ModelError, UnsafeModelError, UsageError
-from tf1sessions.models import checks, interface, parts, risks, upgrades, values
+from tf1sessions.models import checks, interface, risks, subgraphs, upgrades, values
 from tf1sessions.models.files import Artifact
+from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
 from tf1sessions.models.interface import Interface, TensorSpec
-from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 
 __all__ = ["Prepared", "default_signature", "refuse"]
 
@@ -59,26 +59,28 @@ class Prepared:
         self.allowed = None if allow_ops is None else _op_names(allow_ops)
         graph_def, upgraded = upgrades.upgrade(artifact.graph_def)
         checks.check(graph_def, artifact)
-        wiring = self.whole = Wiring(graph_def)
+        graph_index = self.whole = GraphIndex(graph_def)
         notes = [*artifact.notes, *upgraded]
 
-        told = _interfaces(artifact, wiring, inputs, outputs)
+        told = _interfaces(artifact, graph_index, inputs, outputs)
         self.unknown = upgrades.unknown_operations(graph_def)
         if self.unknown:
-            graph_def, told, note = parts.without_unknown(self.unknown, wiring, told, artifact.path)
-            wiring = Wiring(graph_def)
+            graph_def, told, note = subgraphs.without_unknown(self.unknown, graph_index, told, artifact.path)
+            graph_index = GraphIndex(graph_def)
             notes.append(note)
-        _check_tensors(wiring, told, artifact.path)
+        _check_tensors(graph_index, told, artifact.path)
         self.interfaces = told
-        self.main = values.main_operations(artifact, wiring)
+        self.main = values.main_operations(artifact, graph_index)
         self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
 
-        self._told = wiring
+        self._told = graph_index
         for name, one in told.items():
             roots = [spec.tensor for spec in one.outputs.values()]
             self.vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
         self.vet(self.main, artifact.assets, "initialization", assets=artifact.assets)
-        self.wiring = wiring if self.allowed is None else Wiring(parts.without_risks(wiring, self.allowed))
+        self.graph_index = (
+            graph_index if self.allowed is None else GraphIndex(subgraphs.without_risks(graph_index, self.allowed))
+        )
         self.notes: tuple[str, ...] = tuple(notes)
 
     def vet(
@@ -162,11 +164,11 @@ def default_signature(signatures: Collection[str], asked: str | None, notes: lis
     return name
 
 
-def _interfaces(artifact: Artifact, wiring: Wiring, inputs: Any, outputs: Any) -> dict[str, Interface]:
+def _interfaces(artifact: Artifact, graph_index: GraphIndex, inputs: Any, outputs: Any) -> dict[str, Interface]:
     """The signatures of the file, or the one that the caller names, or the one that the graph suggests."""
     if inputs is None and outputs is None:
         told = {
-            name: interface.of_signature(name, signature, wiring)
+            name: interface.of_signature(name, signature, graph_index)
             for name, signature in sorted(artifact.signatures.items())
             if not name.startswith("__saved_model")
         }
@@ -176,8 +178,8 @@ def _interfaces(artifact: Artifact, wiring: Wiring, inputs: Any, outputs: Any) -
     named_inputs, named_outputs = (_tensors(names) for names in (inputs, outputs))
     for role, tensors in (("input", named_inputs), ("output", named_outputs)):
         for tensor in tensors or ():
-            _check_tensor(wiring, role, tensor, tensor, artifact.path)
-    guessed = interface.guess(wiring, named_inputs, named_outputs)
+            _check_tensor(graph_index, role, tensor, tensor, artifact.path)
+    guessed = interface.guess(graph_index, named_inputs, named_outputs)
     if isinstance(inputs, Mapping):
         guessed = dataclasses.replace(guessed, inputs=_renamed(guessed.inputs, inputs))
     if isinstance(outputs, Mapping):
@@ -206,7 +208,7 @@ def _tensors(names: Sequence[str] | Mapping[str, str] | None) -> list[str] | Non
     return [tensor_name(name) for name in (names.values() if isinstance(names, Mapping) else names)]
 
 
-def _check_tensors(wiring: Wiring, told: Mapping[str, Interface], path: str) -> None:
+def _check_tensors(graph_index: GraphIndex, told: Mapping[str, Interface], path: str) -> None:
     """Every input and output is in the graph.
 
     Raises:
@@ -215,14 +217,14 @@ def _check_tensors(wiring: Wiring, told: Mapping[str, Interface], path: str) -> 
     for one in told.values():
         for role, specs in (("input", one.inputs), ("output", one.outputs)):
             for spec in specs.values():
-                _check_tensor(wiring, role, spec.name, spec.tensor, path)
+                _check_tensor(graph_index, role, spec.name, spec.tensor, path)
 
 
-def _check_tensor(wiring: Wiring, role: str, name: str, tensor: str, path: str) -> None:
-    node = wiring.nodes.get(node_of(tensor))
+def _check_tensor(graph_index: GraphIndex, role: str, name: str, tensor: str, path: str) -> None:
+    node = graph_index.nodes.get(node_of(tensor))
     index = int(tensor.rpartition(":")[2])
     if node is None or index >= len(interface.output_types(node)):
-        near = difflib.get_close_matches(node_of(tensor), wiring.nodes, 3)
+        near = difflib.get_close_matches(node_of(tensor), graph_index.nodes, 3)
         raise UsageError(
             f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have",
             where=path,

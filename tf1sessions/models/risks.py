@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tf1sessions.models.wiring import function_values, functions_named
+from tf1sessions.models.graph_index import function_values, functions_named
 
 __all__ = ["KINDS", "RISKS", "Risk", "functions_of", "own_nodes", "risky", "risky_nodes"]
 

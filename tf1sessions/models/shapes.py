@@ -15,9 +15,9 @@ from tf1sessions.errors import ModelFileError
 from tf1sessions.models import interface
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
+from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.risks import risky_nodes
 from tf1sessions.models.weights import constants_to_variables
-from tf1sessions.models.wiring import Wiring, node_of
 from tf1sessions.runtime import tf
 
 __all__ = ["Shapes", "dims", "infer", "told_shape"]
@@ -27,12 +27,12 @@ _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefau
 _SCALARS_ARE_SCALARS = 24
 
 
-def told_shape(node: Any, wiring: Wiring) -> Shape:
+def told_shape(node: Any, graph_index: GraphIndex) -> Shape:
     """The shape that a placeholder names; None for other nodes."""
     if node.op not in _PLACEHOLDERS:
         return None
     shape = dims(node.attr["shape"].shape) if "shape" in node.attr else None
-    if shape == () and node.op == "Placeholder" and wiring.graph_def.versions.producer < _SCALARS_ARE_SCALARS:
+    if shape == () and node.op == "Placeholder" and graph_index.graph_def.versions.producer < _SCALARS_ARE_SCALARS:
         shape = None
     recorded = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
     return dims(recorded[0]) if shape is None and recorded else shape
@@ -67,7 +67,7 @@ class Shapes:
 
 def infer(
     artifact: Artifact,
-    wiring: Wiring,
+    graph_index: GraphIndex,
     roots: Iterable[str],
     unknown: Mapping[str, Iterable[str]],
     face: interface.Interface,
@@ -83,17 +83,17 @@ def infer(
         face: The inputs, whose open first size is a row's.
         problem: Why TensorFlow must not see the graph, if so.
     """
-    told = {node.name: tuple(map(dims, node.attr["_output_shapes"].list.shape)) for node in wiring.graph_def.node}
+    told = {node.name: tuple(map(dims, node.attr["_output_shapes"].list.shape)) for node in graph_index.graph_def.node}
     if problem is not None:
         return Shapes(told, "the file", False, (f"load() would refuse it: {problem}",))
-    wanted = wiring.ancestors(map(node_of, roots)) or set(wiring.nodes)
-    wanted |= {node_of(spec.tensor) for spec in face.inputs.values()} & wiring.nodes.keys()
-    wanted -= _needing(wiring, (name for names in unknown.values() for name in names))
+    wanted = graph_index.ancestors(map(node_of, roots)) or set(graph_index.nodes)
+    wanted |= {node_of(spec.tensor) for spec in face.inputs.values()} & graph_index.nodes.keys()
+    wanted -= _needing(graph_index, (name for names in unknown.values() for name in names))
     try:
         try:
-            graph, one_row = _imported(*_for_one_row(artifact, wiring, wanted, face))
+            graph, one_row = _imported(*_for_one_row(artifact, graph_index, wanted, face))
         except ValueError:  # sizes that are written elsewhere in the graph do not agree with one row
-            graph, one_row = _imported(*_for_one_row(artifact, wiring, wanted, None))
+            graph, one_row = _imported(*_for_one_row(artifact, graph_index, wanted, None))
     except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:  # what an import raises
         reason = str(error).partition("\n")[0]
         note = f"shapes are those that the file has, because TensorFlow cannot import the graph as it is: {reason}"
@@ -119,19 +119,19 @@ def _imported(part: Any, one_row: bool) -> tuple[Any, bool]:
     return graph, one_row
 
 
-def _needing(wiring: Wiring, names: Iterable[str]) -> set[str]:
+def _needing(graph_index: GraphIndex, names: Iterable[str]) -> set[str]:
     """These nodes, and all that need them, be it by a control input."""
-    found = {name for name in names if name in wiring.nodes}
+    found = {name for name in names if name in graph_index.nodes}
     waiting = list(found)
     for name in waiting:
-        new = {consumer.name for consumer, _ in wiring.consumers[name]} - found
+        new = {consumer.name for consumer, _ in graph_index.consumers[name]} - found
         found |= new
         waiting += new
     return found
 
 
 def _for_one_row(
-    artifact: Artifact, wiring: Wiring, needed: Collection[str], face: interface.Interface | None
+    artifact: Artifact, graph_index: GraphIndex, needed: Collection[str], face: interface.Interface | None
 ) -> tuple[Any, bool]:
     """The needed part of a graph, its large constants as variables, the open first size of each input set to one.
 
@@ -139,16 +139,16 @@ def _for_one_row(
     functions of constants too. So what is risky is a placeholder here, one for each of its outputs.
     """
     part = tf.GraphDef()
-    part.versions.CopyFrom(wiring.graph_def.versions)
-    part.library.CopyFrom(wiring.graph_def.library)
+    part.versions.CopyFrom(graph_index.graph_def.versions)
+    part.library.CopyFrom(graph_index.graph_def.library)
     inputs = {} if face is None else {node_of(spec.tensor): spec for spec in face.inputs.values()}
     results = {  # of functions
         function.signature.name: [tf.as_dtype(each.type or tf.float32) for each in function.signature.output_arg]
         for function in part.library.function
     }
-    avoided = risky_nodes(wiring.graph_def, wiring.graph_def.library) & set(needed)
+    avoided = risky_nodes(graph_index.graph_def, graph_index.graph_def.library) & set(needed)
     one_row = False
-    for original in wiring.graph_def.node:
+    for original in graph_index.graph_def.node:
         if original.name not in needed:
             continue
         if original.name in avoided:
@@ -166,7 +166,7 @@ def _for_one_row(
             if name in avoided and not entry.startswith("^"):
                 node.input[index] = _stand_in(name, int(entry[len(name) + 1 :] or 0))
         if node.name in inputs:
-            shape = _first_size_open(node, inputs[node.name], wiring)
+            shape = _first_size_open(node, inputs[node.name], graph_index)
             if shape is not None:
                 dtype = tf.as_dtype(node.attr["dtype"].type)
                 node.Clear()
@@ -181,10 +181,10 @@ def _stand_in(name: str, index: int) -> str:
     return f"{name}/output_{index}" if index else name
 
 
-def _first_size_open(node: Any, spec: interface.TensorSpec, wiring: Wiring) -> Shape:
+def _first_size_open(node: Any, spec: interface.TensorSpec, graph_index: GraphIndex) -> Shape:
     """The shape of an input whose first size is open; None for others."""
     told = spec.shape is not None and spec.shape.rank is not None
-    shape = tuple(spec.shape.as_list()) if told else told_shape(node, wiring)
+    shape = tuple(spec.shape.as_list()) if told else told_shape(node, graph_index)
     return shape if shape and shape[0] is None and node.op in _PLACEHOLDERS else None
 
 

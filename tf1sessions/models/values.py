@@ -23,8 +23,8 @@ import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError, ModelError, ModelFileError
 from tf1sessions.models.files import READ_ERRORS, Artifact, bad_checkpoint, checkpoint_reader
+from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
 from tf1sessions.models.weights import Weight
-from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import private, tf
 
 __all__ = ["VARIABLES", "Restoring", "Values", "add_fills", "find_restoring", "main_operations", "with_setters"]
@@ -106,7 +106,7 @@ class Restoring:
     feeds: Mapping[str, _Key]
 
 
-def main_operations(artifact: Artifact, wiring: Wiring) -> list[str]:
+def main_operations(artifact: Artifact, graph_index: GraphIndex) -> list[str]:
     """What a SavedModel or an export has run when its variables are there."""
     names: list[str] = []
     if "__saved_model_init_op" in artifact.signatures:
@@ -117,49 +117,49 @@ def main_operations(artifact: Artifact, wiring: Wiring) -> list[str]:
             if key in collections and collections[key].node_list.value:
                 names = list(collections[key].node_list.value)
                 break
-    return [node_of(name) for name in names if node_of(name) in wiring.nodes]
+    return [node_of(name) for name in names if node_of(name) in graph_index.nodes]
 
 
-def find_restoring(wiring: Wiring, meta_graph: Any = None) -> dict[str, Restoring]:
+def find_restoring(graph_index: GraphIndex, meta_graph: Any = None) -> dict[str, Restoring]:
     """Finds how the graph's savers restore each variable and table, by name. The saver of the MetaGraph comes first."""
-    restores = [node.name for node in wiring.graph_def.node if node.op in _RESTORES]
-    reached = wiring.descendants(restores, lambda node: node.op not in _UPDATES)
+    restores = [node.name for node in graph_index.graph_def.node if node.op in _RESTORES]
+    reached = graph_index.descendants(restores, lambda node: node.op not in _UPDATES)
     updates: dict[str, list[str]] = {}
     for name in reached:
-        for consumer, entry in wiring.consumers[name]:
+        for consumer, entry in graph_index.consumers[name]:
             if consumer.op in _UPDATES and not entry.startswith("^") and node_of(consumer.input[0]) not in reached:
                 updates.setdefault(consumer.name, []).append(entry)
     operation = node_of(meta_graph.saver_def.restore_op_name) if meta_graph is not None else ""
-    own = wiring.ancestors([operation]) if operation else set()
+    own = graph_index.ancestors([operation]) if operation else set()
     found: dict[str, Restoring] = {}
     for operation in sorted(updates, key=lambda name: (name not in own, name)):
-        target = _root(wiring, node_of(wiring.nodes[operation].input[0]))
-        feeds = _restored_tensors(wiring, updates[operation], reached)
+        target = _root(graph_index, node_of(graph_index.nodes[operation].input[0]))
+        feeds = _restored_tensors(graph_index, updates[operation], reached)
         if target is not None and feeds is not None:
             found.setdefault(target, Restoring(operation, feeds))
     return found
 
 
-def with_setters(wiring: Wiring, names: set[str]) -> set[str]:
+def with_setters(graph_index: GraphIndex, names: set[str]) -> set[str]:
     """``names``, with all that can give their variables and tables a value, and what that needs."""
     setters: dict[str, list[str]] = {}
-    for node in wiring.graph_def.node:
+    for node in graph_index.graph_def.node:
         if node.op in _UPDATES or node.op in _TABLE_INITIALIZERS:
-            if node.input and (target := _root(wiring, node_of(node.input[0]))):
+            if node.input and (target := _root(graph_index, node_of(node.input[0]))):
                 setters.setdefault(target, []).append(node.name)
     found, new = set(names), set(names)
     while new:
-        new = wiring.ancestors([setter for name in new for setter in setters.get(name, ())]) - found
+        new = graph_index.ancestors([setter for name in new for setter in setters.get(name, ())]) - found
         found |= new
     return found
 
 
-def _root(wiring: Wiring, name: str) -> str | None:
+def _root(graph_index: GraphIndex, name: str) -> str | None:
     """The variable or table behind a handle or a reference."""
     seen: set[str] = set()
-    while name in wiring.nodes and name not in seen:
+    while name in graph_index.nodes and name not in seen:
         seen.add(name)
-        node = wiring.nodes[name]
+        node = graph_index.nodes[name]
         if node.op in VARIABLES or node.op in _TABLES:
             return name
         if node.op not in ("Identity", "RefIdentity", "Enter", "RefEnter") or not node.input:
@@ -168,15 +168,15 @@ def _root(wiring: Wiring, name: str) -> str | None:
     return None
 
 
-def _restored_tensors(wiring: Wiring, entries: Sequence[str], reached: set[str]) -> dict[str, _Key] | None:
+def _restored_tensors(graph_index: GraphIndex, entries: Sequence[str], reached: set[str]) -> dict[str, _Key] | None:
     """The outputs of restoring operations that lead to ``entries``, with their keys; None if one has no key."""
     feeds: dict[str, _Key] = {}
     queue, seen = [tensor_name(entry) for entry in entries], set()
     while queue:
         tensor = queue.pop()
-        node = wiring.nodes[node_of(tensor)]
+        node = graph_index.nodes[node_of(tensor)]
         if node.op in _RESTORES:
-            key = _key_of_output(wiring, node, int(tensor.rpartition(":")[2]))
+            key = _key_of_output(graph_index, node, int(tensor.rpartition(":")[2]))
             if key is None:
                 return None
             feeds[tensor] = key
@@ -189,16 +189,16 @@ def _restored_tensors(wiring: Wiring, entries: Sequence[str], reached: set[str])
     return feeds
 
 
-def _key_of_output(wiring: Wiring, node: Any, index: int) -> _Key | None:
-    names = _strings(wiring, node, 1)
-    specs = _strings(wiring, node, 2) if node.op != "Restore" else [""]
+def _key_of_output(graph_index: GraphIndex, node: Any, index: int) -> _Key | None:
+    names = _strings(graph_index, node, 1)
+    specs = _strings(graph_index, node, 2) if node.op != "Restore" else [""]
     if names is None or specs is None or index >= len(names) or index >= len(specs):
         return None
     return _Key(names[index], specs[index])
 
 
-def _strings(wiring: Wiring, node: Any, index: int) -> list[str] | None:
-    source = wiring.nodes.get(node_of(node.input[index])) if index < len(node.input) else None
+def _strings(graph_index: GraphIndex, node: Any, index: int) -> list[str] | None:
+    source = graph_index.nodes.get(node_of(node.input[index])) if index < len(node.input) else None
     if source is None or source.op != "Const":
         return None
     flat = np.asarray(tf.make_ndarray(source.attr["value"].tensor)).reshape(-1)
@@ -228,7 +228,7 @@ class Values:
     def __init__(
         self,
         artifact: Artifact,
-        wiring: Wiring,
+        graph_index: GraphIndex,
         weights: Sequence[Weight],
         restoring: Mapping[str, Restoring],
         fills: Mapping[str, str],
@@ -237,7 +237,7 @@ class Values:
         vet: Callable[..., None],
     ) -> None:
         self._artifact = artifact
-        self._wiring = wiring
+        self._graph_index = graph_index
         self._restoring = restoring
         self._weights = {weight.handle: weight for weight in weights}
         self._fills = fills
@@ -263,11 +263,11 @@ class Values:
     def run_once(self, operation: str, feeds: Mapping[str, Any]) -> None:
         """Runs an initializing operation, after what it needs has its values."""
         with self._lock, self._told_as_ours():
-            self._prepare(self._wiring.ancestors([operation], feeds), frozenset())
+            self._prepare(self._graph_index.ancestors([operation], feeds), frozenset())
             if operation not in self._ran:
                 self._vet([operation], feeds, assets=feeds)
                 self._session.run(operation, dict(feeds))
-                self._ran |= self._wiring.ancestors([operation], feeds)
+                self._ran |= self._graph_index.ancestors([operation], feeds)
 
     @contextlib.contextmanager
     def _told_as_ours(self) -> Iterator[None]:
@@ -289,7 +289,7 @@ class Values:
     def _prepare(self, nodes: set[str], waiting: frozenset[str]) -> None:
         missing = nodes - self._done
         self._fill([self._weights[name] for name in sorted(missing & self._weights.keys())])
-        operations = self._wiring.nodes
+        operations = self._graph_index.nodes
         variables = sorted(name for name in missing if name not in self._weights and operations[name].op in VARIABLES)
         tables = sorted(name for name in missing if operations[name].op in _TABLES)
         if self._reader is not None:
@@ -357,7 +357,7 @@ class Values:
     def _initialize_tables(self, names: Sequence[str], waiting: frozenset[str]) -> None:
         for name in names:
             filling = self._table_initializers.get(name, [])
-            if self._wiring.nodes[name].op.startswith("HashTable") and not filling:
+            if self._graph_index.nodes[name].op.startswith("HashTable") and not filling:
                 raise ModelError(
                     f"the table {name!r} has no entries: the graph lost the operation that fills it",
                     where=self._artifact.path,
@@ -374,10 +374,10 @@ class Values:
             operations: Each sets the variable or table that is its first input.
             waiting: The variables and tables whose initializers wait for these.
         """
-        nodes = self._wiring.nodes
+        nodes = self._graph_index.nodes
         target = {operation: node_of(nodes[operation].input[0]) for operation in operations}
         reads = {
-            operation: self._wiring.ancestors([node_of(entry) for entry in nodes[operation].input[1:]])
+            operation: self._graph_index.ancestors([node_of(entry) for entry in nodes[operation].input[1:]])
             for operation in operations
             if operation not in self._ran
         }
@@ -427,7 +427,7 @@ class Values:
 
     def _key_of(self, name: str) -> str:
         """The key of a variable that no operation restores: its shared name, or the name of its node."""
-        node = self._wiring.nodes[name]
+        node = self._graph_index.nodes[name]
         shared = node.attr["shared_name"].s.decode("utf-8", "replace")
         return shared if node.op == "VarHandleOp" and shared and self._has(shared) else name
 
@@ -457,16 +457,16 @@ class Values:
                 continue
             found = list(self._saved_shapes[key.name])
             whole, _ = key.slices()
-            attr = self._wiring.nodes[name].attr["shape"].shape
+            attr = self._graph_index.nodes[name].attr["shape"].shape
             plain = name in named or len(self._restoring[name].feeds) == 1
             shape = None if attr.unknown_rank or not plain else [dim.size for dim in attr.dim]
             expected = whole or shape
-            if self._wiring.nodes[name].op in VARIABLES and expected is not None and not _fits(expected, found):
+            if self._graph_index.nodes[name].op in VARIABLES and expected is not None and not _fits(expected, found):
                 shapes[key.name] = (tuple(expected), tuple(found))
         if not missing and not shapes:
             return
         known = {key.name for restoring in self._restoring.values() for key in restoring.feeds.values()}
-        known |= {self._key_of(name) for name, node in self._wiring.nodes.items() if node.op in VARIABLES}
+        known |= {self._key_of(name) for name, node in self._graph_index.nodes.items() if node.op in VARIABLES}
         extra = sorted(key for key in self._saved_shapes if key not in known and not key.startswith("_CHECKPOINTABLE"))
         parts = []
         if missing:
@@ -494,16 +494,16 @@ class Values:
         for definition in self._variable_defs(_COLLECTIONS):
             if definition.initializer_name:
                 operation = node_of(definition.initializer_name)
-                if operation in self._wiring.nodes and self._wiring.nodes[operation].op in _UPDATES:
-                    target = _root(self._wiring, node_of(self._wiring.nodes[operation].input[0]))
+                if operation in self._graph_index.nodes and self._graph_index.nodes[operation].op in _UPDATES:
+                    target = _root(self._graph_index, node_of(self._graph_index.nodes[operation].input[0]))
                     if target is not None:
                         found[target] = operation
         restoring = {entry.operation for entry in self._restoring.values()}
         filling = {f"{fill}/assign" for fill in self._fills.values()}
         candidates: dict[str, list[str]] = {}
-        for node in self._wiring.graph_def.node:
+        for node in self._graph_index.graph_def.node:
             if node.op in ("Assign", "AssignVariableOp") and node.name not in restoring | filling:
-                if target := _root(self._wiring, node_of(node.input[0])):
+                if target := _root(self._graph_index, node_of(node.input[0])):
                     candidates.setdefault(target, []).append(node.name)
         for target, operations in candidates.items():
             own = [name for name in operations if name in (f"{target}/Assign", f"{target}/assign")]
@@ -540,9 +540,9 @@ class Values:
     def _table_initializers(self) -> dict[str, list[str]]:
         restoring = {entry.operation for entry in self._restoring.values()}
         found: dict[str, list[str]] = {}
-        for node in self._wiring.graph_def.node:
+        for node in self._graph_index.graph_def.node:
             if node.op in _TABLE_INITIALIZERS and node.name not in restoring and node.input:
-                if target := _root(self._wiring, node_of(node.input[0])):
+                if target := _root(self._graph_index, node_of(node.input[0])):
                     found.setdefault(target, []).append(node.name)
         return found
 

@@ -20,7 +20,7 @@ is the only time that is ever waited for: an idle model answers at once. Where c
 is somebody else's), waiting is in vain, and is tried more and more rarely.
 
 A failed batch is run again in halves until the requests that fail are alone with their errors, unless the graph changes
-something (repeats.py); then nothing is run twice, and all of the batch fail with the cause.
+something (retry_safety.py); then nothing is run twice, and all of the batch fail with the cause.
 
 Whoever is interrupted gives back what it holds. A caller that is interrupted between two steps, at a place where
 Python lets it do nothing, could keep the turn; the dispatcher looks for its stack from time to time while it waits.

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tf1sessions.errors import ClosedError
-from tf1sessions.pipelines.standstill import Standstill, wait_for_stop_frame
+from tf1sessions.pipelines.deadlock import DeadlockDetector, wait_for_stop_frame
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import Call, list_operations, made_at, place, program_frame, watchdog
@@ -188,11 +188,11 @@ class Coordinator(tf.train.Coordinator):  # type: ignore[misc]
         while _alive(waited_for) and not self.wait_for_stop(pauses.next()):
             pass
         pauses, until = _Pauses(), time.monotonic() + stop_grace_period_secs
-        standstill = None if self.queue_grace_secs is None else Standstill(self.queue_grace_secs)
+        deadlock = None if self.queue_grace_secs is None else DeadlockDetector(self.queue_grace_secs)
         hang = False
         while not hang and (alive := _alive(waited_for)) and (left := until - time.monotonic()) >= 0:
             time.sleep(min(pauses.next(), left))
-            hang = standstill is not None and bool(standstill.of(alive))
+            hang = deadlock is not None and bool(deadlock.of(alive))
         stragglers = _alive(waited_for)
         text = "Coordinator stopped with threads still running: " + " ".join(thread.name for thread in stragglers)
         text += "".join(f"\n  {thread.name}: {whereabouts(thread)}" for thread in stragglers)

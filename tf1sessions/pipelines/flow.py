@@ -5,7 +5,7 @@
     a stage has ended ──▶ settle ──▶ all that write to a queue have ended:   "ended", what is in it is still read
                                 ──▶ all that read from it, and the body:    "cancelled", so that its writers end, too
     an error, stop(), Ctrl-C; or works, sinks and the body have ended ──▶ cancel ──▶ every queue "cancelled"
-    the keeper closes queues as they are marked ──▶ threads come back ──▶ end() joins them, and raises the cause
+    the monitor thread closes queues as they are marked ──▶ threads come back ──▶ end() joins them, and raises the cause
 
 ``lock`` guards the stages, their states and the queues' marks; it is held for moments, never during a run. It is
 re-entrant, because stop() may come from a signal handler.
@@ -25,7 +25,7 @@ from typing import Any
 from tf1sessions import forks
 from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError
 from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, join_all, whereabouts
-from tf1sessions.pipelines.keeper import TICK_SECS, Keeper
+from tf1sessions.pipelines.monitor_thread import TICK_SECS, MonitorThread
 from tf1sessions.pipelines.observer import Observer
 from tf1sessions.pipelines.queues import PipelineQueue, queue_of
 from tf1sessions.pipelines.stages import Stage, Worker
@@ -101,7 +101,7 @@ class Flow:
         self._cancelled_at = 0.0
         self._errors: list[tuple[str | None, str | None, BaseException]] = []  # stage, item, error
         self._raised: dict[int, Any] = {}  # id of an error -> what is raised for it, which holds it
-        self._keeper: Keeper | None = None
+        self._monitor: MonitorThread | None = None
         self._starting: threading.Thread | None = None
         self._blind = False  # the observer has failed
         self._closing: list[threading.Thread] = []
@@ -153,7 +153,7 @@ class Flow:
                 return
             self.check_open("start()")
             _running.add(self)
-            self.keeper().wake()
+            self.monitor().wake()
             for stage in self.stages.values():
                 stage.compile()
             self.started = True
@@ -172,15 +172,15 @@ class Flow:
                 thread.start()
         self._starting = None
 
-    def keeper(self) -> Keeper:
-        """The keeper, which is there from the first use of the pipeline as a context manager, or its start."""
+    def monitor(self) -> MonitorThread:
+        """The monitor thread, which is there from the first use of the pipeline as a context manager, or its start."""
         with self.lock:
-            if self._keeper is None:
-                self._keeper = Keeper(self._tend, self.name)
-                self._keeper.start()
-            return self._keeper
+            if self._monitor is None:
+                self._monitor = MonitorThread(self._tend, self.name)
+                self._monitor.start()
+            return self._monitor
 
-    # -- what happens, told by workers and by the keeper -----------------------------------------------------------
+    # -- what happens, by workers and by the monitor thread ------------------------------------------------
 
     def worker_of(self, thread: threading.Thread) -> Worker | None:
         """The worker that a thread is."""
@@ -223,8 +223,8 @@ class Flow:
                 stage.state = "ended"
             self.settle()
             self._changed.notify_all()
-            if self._keeper is not None:
-                self._keeper.wake()
+            if self._monitor is not None:
+                self._monitor.wake()
 
     def stop(self) -> None:
         """Ends the pipeline, without an error."""
@@ -232,7 +232,7 @@ class Flow:
             self._cancel()
 
     def _cancel(self) -> None:
-        """Begins the end: nobody takes another step, and the keeper frees all that wait. With ``lock`` held."""
+        """Begins the end: nobody takes another step, and the monitor thread frees all that wait. With ``lock`` held."""
         if self.stopping:
             return
         self.stopping = True
@@ -244,8 +244,8 @@ class Flow:
         if not self.coordinator.should_stop():
             self.coordinator.request_stop()
         self._changed.notify_all()
-        if self._keeper is not None:
-            self._keeper.wake()
+        if self._monitor is not None:
+            self._monitor.wake()
 
     def settle(self) -> None:
         """Marks the queues that are to be closed, now that a stage or the body has ended. With ``lock`` held."""
@@ -272,10 +272,10 @@ class Flow:
                 self.name, queue.name, stage.name, ", ".join(map(repr, cut)),
             )  # fmt: skip
 
-    # -- the keeper's look -----------------------------------------------------------------------------------------
+    # -- the look of the monitor thread ------------------------------------------------------------------------------
 
     def _tend(self, interrupted: float | None) -> bool:
-        """What the keeper does at each look; see there."""
+        """What the monitor thread does at each look; see there."""
         calls = [call for call in watchdog.calls() if call.session is self.session]
         workers = {worker.thread.ident: worker for stage in [*self.stages.values()] for worker in stage.workers}
         for call in calls:
@@ -432,7 +432,7 @@ class Flow:
                 self.start()
             self._body_left = True
             self.settle()
-            self.keeper().wake()
+            self.monitor().wake()
             while not self.stopping and any(stage.terminal and stage.active for stage in self.stages.values()):
                 self._changed.wait(_LOOK_SECS)
 
@@ -444,7 +444,7 @@ class Flow:
         errors: list[Exception] = []
         late: list[threading.Thread] = []
         self.stop()
-        keeper = self.keeper()
+        monitor = self.monitor()
         if until is None:
             until = self._cancelled_at + self._join_secs
         try:
@@ -460,9 +460,11 @@ class Flow:
             until = 0.0
             raise
         finally:
-            if not keeper.end(max(0.5, until - time.monotonic())):
-                late.append(keeper.thread)
-            late += join_all(self._closing, max(until, time.monotonic() + 0.5))  # the keeper starts no more of them
+            if not monitor.end(max(0.5, until - time.monotonic())):
+                late.append(monitor.thread)
+            late += join_all(
+                self._closing, max(until, time.monotonic() + 0.5)
+            )  # the monitor thread starts no more of them
             self.finished = True
             _running.discard(self)
             if self.tracing is not None:

@@ -1,4 +1,4 @@
-"""What a pipeline looks like from outside: sizes, who waits for what, stalls; by samples that the keeper takes.
+"""What a pipeline looks like from outside: sizes, who waits for what, stalls; by samples that the monitor thread takes.
 
 A run of the session takes from a queue, computes and puts into another one, all inside TensorFlow: which of these it is
 at, nobody tells. So at each look a thread that is in a run is said to wait for a queue if that has not the items, or
@@ -41,7 +41,7 @@ class _Seen:
 
 
 class Observer:
-    """Samples a pipeline. :meth:`look` is called by the keeper alone; :meth:`statistics` by any thread."""
+    """Samples a pipeline. :meth:`look` is called by the monitor thread alone; :meth:`statistics` by any thread."""
 
     def __init__(self, flow: Any, stall_secs: float, *, stop: bool) -> None:
         self._flow = flow

@@ -537,7 +537,7 @@ class QueuePipeline:
 
     def __enter__(self) -> QueuePipeline:
         self._flow.check_open("with")
-        self._flow.keeper()
+        self._flow.monitor()
         return self
 
     def __exit__(

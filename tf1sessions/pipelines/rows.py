@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ConfigError, UsageError
-from tf1sessions.pipelines.repeats import changed_by
+from tf1sessions.pipelines.retry_safety import changed_by
 from tf1sessions.pipelines.row_independence import COUNT, FREE, Mixed, RowStates
 from tf1sessions.pipelines.row_independence import Rows as RowsAlong
 from tf1sessions.runtime import tf

@@ -45,7 +45,7 @@ def check_policy(value: Any, where: str) -> Policy:
 
 
 class Worker:
-    """One thread of a stage. Written by that thread alone; read by the keeper and by statistics().
+    """One thread of a stage. Written by that thread alone; read by the monitor thread and by statistics().
 
     Attributes:
         doing: "starts", "python", "run" (of the session), "items" (waits for some), "space" (waits for some), "ended".

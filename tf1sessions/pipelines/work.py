@@ -2,7 +2,7 @@
 
 ::
 
-    submit(fetches, feeds) ──▶ schedule (lanes.py): which item is next ──▶ a worker ──▶ run ──▶ Future
+    submit(fetches, feeds) ──▶ schedule (keyed_schedule.py): which item is next ──▶ a worker ──▶ run ──▶ Future
          │ too many wait:                ▲ a key's next item may begin          │
          │ the caller is held            └── once its last one has ended ◀──────┘
 
@@ -41,7 +41,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pipelines.batching import Percentiles, times
 from tf1sessions.pipelines.coordinator import whereabouts
-from tf1sessions.pipelines.lanes import Entry, Schedule
+from tf1sessions.pipelines.keyed_schedule import Entry, KeyedSchedule
 from tf1sessions.sessions.calls import watched_session
 from tf1sessions.texts import figures
 
@@ -255,7 +255,7 @@ class WorkQueue:
         # Guards all that follows. Held for moments only, never while anything runs, and entered by `with` alone: that
         # is the one form in which an interrupt cannot leave a lock behind.
         self._lock = threading.Lock()
-        self._schedule: Schedule[_Item] = Schedule()
+        self._schedule: KeyedSchedule[_Item] = KeyedSchedule()
         self._held: dict[int, _Item] = {}  # items that wait and whose callers are held, by number
         self._closed = False
         self._cancelling = False  # nothing is begun any more
@@ -644,7 +644,7 @@ class WorkQueue:
                 try:
                     item.answer(result, error)
                 finally:
-                    if item.lane is not None:
+                    if item.key_queue is not None:
                         with self._lock:
                             self._schedule.ended(item)
                 del item, result, error

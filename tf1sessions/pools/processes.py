@@ -61,8 +61,8 @@ from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJob, ProcessJob
 from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer
 from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
+from tf1sessions.sessions.division import thread_counts
 from tf1sessions.sessions.machine import usable_cores
-from tf1sessions.sessions.shares import thread_counts
 
 __all__ = ["ProcessSessionPool", "make_server"]
 

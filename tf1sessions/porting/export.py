@@ -27,8 +27,8 @@ from typing import Any
 from tf1sessions.errors import ConversionError
 from tf1sessions.models import census
 from tf1sessions.models.files import Artifact, checkpoint_prefix
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.model import Model
-from tf1sessions.models.wiring import node_of
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
@@ -184,11 +184,11 @@ def _check_feeds(source: Source) -> None:
     Raises:
         ConversionError: There is one.
     """
-    wiring = source.wiring
-    _, frames = census.control_flow(wiring, wiring.graph_def)
+    graph_index = source.graph_index
+    _, frames = census.control_flow(graph_index, graph_index.graph_def)
     for one in source.prepared.interfaces.values():
         for name, spec in one.inputs.items():
-            node = wiring.nodes[node_of(spec.tensor)]
+            node = graph_index.nodes[node_of(spec.tensor)]
             if node.name in frames and node.op not in ("Exit", "RefExit"):
                 raise ConversionError(
                     f"the input {name!r} is the tensor {spec.tensor!r}, a {node.op} inside the loop "

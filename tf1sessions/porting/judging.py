@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
+from tf1sessions.models.graph_index import listed, node_of, tensor_name
 from tf1sessions.models.risks import RISKS
-from tf1sessions.models.wiring import listed, node_of, tensor_name
 from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.tolerances import Tolerance
 from tf1sessions.porting.trace_comparison import Held, StepParting, StepTensor, TensorHeld

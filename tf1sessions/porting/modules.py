@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.interface import DEFAULT_NAMES, GUESSED, Interface, TensorSpec
-from tf1sessions.models.wiring import node_of
 from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.graphs.references import TABLES, Part
 from tf1sessions.porting.saving import by_keyword, flat
@@ -172,7 +172,9 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         specs = _variables_of(source, needed, trainable, partitions)
         with tf.init_scope():
             made = _make_variables(source, specs)
-            tables = make_tables(source, [name for name in sorted(needed) if source.wiring.nodes[name].op in TABLES])
+            tables = make_tables(
+                source, [name for name in sorted(needed) if source.graph_index.nodes[name].op in TABLES]
+            )
         self.by_name = {spec.name: made[spec.node] for spec in specs}
         self.variables = [made[spec.node] for spec in specs]
         self.trainable_variables = [made[spec.node] for spec in specs if spec.trainable]
@@ -182,7 +184,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         }
         self._tables = list(tables.values())
         parts = GraphParts(
-            source.wiring.graph_def,
+            source.graph_index.graph_def,
             source.where,
             dict(_by_node(specs, made)),
             {spec.node: made[spec.node] for spec in specs if spec.frozen},
@@ -385,8 +387,8 @@ def _with_more(source: Source, takes: Mapping[str, TensorSpec], names: Sequence[
     """The inputs, and the placeholders that these nodes need besides, by their own names."""
     cut = {spec.tensor for spec in takes.values()}
     inputs = dict(takes)
-    needed = source.wiring.ancestors(names, cut)
-    for node in source.wiring.graph_def.node:
+    needed = source.graph_index.ancestors(names, cut)
+    for node in source.graph_index.graph_def.node:
         if node.name in needed and node.op in PLACEHOLDERS and f"{node.name}:0" not in cut:
             inputs[node.name] = source.spec(node.name, f"{node.name}:0")
     return inputs
@@ -394,18 +396,18 @@ def _with_more(source: Source, takes: Mapping[str, TensorSpec], names: Sequence[
 
 def _needed(source: Source, takes: Mapping[str, Mapping[str, TensorSpec]], operations: Sequence[str]) -> set[str]:
     """The nodes that the signatures and these operations need."""
-    found = source.wiring.ancestors(operations, {spec.tensor for spec in takes[source.signature].values()})
+    found = source.graph_index.ancestors(operations, {spec.tensor for spec in takes[source.signature].values()})
     for name, one in source.prepared.interfaces.items():
         cut = {spec.tensor for spec in takes[name].values()}
-        found |= source.wiring.ancestors([node_of(spec.tensor) for spec in one.outputs.values()], cut)
+        found |= source.graph_index.ancestors([node_of(spec.tensor) for spec in one.outputs.values()], cut)
     return found
 
 
 def _variables_of(source: Source, needed: set[str], trainable: Choice, partitions: str) -> list[VariableSpec]:
-    specs = find_variables(source.artifact, source.wiring, needed, trainable)
+    specs = find_variables(source.artifact, source.graph_index, needed, trainable)
     if partitions == "joined":
-        specs = joined(specs, source.values.slices() | told_slices(source.artifact, source.wiring))
-    specs += frozen_variables(source.wiring, needed, trainable, source.artifact.contents)
+        specs = joined(specs, source.values.slices() | told_slices(source.artifact, source.graph_index))
+    specs += frozen_variables(source.graph_index, needed, trainable, source.artifact.contents)
     return chosen(specs, trainable, source.where)
 
 
@@ -448,4 +450,4 @@ def _begin(source: Source, specs: Sequence[VariableSpec]) -> Iterator[tuple[str,
         if spec.frozen and (content := source.artifact.contents.get(spec.node)):
             yield spec.node, content.array(spec.dtype.as_numpy_dtype, spec.shape.as_list())
         elif spec.frozen:
-            yield spec.node, tf.make_ndarray(source.wiring.nodes[spec.node].attr["value"].tensor)
+            yield spec.node, tf.make_ndarray(source.graph_index.nodes[spec.node].attr["value"].tensor)

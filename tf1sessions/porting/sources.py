@@ -20,10 +20,10 @@ from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models import files
 from tf1sessions.models.arguments import output_types
 from tf1sessions.models.files import Artifact
+from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared, default_signature
-from tf1sessions.models.wiring import Wiring, node_of, tensor_name
 from tf1sessions.porting.values import Values
 from tf1sessions.runtime import tf
 
@@ -63,8 +63,8 @@ class Source:
     kept: Any = None
 
     @property
-    def wiring(self) -> Wiring:
-        return self.prepared.wiring
+    def graph_index(self) -> GraphIndex:
+        return self.prepared.graph_index
 
     @property
     def artifact(self) -> Artifact:
@@ -72,13 +72,13 @@ class Source:
 
     def spec(self, name: str, tensor: str) -> TensorSpec:
         """A tensor of the graph as an input: its dtype and shape, as far as the graph tells them."""
-        node = self.wiring.nodes[node_of(tensor)]
+        node = self.graph_index.nodes[node_of(tensor)]
         index = int(tensor_name(tensor).rpartition(":")[2])
         if node.op in PLACEHOLDERS:
             dtype, shape = tf.as_dtype(node.attr["dtype"].type), tf.TensorShape(None)
             if "shape" in node.attr and node.op != "PlaceholderV2":
                 shape = tf.TensorShape(node.attr["shape"].shape)
-                if shape.rank == 0 and self.wiring.graph_def.versions.producer < _SHAPES_ARE_TOLD:
+                if shape.rank == 0 and self.graph_index.graph_def.versions.producer < _SHAPES_ARE_TOLD:
                     shape = tf.TensorShape(None)
             return TensorSpec(name, tensor, dtype, shape, optional=node.op == "PlaceholderWithDefault")
         types = output_types(node)

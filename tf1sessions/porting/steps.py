@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from tf1sessions.errors import ConversionError, UsageError
-from tf1sessions.models.guessing import losses_of
-from tf1sessions.models.wiring import listed, node_of
+from tf1sessions.models.graph_index import listed, node_of
+from tf1sessions.models.signature_inference import losses_of
 from tf1sessions.porting.sources import Source
 
 __all__ = ["loss_of", "train_operations", "update_operations"]
@@ -23,7 +23,7 @@ def _node_list(source: Source, collection: str) -> list[str]:
     if meta is None or collection not in meta.collection_def:
         return []
     names = map(node_of, meta.collection_def[collection].node_list.value)
-    return list(dict.fromkeys(name for name in names if name in source.wiring.nodes))
+    return list(dict.fromkeys(name for name in names if name in source.graph_index.nodes))
 
 
 def update_operations(source: Source) -> list[str]:
@@ -37,13 +37,13 @@ def train_operations(source: Source, train: bool | str | Sequence[str] | None) -
         ConversionError: True, and the graph has none, or several.
         UsageError: One is not in the graph.
     """
-    wiring = source.wiring
+    graph_index = source.graph_index
     if train is None or train is False:
         return []
     if train is not True:
         names = [node_of(name) for name in ([train] if isinstance(train, str) else train)]
         for name in names:
-            if name not in wiring.nodes:
+            if name not in graph_index.nodes:
                 raise UsageError(
                     f"the graph has no operation {name!r}",
                     where="train=",
@@ -66,18 +66,18 @@ def train_operations(source: Source, train: bool | str | Sequence[str] | None) -
 
 def loss_of(source: Source, operations: Sequence[str]) -> str | None:
     """The tensor that a train step makes small; None where it has several, or none is known."""
-    losses = losses_of(source.wiring, operations)
+    losses = losses_of(source.graph_index, operations)
     return f"{losses[0]}:0" if len(losses) == 1 else None
 
 
 def _train_ends(source: Source) -> list[str]:
     """The ends of what depends on an optimizer's operations."""
-    wiring = source.wiring
-    seen = {node.name for node in wiring.graph_def.node if _APPLIES.match(node.op)}
+    graph_index = source.graph_index
+    seen = {node.name for node in graph_index.graph_def.node if _APPLIES.match(node.op)}
     queue = list(seen)
     while queue:
-        for consumer, _ in wiring.consumers[queue.pop()]:
+        for consumer, _ in graph_index.consumers[queue.pop()]:
             if consumer.name not in seen:
                 seen.add(consumer.name)
                 queue.append(consumer.name)
-    return sorted(name for name in seen if not wiring.consumers[name])
+    return sorted(name for name in seen if not graph_index.consumers[name])

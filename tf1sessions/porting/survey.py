@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tf1sessions.models import census, parts
+from tf1sessions.models import census, subgraphs
+from tf1sessions.models.graph_index import GraphIndex, listed, node_of
 from tf1sessions.models.values import VARIABLES
-from tf1sessions.models.wiring import Wiring, listed, node_of
 from tf1sessions.porting.calls import GraphFunction
 from tf1sessions.porting.conversion import Conversion, Signature, Tensor, Variable
 from tf1sessions.porting.graphs import counters
@@ -40,10 +40,10 @@ def survey(source: Source, module: GraphModule, out: str, written: Mapping[str, 
     Raises:
         ConversionError: A signature cannot become a function.
     """
-    wiring = source.wiring
+    graph_index = source.graph_index
     functions = [*module.signatures.values(), *module.steps.values()]
-    needed = _needed(wiring, functions)
-    part = Wiring(parts.subgraph(wiring, needed))
+    needed = _needed(graph_index, functions)
+    part = GraphIndex(subgraphs.subgraph(graph_index, needed))
     flow, _ = census.control_flow(part, part.graph_def)
     return Conversion(
         source=source.where,
@@ -52,7 +52,7 @@ def survey(source: Source, module: GraphModule, out: str, written: Mapping[str, 
         written=False,
         signatures=tuple(_signature(written[name], source, name, call) for name, call in module.signatures.items()),
         functions={name: _step(call) for name, call in module.steps.items()},
-        variables=tuple(_variable(wiring, name, variable) for name, variable in module.by_name.items()),
+        variables=tuple(_variable(graph_index, name, variable) for name, variable in module.by_name.items()),
         tables={each.name: each.detail for each in census.tables(source.artifact) if each.name in needed},
         assets=tuple(sorted({os.path.basename(file) for file in _assets(source, needed)})),
         loops=tuple(loop.frame for loop in flow.loops),
@@ -63,12 +63,12 @@ def survey(source: Source, module: GraphModule, out: str, written: Mapping[str, 
     )
 
 
-def _needed(wiring: Wiring, functions: Iterable[GraphFunction]) -> set[str]:
+def _needed(graph_index: GraphIndex, functions: Iterable[GraphFunction]) -> set[str]:
     """The nodes that the functions are made of."""
     found: set[str] = set()
     for call in functions:
         roots = [node_of(tensor) for tensor in call.outputs.values()]
-        found |= wiring.ancestors([*roots, *call.effects], [spec.tensor for spec in call.inputs.values()])
+        found |= graph_index.ancestors([*roots, *call.effects], [spec.tensor for spec in call.inputs.values()])
     return found
 
 
@@ -87,12 +87,12 @@ def _tensor(name: str, tensor: str, spec: Any, optional: bool = False) -> Tensor
     return Tensor(name, tensor, spec.dtype.name, shape, optional)
 
 
-def _variable(wiring: Wiring, name: str, variable: Any) -> Variable:
+def _variable(graph_index: GraphIndex, name: str, variable: Any) -> Variable:
     shape = tuple(variable.shape.as_list()) if variable.shape.rank is not None else tuple(variable.numpy().shape)
     count = 1
     for size in shape:
         count *= size if size is not None else 1
-    node = wiring.nodes.get(name)
+    node = graph_index.nodes.get(name)
     made_of = "parts" if node is None else "variable" if node.op in VARIABLES else "constant"
     dtype = variable.dtype.base_dtype
     return Variable(name, dtype.name, shape, count * max(dtype.size, 1), bool(variable.trainable), made_of)
@@ -107,12 +107,12 @@ def _step(call: GraphFunction) -> str:
 def _assets(source: Source, needed: set[str]) -> Iterator[str]:
     filled = {each.name for each in census.tables(source.artifact) if each.name in needed}
     for name in filled:
-        for consumer, _ in source.wiring.consumers[name]:
-            before = source.wiring.ancestors([consumer.name])
+        for consumer, _ in source.graph_index.consumers[name]:
+            before = source.graph_index.ancestors([consumer.name])
             yield from (file for tensor, file in source.artifact.assets.items() if node_of(tensor) in before)
 
 
-def _random(part: Wiring) -> dict[str, int]:
+def _random(part: GraphIndex) -> dict[str, int]:
     found = Counter(node.op for _, node in census.every_node(part.graph_def) if _RANDOM.match(node.op))
     return dict(sorted(found.items()))
 
@@ -125,7 +125,7 @@ def _cuts(source: Source, functions: Iterable[GraphFunction]) -> Iterator[str]:
     seen = set()
     for call in functions:
         for name, spec in call.inputs.items():
-            node = source.wiring.nodes[node_of(spec.tensor)]
+            node = source.graph_index.nodes[node_of(spec.tensor)]
             if node.op not in PLACEHOLDERS and spec.tensor not in seen:
                 seen.add(spec.tensor)
                 yield f"the input {name} is the tensor {spec.tensor} of a {node.op}: given in place of what computes it"
@@ -136,12 +136,12 @@ def _counters(source: Source, module: GraphModule) -> Iterator[str]:
     for call in module.steps.values():
         given = [key_of(spec.tensor) for spec in call.inputs.values()]
         effects = [(effect, CONTROL) for effect in call.effects]
-        yield from counters.told(Structure(source.wiring.graph_def, effects, given, source.where))
+        yield from counters.told(Structure(source.graph_index.graph_def, effects, given, source.where))
 
 
 def _left_out(source: Source, needed: set[str]) -> Iterator[str]:
-    wiring = source.wiring
-    rest = [node for node in wiring.graph_def.node if node.name not in needed]
+    graph_index = source.graph_index
+    rest = [node for node in graph_index.graph_def.node if node.name not in needed]
     variables = [node.name for node in rest if node.op in VARIABLES]
     if variables:
         yield f"{_count(variables, 'variable')} that no signature or function needs: {listed(variables)}"
@@ -153,11 +153,11 @@ def _left_out(source: Source, needed: set[str]) -> Iterator[str]:
         yield f"{_count(summaries, 'operation')} for summaries: {listed(summaries, most=3)}"
     if any(_SAVING.match(node.op) for node in rest):
         yield "savers: tf.saved_model.save and tf.train.Checkpoint take their place"
-    feeding = [*census.queues(wiring.graph_def), *census.readers(wiring.graph_def)]
+    feeding = [*census.queues(graph_index.graph_def), *census.readers(graph_index.graph_def)]
     if names := [each.name for each in feeding if each.name not in needed]:
         what = _count(names, "queue or reader", "queues and readers")
         yield f"{what}, instead of which inputs are given: {listed(names)}"
-    own = [node for node in wiring.graph_def.node if node.name in needed and "_gradient_op_type" in node.attr]
+    own = [node for node in graph_index.graph_def.node if node.name in needed and "_gradient_op_type" in node.attr]
     if own:
         kinds = sorted({node.attr["_gradient_op_type"].s.decode(errors="replace") for node in own})
         yield (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tf1sessions.errors import ConversionError
-from tf1sessions.models.wiring import node_of, tensor_name
+from tf1sessions.models.graph_index import node_of, tensor_name
 from tf1sessions.porting.sources import Source
 from tf1sessions.runtime import tf
 
@@ -29,11 +29,11 @@ def make_tables(source: Source, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _table(source: Source, name: str) -> Any:
-    node = source.wiring.nodes[name]
+    node = source.graph_index.nodes[name]
     keys, values = (tf.as_dtype(node.attr[each].type) for each in ("key_dtype", "value_dtype"))
     fills = [
         consumer
-        for consumer, _ in source.wiring.consumers[name]
+        for consumer, _ in source.graph_index.consumers[name]
         if consumer.op in _FROM_FILE | _FROM_TENSORS and not source.values.is_restored(name, consumer.name)
     ]
     if node.op.startswith("HashTable"):
@@ -89,7 +89,7 @@ def _file(source: Source, fill: Any) -> str:
     """The file that a table is filled from: an asset of the artifact, or what a constant names."""
     tensor = tensor_name(fill.input[1])
     asset = source.artifact.assets.get(tensor)
-    for before in source.wiring.ancestors([node_of(tensor)]):
+    for before in source.graph_index.ancestors([node_of(tensor)]):
         asset = asset or source.artifact.assets.get(f"{before}:0")
     if asset is None:
         source.prepared.vet([fill.name], source.artifact.assets, assets=source.artifact.assets)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.models.wiring import node_of
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.porting import recorder
 from tf1sessions.porting.traces import Kind, Place, Trace
 from tf1sessions.runtime import tf

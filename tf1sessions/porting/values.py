@@ -18,10 +18,10 @@ import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError
 from tf1sessions.models.files import READ_ERRORS, bad_checkpoint, checkpoint_reader
+from tf1sessions.models.graph_index import listed, node_of, tensor_name
 from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared
 from tf1sessions.models.values import VARIABLES, Restoring, find_restoring
-from tf1sessions.models.wiring import listed, node_of, tensor_name
 from tf1sessions.porting.variables import Slice
 from tf1sessions.runtime import tf
 
@@ -74,7 +74,7 @@ class Values:
         saved = self._reader.get_variable_to_shape_map()
         if any(key.name not in saved for key in restoring.feeds.values()):
             return None
-        inputs = [tensor_name(each) for each in self._prepared.wiring.nodes[restoring.operation].input[1:3]]
+        inputs = [tensor_name(each) for each in self._prepared.graph_index.nodes[restoring.operation].input[1:3]]
         return [self._read(restoring.feeds[tensor]) for tensor in inputs]
 
     def is_restored(self, name: str, operation: str) -> bool:
@@ -101,7 +101,7 @@ class Values:
         feeds = {
             tensor: path
             for tensor, path in self._prepared.artifact.assets.items()
-            if node_of(tensor) in self._prepared.wiring.ancestors(map(node_of, tensors))
+            if node_of(tensor) in self._prepared.graph_index.ancestors(map(node_of, tensors))
         }
         if self._model is not None and all(node_of(name) in self._nodes_of_model for name in tensors):
             return list(self._model.run(list(tensors), feeds))
@@ -121,10 +121,10 @@ class Values:
 
     def _read_of(self, name: str) -> str:
         """The tensor that is the value of a variable."""
-        wiring = self._prepared.wiring
-        if wiring.nodes[name].op != "VarHandleOp":
+        graph_index = self._prepared.graph_index
+        if graph_index.nodes[name].op != "VarHandleOp":
             return f"{name}:0"
-        for consumer, _ in wiring.consumers[name]:
+        for consumer, _ in graph_index.consumers[name]:
             if consumer.op == "ReadVariableOp" and len(consumer.input) == 1:
                 return f"{consumer.name}:0"
         return f"{_READS}/{name}:0"
@@ -132,14 +132,14 @@ class Values:
     def _with_reads(self, tensors: Sequence[str]) -> Any:
         """The graph, with an operation that reads each variable that the graph itself does not read."""
         added = [tensor[len(_READS) + 1 : -2] for tensor in tensors if tensor.startswith(f"{_READS}/")]
-        graph_def = self._prepared.wiring.graph_def
+        graph_def = self._prepared.graph_index.graph_def
         if not added:
             return graph_def
         result = tf.GraphDef()
         result.CopyFrom(graph_def)
         for name in added:
             read = result.node.add(name=f"{_READS}/{name}", op="ReadVariableOp", input=[name])
-            read.attr["dtype"].CopyFrom(self._prepared.wiring.nodes[name].attr["dtype"])
+            read.attr["dtype"].CopyFrom(self._prepared.graph_index.nodes[name].attr["dtype"])
         return result
 
     # -- a checkpoint
@@ -156,20 +156,20 @@ class Values:
 
     @functools.cached_property
     def _restoring(self) -> Mapping[str, Restoring]:
-        return find_restoring(self._prepared.wiring, self._prepared.artifact.meta_graph)
+        return find_restoring(self._prepared.graph_index, self._prepared.artifact.meta_graph)
 
     @functools.cached_property
     def _keys(self) -> Mapping[str, Any]:
         """The variables that a checkpoint has as they are, with their keys there."""
         if self._reader is None:
             return {}
-        wiring, shapes = self._prepared.wiring, self._reader.get_variable_to_shape_map()
+        graph_index, shapes = self._prepared.graph_index, self._reader.get_variable_to_shape_map()
         found = {}
         for name, restoring in self._restoring.items():
-            if wiring.nodes[name].op not in VARIABLES:
+            if graph_index.nodes[name].op not in VARIABLES:
                 continue
-            value = tensor_name(wiring.nodes[restoring.operation].input[1])
-            while (node := wiring.nodes[node_of(value)]).op == "Identity":
+            value = tensor_name(graph_index.nodes[restoring.operation].input[1])
+            while (node := graph_index.nodes[node_of(value)]).op == "Identity":
                 value = tensor_name(node.input[0])
             if [*restoring.feeds] == [value] and restoring.feeds[value].name in shapes:
                 found[name] = restoring.feeds[value]
@@ -196,7 +196,7 @@ class Values:
         wrong = {}
         for name, key in keys.items():
             whole, _ = key.slices()
-            told = tf.TensorShape(self._prepared.wiring.nodes[name].attr["shape"].shape)
+            told = tf.TensorShape(self._prepared.graph_index.nodes[name].attr["shape"].shape)
             expected = tf.TensorShape(whole) if whole is not None else told
             if not expected.is_compatible_with(saved[key.name]):
                 wrong[key.name] = (tuple(expected.as_list()), tuple(saved[key.name]))

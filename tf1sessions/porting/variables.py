@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.models.files import Artifact
+from tf1sessions.models.graph_index import GraphIndex, listed, node_of
 from tf1sessions.models.values import VARIABLES
-from tf1sessions.models.wiring import Wiring, listed, node_of
 from tf1sessions.runtime import private, tf
 
 __all__ = [
@@ -100,7 +100,9 @@ class VariableSpec:
     aliases: tuple[str, ...] = ()
 
 
-def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], choice: Choice) -> list[VariableSpec]:
+def find_variables(
+    artifact: Artifact, graph_index: GraphIndex, names: Iterable[str], choice: Choice
+) -> list[VariableSpec]:
     """The variables among the nodes of a graph, in the order of the graph.
 
     Args:
@@ -113,11 +115,11 @@ def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], cho
         ModelFileError: A collection cannot be parsed.
     """
     needed = set(names)
-    collections = _collections(artifact, wiring)
+    collections = _collections(artifact, graph_index)
     told = any(_TRAINABLE in found for found in collections.values())
-    owners = _owners(wiring, needed)
+    owners = _owners(graph_index, needed)
     specs = []
-    for node in wiring.graph_def.node:
+    for node in graph_index.graph_def.node:
         if node.name not in owners:
             continue
         dtype, shape = tf.as_dtype(node.attr["dtype"].type), tf.TensorShape(node.attr["shape"].shape)
@@ -127,7 +129,9 @@ def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], cho
         elif told:
             trained = _TRAINABLE in found
         else:
-            trained = dtype.is_floating and not _NOT_TRAINED.search(node.name) and not _is_statistic(wiring, node.name)
+            trained = (
+                dtype.is_floating and not _NOT_TRAINED.search(node.name) and not _is_statistic(graph_index, node.name)
+            )
         specs.append(
             VariableSpec(
                 node.name, node.name, dtype, shape, trained, tuple(sorted(found)), aliases=tuple(owners[node.name])
@@ -136,11 +140,11 @@ def find_variables(artifact: Artifact, wiring: Wiring, names: Iterable[str], cho
     return specs
 
 
-def _owners(wiring: Wiring, needed: Collection[str]) -> dict[str, list[str]]:
+def _owners(graph_index: GraphIndex, needed: Collection[str]) -> dict[str, list[str]]:
     """The variables that are needed, each with the nodes that are the same variable, because they share its name."""
     shared: dict[Any, str] = {}
     owners: dict[str, list[str]] = {}
-    for node in wiring.graph_def.node:
+    for node in graph_index.graph_def.node:
         if node.op not in VARIABLES:
             continue
         name, container = (node.attr[key].s if key in node.attr else b"" for key in ("shared_name", "container"))
@@ -153,7 +157,7 @@ def _owners(wiring: Wiring, needed: Collection[str]) -> dict[str, list[str]]:
 
 
 def frozen_variables(
-    wiring: Wiring, names: Collection[str], choice: Choice, contents: Collection[str]
+    graph_index: GraphIndex, names: Collection[str], choice: Choice, contents: Collection[str]
 ) -> list[VariableSpec]:
     """The constants among the nodes of a graph that were variables, or are as large as if they were.
 
@@ -164,16 +168,16 @@ def frozen_variables(
         contents: The constants whose values were left in their file.
     """
     specs = []
-    whole = all(wiring.nodes[name].op not in VARIABLES for name in names)  # no variable is left
-    for node in wiring.graph_def.node:
+    whole = all(graph_index.nodes[name].op not in VARIABLES for name in names)  # no variable is left
+    for node in graph_index.graph_def.node:
         if node.op != "Const" or node.name not in names:
             continue
         dtype = tf.as_dtype(node.attr["value"].tensor.dtype)
         shape = tf.TensorShape(node.attr["value"].tensor.tensor_shape)
-        weight = dtype.is_floating and shape.num_elements() != 0 and _was_variable(wiring, node.name, whole)
+        weight = dtype.is_floating and shape.num_elements() != 0 and _was_variable(graph_index, node.name, whole)
         asked = choice is not None and _matches(choice, node.name) and (weight or not callable(choice))
         if weight or asked or node.name in contents:
-            trained = weight and not _NOT_TRAINED.search(node.name) and not _is_statistic(wiring, node.name)
+            trained = weight and not _NOT_TRAINED.search(node.name) and not _is_statistic(graph_index, node.name)
             specs.append(VariableSpec(node.name, node.name, dtype, shape, trained, frozen=True))
     return specs
 
@@ -245,10 +249,10 @@ def _fits(pattern: str, name: str) -> bool:
 # ------------------------------------------------------------------------------------------------------------ the rule
 
 
-def _was_variable(wiring: Wiring, name: str, whole: bool) -> bool:
+def _was_variable(graph_index: GraphIndex, name: str, whole: bool) -> bool:
     """Whether a constant was a variable: something reads it as one; or takes it where weights are taken, if the whole
     graph was frozen."""
-    for consumer, entry in wiring.consumers[name]:
+    for consumer, entry in graph_index.consumers[name]:
         if entry.startswith("^"):
             continue
         if consumer.op == "Identity" and _READ.search(consumer.name):
@@ -261,16 +265,16 @@ def _was_variable(wiring: Wiring, name: str, whole: bool) -> bool:
     return False
 
 
-def _is_statistic(wiring: Wiring, name: str) -> bool:
+def _is_statistic(graph_index: GraphIndex, name: str) -> bool:
     """Whether a batch normalisation takes it, or what is read from it, as a mean or a variance."""
     readers = [name]
-    for consumer, entry in wiring.consumers[name]:
+    for consumer, entry in graph_index.consumers[name]:
         if not entry.startswith("^") and consumer.op in ("Identity", "ReadVariableOp"):
             readers.append(consumer.name)
     return any(
         node_of(consumer.input[place]) == reader
         for reader in readers
-        for consumer, _ in wiring.consumers[reader]
+        for consumer, _ in graph_index.consumers[reader]
         for place in _STATISTICS.get(consumer.op, ())
     )
 
@@ -278,10 +282,10 @@ def _is_statistic(wiring: Wiring, name: str) -> bool:
 # ---------------------------------------------------------------------------------------------------- the collections
 
 
-def told_slices(artifact: Artifact, wiring: Wiring) -> dict[str, Slice]:
+def told_slices(artifact: Artifact, graph_index: GraphIndex) -> dict[str, Slice]:
     """The variables that are parts of others, as the collections tell."""
     found = {}
-    for definitions in variable_definitions(artifact, wiring).values():
+    for definitions in variable_definitions(artifact, graph_index).values():
         for definition in definitions:
             told = definition.save_slice_info_def
             if told.full_name:
@@ -291,16 +295,16 @@ def told_slices(artifact: Artifact, wiring: Wiring) -> dict[str, Slice]:
     return found
 
 
-def _collections(artifact: Artifact, wiring: Wiring) -> dict[str, set[str]]:
+def _collections(artifact: Artifact, graph_index: GraphIndex) -> dict[str, set[str]]:
     """Node of a variable -> the collections that it is in."""
     found: dict[str, set[str]] = {}
-    for collection, definitions in variable_definitions(artifact, wiring).items():
+    for collection, definitions in variable_definitions(artifact, graph_index).items():
         for definition in definitions:
             found.setdefault(node_of(definition.variable_name), set()).add(collection)
     return found
 
 
-def variable_definitions(artifact: Artifact, wiring: Wiring) -> dict[str, list[Any]]:
+def variable_definitions(artifact: Artifact, graph_index: GraphIndex) -> dict[str, list[Any]]:
     """Collection -> the VariableDefs in it, of variables that the graph has.
 
     Raises:
@@ -322,7 +326,7 @@ def variable_definitions(artifact: Artifact, wiring: Wiring) -> dict[str, list[A
                     next_step="The file may be incomplete: compare its size with the original's.",
                     path=artifact.path,
                 ) from error
-            node = wiring.nodes.get(node_of(definition.variable_name))
+            node = graph_index.nodes.get(node_of(definition.variable_name))
             if node is not None and node.op in VARIABLES:
                 found.setdefault(collection, []).append(definition)
     return found

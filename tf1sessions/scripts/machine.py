@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions import gpus
+from tf1sessions.sessions.division import MPS_PERCENTAGE, divide
 from tf1sessions.sessions.machine import available_memory, usable_cores
-from tf1sessions.sessions.shares import MPS_PERCENTAGE, divide
 
 __all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "default_share", "mps_share", "usable_cores"]
 

@@ -4,9 +4,9 @@
 threads; on TF1 that is for ever when one of them is in a queue that nobody feeds or drains any more. :func:`wait`::
 
     main thread   waits for threads as Python does                                       ──▶ atexit, the exit code
-    watcher       looks at all threads; a standstill of queue_grace_secs:
+    watcher       looks at all threads; a deadlock of queue_grace_secs:
                   names who hangs ─▶ asks Coordinators to stop ─▶ closes the sessions ─┬─▶ they end: as above
-                                                                                       └─▶ another standstill, as a
+                                                                                       └─▶ another deadlock, as a
                                             Python function cannot be ended: atexit, flush, os._exit(the exit code)
 
 A program without such threads pays one look at the list of its threads.
@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from tf1sessions.pipelines.standstill import Seen
+    from tf1sessions.pipelines.deadlock import ThreadSnapshot
 
 __all__ = ["apply", "end_process", "wait"]
 
@@ -125,13 +125,13 @@ class _Watcher(threading.Thread):
         return not any(thread.is_alive() for thread in threads)
 
     def run(self) -> None:
-        from tf1sessions.pipelines.standstill import Standstill
+        from tf1sessions.pipelines.deadlock import DeadlockDetector
 
-        standstill = Standstill(self._grace_secs, leave_out=[self._main.ident])
+        deadlock = DeadlockDetector(self._grace_secs, leave_out=[self._main.ident])
         tried: list[Any] = []
         tell_at = math.inf
         while not self._done.wait(min(1.0, self._grace_secs / 10)):
-            hanging = standstill.of_process()
+            hanging = deadlock.of_process()
             if not hanging:
                 if time.monotonic() > tell_at:
                     tell_at = math.inf
@@ -144,9 +144,9 @@ class _Watcher(threading.Thread):
             tried += map(_held_by, hanging)
             self._end(hanging)
             tell_at = time.monotonic() + max(self._grace_secs, _TELL_SECS)
-            standstill.restart()
+            deadlock.restart()
 
-    def _end(self, hanging: Sequence[Seen]) -> None:
+    def _end(self, hanging: Sequence[ThreadSnapshot]) -> None:
         """Let threads go on that hang: by a stop request to their Coordinator, then by closing their session."""
         from tf1sessions.sessions.watchdog import watchdog
 
@@ -167,12 +167,12 @@ class _Watcher(threading.Thread):
             thread.start()
 
 
-def _held_by(one: Seen) -> Any:
+def _held_by(one: ThreadSnapshot) -> Any:
     """The session or Coordinator by which a thread can be ended."""
     return one.coordinator if one.call is None else one.call.session
 
 
-def _tell(hanging: Sequence[Seen], secs: float) -> None:
+def _tell(hanging: Sequence[ThreadSnapshot], secs: float) -> None:
     from tf1sessions.pipelines.coordinator import whereabouts
 
     threads = [one.thread for one in hanging if one.thread is not None]

@@ -41,7 +41,7 @@ import numpy as np
 from tf1sessions import forks
 from tf1sessions.errors import ConfigError, ExecutionModeError
 from tf1sessions.runtime import private, tf
-from tf1sessions.sessions import sharing
+from tf1sessions.sessions import gpu_settings
 from tf1sessions.sessions.graphs import caller_place
 from tf1sessions.sessions.operations import Judgement, judge, prune
 from tf1sessions.sessions.stacks import current_frames, without_collection
@@ -892,10 +892,10 @@ class Session(tf.Session):  # type: ignore[misc]
             execution = execution or config.execution
             config = to_proto()
         calls = SessionCalls(self, execution or "auto")
-        if sharing.nothing_to_agree_on():
+        if gpu_settings.nothing_to_agree_on():
             super().__init__(target, graph, config)
         else:
-            with sharing.joining(config, target) as (agreed, made):
+            with gpu_settings.joining(config, target) as (agreed, made):
                 super().__init__(target, graph, agreed)
                 made(self)
         _note_session()
@@ -1029,7 +1029,7 @@ def install_fast_path() -> bool:
             raise forks.error()
         asked = dict(zip(("target", "graph", "config"), args, strict=False)) | kwargs
         # The options of a script that TensorFlow ignores are told once, and ignored.
-        with sharing.joining(asked.get("config"), asked.get("target"), refuse=False) as (_, made):
+        with gpu_settings.joining(asked.get("config"), asked.get("target"), refuse=False) as (_, made):
             _original_init(self, *args, **kwargs)
             made(self)
         _note_session()

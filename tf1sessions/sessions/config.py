@@ -14,7 +14,7 @@ from typing import Any
 
 from tf1sessions.errors import ConfigError
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.lanes import is_lane
+from tf1sessions.sessions.logical_devices import is_lane
 
 __all__ = ["SessionConfig"]
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from tf1sessions.errors import ConcurrentGraphError
 from tf1sessions.runtime import private, tf
-from tf1sessions.sessions.lanes import on_lane, place
+from tf1sessions.sessions.logical_devices import on_lane, place
 
 __all__ = ["OwnedGraph", "Ownership"]
 
@@ -177,7 +177,7 @@ class OwnedGraph(tf.Graph):  # type: ignore[misc]
 
     Args:
         what: What the graph belongs to, for messages.
-        lane: The logical device that each of its operations is put on; see lanes.py.
+        lane: The logical device that each of its operations is put on; see logical_devices.py.
     """
 
     def __init__(self, what: str = "a graph", lane: str | None = None) -> None:

@@ -2,9 +2,9 @@
 
 ::
 
-    what the machine has (gpus.py) ──▶ divide() (shares.py) ──▶ MemoryPlan
+    what the machine has (gpus.py) ──▶ divide() (division.py) ──▶ MemoryPlan
       plan.config(worker)          ──▶ SessionConfig ──▶ GraphSession, tf.Session(config=….to_proto())
-      plan.apply(worker)           ──▶ this process: its sessions (sharing.py), eager TensorFlow, environment
+      plan.apply(worker)           ──▶ this process: its sessions (gpu_settings.py), eager TensorFlow, environment
       plan.wait_for_memory(worker) ──▶ until the worker's share is free
 
 A worker is a process, because TensorFlow's GPU memory belongs to the process. Sessions within a worker share what it
@@ -24,12 +24,12 @@ from typing import Any
 
 from tf1sessions.errors import MemoryPlanConflict, MemoryPlanError, MemoryWaitError
 from tf1sessions.runtime import tf
+from tf1sessions.sessions import gpu_settings
 from tf1sessions.sessions import gpus as _gpus
-from tf1sessions.sessions import sharing
 from tf1sessions.sessions.config import SessionConfig
+from tf1sessions.sessions.division import MPS_PERCENTAGE, Division, Share, divide
 from tf1sessions.sessions.gpus import Machine
 from tf1sessions.sessions.graphs import caller_place
-from tf1sessions.sessions.shares import MPS_PERCENTAGE, Division, Share, divide
 
 __all__ = ["MemoryPlan"]
 
@@ -175,14 +175,14 @@ class MemoryPlan:
         share = self.share(worker)
         proto = self._proto(share)
         place, who = caller_place(), f"MemoryPlan.apply(worker={worker})"
-        agreement = sharing.Agreement(
-            sharing.GpuSettings.of(proto),
+        agreement = gpu_settings.Agreement(
+            gpu_settings.GpuSettings.of(proto),
             who,
             place,
             proto.SerializeToString(deterministic=True),
             share.gpu is not None,
         )
-        if sharing.settle(agreement) is not agreement:
+        if gpu_settings.settle(agreement) is not agreement:
             return
         for name, value in self.environment(worker).items():
             os.environ.setdefault(name, value)
@@ -190,7 +190,7 @@ class MemoryPlan:
             try:
                 _apply_to_eager(tf.config, share, self.gpus == (), place)
             except MemoryPlanConflict:
-                sharing.withdraw(agreement)
+                gpu_settings.withdraw(agreement)
                 raise
         for note in self.division.notes:
             _log.info("%s: %s", who, note)
@@ -200,7 +200,7 @@ class MemoryPlan:
 
         Of workers whose shares are equal it is the first.
         """
-        agreement = sharing.current()
+        agreement = gpu_settings.current()
         if agreement is None or agreement.config is None:
             return None
         for share in self.division.shares:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.upgrades.rewriting import (
     Graph,
     Place,
@@ -17,7 +18,6 @@ from tf1sessions.models.upgrades.rewriting import (
     has,
     inputs_of,
 )
-from tf1sessions.models.wiring import node_of
 
 __all__ = ["LOOSE_ENDS", "WAS"]
 

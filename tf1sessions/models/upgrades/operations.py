@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.upgrades.compositions import COMPOSED, composition
 from tf1sessions.models.upgrades.rewriting import (
     Graph,
@@ -21,7 +22,6 @@ from tf1sessions.models.upgrades.rewriting import (
     same_frame,
     with_ops,
 )
-from tf1sessions.models.wiring import node_of
 from tf1sessions.runtime import tf
 
 __all__ = ["OPERATIONS"]

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tf1sessions.models.wiring import node_of
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.runtime import private, tf
 
 

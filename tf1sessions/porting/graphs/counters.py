@@ -9,7 +9,7 @@ thread there were two outcomes as well. So it comes first here, in each step.
 
 from __future__ import annotations
 
-from tf1sessions.models.wiring import listed
+from tf1sessions.models.graph_index import listed
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
 from tf1sessions.porting.graphs.structure import CONTROL, Structure
 from tf1sessions.runtime import tf

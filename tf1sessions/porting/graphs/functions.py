@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tf1sessions.errors import ConversionError
-from tf1sessions.models.wiring import listed
+from tf1sessions.models.graph_index import listed
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES, TABLES
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
 from tf1sessions.runtime import private, tf

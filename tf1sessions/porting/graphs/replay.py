@@ -23,7 +23,7 @@ from typing import Any
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.models.arguments import output_types
-from tf1sessions.models.guessing import SOURCES
+from tf1sessions.models.signature_inference import SOURCES
 from tf1sessions.porting.graphs.counters import counters
 from tf1sessions.porting.graphs.former import COMPOSED, current_name
 from tf1sessions.porting.graphs.functions import Functions

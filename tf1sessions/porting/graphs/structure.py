@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError
-from tf1sessions.models.wiring import listed, node_of
+from tf1sessions.models.graph_index import listed, node_of
 
 __all__ = ["CONTROL", "Branch", "Condition", "Frame", "Key", "Loop", "Structure", "key_of", "told"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.models.wiring import node_of
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.porting.parity.views import View
 from tf1sessions.runtime import tf
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError, UnsupportedEnvironmentError, UsageError
+from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.interface import TensorSpec, default_name, other_signatures
-from tf1sessions.models.wiring import Wiring, node_of
 from tf1sessions.porting.parity.inlining import inlined
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.parity.views import View
@@ -71,8 +71,8 @@ class FunctionSide(Side):
         return inlined(self._function.graph.as_graph_def())
 
     @functools.cached_property
-    def _wiring(self) -> Wiring:
-        return Wiring(self._graph_def)
+    def _graph_index(self) -> GraphIndex:
+        return GraphIndex(self._graph_def)
 
     @functools.cached_property
     def view(self) -> View | None:
@@ -90,7 +90,7 @@ class FunctionSide(Side):
             return None
 
     def fetch(self, names: Sequence[str], given: Mapping[str, Any]) -> list[Any]:
-        needed = self._wiring.ancestors([node_of(name) for name in names])
+        needed = self._graph_index.ancestors([node_of(name) for name in names])
         part = tf.GraphDef()
         part.versions.CopyFrom(self._graph_def.versions)
         part.library.CopyFrom(self._graph_def.library)

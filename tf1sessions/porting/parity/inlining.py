@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tf1sessions.models.wiring import node_of
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.runtime import private, tf
 
 __all__ = ["inlined"]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.interface import TensorSpec
-from tf1sessions.models.wiring import node_of
 from tf1sessions.porting.parity.examples import Feature, features_of, serialized
 from tf1sessions.porting.parity.sides import array
 from tf1sessions.porting.parity.views import View

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tf1sessions.errors import UsageError
+from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.interface import TensorSpec
-from tf1sessions.models.wiring import tensor_name
 from tf1sessions.runtime import tf
 
 __all__ = ["matched", "refuse_unknown"]

@@ -8,11 +8,11 @@ from typing import Any
 
 from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.models.files import read
+from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, load
 from tf1sessions.models.prepared import refuse
 from tf1sessions.models.risks import risky
-from tf1sessions.models.wiring import tensor_name
 from tf1sessions.porting.parity import functions
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.callables import CallableSide, imported

@@ -20,8 +20,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ScriptUsageError, UsageError, WorkError
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.model import load
-from tf1sessions.models.wiring import node_of
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.scripts import importer, program
 from tf1sessions.scripts.jobs import Job

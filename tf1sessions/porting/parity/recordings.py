@@ -14,8 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import UsageError
+from tf1sessions.models.graph_index import listed
 from tf1sessions.models.interface import TensorSpec
-from tf1sessions.models.wiring import listed
 from tf1sessions.porting.judging import judge
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.replaying import replay

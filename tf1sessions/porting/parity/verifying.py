@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
+from tf1sessions.models.graph_index import listed, node_of
 from tf1sessions.models.interface import TensorSpec
-from tf1sessions.models.wiring import listed, node_of
 from tf1sessions.porting.parity import inputs as given_inputs
 from tf1sessions.porting.parity.causes.evidence import gather
 from tf1sessions.porting.parity.causes.registry import find_causes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.models.wiring import node_of
+from tf1sessions.models.graph_index import node_of
 from tf1sessions.porting.parity.measures import is_float
 from tf1sessions.porting.parity.sides import Side
 from tf1sessions.porting.parity.views import Seen, View

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tf1sessions as t1
-from tf1sessions.pipelines.repeats import changed_by
+from tf1sessions.pipelines.retry_safety import changed_by
 from tf1sessions.runtime import private
 from tf1sessions.sessions.operations import prune
 

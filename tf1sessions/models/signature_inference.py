@@ -20,8 +20,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from tf1sessions.models.arguments import output_types
+from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
 from tf1sessions.models.upgrades.loose_ends import WAS
-from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import tf
 
 __all__ = ["PLACEHOLDERS", "SOURCES", "Guess", "guess", "is_optional", "losses_of"]
@@ -43,7 +43,7 @@ class Guess:
     notes: tuple[str, ...]
 
 
-def guess(wiring: Wiring, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Guess:
+def guess(graph_index: GraphIndex, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Guess:
     """Guesses what of ``inputs`` and ``outputs`` is not given, as the module tells.
 
     Args:
@@ -53,33 +53,33 @@ def guess(wiring: Wiring, inputs: Sequence[str] | None = None, outputs: Sequence
     """
     notes: list[str] = []
     given = None if inputs is None else [tensor_name(name) for name in inputs]
-    inference = _Inference(wiring, given)
+    inference = _Inference(graph_index, given)
     if outputs is None:
         ends = inference.ends()
-        found = [tensor for name in ends for tensor in _results(wiring.nodes[name])]
+        found = [tensor for name in ends for tensor in _results(graph_index.nodes[name])]
         if labels := inference.labels_of(ends):
-            notes.append(f"taken for labels, and left out with what depends on them: {_told(wiring, labels)}")
+            notes.append(f"taken for labels, and left out with what depends on them: {_told(graph_index, labels)}")
         if found:
             notes.append(f"outputs are the ends of the inference graph: {listed(ends, most=8)}")
     else:
         found = [tensor_name(name) for name in outputs]
     if given is None:
-        given = _needed_data(wiring, found, inference.data)
-        fed = [tensor for tensor in given if _is_placeholder(wiring.nodes[node_of(tensor)])]
+        given = _needed_data(graph_index, found, inference.data)
+        fed = [tensor for tensor in given if _is_placeholder(graph_index.nodes[node_of(tensor)])]
         brought = [tensor for tensor in given if tensor not in fed]
         if fed:
-            notes.append(f"inputs are the placeholders that they need: {_told(wiring, fed)}")
+            notes.append(f"inputs are the placeholders that they need: {_told(graph_index, fed)}")
         if brought:
-            notes.append(f"inputs are what queues, readers and iterators give: {_told(wiring, brought)}")
+            notes.append(f"inputs are what queues, readers and iterators give: {_told(graph_index, brought)}")
     return Guess(given, found, tuple(notes))
 
 
-def is_optional(wiring: Wiring, tensor: str) -> bool:
+def is_optional(graph_index: GraphIndex, tensor: str) -> bool:
     """Whether a tensor has a value if nobody feeds it: one that does not come out of a queue or an iterator."""
-    node = wiring.nodes.get(node_of(tensor))
+    node = graph_index.nodes.get(node_of(tensor))
     if node is None or node.op != "PlaceholderWithDefault":
         return False
-    return not any(wiring.nodes[name].op in SOURCES for name in wiring.ancestors([node.name], control=False))
+    return not any(graph_index.nodes[name].op in SOURCES for name in graph_index.ancestors([node.name], control=False))
 
 
 # ------------------------------------------------------------------------------------------------ kinds of operations
@@ -157,17 +157,17 @@ class _Inference:
         data: The tensors at which data enters.
     """
 
-    def __init__(self, wiring: Wiring, given: Sequence[str] | None) -> None:
-        self._wiring = wiring
-        self._order = {node.name: index for index, node in enumerate(wiring.graph_def.node)}
-        self._training = _Training(wiring)
+    def __init__(self, graph_index: GraphIndex, given: Sequence[str] | None) -> None:
+        self._graph_index = graph_index
+        self._order = {node.name: index for index, node in enumerate(graph_index.graph_def.node)}
+        self._training = _Training(graph_index)
         self.data = list(given) if given is not None else self._entries()
         self._labels = self._found_labels() if self._training.found and given is None else []
 
     def _entries(self) -> list[str]:
         entries = []
-        for node in self._wiring.graph_def.node:
-            if node.op in SOURCES or (_is_placeholder(node) and not _names_a_file(self._wiring, node)):
+        for node in self._graph_index.graph_def.node:
+            if node.op in SOURCES or (_is_placeholder(node) and not _names_a_file(self._graph_index, node)):
                 entries += [f"{node.name}:{index}" for index in range(len(output_types(node)))]
         return entries
 
@@ -181,19 +181,19 @@ class _Inference:
         first = [
             taker.name
             for tensor in tensors
-            for taker, entry in self._wiring.consumers.get(node_of(tensor), ())
+            for taker, entry in self._graph_index.consumers.get(node_of(tensor), ())
             if not entry.startswith("^") and tensor_name(entry) == tensor and self._inside(taker)
         ]
-        return self._wiring.descendants(first, self._inside)
+        return self._graph_index.descendants(first, self._inside)
 
     def _takers(self, name: str) -> list[Any]:
-        return [taker for taker, entry in self._wiring.consumers.get(name, ()) if not entry.startswith("^")]
+        return [taker for taker, entry in self._graph_index.consumers.get(name, ()) if not entry.startswith("^")]
 
     @functools.cached_property
     def _weights(self) -> set[str]:
         """The variables that are trained, and what passes them on as they are."""
         variables = set().union(*self._training.parts)
-        return self._wiring.descendants(variables, lambda node: node.op in _PASSES and self._inside(node))
+        return self._graph_index.descendants(variables, lambda node: node.op in _PASSES and self._inside(node))
 
     def _takes_a_weight(self, node: Any) -> bool:
         return any(node_of(entry) in self._weights for entry in node.input if not entry.startswith("^"))
@@ -207,14 +207,14 @@ class _Inference:
             tensor
             for tensor, reached in behind.items()
             if self._is_sampled(tensor)
-            or not _is_setting(self._wiring.nodes[node_of(tensor)])
-            and not any(self._takes_a_weight(self._wiring.nodes[name]) for name in reached)
+            or not _is_setting(self._graph_index.nodes[node_of(tensor)])
+            and not any(self._takes_a_weight(self._graph_index.nodes[name]) for name in reached)
         ]
         return labels if any(behind[tensor] for tensor in self.data if tensor not in labels) else []
 
     def _is_sampled(self, tensor: str) -> bool:
         """Whether a candidate sampler takes a tensor for the true classes."""
-        passed = self._wiring.descendants([node_of(tensor)], lambda node: node.op in _PASSES)
+        passed = self._graph_index.descendants([node_of(tensor)], lambda node: node.op in _PASSES)
         return any(
             taker.op.endswith("CandidateSampler")
             for name in passed
@@ -231,7 +231,7 @@ class _Inference:
 
     def ends(self) -> list[str]:
         """The nodes whose results the graph is there for, in its order."""
-        learned = self._wiring.descendants(set().union(*self._training.parts), self._inside) - self._weights
+        learned = self._graph_index.descendants(set().union(*self._training.parts), self._inside) - self._weights
         region = self._behind([tensor for tensor in self.data if tensor not in self._labels])
         region -= self._behind(self._labels)
         found = self._ends_within(region & learned or region)
@@ -241,20 +241,20 @@ class _Inference:
 
     def _ends_within(self, region: set[str]) -> set[str]:
         entries = {node_of(tensor) for tensor in self.data}
-        region = {name for name in region - entries if output_types(self._wiring.nodes[name])}
-        losses = self._wiring.descendants(self._training.losses, self._inside)
+        region = {name for name in region - entries if output_types(self._graph_index.nodes[name])}
+        losses = self._graph_index.descendants(self._training.losses, self._inside)
         found = self._ends_of(region, losses)
-        parts = [self._wiring.descendants(variables, self._inside) for variables in self._training.apart]
+        parts = [self._graph_index.descendants(variables, self._inside) for variables in self._training.apart]
         shared = {name for name in region if sum(name in part for part in parts) > 1}
         if shared:
             own = self._ends_of(region, losses | shared)
             found = own if all(part & own for part in parts) else found | own
         found = {name for name in found if not _GRADIENTS.search(name)} or found
-        return {name for name in found if not _of_a_loop(self._wiring, name)} or found
+        return {name for name in found if not _of_a_loop(self._graph_index, name)} or found
 
     def _ends_of(self, region: set[str], losses: set[str]) -> set[str]:
         """The ends of ``region`` without ``losses``, and without what is there for losses and reports alone."""
-        nodes = self._wiring.nodes
+        nodes = self._graph_index.nodes
         kept = region - losses
         aside: set[str] = set()  # what is there for updates and reports alone
         queue = sorted(kept, key=self._order.__getitem__)
@@ -278,7 +278,7 @@ class _Inference:
 
     def _chosen_from(self, choices: Iterable[Any]) -> set[str]:
         """What these nodes choose from, back before what is computed for the choice alone."""
-        nodes = self._wiring.nodes
+        nodes = self._graph_index.nodes
         found: set[str] = set()
         queue = [node_of(node.input[0]) for node in choices if node.input]
         while queue:
@@ -295,13 +295,13 @@ class _Inference:
     @functools.cached_property
     def _branches(self) -> set[str]:
         """What is inside of loops and branches, where nobody can fetch it."""
-        nodes = self._wiring.graph_def.node
+        nodes = self._graph_index.graph_def.node
         enters = [node.name for node in nodes if node.op in ("Enter", "RefEnter")]
         switches = [node.name for node in nodes if node.op in ("Switch", "RefSwitch")]
         leaves = {"Exit", "RefExit"}
-        return self._wiring.descendants(enters, lambda node: node.op not in leaves) | self._wiring.descendants(
-            switches, lambda node: node.op not in leaves | {"Merge", "RefMerge"}
-        )
+        return self._graph_index.descendants(
+            enters, lambda node: node.op not in leaves
+        ) | self._graph_index.descendants(switches, lambda node: node.op not in leaves | {"Merge", "RefMerge"})
 
     def _is_beside(self, node: Any) -> bool:
         """Whether a node is a by-product that nothing takes: of training, or numbers of rows and steps."""
@@ -317,7 +317,7 @@ class _Inference:
         """The scopes of loops (Exit) and branches (Merge) of which a result is used."""
         return {
             (node.op, node.name.rpartition("/")[0])
-            for node in self._wiring.graph_def.node
+            for node in self._graph_index.graph_def.node
             if node.op in ("Exit", "Merge") and any(map(self._inside, self._takers(node.name)))
         }
 
@@ -333,7 +333,7 @@ class _Inference:
 
     def _is_means(self, node: Any, takers: Sequence[Any]) -> bool:
         """Whether a node that no inference takes is the means to something else: a loss, a measure, a shape."""
-        if _is_left_over(self._wiring, node):
+        if _is_left_over(self._graph_index, node):
             return True
         if takers and node.op in _CHOOSES:
             return not _is_named(node)
@@ -351,16 +351,16 @@ class _Training:
         apart: The same where several losses train different variables, without those that two of them have.
     """
 
-    def __init__(self, wiring: Wiring) -> None:
-        losses = {scope: _differentiated(wiring, scope, made) for scope, made in _gradients(wiring).items()}
+    def __init__(self, graph_index: GraphIndex) -> None:
+        losses = {scope: _differentiated(graph_index, scope, made) for scope, made in _gradients(graph_index).items()}
         by_loss: dict[frozenset[str], frozenset[str]] = {}
-        for scope, made in _gradients(wiring).items():
-            reached = _changing(wiring, made)
+        for scope, made in _gradients(graph_index).items():
+            reached = _changing(graph_index, made)
             if any(reached & other for other in losses.values()):  # a gradient that a loss is made of
                 continue
-            if variables := _trained(wiring, (wiring.nodes[name] for name in reached)):
+            if variables := _trained(graph_index, (graph_index.nodes[name] for name in reached)):
                 by_loss[losses[scope]] = by_loss.get(losses[scope], frozenset()) | variables
-        if not by_loss and (variables := _trained(wiring, wiring.graph_def.node, _OPTIMIZES)):
+        if not by_loss and (variables := _trained(graph_index, graph_index.graph_def.node, _OPTIMIZES)):
             by_loss[frozenset()] = variables
         self.losses = frozenset[str]().union(*by_loss)
         self.parts = list(dict.fromkeys(by_loss.values()))
@@ -371,55 +371,55 @@ class _Training:
         self.apart = [part - shared for part in apart if part - shared]
 
 
-def losses_of(wiring: Wiring, operations: Iterable[str]) -> list[str]:
+def losses_of(graph_index: GraphIndex, operations: Iterable[str]) -> list[str]:
     """The nodes whose gradients these operations apply, by their names: the losses of a train operation.
 
     A sum of losses has no node in the gradients itself, as they pass through it unchanged: then it is the first node
     that all of them lead to.
     """
-    needed = wiring.ancestors(operations)
-    scopes = {scope: made for scope, made in _gradients(wiring).items() if needed.intersection(made)}
-    of_gradients = {name for made in _gradients(wiring).values() for name in made}
-    losses = {scope: _differentiated(wiring, scope, made) for scope, made in scopes.items()}
+    needed = graph_index.ancestors(operations)
+    scopes = {scope: made for scope, made in _gradients(graph_index).items() if needed.intersection(made)}
+    of_gradients = {name for made in _gradients(graph_index).values() for name in made}
+    losses = {scope: _differentiated(graph_index, scope, made) for scope, made in scopes.items()}
     found: set[str] = set()
     for scope, ends in losses.items():
         others = frozenset[str]().union(*(reached for other, reached in losses.items() if other != scope))
-        if _changing(wiring, scopes[scope]) & others:  # a gradient that a loss is made of
+        if _changing(graph_index, scopes[scope]) & others:  # a gradient that a loss is made of
             continue
         if len(ends) > 1:
-            common = set.intersection(*(wiring.descendants([end]) for end in ends)) - of_gradients
-            ends = frozenset(name for name in common if not common.intersection(wiring.ancestors([name]) - {name}))
+            common = set.intersection(*(graph_index.descendants([end]) for end in ends)) - of_gradients
+            ends = frozenset(name for name in common if not common.intersection(graph_index.ancestors([name]) - {name}))
         found |= ends
     return sorted(found)
 
 
-def _gradients(wiring: Wiring) -> dict[str, list[str]]:
+def _gradients(graph_index: GraphIndex) -> dict[str, list[str]]:
     """The scopes of ``tf.gradients``, each with the names of its nodes."""
     found: dict[str, list[str]] = {}
-    for name in wiring.nodes:
+    for name in graph_index.nodes:
         if match := _GRADIENTS.search(name):
             found.setdefault(name[: match.end()].rstrip("/"), []).append(name)
     return found
 
 
-def _changing(wiring: Wiring, made: Iterable[str]) -> set[str]:
+def _changing(graph_index: GraphIndex, made: Iterable[str]) -> set[str]:
     """What depends on gradients, also by way of a variable that is written first and read then."""
     reached: set[str] = set()
     queue = list(made)
     while queue:
-        new = wiring.descendants(queue) - reached
+        new = graph_index.descendants(queue) - reached
         reached |= new
         queue = [
             taker.name
             for name in new
-            if _UPDATES.match(wiring.nodes[name].op)
-            for taker, entry in wiring.consumers[name]
+            if _UPDATES.match(graph_index.nodes[name].op)
+            for taker, entry in graph_index.consumers[name]
             if entry.startswith("^") and taker.op == "ReadVariableOp"
         ]
     return reached
 
 
-def _differentiated(wiring: Wiring, scope: str, made: Iterable[str]) -> frozenset[str]:
+def _differentiated(graph_index: GraphIndex, scope: str, made: Iterable[str]) -> frozenset[str]:
     """Of which nodes the gradients ``made`` were taken. They are named ``scope/<name>_grad/...``."""
     forward: set[str] = set()
     for name in made:
@@ -427,20 +427,24 @@ def _differentiated(wiring: Wiring, scope: str, made: Iterable[str]) -> frozense
         for end in [end for end, part in enumerate(parts, 1) if part.endswith("_grad")]:
             taken = "/".join(parts[:end])[: -len("_grad")]
             nested = taken.removeprefix("gradients/")  # Keras has one scope within another
-            forward |= {taken if taken in wiring.nodes else nested}
-    forward &= wiring.nodes.keys()
-    sources = [node_of(entry) for name in forward for entry in wiring.nodes[name].input if not entry.startswith("^")]
-    found = forward - wiring.ancestors(sources, control=False)
-    return frozenset(name for name in found if wiring.nodes[name].op != "Exit")  # the gradient of a last state is zero
+            forward |= {taken if taken in graph_index.nodes else nested}
+    forward &= graph_index.nodes.keys()
+    sources = [
+        node_of(entry) for name in forward for entry in graph_index.nodes[name].input if not entry.startswith("^")
+    ]
+    found = forward - graph_index.ancestors(sources, control=False)
+    return frozenset(
+        name for name in found if graph_index.nodes[name].op != "Exit"
+    )  # the gradient of a last state is zero
 
 
-def _trained(wiring: Wiring, nodes: Iterable[Any], kind: re.Pattern[str] | None = None) -> frozenset[str]:
+def _trained(graph_index: GraphIndex, nodes: Iterable[Any], kind: re.Pattern[str] | None = None) -> frozenset[str]:
     """The variables that these nodes change."""
     changed = [node_of(node.input[0]) for node in nodes if (kind or _UPDATES).match(node.op) and node.input]
     found: set[str] = set()
     seen: set[str] = set()
     while changed:
-        node = wiring.nodes.get(changed.pop())
+        node = graph_index.nodes.get(changed.pop())
         if node is None or node.name in seen:
             continue
         seen.add(node.name)
@@ -475,55 +479,57 @@ def _is_setting(node: Any) -> bool:
     return _is_placeholder(node) and (single or node.attr["dtype"].type == tf.bool.as_datatype_enum)
 
 
-def _is_left_over(wiring: Wiring, node: Any) -> bool:
+def _is_left_over(graph_index: GraphIndex, node: Any) -> bool:
     """Whether building leaves such a node without a taker: the pivot of a branch, a loop's counter, a check."""
     if node.op in ("Switch", "RefSwitch", "LoopCond", "NextIteration", "All", "Any"):
         return True
     if node.op == "Merge":
         return bool(node.attr["T"].type == tf.bool.as_datatype_enum)
     if node.op == "Exit":
-        return bool(node.attr["T"].type == tf.int32.as_datatype_enum) or _is_flow(wiring, node)
+        return bool(node.attr["T"].type == tf.int32.as_datatype_enum) or _is_flow(graph_index, node)
     if node.op != "Identity" or not node.input:
         return False
-    source = wiring.nodes.get(node_of(node.input[0]))
+    source = graph_index.nodes.get(node_of(node.input[0]))
     return node.name.endswith("/pred_id") or (source is not None and source.op in ("Switch", "RefSwitch"))
 
 
-def _is_flow(wiring: Wiring, node: Any) -> bool:
+def _is_flow(graph_index: GraphIndex, node: Any) -> bool:
     """Whether a loop gives with this only the order of writing to a TensorArray."""
     for kind in ("Switch", "Merge", "Enter"):
-        node = wiring.nodes.get(node_of(node.input[0])) if node.input else None
+        node = graph_index.nodes.get(node_of(node.input[0])) if node.input else None
         if node is None or node.op != kind:
             return False
-    source = wiring.nodes.get(node_of(node.input[0])) if node.input else None
+    source = graph_index.nodes.get(node_of(node.input[0])) if node.input else None
     return source is not None and source.op.startswith("TensorArray")
 
 
-def _of_a_loop(wiring: Wiring, name: str) -> bool:
+def _of_a_loop(graph_index: GraphIndex, name: str) -> bool:
     """Whether it only names a result of a loop or a branch, as TensorFlow does for each of them."""
-    node = wiring.nodes[name]
-    source = wiring.nodes.get(node_of(node.input[0])) if node.op == "Identity" and node.input else None
+    node = graph_index.nodes[name]
+    source = graph_index.nodes.get(node_of(node.input[0])) if node.op == "Identity" and node.input else None
     return source is not None and source.op in ("While", "StatelessWhile", "If", "StatelessIf")
 
 
 # ----------------------------------------------------------------------------------------------------------- the data
 
 
-def _names_a_file(wiring: Wiring, node: Any) -> bool:
+def _names_a_file(graph_index: GraphIndex, node: Any) -> bool:
     """Whether a placeholder is the saver's: for the name of a checkpoint."""
     if tf.string not in output_types(node):
         return False
-    reached = wiring.descendants([node.name], lambda taker: not _UPDATES.match(taker.op))
-    return any(_SAVING.match(wiring.nodes[one].op) for one in reached)
+    reached = graph_index.descendants([node.name], lambda taker: not _UPDATES.match(taker.op))
+    return any(_SAVING.match(graph_index.nodes[one].op) for one in reached)
 
 
-def _needed_data(wiring: Wiring, outputs: Sequence[str], data: Sequence[str]) -> list[str]:
+def _needed_data(graph_index: GraphIndex, outputs: Sequence[str], data: Sequence[str]) -> list[str]:
     """The tensors of ``data`` that are needed for ``outputs``, if all of them are given."""
-    needed = wiring.ancestors([node_of(name) for name in outputs], data)
-    taken = {tensor_name(entry) for name in needed for entry in wiring.nodes[name].input} | set(outputs)
+    needed = graph_index.ancestors([node_of(name) for name in outputs], data)
+    taken = {tensor_name(entry) for name in needed for entry in graph_index.nodes[name].input} | set(outputs)
     return [tensor for tensor in data if tensor in taken]
 
 
-def _told(wiring: Wiring, tensors: Sequence[str]) -> str:
+def _told(graph_index: GraphIndex, tensors: Sequence[str]) -> str:
     """Tensors by name; a placeholder by that of its node."""
-    return listed([node_of(name) if _is_placeholder(wiring.nodes[node_of(name)]) else name for name in tensors], most=8)
+    return listed(
+        [node_of(name) if _is_placeholder(graph_index.nodes[node_of(name)]) else name for name in tensors], most=8
+    )

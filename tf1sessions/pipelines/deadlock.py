@@ -10,7 +10,7 @@ stock of what each thread of the process is in::
     IDLE     the same with a time limit, or a service of TensorFlow or of this package
     MOVING   anything else: it computes, sleeps, reads a file, or waits for another process
 
-A standstill is what has looked the same for some seconds in which the process used next to no processor time, and when
+A deadlock is what has looked the same for some seconds in which the process used next to no processor time, and when
 none of its threads wants to run at the end of them (on a busy machine a thread that computes may get little time).
 """
 
@@ -28,12 +28,12 @@ from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import Call, program_frame, watchdog
 
-__all__ = ["Seen", "Standstill", "State", "wait_for_stop_frame"]
+__all__ = ["DeadlockDetector", "ThreadActivity", "ThreadSnapshot", "wait_for_stop_frame"]
 
 #: The share of one processor above which a process computes. Arbitrary: one that only waits and looks uses a
 #: hundredth, one that computes uses all of it.
 _WORKING = 0.05
-#: How much longer a standstill has to last when a thread moves that does not keep the process alive, as it might feed
+#: How much longer a deadlock has to last when a thread moves that does not keep the process alive, as it might feed
 #: the others. Arbitrary.
 _DOUBT = 6.0
 
@@ -48,7 +48,7 @@ _WAITS = ("wait", "join", "_wait_for_tstate_lock")  # of threading.py; everythin
 _WAIT_FOR_STOP = tf.train.Coordinator.wait_for_stop.__code__
 
 
-class State(enum.Enum):
+class ThreadActivity(enum.Enum):
     """What a thread is in; see the module."""
 
     QUEUE = enum.auto()
@@ -60,7 +60,7 @@ class State(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Seen:
+class ThreadSnapshot:
     """One thread at one moment.
 
     Attributes:
@@ -71,7 +71,7 @@ class Seen:
     """
 
     thread: threading.Thread | None
-    state: State
+    state: ThreadActivity
     call: Call | None = None
     coordinator: Any = None
 
@@ -90,7 +90,7 @@ def wait_for_stop_frame(frame: Any) -> Any:
 
 
 @without_collection
-def look(leave_out: Iterable[int | None]) -> list[Seen]:
+def look(leave_out: Iterable[int | None]) -> list[ThreadSnapshot]:
     """What each thread of this process is in, but for some, by their ``ident``."""
     # Started threads only: for the others (TensorFlow's) enumerate() has a dummy at most, once Python ran in them.
     dummy = threading._DummyThread
@@ -99,27 +99,27 @@ def look(leave_out: Iterable[int | None]) -> list[Seen]:
     return [_see(ident, threads.get(ident), frame) for ident, frame in current_frames().items() if ident not in without]
 
 
-def _see(ident: int, thread: threading.Thread | None, frame: Any) -> Seen:
+def _see(ident: int, thread: threading.Thread | None, frame: Any) -> ThreadSnapshot:
     call = watchdog.call_of(ident)
     if call is not None:
-        return Seen(thread, _state_of_call(call), call)
+        return ThreadSnapshot(thread, _state_of_call(call), call)
     stop = wait_for_stop_frame(frame)
     limited = _time_limit(stop or frame)
     if stop is not None and limited is False:
-        return Seen(thread, State.STOP, coordinator=stop.f_locals["self"])
+        return ThreadSnapshot(thread, ThreadActivity.STOP, coordinator=stop.f_locals["self"])
     if _joins(frame) or limited is False:
-        return Seen(thread, State.LOCK)
+        return ThreadSnapshot(thread, ThreadActivity.LOCK)
     is_service = thread is not None and thread.daemon and program_frame(frame) is None
-    return Seen(thread, State.IDLE if limited or is_service else State.MOVING)
+    return ThreadSnapshot(thread, ThreadActivity.IDLE if limited or is_service else ThreadActivity.MOVING)
 
 
-def _state_of_call(call: Call) -> State:
+def _state_of_call(call: Call) -> ThreadActivity:
     if getattr(call.session, "sess_str", None):
-        return State.MOVING  # its queues are another process's, which may feed and drain them
+        return ThreadActivity.MOVING  # its queues are another process's, which may feed and drain them
     kinds = [kind for _, kind in call.operations]
     if any(kind.startswith(_QUEUES) or kind in _ACCUMULATORS for kind in kinds):
-        return State.QUEUE
-    return State.PYTHON if all(kind.startswith(_PYTHON) for kind in kinds) else State.MOVING
+        return ThreadActivity.QUEUE
+    return ThreadActivity.PYTHON if all(kind.startswith(_PYTHON) for kind in kinds) else ThreadActivity.MOVING
 
 
 def _time_limit(frame: Any) -> bool | None:
@@ -139,11 +139,11 @@ def _joins(frame: Any) -> bool:
     return False
 
 
-class Standstill:
+class DeadlockDetector:
     """Says when nothing has moved for ``secs``, by looking again and again. For one thread.
 
     Args:
-        secs: How long a standstill lasts before it is one.
+        secs: How long a deadlock lasts before it is one.
         leave_out: Threads that do not count, by their ``ident``; the one that looks never does.
     """
 
@@ -157,7 +157,7 @@ class Standstill:
         """Forgets what was seen."""
         self._since, self._processor_secs = time.monotonic(), time.process_time()
 
-    def of(self, threads: Iterable[threading.Thread]) -> list[Seen]:
+    def of(self, threads: Iterable[threading.Thread]) -> list[ThreadSnapshot]:
         """These threads, if each of them hangs in a queue; else nothing."""
         waited_for = set(threads)
         seen = self._look()
@@ -165,29 +165,29 @@ class Standstill:
         others = [one for one in seen if one.thread is None]  # Python functions in calls
         hangs = (
             len(theirs) == len(waited_for)
-            and all(one.state in (State.QUEUE, State.PYTHON) for one in theirs)
-            and any(one.state is State.QUEUE for one in seen)
-            and all(one.state is not State.MOVING for one in others)
+            and all(one.state in (ThreadActivity.QUEUE, ThreadActivity.PYTHON) for one in theirs)
+            and any(one.state is ThreadActivity.QUEUE for one in seen)
+            and all(one.state is not ThreadActivity.MOVING for one in others)
         )
         return theirs if self._lasts(hangs, theirs) else []
 
-    def of_process(self) -> list[Seen]:
+    def of_process(self) -> list[ThreadSnapshot]:
         """The threads that hang, if the process will never end because of them; else nothing."""
         seen = self._look()
         keeping = [one for one in seen if one.keeps]
-        stuck = [one for one in seen if one.state in (State.QUEUE, State.PYTHON, State.STOP)]
+        stuck = [one for one in seen if one.state in (ThreadActivity.QUEUE, ThreadActivity.PYTHON, ThreadActivity.STOP)]
         hangs = (
             bool(keeping)
-            and any(one.state in (State.QUEUE, State.STOP) for one in seen)
-            and all(one.state not in (State.MOVING, State.IDLE) for one in keeping)
+            and any(one.state in (ThreadActivity.QUEUE, ThreadActivity.STOP) for one in seen)
+            and all(one.state not in (ThreadActivity.MOVING, ThreadActivity.IDLE) for one in keeping)
         )
-        doubtful = any(one.state is State.MOVING for one in seen)
+        doubtful = any(one.state is ThreadActivity.MOVING for one in seen)
         return stuck if self._lasts(hangs, stuck, _DOUBT if doubtful else 1.0) else []
 
-    def _look(self) -> list[Seen]:
+    def _look(self) -> list[ThreadSnapshot]:
         return look([*self._leave_out, threading.get_ident()])
 
-    def _lasts(self, hangs: bool, seen: Iterable[Seen], factor: float = 1.0) -> bool:
+    def _lasts(self, hangs: bool, seen: Iterable[ThreadSnapshot], factor: float = 1.0) -> bool:
         now, processor_secs = time.monotonic(), time.process_time()
         if not hangs or processor_secs - self._processor_secs > _WORKING * self.secs * factor:
             self.restart()
@@ -195,13 +195,13 @@ class Standstill:
         since = max([self._since, *(one.call.since for one in seen if one.call is not None)])
         if now - since < self.secs * factor:
             return False
-        if _somebody_runs():
+        if _process_is_busy():
             self.restart()
             return False
         return True
 
 
-def _somebody_runs() -> bool:
+def _process_is_busy() -> bool:
     """Whether a thread of this process runs, wants to run, or waits for a disk, but for the one that asks."""
     own = str(threading.get_native_id())
     for look_again in (True, True, False):

@@ -9,20 +9,20 @@ from typing import Any
 
 from tf1sessions.errors import UnknownOperationError, UsageError
 from tf1sessions.models import interface, risks
+from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
 from tf1sessions.models.interface import Interface
 from tf1sessions.models.upgrades.lost import LOST
-from tf1sessions.models.wiring import Wiring, listed, node_of, tensor_name
 from tf1sessions.runtime import private
 
 __all__ = ["subgraph", "told_operations", "without_gradient_stops", "without_risks", "without_unknown"]
 
 
-def subgraph(wiring: Wiring, names: Collection[str]) -> Any:
+def subgraph(graph_index: GraphIndex, names: Collection[str]) -> Any:
     """The GraphDef of these nodes alone, in their order. Colocations with others are dropped."""
-    result = type(wiring.graph_def)()
-    result.versions.CopyFrom(wiring.graph_def.versions)
-    result.library.CopyFrom(wiring.graph_def.library)
-    for node in wiring.graph_def.node:
+    result = type(graph_index.graph_def)()
+    result.versions.CopyFrom(graph_index.graph_def.versions)
+    result.library.CopyFrom(graph_index.graph_def.library)
+    for node in graph_index.graph_def.node:
         if node.name not in names:
             continue
         copy = result.node.add()
@@ -44,7 +44,7 @@ def told_operations(unknown: Mapping[str, Sequence[str]]) -> str:
 
 
 def without_unknown(
-    unknown: Mapping[str, Sequence[str]], wiring: Wiring, told: Mapping[str, Interface], path: str
+    unknown: Mapping[str, Sequence[str]], graph_index: GraphIndex, told: Mapping[str, Interface], path: str
 ) -> tuple[Any, dict[str, Interface], str]:
     """Takes out what needs an unknown operation. What a signature still gives without is kept.
 
@@ -52,10 +52,10 @@ def without_unknown(
         UnknownOperationError: No signature is left.
     """
     lost = set(name for names in unknown.values() for name in names)
-    queue = [name for name in lost if name in wiring.nodes]
+    queue = [name for name in lost if name in graph_index.nodes]
     lost = set(queue)
     while queue:
-        for consumer, _ in wiring.consumers[queue.pop()]:  # control inputs too
+        for consumer, _ in graph_index.consumers[queue.pop()]:  # control inputs too
             if consumer.name not in lost:
                 lost.add(consumer.name)
                 queue.append(consumer.name)
@@ -63,7 +63,7 @@ def without_unknown(
     dropped: dict[str, list[str]] = {}
     for name, one in told.items():
         cut = [spec.tensor for spec in one.inputs.values()]
-        needs = {key: wiring.ancestors([node_of(spec.tensor)], cut) & lost for key, spec in one.outputs.items()}
+        needs = {key: graph_index.ancestors([node_of(spec.tensor)], cut) & lost for key, spec in one.outputs.items()}
         fine = {key: spec for key, spec in one.outputs.items() if not needs[key]}
         if bad := [key for key in needs if needs[key]]:
             dropped[name] = bad
@@ -79,19 +79,23 @@ def without_unknown(
             "or load the library that brings them first (tf.load_op_library).",
             nodes=dict(unknown),
         )
-    graph_def, kept = _with_stand_ins(wiring, lost, kept)
+    graph_def, kept = _with_stand_ins(graph_index, lost, kept)
     note = f"left out, because this TensorFlow does not have their operations: {gone}, and what needs them"
     return graph_def, kept, note
 
 
-def _with_stand_ins(wiring: Wiring, lost: set[str], told: Mapping[str, Interface]) -> tuple[Any, dict[str, Interface]]:
+def _with_stand_ins(
+    graph_index: GraphIndex, lost: set[str], told: Mapping[str, Interface]
+) -> tuple[Any, dict[str, Interface]]:
     """The graph without ``lost``; an input that was one of their results becomes a placeholder."""
-    graph_def = subgraph(wiring, wiring.nodes.keys() - lost)
+    graph_def = subgraph(graph_index, graph_index.nodes.keys() - lost)
     fed = {spec.tensor for one in told.values() for spec in one.inputs.values() if node_of(spec.tensor) in lost}
     renamed = {}
     for tensor in sorted(fed):
         name = renamed[tensor] = node_of(tensor) if tensor.endswith(":0") else tensor.replace(":", "_fed_")
-        graph_def.node.add(name=name, op="Placeholder").attr["dtype"].type = _type_of(wiring, tensor).as_datatype_enum
+        graph_def.node.add(name=name, op="Placeholder").attr["dtype"].type = _type_of(
+            graph_index, tensor
+        ).as_datatype_enum
     _rewire(graph_def, renamed)
     return graph_def, {
         name: dataclasses.replace(
@@ -105,13 +109,13 @@ def _with_stand_ins(wiring: Wiring, lost: set[str], told: Mapping[str, Interface
     }
 
 
-def _type_of(wiring: Wiring, tensor: str) -> Any:
+def _type_of(graph_index: GraphIndex, tensor: str) -> Any:
     """The dtype of a tensor: by what makes it, or by what takes it where that operation is unknown."""
-    node, index = wiring.nodes[node_of(tensor)], int(tensor.rpartition(":")[2])
+    node, index = graph_index.nodes[node_of(tensor)], int(tensor.rpartition(":")[2])
     made = interface.output_types(node)
     if index < len(made) and made[index] is not None:
         return made[index]
-    for consumer, entry in wiring.consumers[node.name]:
+    for consumer, entry in graph_index.consumers[node.name]:
         if not entry.startswith("^") and tensor_name(entry) == tensor:
             taken = interface.input_types(consumer)
             place = list(consumer.input).index(entry)
@@ -122,7 +126,7 @@ def _type_of(wiring: Wiring, tensor: str) -> Any:
     )
 
 
-def without_risks(wiring: Wiring, allowed: Collection[str]) -> Any:
+def without_risks(graph_index: GraphIndex, allowed: Collection[str]) -> Any:
     """The graph with placeholders for operations that reach beyond it, where TensorFlow might run them unasked.
 
     To infer shapes TensorFlow runs operations whose inputs are constants, unless they are known to have a state: the
@@ -132,10 +136,10 @@ def without_risks(wiring: Wiring, allowed: Collection[str]) -> Any:
         wiring: The graph.
         allowed: Operations that may stay.
     """
-    graph_def = wiring.graph_def
+    graph_def = graph_index.graph_def
     found = []
     for name in sorted(risks.risky_nodes(graph_def, graph_def.library)):
-        node = wiring.nodes[name]
+        node = graph_index.nodes[name]
         definition = private.op_def_registry.get(node.op)
         if definition is not None and definition.is_stateful:
             continue
@@ -148,7 +152,7 @@ def without_risks(wiring: Wiring, allowed: Collection[str]) -> Any:
     result.CopyFrom(graph_def)
     renamed = {}
     for node in [node for node in result.node if node.name in found]:
-        for index, dtype in enumerate(_output_types(wiring, node)):
+        for index, dtype in enumerate(_output_types(graph_index, node)):
             name = node.name if not index else f"{node.name}_output_{index}"
             stand_in = result.node.add(name=name, op="Placeholder", device=node.device)
             stand_in.attr["dtype"].type = dtype.as_datatype_enum
@@ -158,18 +162,18 @@ def without_risks(wiring: Wiring, allowed: Collection[str]) -> Any:
     return result
 
 
-def without_gradient_stops(wiring: Wiring) -> Any:
+def without_gradient_stops(graph_index: GraphIndex) -> Any:
     """The graph with Identity in the place of what stops a gradient right behind a branch.
 
     To what is computed they are the same. TensorFlow's optimiser (2.21) does not end where other nodes wait for one.
     """
-    graph_def = wiring.graph_def
+    graph_def = graph_index.graph_def
     found = {
         node.name
         for node in graph_def.node
         if node.op in ("StopGradient", "PreventGradient")
         and node.input
-        and getattr(wiring.nodes.get(node_of(node.input[0])), "op", "") in ("Switch", "RefSwitch")
+        and getattr(graph_index.nodes.get(node_of(node.input[0])), "op", "") in ("Switch", "RefSwitch")
     }
     if not found:
         return graph_def
@@ -182,13 +186,13 @@ def without_gradient_stops(wiring: Wiring) -> Any:
     return result
 
 
-def _output_types(wiring: Wiring, node: Any) -> list[Any]:
-    function = next((one for one in wiring.graph_def.library.function if one.signature.name == node.op), None)
+def _output_types(graph_index: GraphIndex, node: Any) -> list[Any]:
+    function = next((one for one in graph_index.graph_def.library.function if one.signature.name == node.op), None)
     if function is None:
         count = len(interface.output_types(node))
     else:
         count = len(function.signature.output_arg)
-    return [_type_of(wiring, f"{node.name}:{index}") for index in range(count)]
+    return [_type_of(graph_index, f"{node.name}:{index}") for index in range(count)]
 
 
 def _rewire(graph_def: Any, renamed: Mapping[str, str]) -> None:

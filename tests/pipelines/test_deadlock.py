@@ -16,9 +16,9 @@ import pytest
 from support import wait_for
 
 import tf1sessions as t1
-from tf1sessions.pipelines import standstill
+from tf1sessions.pipelines import deadlock
 from tf1sessions.pipelines.coordinator import Coordinator
-from tf1sessions.pipelines.standstill import Seen, State, look
+from tf1sessions.pipelines.deadlock import ThreadActivity, ThreadSnapshot, look
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.watchdog import watchdog
 
@@ -26,7 +26,7 @@ DEADLINE = 30.0
 FOREVER = 1000.0
 
 # A worker of pytest-xdist has a thread that reads what is to be tested, and that none of these tests is about.
-Standstill = functools.partial(standstill.Standstill, leave_out=tuple(sys._current_frames()))
+DeadlockDetector = functools.partial(deadlock.DeadlockDetector, leave_out=tuple(sys._current_frames()))
 
 
 class Threads:
@@ -76,11 +76,11 @@ def graph() -> Iterator[types.SimpleNamespace]:
         yield found
 
 
-def state_of(thread: threading.Thread | None) -> Seen | None:
+def state_of(thread: threading.Thread | None) -> ThreadSnapshot | None:
     return next((one for one in look([]) if one.thread is thread), None)
 
 
-def reaches(thread: threading.Thread, state: State) -> None:
+def reaches(thread: threading.Thread, state: ThreadActivity) -> None:
     wait_for(lambda: (seen := state_of(thread)) and seen.state is state, f"{thread.name} is {state}")
 
 
@@ -88,18 +88,18 @@ def test_what_threads_are_in(threads: Threads, graph: Any) -> None:
     coordinator = threads.coordinator
     blocked = threads.start("dequeue", graph.gs.run, graph.take)
     states = {
-        "dequeue": State.QUEUE,
-        "python": State.PYTHON,
-        "stop": State.STOP,
-        "stop with a limit": State.IDLE,
-        "event": State.LOCK,
-        "event with a limit": State.IDLE,
-        "queue": State.LOCK,
-        "queue with a limit": State.IDLE,
-        "join": State.LOCK,
-        "join with a limit": State.IDLE,
-        "coordinator": State.LOCK,
-        "sleep": State.MOVING,
+        "dequeue": ThreadActivity.QUEUE,
+        "python": ThreadActivity.PYTHON,
+        "stop": ThreadActivity.STOP,
+        "stop with a limit": ThreadActivity.IDLE,
+        "event": ThreadActivity.LOCK,
+        "event with a limit": ThreadActivity.IDLE,
+        "queue": ThreadActivity.LOCK,
+        "queue with a limit": ThreadActivity.IDLE,
+        "join": ThreadActivity.LOCK,
+        "join with a limit": ThreadActivity.IDLE,
+        "coordinator": ThreadActivity.LOCK,
+        "sleep": ThreadActivity.MOVING,
     }
 
     def sleep() -> None:
@@ -123,7 +123,9 @@ def test_what_threads_are_in(threads: Threads, graph: Any) -> None:
         threads.start(name, *args)
     for name, state in states.items():
         reaches(threads.threads[name], state)
-    wait_for(lambda: (seen := state_of(None)) and seen.state is State.QUEUE, "the Python function's own thread")
+    wait_for(
+        lambda: (seen := state_of(None)) and seen.state is ThreadActivity.QUEUE, "the Python function's own thread"
+    )
     stop = state_of(threads.threads["stop"])
     assert stop is not None and stop.coordinator is coordinator and not stop.keeps
     seen = state_of(blocked)
@@ -135,7 +137,7 @@ def test_what_threads_are_in(threads: Threads, graph: Any) -> None:
 
 def test_services_are_idle(threads: Threads) -> None:
     looper = tf.train.LooperThread.loop(threads.coordinator, FOREVER, target=int)
-    reaches(looper, State.IDLE)
+    reaches(looper, ThreadActivity.IDLE)
     threads.coordinator.request_stop()
     looper.join(DEADLINE)
 
@@ -147,21 +149,21 @@ class Remote:
 @pytest.mark.parametrize(
     ("operations", "session", "state"),
     [
-        ([("a", "QueueDequeueManyV2")], None, State.QUEUE),
-        ([("a", "PyFunc"), ("b", "QueueEnqueueV2")], None, State.QUEUE),
-        ([("a", "IteratorGetNext"), ("b", "QueueEnqueueV2")], None, State.QUEUE),
-        ([("a", "ReaderReadV2")], None, State.QUEUE),
-        ([("a", "Unstage")], None, State.QUEUE),
-        ([("a", "BarrierTakeMany")], None, State.QUEUE),
-        ([("a", "ResourceAccumulatorTakeGradient")], None, State.QUEUE),
-        ([("a", "PyFunc"), ("b", "EagerPyFunc")], None, State.PYTHON),
-        ([("a", "IteratorGetNext")], None, State.MOVING),
-        ([("a", "PyFunc"), ("b", "IteratorGetNext")], None, State.MOVING),
-        ([("a", "RecordInput")], None, State.MOVING),
-        ([("a", "QueueDequeueV2")], Remote(), State.MOVING),
+        ([("a", "QueueDequeueManyV2")], None, ThreadActivity.QUEUE),
+        ([("a", "PyFunc"), ("b", "QueueEnqueueV2")], None, ThreadActivity.QUEUE),
+        ([("a", "IteratorGetNext"), ("b", "QueueEnqueueV2")], None, ThreadActivity.QUEUE),
+        ([("a", "ReaderReadV2")], None, ThreadActivity.QUEUE),
+        ([("a", "Unstage")], None, ThreadActivity.QUEUE),
+        ([("a", "BarrierTakeMany")], None, ThreadActivity.QUEUE),
+        ([("a", "ResourceAccumulatorTakeGradient")], None, ThreadActivity.QUEUE),
+        ([("a", "PyFunc"), ("b", "EagerPyFunc")], None, ThreadActivity.PYTHON),
+        ([("a", "IteratorGetNext")], None, ThreadActivity.MOVING),
+        ([("a", "PyFunc"), ("b", "IteratorGetNext")], None, ThreadActivity.MOVING),
+        ([("a", "RecordInput")], None, ThreadActivity.MOVING),
+        ([("a", "QueueDequeueV2")], Remote(), ThreadActivity.MOVING),
     ],
 )
-def test_what_a_call_is(threads: Threads, operations: Any, session: Any, state: State) -> None:
+def test_what_a_call_is(threads: Threads, operations: Any, session: Any, state: ThreadActivity) -> None:
     session = session or t1.Session(graph=tf.Graph())
 
     def call() -> None:
@@ -171,7 +173,7 @@ def test_what_a_call_is(threads: Threads, operations: Any, session: Any, state: 
     reaches(threads.start("call", call), state)
 
 
-# ------------------------------------------------------------------------------------------------------- standstill
+# ------------------------------------------------------------------------------------------------------- deadlock
 
 
 class Clock:
@@ -192,15 +194,15 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(standstill, "time", clock)
-    monkeypatch.setattr(standstill, "_somebody_runs", lambda: clock.busy)
+    monkeypatch.setattr(deadlock, "time", clock)
+    monkeypatch.setattr(deadlock, "_process_is_busy", lambda: clock.busy)
     return clock
 
 
 @pytest.fixture
 def hanging(threads: Threads, graph: Any, clock: Clock) -> threading.Thread:
     thread = threads.start("dequeue", graph.gs.run, graph.take)
-    reaches(thread, State.QUEUE)
+    reaches(thread, ThreadActivity.QUEUE)
     call = watchdog.call_of(thread.ident)
     assert call is not None
     clock.now = call.since + 1000.0  # it has been there for long
@@ -208,20 +210,20 @@ def hanging(threads: Threads, graph: Any, clock: Clock) -> threading.Thread:
 
 
 def test_a_thread_hangs_after_the_time_and_not_before(hanging: threading.Thread, clock: Clock) -> None:
-    still = Standstill(10.0)
+    still = DeadlockDetector(10.0)
     assert still.of([hanging]) == []
     clock.now += 9.9
     assert still.of([hanging]) == []
     clock.now += 0.2
     (seen,) = still.of([hanging])
-    assert (seen.thread, seen.state) == (hanging, State.QUEUE)
+    assert (seen.thread, seen.state) == (hanging, ThreadActivity.QUEUE)
     still.restart()
     clock.now += 9.9
     assert still.of([hanging]) == []
 
 
 def test_a_call_that_began_later_counts_from_then(hanging: threading.Thread, clock: Clock) -> None:
-    still = Standstill(10.0)
+    still = DeadlockDetector(10.0)
     clock.now += 100.0
     call = watchdog.call_of(hanging.ident)
     assert call is not None
@@ -232,7 +234,7 @@ def test_a_call_that_began_later_counts_from_then(hanging: threading.Thread, clo
 
 
 def test_processor_time_is_a_sign_of_life(hanging: threading.Thread, clock: Clock) -> None:
-    still = Standstill(10.0)
+    still = DeadlockDetector(10.0)
     clock.now += 9.0
     clock.processor += 0.6  # six hundredths of the time
     assert still.of([hanging]) == []
@@ -244,7 +246,7 @@ def test_processor_time_is_a_sign_of_life(hanging: threading.Thread, clock: Cloc
 
 
 def test_so_is_a_thread_that_wants_to_run(hanging: threading.Thread, clock: Clock) -> None:
-    still = Standstill(10.0)
+    still = DeadlockDetector(10.0)
     clock.now += 11.0
     clock.busy = True
     assert still.of([hanging]) == []
@@ -254,17 +256,21 @@ def test_so_is_a_thread_that_wants_to_run(hanging: threading.Thread, clock: Cloc
     assert still.of([hanging]) != []
 
 
-@pytest.mark.parametrize("state", [State.LOCK, State.IDLE, State.MOVING, State.STOP])
-def test_one_of_them_that_is_elsewhere(hanging: threading.Thread, threads: Threads, clock: Clock, state: State) -> None:
+@pytest.mark.parametrize(
+    "state", [ThreadActivity.LOCK, ThreadActivity.IDLE, ThreadActivity.MOVING, ThreadActivity.STOP]
+)
+def test_one_of_them_that_is_elsewhere(
+    hanging: threading.Thread, threads: Threads, clock: Clock, state: ThreadActivity
+) -> None:
     wait = {
-        State.LOCK: threads.gate.wait,
-        State.IDLE: lambda: threads.gate.wait(FOREVER),
-        State.STOP: threads.coordinator.wait_for_stop,
-        State.MOVING: lambda: [time.sleep(0.01) for _ in iter(threads.gate.is_set, True)],
+        ThreadActivity.LOCK: threads.gate.wait,
+        ThreadActivity.IDLE: lambda: threads.gate.wait(FOREVER),
+        ThreadActivity.STOP: threads.coordinator.wait_for_stop,
+        ThreadActivity.MOVING: lambda: [time.sleep(0.01) for _ in iter(threads.gate.is_set, True)],
     }[state]
     other = threads.start("other", wait)
     reaches(other, state)
-    still = Standstill(10.0)
+    still = DeadlockDetector(10.0)
     clock.now += 11.0
     assert still.of([hanging, other]) == []
     clock.now += 11.0
@@ -279,7 +285,7 @@ def test_somebody_runs_tells_the_truth(threads: Threads) -> None:
             sum(range(1000))
 
     thread = threads.start("busy", compute)
-    wait_for(standstill._somebody_runs, "the busy thread is seen")
+    wait_for(deadlock._process_is_busy, "the busy thread is seen")
     threads.gate.set()
     thread.join(DEADLINE)
-    wait_for(lambda: not standstill._somebody_runs(), "nobody is")
+    wait_for(lambda: not deadlock._process_is_busy(), "nobody is")

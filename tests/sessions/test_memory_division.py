@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tf1sessions.errors import MemoryPlanError
+from tf1sessions.sessions.division import CONTEXT_MB, LEAST_MB, divide
 from tf1sessions.sessions.gpus import Gpu, Holder, Machine
-from tf1sessions.sessions.shares import CONTEXT_MB, LEAST_MB, divide
 
 
 def machine(*sizes: tuple[float, float], cores: int = 16, **more: Any) -> Machine:

@@ -1,14 +1,14 @@
-"""The keeper: one thread a pipeline, that looks every 25 ms and does what nobody else is free to do.
+"""The monitor thread: one thread a pipeline, that looks every 25 ms and does what nobody else is free to do.
 
 It alone closes queues; it samples their sizes and who waits for them; it tells of stalls; and it sees Ctrl-C when the
 main thread cannot, because that waits inside TensorFlow::
 
     others ── wake() ──┐                                  ┌─▶ closings
-    SIGINT ── signal.set_wakeup_fd ──▶ socket ──▶ keeper ─┼─▶ samples, stalls, trace
+    SIGINT ── signal.set_wakeup_fd ──▶ socket ──▶ monitor ─┼─▶ samples, stalls, trace
     25 ms ─────────────────────────────────────────────┘  └─▶ an interrupt that the main thread does not notice
 
 Python runs signal handlers in the main thread, between two of its instructions: while it waits in TensorFlow, never.
-The byte that the C handler writes to the wake-up descriptor is seen by the keeper, which then frees the main thread by
+The monitor thread sees the byte that the C handler writes to the wake-up descriptor, and frees the main thread by
 cancelling the queues; the handler runs as soon as TensorFlow returns.
 """
 
@@ -25,25 +25,25 @@ from collections.abc import Callable
 
 from tf1sessions.pipelines.coordinator import join_all
 
-__all__ = ["TICK_SECS", "Keeper"]
+__all__ = ["TICK_SECS", "MonitorThread"]
 
-#: How often the keeper looks. Arbitrary: a look costs about 0.1 ms; whoever waits for a queue waits long or not at all.
+#: How often the monitor thread looks. Arbitrary: a look costs about 0.1 ms.
 TICK_SECS = 0.025
 
 _WAKE = b"\0"  # signals have numbers from 1
-_listening: weakref.WeakSet[Keeper] = weakref.WeakSet()
+_listening: weakref.WeakSet[MonitorThread] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    for keeper in list(_listening):
-        keeper.leave()
+    for monitor in list(_listening):
+        monitor.leave()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class Keeper:
+class MonitorThread:
     """Calls ``tend(interrupted)`` every 25 ms, and at once when it is woken, until it is ended.
 
     ``interrupted`` is None, or how many seconds ago a SIGINT came that ``tend`` has not seen to: it returns True when
@@ -59,7 +59,7 @@ class Keeper:
         self._over = False
         self._before: int | None = None  # the wake-up descriptor that was there, as long as ours is in its place
         self._heir = -1  # who had asked for signals before: an asyncio loop, an outer pipeline
-        self.thread = threading.Thread(target=self._keep, name=f"{name}/keeper", daemon=True)
+        self.thread = threading.Thread(target=self._keep, name=f"{name}/monitor", daemon=True)
 
     def start(self) -> None:
         """Starts the thread; called from the main thread, it sees signals, too."""

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["Wiring", "function_values", "functions_named", "listed", "node_of", "tensor_name"]
+__all__ = ["GraphIndex", "function_values", "functions_named", "listed", "node_of", "tensor_name"]
 
 
 def node_of(tensor: str) -> str:
@@ -58,7 +58,7 @@ def function_values(function: Any) -> Iterator[Any]:
         yield attribute.allowed_values
 
 
-class Wiring:
+class GraphIndex:
     """The nodes of a GraphDef by name, and what each of them feeds.
 
     Thread-safety: reading is safe from any thread, as long as nobody changes the GraphDef.

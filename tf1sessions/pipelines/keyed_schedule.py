@@ -22,7 +22,7 @@ import heapq
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Entry", "Lane", "Line", "Schedule"]
+__all__ = ["Entry", "KeyQueue", "KeyedSchedule", "RankedQueue"]
 
 Rank = tuple[float, int]  # priority and number, or deadline and number; no two are equal
 
@@ -42,14 +42,14 @@ class Entry:
     rank: Rank
     key: Hashable
     deadline: float | None
-    lane: Lane[Any] | None = None
+    key_queue: KeyQueue[Any] | None = None
 
 
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=Entry)
 
 
-class Line(Generic[_T]):
+class RankedQueue(Generic[_T]):
     """Things in order of rank; any of them can be taken out."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Line(Generic[_T]):
         return heap[0] if heap else None
 
 
-class Lane(Line[_E]):
+class KeyQueue(RankedQueue[_E]):
     """The items of one key that wait."""
 
     def __init__(self, key: Hashable) -> None:
@@ -89,7 +89,7 @@ class Lane(Line[_E]):
         return next(iter(self.things.values()), None)
 
 
-class Schedule(Generic[_E]):
+class KeyedSchedule(Generic[_E]):
     """The items that wait, and which of them is next.
 
     Attributes:
@@ -101,9 +101,9 @@ class Schedule(Generic[_E]):
 
     def __init__(self) -> None:
         self.waiting: dict[int, _E] = {}
-        self.deadlines: Line[_E] = Line()
-        self.ready: Line[_E | Lane[_E]] = Line()
-        self.lanes: dict[Hashable, Lane[_E]] = {}
+        self.deadlines: RankedQueue[_E] = RankedQueue()
+        self.ready: RankedQueue[_E | KeyQueue[_E]] = RankedQueue()
+        self.key_queues: dict[Hashable, KeyQueue[_E]] = {}
 
     def add(self, item: _E) -> bool:
         """Adds an item; returns whether one more can begin than before."""
@@ -111,10 +111,10 @@ class Schedule(Generic[_E]):
         if item.key is None:
             self.ready.add(item.rank, item)
         else:
-            lane: Lane[_E] = self.lanes.get(item.key) or Lane(item.key)
-            item.lane = self.lanes[item.key] = lane
-            lane.add(item.rank, item)
-            self._place(lane)
+            key_queue: KeyQueue[_E] = self.key_queues.get(item.key) or KeyQueue(item.key)
+            item.key_queue = self.key_queues[item.key] = key_queue
+            key_queue.add(item.rank, item)
+            self._place(key_queue)
         if item.deadline is not None:
             self.deadlines.add((item.deadline, item.number), item)
         self.waiting[item.number] = item
@@ -127,16 +127,16 @@ class Schedule(Generic[_E]):
             self.deadlines.remove((item.deadline, item.number))
         if item.key is None:
             self.ready.remove(item.rank)
-        elif item.lane is not None:
-            item.lane.remove(item.rank)
-            self._place(item.lane)
+        elif item.key_queue is not None:
+            item.key_queue.remove(item.rank)
+            self._place(item.key_queue)
         return was_there
 
     def take(self) -> _E | None:
         """Takes out the item that is next; None when none can begin. It begins: ended() must follow."""
         while (rank := self.ready.first()) is not None:
             thing = self.ready.things[rank]
-            if isinstance(thing, Lane):
+            if isinstance(thing, KeyQueue):
                 item = thing.oldest()
                 if item is None or thing.rank != rank:  # left behind by an interrupt
                     self.ready.remove(rank)
@@ -152,9 +152,9 @@ class Schedule(Generic[_E]):
 
     def ended(self, item: _E) -> None:
         """An item that was taken has ended: the next of its key can begin."""
-        if item.lane is not None:
-            item.lane.busy = False
-            self._place(item.lane)
+        if item.key_queue is not None:
+            item.key_queue.busy = False
+            self._place(item.key_queue)
 
     def next_deadline(self) -> float | None:
         """When the time of an item that waits will be up."""
@@ -166,15 +166,15 @@ class Schedule(Generic[_E]):
         first = self.deadlines.first()
         return None if first is None or first[0] > now else self.deadlines.things[first]
 
-    def _place(self, lane: Lane[_E]) -> None:
+    def _place(self, key_queue: KeyQueue[_E]) -> None:
         """Puts a lane among the ready, where its most urgent item stands, or takes it out."""
-        rank = None if lane.busy else lane.first()
-        old = lane.rank
+        rank = None if key_queue.busy else key_queue.first()
+        old = key_queue.rank
         if rank != old:
             if rank is not None:
-                self.ready.add(rank, lane)
-            lane.rank = rank
+                self.ready.add(rank, key_queue)
+            key_queue.rank = rank
             if old is not None:
                 self.ready.remove(old)
-        if not lane.busy and not lane.things and self.lanes.get(lane.key) is lane:
-            del self.lanes[lane.key]
+        if not key_queue.busy and not key_queue.things and self.key_queues.get(key_queue.key) is key_queue:
+            del self.key_queues[key_queue.key]
