@@ -19,7 +19,7 @@ import tf1sessions
 
 NAME = "tf1sessions"
 
-# Which rooms a room may import from, besides itself. Rooms that are not built yet are here with their rule.
+# Which rooms a room may import from, besides itself; "" is the package itself, for the version and its lazy names.
 BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
     "texts": (),
@@ -28,32 +28,16 @@ BELOW: dict[str, tuple[str, ...]] = {
     "sessions": ("errors", "forks", "runtime"),
     "pipelines": ("errors", "texts", "forks", "runtime", "sessions"),
     "models": ("errors", "runtime", "sessions", "pipelines"),
-    "estimator": ("errors", "runtime", "sessions"),
-    "contrib": ("errors", "runtime", "sessions", "estimator"),
-    "pools": ("errors", "texts", "forks", "runtime", "sessions", "pipelines", "models"),
+    "pools": ("errors", "texts", "forks", "runtime", "sessions", "models"),
+    "estimator": ("errors", "runtime"),
+    "contrib": ("errors", "runtime", "estimator"),
     "scripts": ("errors", "texts", "runtime", "sessions", "estimator", "contrib", "pipelines", "models", "pools"),
-    "doctor": ("", "errors", "forks", "runtime", "sessions", "pools", "scripts", "contrib"),
-    "porting": ("errors", "texts", "runtime", "sessions", "models", "scripts"),
-    "porting.source": ("errors",),
-    "testing": ("errors", "texts", "runtime", "sessions", "pipelines", "models", "pools", "scripts"),
-    # "" for the version, which the package itself has
-    "cli": (
-        "",
-        "errors",
-        "texts",
-        "runtime",
-        "sessions",
-        "pipelines",
-        "models",
-        "pools",
-        "scripts",
-        "doctor",
-        "porting",
-        "porting.source",
-        "testing",
-    ),
+    "porting": ("errors", "texts", "runtime", "models", "scripts"),
+    "doctor": ("", "errors", "forks", "runtime", "sessions", "scripts", "contrib"),
+    "testing": ("errors", "texts", "runtime", "sessions", "pipelines", "pools", "scripts"),
+    "cli": ("", "errors", "texts", "runtime", "sessions", "models", "scripts", "doctor", "porting", "testing"),
     "__main__": ("cli",),
-    "": ("errors",),  # the package itself; its lazy names are checked with the exports
+    "": ("errors",),
 }
 
 # TensorFlow and Keras by their own names: in runtime.py, and in what runs inside a script's process, after the job's
@@ -211,9 +195,7 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
 
 def room(name: str) -> str:
     """Returns the room of a module: ``tf1sessions.sessions.calls`` -> ``sessions``."""
-    inside = name.partition(".")[2]
-    nested = next((key for key in BELOW if "." in key and (inside + ".").startswith(key + ".")), None)
-    return nested or inside.partition(".")[0]
+    return name.partition(".")[2].partition(".")[0]
 
 
 def upward(graph: Mapping[str, set[str]]) -> list[str]:
@@ -254,8 +236,18 @@ def test_imports_point_downward() -> None:
     assert upward(GRAPH) == []
 
 
-def test_every_room_has_a_rule() -> None:
-    assert {room(name) for name in NAMES} <= BELOW.keys()
+def test_every_room_has_a_rule_and_uses_what_it_allows() -> None:
+    used: dict[str, set[str]] = {room(name): set() for name in NAMES}
+    for source, targets in GRAPH.items():
+        used[room(source)] |= {room(target) for target in targets} - {room(source)}
+    assert {name: set(below) for name, below in BELOW.items()} == used
+
+
+def test_map_stands_in_the_order_of_the_layers() -> None:
+    order = [name.removesuffix(".py").removesuffix("/") for name in drawn_map(tf1sessions.__doc__ or "")]
+    assert [
+        f"{name} imports {low}" for name in order for low in BELOW[name] if low and low in order[order.index(name) :]
+    ] == []
 
 
 def test_tensorflow_is_imported_in_its_places_only() -> None:
@@ -323,38 +315,23 @@ _ENTRY = re.compile(r"^(?P<indent> +)(?P<name>\w+(?:/|\.py))(?= {2,}\S)")
 
 
 def drawn_map(docstring: str) -> list[str]:
-    """Reads the paths of the map: an indented name under a room is a file of that room."""
-    paths: list[str] = []
-    above: list[tuple[int, str]] = []
-    for line in docstring.splitlines():
-        if found := _ENTRY.match(line):
-            depth = len(found["indent"])
-            while above and above[-1][0] >= depth:
-                above.pop()
-            path = (above[-1][1] if above else "") + found["name"]
-            paths.append(path)
-            if path.endswith("/"):
-                above.append((depth, path))
-    return paths
+    """Reads the names of the files and folders that a docstring lists, one a line."""
+    return [found["name"] for found in map(_ENTRY.match, docstring.splitlines()) if found]
 
 
-def test_map_names_what_exists_and_nothing_else() -> None:
-    real = [path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")]
-    rooms = {f"{path.parent.as_posix()}/" for path in real if path.name == "__init__.py" and path.parent != Path(".")}
-    files = {path.as_posix() for path in real if path.name != "__init__.py"}
-    drawn = drawn_map(tf1sessions.__doc__ or "")
-    assert sorted(drawn) == sorted(rooms | files)
+def test_map_has_a_line_for_each_room() -> None:
+    real = {path.name for path in PACKAGE.glob("*.py")} | {f"{path.parent.name}/" for path in PACKAGE.glob("*/*.py")}
+    assert sorted(drawn_map(tf1sessions.__doc__ or "")) == sorted(real - {"__init__.py"})
 
 
-def test_maps_of_the_rooms_name_what_exists() -> None:
-    missing = [
-        f"{module.name} names {file}"
-        for module in MODULES
-        if module.is_package and module.name != NAME
-        for file in re.findall(r"(?<![\w/])\w+\.py\b", ast.get_docstring(ast.parse(module.source)) or "")
-        if not list((PACKAGE / Path(*module.name.split(".")[1:])).rglob(file))
-    ]
-    assert missing == []
+@pytest.mark.parametrize("module", [each for each in MODULES if each.is_package], ids=lambda module: module.name)
+def test_packages_say_what_each_of_their_files_is_for(module: Module) -> None:
+    folder = PACKAGE.joinpath(*module.name.split(".")[1:])
+    real = {path.name for path in folder.glob("*.py")} | {f"{path.parent.name}/" for path in folder.glob("*/*.py")}
+    docstring = ast.get_docstring(ast.parse(module.source)) or ""
+    missing = {name for name in real - {"__init__.py"} if not re.search(rf"(?<![\w/]){name}", docstring)}
+    gone = {name for name in re.findall(r"(?<![\w/])\w+\.py\b", docstring) if not list(folder.rglob(name))}
+    assert (missing, gone) == (set(), set())
 
 
 def test_every_folder_with_modules_is_a_package() -> None:
@@ -621,18 +598,15 @@ def test_late_imports_can_be_left_out() -> None:
     assert imported(module, late=False) == {"a", "b"}
 
 
-def test_map_is_read_with_its_depth() -> None:
+def test_lists_of_files_are_read() -> None:
     text = """A title.
 
     one.py      the first
     room/       more
-      two.py      in it
-      inner/      deeper
-        three.py    there
-    four.py     back again, see five.py
+    four.py     the last, see five.py
     not an entry.py
     """
-    assert drawn_map(text) == ["one.py", "room/", "room/two.py", "room/inner/", "room/inner/three.py", "four.py"]
+    assert drawn_map(text) == ["one.py", "room/", "four.py"]
 
 
 def test_reachable_tells_the_way() -> None:

@@ -1,1 +1,18 @@
-"""The command line: a file a command, which parses, calls the library and prints. The library prints nothing."""
+"""The command line: a file a command, which parses, calls the library and prints. The library prints nothing.
+
+Files::
+
+    main.py        finds the subcommand; errors and exit codes
+    run.py         tf1sessions run
+    inspect.py     tf1sessions inspect
+    report.py      the report of tf1sessions inspect
+    memory.py      tf1sessions memory
+    programs.py    arguments of commands that take programs
+    doctor.py      tf1sessions doctor
+    races.py       tf1sessions races
+    convert.py     tf1sessions convert
+    verify.py      tf1sessions verify
+    progress.py    plain lines about a run
+    live.py        the live table of a run
+    formatting.py  durations, ends and tables of jobs as text
+"""

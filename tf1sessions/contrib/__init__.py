@@ -10,6 +10,48 @@ The modules of 1.15 that are not rebuilt are there, too, with no names in them; 
 a rebuilt module lacks, is an error that says what to use in its place (replacements.py).
 
 A module is imported when it is used first; importing this package imports no TensorFlow.
+
+Files::
+
+    _mnist.py            MNIST in batches
+    _named.py            names for functions that others make
+    addresses.py         inner addresses of 1.15's modules, for imports in scripts
+    autograph.py         contrib.autograph
+    cluster_resolver.py  contrib.cluster_resolver
+    crf.py               contrib.crf
+    cudnn_rnn/           contrib.cudnn_rnn
+    data.py              contrib.data
+    distributions/       contrib.distributions
+    eager/               contrib.eager
+    factorization/       contrib.factorization
+    estimator/           contrib.estimator
+    feature_column.py    contrib.feature_column: sequences
+    framework/           contrib.framework
+    image.py             contrib.image
+    keras.py             contrib.keras
+    layers/              contrib.layers
+    learn/               contrib.learn
+    legacy_seq2seq.py    contrib.legacy_seq2seq
+    lookup.py            contrib.lookup
+    losses/              contrib.losses
+    memory_stats.py      contrib.memory_stats
+    metrics/             contrib.metrics
+    nn.py                contrib.nn: alpha_dropout
+    opt/                 contrib.opt
+    rnn/                 contrib.rnn
+    seq2seq/             contrib.seq2seq
+    signal.py            contrib.signal
+    slim/                contrib.slim
+    predictor.py         contrib.predictor
+    replacements.py      what to use in place of what is not rebuilt
+    util/                contrib.util
+    tensor_forest/       contrib.tensor_forest
+    tpu/                 contrib.tpu
+    stateless.py         contrib.stateless
+    summary.py           contrib.summary
+    tensorboard/         contrib.tensorboard
+    timeseries/          contrib.timeseries
+    training/            contrib.training
 """
 
 from __future__ import annotations

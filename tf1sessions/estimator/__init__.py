@@ -4,6 +4,29 @@
 as ``tf.estimator``. Everything runs in graphs of its own, so that it works in a TensorFlow 2 program too.
 
 A name is fetched from its file when it is used first; importing this package imports no TensorFlow.
+
+Files::
+
+    canned/            models that are ready
+    early_stopping.py  stop_if_lower_hook and its kin
+    estimator.py       Estimator: train, evaluate, predict, export
+    evaluation.py      evaluating a graph at a checkpoint; its summaries
+    experimental.py    tf.estimator.experimental
+    export.py          tf.estimator.export: what served models get and give
+    exporter.py        LatestExporter, BestExporter, FinalExporter
+    extenders.py       add_metrics
+    feeding.py         arrays that threads feed to a queue
+    hooks.py           InMemoryEvaluatorHook and its like
+    inputs.py          tf.estimator.inputs
+    keras.py           an Estimator of a Keras model
+    model_fn.py        EstimatorSpec, ModeKeys
+    run_config.py      RunConfig, TF_CONFIG
+    saved_models.py    models as SavedModels
+    summaries.py       event files, read
+    tpu.py             tf.estimator.tpu, without a TPU
+    training.py        train_and_evaluate
+    util.py            what the files of this room share
+    warm_start.py      starting from another checkpoint's values
 """
 
 from __future__ import annotations

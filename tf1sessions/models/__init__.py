@@ -1,22 +1,34 @@
-"""Models that TensorFlow 1 wrote: loaded, shared between threads, looked into.
+"""Models that TensorFlow 1 wrote: loaded, shared between threads, inspected.
 
 ::
 
-    path ─▶ files ─▶ upgrades ─▶ checks ─▶ interface (guessing) ─▶ risks, parts ─▶ weights ─▶ values ─▶ model
-      │     read     made of     nothing   what goes in and        what is left    large      set when  called from
-      │     without  today's     that      comes out               without what    constants  a call    any thread
-      │     trust    operations  crashes                           is not allowed  once       needs it
+    path ─▶ files ─▶ upgrades ─▶ checks ─▶ interface ─▶ risks, subgraphs ─▶ weights ─▶ values ─▶ model
+      │     read     made of     nothing   inputs and   what is left        large      set when  called from
+      │     without  today's     that      outputs      without what        constants  a call    any thread
+      │     trust    operations  crashes                is not allowed      once       needs it
       │
-      └──▶ files ─▶ inspection: interface, census, shapes, flops, risks ─▶ diagram: the same as a page
+      └──▶ files ─▶ inspection: interface, census, shapes, flops, risks ─▶ diagram: an HTML page
             nothing is run
 
-``files.py`` what is at a path: protos, and where their large tensors are · ``upgrades/`` what an old graph needs, so
-that today's TensorFlow takes it · ``checks.py`` what could bring TensorFlow down, found first.
-``interface.py`` inputs and outputs by signature · ``signature_inference.py`` the same for a graph without one.
-``risks.py`` which operations reach beyond the graph · ``subgraphs.py`` a graph without some of its operations.
-``weights.py`` large constants as variables · ``values.py`` the values of variables, constants and tables, when needed ·
-``model.py`` load() and the Model.
-``inspection.py`` inspect(): what is in a model · ``census.py`` variables, loops, queues and tables of it ·
-``shapes.py`` shapes for one row · ``flops.py`` what a node costs · ``diagram.py`` it all as one HTML page.
-``graph_index.py`` which node depends on which · ``arguments.py`` the dtypes that a node takes and gives.
+Files::
+
+    files.py                what is at a path, read without trusting it
+    graph_index.py          which node depends on which
+    upgrades/               what old graphs need so that today's TensorFlow takes them
+    checks.py               what could bring TensorFlow down
+    arguments.py            the dtypes of what a node takes and gives
+    signature_inference.py  inputs and outputs of a graph without a signature
+    interface.py            inputs and outputs, by signature or inferred
+    subgraphs.py            a graph without what is lacking or not allowed
+    weights.py              large constants as variables
+    values.py               values of variables and tables, set when they are needed
+    prepared.py             a graph made ready, and vetted; nothing of it has run
+    trial.py                a model tried in a child process, with limits
+    model.py                load(), Model
+    risks.py                operations that touch files, the network, Python
+    flops.py                how many floating-point operations a node takes
+    shapes.py               the shapes of a graph for one row
+    census.py               what a graph holds
+    inspection.py           what is in a model
+    diagram.py              what is in a model, as a page with its graph
 """

@@ -1,19 +1,31 @@
-"""Concurrent work inside one session.
-
-Rows of many callers in one run: ``retry_safety.py`` which requests may be run twice · ``rows.py`` one compiled call for the
-rows of several requests · ``batching.py`` the Batcher: who runs what, and when.
-
-Parts of graphs, handed to a few threads: ``keyed_schedule.py`` which item of work begins next · ``work.py`` the WorkQueue: who
-runs it.
+"""Concurrent work inside one session: batches of many callers, prioritised work, queues with threads.
 
 Queues, and the threads that fill and empty them::
 
     pipeline.py  QueuePipeline: declares ──▶ flow.py  starts, cancels, joins, raises the cause
-                   │                           ├── monitor_thread.py    one thread that looks, closes queues, sees Ctrl-C
-                   │                           └── observer.py  sizes, who waits for what, stalls ──▶ statistics.py
+                   │                           ├── monitor_thread.py  one thread that closes queues, sees Ctrl-C
+                   │                           └── observer.py  sizes, blocked threads, stalls ──▶ statistics.py
                    ├── queues.py   which queues there are, and which an operation reads and writes
                    └── stages.py   threads and their loops ◀── sources.py  Python producers ◀── blocks.py
 
-``coordinator.py`` threads that end together, with the cause: for legacy code in pipelines and scripts ·
-``trace.py`` what threads did when, as a file for Perfetto and Chrome.
+Files::
+
+    retry_safety.py      which requests may be run twice
+    row_independence.py  which fetches are computed row by row
+    rows.py              one compiled call for the rows of several requests
+    batching.py          Batcher: rows of many callers in one run
+    keyed_schedule.py    which item of work begins next
+    work.py              WorkQueue: parts of graphs, by priority, in order for each key
+    coordinator.py       threads that end together, with the cause
+    deadlock.py          whether threads hang in queues
+    queues.py            queues of a graph, recognised, made and closed
+    blocks.py            items of Python, several in one run
+    statistics.py        what a pipeline has done so far
+    trace.py             a timeline of stages and queues, for Perfetto
+    monitor_thread.py    one thread that looks after a pipeline
+    stages.py            threads that run one thing again and again
+    sources.py           Python producers
+    observer.py          blocked threads, sizes of queues, stalls
+    flow.py              how stages start, and their common end
+    pipeline.py          QueuePipeline: what users declare it with
 """

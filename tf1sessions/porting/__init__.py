@@ -1,16 +1,33 @@
 """Leaving TensorFlow 1, a proven step at a time.
 
-``modules.py`` graphs as modules of TensorFlow 2: :func:`function` · ``sources.py`` what is to become one ·
-``variables.py`` which variables it has · ``values.py`` their values · ``tables.py`` its lookup tables · ``calls.py``
-one way to call it · ``graphs/`` graphs of TensorFlow 1 as functions of TensorFlow 2 · ``checkpoints/`` its checkpoints
-for objects of TensorFlow 2, and back · ``recorder.py`` for the old machine: what a program computes there, as a trace ·
-``parity/`` the same inputs through two sides: :func:`verify` · ``export.py`` a module as a SavedModel:
-:func:`convert` · ``target.py`` a folder written whole or not at all · ``survey.py`` what comes along ·
-``conversion.py`` ... as a record · ``proof.py`` that it gives the same · ``traces.py`` what the recorder wrote, read ·
-``trace_comparison.py`` ... held against another · ``replaying.py`` a script run again and recorded ·
-``trace_graphs.py`` graphs of two traces · ``judging.py`` why they part · ``verdict.py`` ... as a record
-
 A name is fetched from its file when it is used first; importing this package imports no TensorFlow.
+
+Files::
+
+    modules.py           function(): a graph as a module of TensorFlow 2
+    sources.py           what a module can be made of: a path, a Model, a builder
+    variables.py         which variables a module has, and which are trained
+    values.py            the initial values of its variables
+    tables.py            its lookup tables
+    calls.py             a call of such a module
+    staging.py           calls with arrays, as tensors in memory that is used again
+    steps.py             training steps of such a module
+    saving.py            what is saved of it
+    graphs/              its graphs as functions of TensorFlow 2
+    checkpoints/         its checkpoints for objects of TensorFlow 2, and back
+    recorder.py          for the old machine: what a program computes there, as a trace
+    traces.py            traces, read
+    trace_comparison.py  two traces compared, call by call
+    replaying.py         a script run again, and recorded as its trace was
+    trace_graphs.py      graphs of two traces: what the program built otherwise
+    judging.py           why they differ: seeds, a kernel, or the code
+    verdict.py           the diagnosis as a record
+    parity/              the same inputs through two sides
+    target.py            a folder that is written whole or not at all
+    conversion.py        what a conversion does, as a record and as text
+    survey.py            what of a model is converted, and what is not
+    proof.py             what was written gives what the model gives
+    export.py            convert(): a model as a SavedModel of TensorFlow 2
 """
 
 from __future__ import annotations

@@ -1,52 +1,63 @@
 """Unmodified TensorFlow 1 programs: a TF1 face for a process, and many processes at once.
 
-What runs where::
-
-    the caller's process (no TensorFlow)        a script's process (ours)
-    ------------------------------------        -------------------------------------------------
-    runner.py   jobs, results, run folder       program.py     runs a script, module or notebook
-    jobs.py     job files and grids               importer.py    import hooks: who gets which module
-                                                  namespace.py     what `import tensorflow` gives
-                                                    missing.py       what is gone, and what replaces it
-                                                    moved.py         old addresses inside TensorFlow
-                                                    contrib_modules.py   tensorflow.contrib
-                                                    estimator_modules.py tensorflow.estimator
-                                                    arguments.py     arguments that were dropped or moved
-                                                    compositions.py  functions that were composed otherwise
-                                                    layer_compositions.py  ... layers of Keras
-                                                    members.py       methods that were dropped
-                                                    legacy_tests.py  test classes
-                                                    layer_seeds.py   seeds of layers of Keras
-                                                    shuffling.py     data sets that are shuffled and repeated
-                                                    old_graphs.py    graphs that TF1 wrote
-                                                    libraries.py     libraries written for TensorFlow 2
-                                                    mnist.py         tensorflow.examples.tutorials.mnist, with
-                                                                     mnist_data.py and mnist_model.py
-                                                  numpy_compat.py  NumPy 1.16's names and printing
-                                                  numpy_operators.py  its operators, in the program's own lines
-                                                  numpy_functions.py  what its functions took and gave
-                                                  stdlib_compat.py what left Python's library since 3.6
-                                                  scipy_misc.py    scipy.misc's image functions
-                                                  pillow_compat.py what Pillow 10 removed
-                                                  settings.py      what a job was given, for it and its children
-                                                  seeds.py         seeds by the number of operations, as TF1 counted
-                                                    op_counts.py     how many TF1's functions make beyond today's
-                                                    op_counts_gradients.py  ... those of gradients
-                                                    op_counts_models.py  ... those for models
-                                                    op_entries.py    what all three are written with
-                                                    seed_report.py   which of them are exact, for --seeds report
-                                                    seed_words.py    ... as text, at the end
-                                                  limits.py        threads and memory of a job
-                                                  queue_threads.py the Coordinator, and threads that hang in queues
-                                                  claims.py        two jobs that write to one folder
-                                                  deprecations.py  TensorFlow's warnings, beside the job's log
-                                                  children.py      the script's own multiprocessing
-                                                  frames.py        leaves our frames out of tracebacks
-                                                  python2.py       recognises Python 2
-                                                  notebooks.py     cells and magics
-                                                built_graph.py  a function that builds a graph, for convert
-
 :func:`install` gives the current process the TF1 face, for programs that are started by something else.
+
+In the caller's process, without TensorFlow::
+
+    jobs.py                   what is to be run, and under which settings
+    toml_lines.py             the lines of a TOML text, and its limits
+    jobfile.py                TOML job files and their grids of parameters
+    machine.py                how many jobs this machine can carry
+    events.py                 what a run reports while it goes on
+    folder.py                 the run's folder: a log for each job, jobs.json
+    logs.py                   the ends of logs
+    streams.py                a single job's output, on the terminal and in its log
+    runner.py                 runs jobs, several at once, each in its own process
+    python2.py                recognises Python 2
+    notebooks.py              notebooks as programs
+
+In a script's process::
+
+    program.py                runs the program: a script, a module or a notebook
+    frames.py                 leaves our own frames out of tracebacks
+    settings.py               a job's settings, for it and the processes that it starts
+    seeds.py                  seeds by the number of operations, as TensorFlow 1 counted them
+    seed_report.py            which seeds are exact, for --seeds report
+    seed_words.py             the seed report as text, at the end of a process
+    op_counts.py              how many operations TF1's functions make beyond today's
+    op_counts_gradients.py    how many operations gradients make beyond today's
+    op_counts_models.py       how many operations layers, Keras, optimizers and tf.contrib make beyond today's
+    op_entries.py             the form of the entries of these three tables
+    limits.py                 threads and memory of a job
+    queue_threads.py          the Coordinator, and threads that hang in queues
+    claims.py                 two jobs that write to one folder
+    deprecations.py           TensorFlow's deprecation warnings, beside a job's log
+    children.py               processes that the program starts itself
+    importer.py               which module an import gives
+    contrib_modules.py        tensorflow.contrib and its inner addresses
+    estimator_modules.py      tensorflow.estimator and its inner addresses
+    namespace.py              what `import tensorflow as tf` gives
+    missing.py                what TF1 had and is gone, and what replaces it
+    built_graph.py            a function that builds a graph, run for tf1sessions convert
+    moved.py                  old addresses inside TensorFlow
+    arguments.py              arguments that were dropped or moved
+    compositions.py           functions that TF1 composed of other operations
+    layer_compositions.py     layers of Keras that TF1 composed of other operations
+    layer_seeds.py            seeds that layers of Keras draw with
+    shuffling.py              data sets that are shuffled and repeated in TF1's order
+    old_graphs.py             graphs that TF1 wrote
+    libraries.py              libraries written for TensorFlow 2
+    members.py                methods that classes had
+    legacy_tests.py           what tf.test had otherwise
+    mnist.py                  tensorflow.examples.tutorials.mnist
+    mnist_data.py             its input_data: MNIST in batches
+    mnist_model.py            its mnist: the network of the tutorials
+    numpy_compat.py           NumPy's old names and printing
+    numpy_operators.py        NumPy 1's operators, in the program's own lines
+    numpy_functions.py        arguments and results of NumPy 1's functions
+    scipy_misc.py             scipy.misc's image functions
+    pillow_compat.py          what Pillow 10 removed
+    stdlib_compat.py          modules that left Python's library
 """
 
 from __future__ import annotations

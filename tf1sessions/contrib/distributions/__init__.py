@@ -1,6 +1,11 @@
 """``tf.contrib.distributions``: the distributions that TensorFlow still has, and some functions.
 
 All other names are tensorflow-probability's, where it is installed; else they are errors that name it.
+
+Files::
+
+    bijectors.py    contrib.distributions.bijectors
+    probability.py  names that tensorflow-probability has
 """
 
 import sys as _sys

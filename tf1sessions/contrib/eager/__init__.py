@@ -1,4 +1,13 @@
-"""``tf.contrib.eager``: what eager execution was reached by; most of it has its place in ``tf`` now."""
+"""``tf.contrib.eager``: what eager execution was reached by; most of it has its place in ``tf`` now.
+
+Files::
+
+    execution_callbacks.py  callbacks of operations
+    gradients.py            gradients of Python functions
+    metrics.py              contrib.eager.metrics
+    network.py              networks of layers
+    saver.py                checkpoints by names
+"""
 
 import sys as _sys
 from collections.abc import Callable as _Callable

@@ -1,4 +1,17 @@
-"""``tf.contrib.framework``: arg_scope, variables and their collections, checkpoints, checks of tensors."""
+"""``tf.contrib.framework``: arg_scope, variables and their collections, checkpoints, checks of tensors.
+
+Files::
+
+    arg_scope.py         arguments that functions get from a scope
+    checkpoint_ops.py    initializers from a checkpoint's matrix
+    checkpoint_utils.py  checkpoints, read
+    deprecation.py       decorators of old functions
+    graph_util.py        a part of a graph as one operation
+    nest.py              structures of tensors
+    ops.py               scopes, conditions, py_func
+    tensor_util.py       checks of tensors
+    variables.py         variables and their collections
+"""
 
 import importlib as _importlib
 from typing import Any

@@ -2,6 +2,28 @@
 
 The variables of a layer are made below its variable scope by ``tf.get_variable``, so that scopes share, partition and
 reuse them; they are model variables.
+
+Files::
+
+    bucketization_op.py       numbers to buckets
+    convolutions.py           conv2d and its kin
+    dense.py                  fully_connected
+    embedding_ops.py          looking up embeddings
+    encoders.py               embed_sequence, bow_encoder
+    feature_column.py         columns of features
+    feature_column_ops.py     inputs and linear models from them
+    gdn.py                    generalized divisive normalization
+    initializers.py           xavier_initializer and its kin
+    layers.py                 dropout, flatten, stack and other small ones
+    normalization.py          batch_norm and its kin
+    optimizers.py             optimize_loss
+    pooling.py                max_pool2d and its kin
+    regularizers.py           l2_regularizer and its kin
+    rev_block_lib.py          recompute_grad and reversible blocks
+    sparse_feature_cross_op.py  numbers for combinations of values
+    summaries.py              summarize_tensor and its kin
+    target_column.py          losses, predictions and metrics before there were heads
+    utils.py                  what all layers share
 """
 
 from .convolutions import (

@@ -1,6 +1,25 @@
 """``tf.contrib.opt``: more optimizers, wrappers around optimizers, and SciPy's.
 
 Each is a ``tf.train.Optimizer`` unless its docstring says otherwise, and works on ref and on resource variables.
+
+Files::
+
+    adam_optimizers.py        Nadam, AdaMax, lazy Adam, Adam with a global step
+    averaging_optimizers.py   workers that average their variables
+    base.py                   one rule for ref and for resource variables
+    drop_stale_gradient_optimizer.py  drops old gradients
+    external_optimizer.py     SciPy's optimizers
+    ggt.py                    GGT
+    lars_optimizer.py         LARS
+    matrix_functions.py       roots of matrices
+    moving_average_optimizer.py  averages of variables, and their saver
+    multitask_optimizer_wrapper.py  leaves zero gradients out
+    reg_adagrad_optimizer.py  Adagrad for regularizers
+    shampoo.py                Shampoo
+    sign_decay.py             decays for AddSign and PowerSign
+    sign_optimizers.py        AddSign and PowerSign
+    variable_clipping_optimizer.py  clips variables
+    weight_decay_optimizers.py  AdamW and its kin
 """
 
 from .adam_optimizers import (

@@ -1,4 +1,15 @@
-"""``tf.contrib.rnn``: recurrent cells and what wraps, stacks and unrolls them."""
+"""``tf.contrib.rnn``: recurrent cells and what wraps, stacks and unrolls them.
+
+Files::
+
+    core_rnn_cell.py   what cells share; projections and embeddings around them
+    fused_rnn_cell.py  RNNs over whole sequences
+    grid_cells.py      cells over time and frequency
+    gru_ops.py         GRU cells of one op
+    lstm_ops.py        LSTM cells of one op
+    rnn.py             bidirectional RNNs in layers
+    rnn_cell.py        the other cells
+"""
 
 from .core_rnn_cell import (
     BasicLSTMCell,

@@ -11,6 +11,16 @@
     loss                   sequence_loss
 
 Shapes: B examples in the batch, T steps, L steps of the memory, K beams, V symbols.
+
+Files::
+
+    attention_wrapper.py    cells that attend to a memory
+    basic_decoder.py        a cell and a helper
+    beam_search_decoder.py  the best sequences
+    beam_search_ops.py      gather_tree
+    decoder.py              dynamic_decode
+    helper.py               what samples and makes the next inputs
+    loss.py                 sequence_loss
 """
 
 from .attention_wrapper import (

@@ -1,4 +1,15 @@
-"""``tf.contrib.slim``: layers, scopes and collections of models, networks, data sets, and loops that train them."""
+"""``tf.contrib.slim``: layers, scopes and collections of models, networks, data sets, and loops that train them.
+
+Files::
+
+    data/              contrib.slim.data
+    evaluation.py      evaluate_once, evaluation_loop
+    learning.py        create_train_op, train
+    model_analyzer.py  sizes of variables and operations
+    nets/              contrib.slim.nets: image networks
+    queues.py          queue runners for a block
+    summaries.py       summaries of one tensor or of several
+"""
 
 from typing import Any
 

@@ -1,4 +1,9 @@
-"""``tf.contrib.tensorboard``: what programs write for plugins of TensorBoard."""
+"""``tf.contrib.tensorboard``: what programs write for plugins of TensorBoard.
+
+Files::
+
+    plugins/  its plugins
+"""
 
 from . import plugins
 

@@ -1,4 +1,16 @@
-"""``tf.contrib.training``: HParams, training and evaluation loops, batches by bucket."""
+"""``tf.contrib.training``: HParams, training and evaluation loops, batches by bucket.
+
+Files::
+
+    bucket_ops.py            batches of examples that are alike
+    device_setter.py         which parameter server gets a variable
+    evaluation.py            waiting for checkpoints, and evaluating them
+    feeding_queue_runner.py  a queue runner that feeds
+    hparam.py                HParams
+    resample.py              examples more or less often
+    sampling_ops.py          batches by rejection
+    training.py              create_train_op and train
+"""
 
 from typing import Any
 

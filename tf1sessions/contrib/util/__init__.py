@@ -1,4 +1,9 @@
-"""``tf.contrib.util``: protos of arrays, values known when the graph is built, the operations of a GraphDef."""
+"""``tf.contrib.util``: protos of arrays, values known when the graph is built, the operations of a GraphDef.
+
+Files::
+
+    loader.py  operations that come as a library
+"""
 
 from __future__ import annotations
 

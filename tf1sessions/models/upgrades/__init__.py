@@ -14,9 +14,16 @@ graph too. Operations that are gone and have no row are in ``lost.py``.
 
 Nothing here trusts the graph: a node that is not as its operation demands is left for TensorFlow to refuse.
 
-``table.py`` the table and the three functions · ``hardware.py`` ``operations.py`` ``loose_ends.py`` ``attributes.py``
-its rows · ``compositions.py`` operations that are gone, composed of others · ``lost.py`` those that nothing makes up
-for · ``rewriting.py`` what the rows are written in.
+Files::
+
+    table.py         the table of upgrades, and what is done with it
+    hardware.py      its rows about TPUs, TensorRT, MKL, devices
+    operations.py    ... about operations that are gone or were otherwise
+    loose_ends.py    ... about graphs that were cut or frozen by tools
+    attributes.py    ... about attributes and versions
+    compositions.py  operations that are gone, composed of others
+    lost.py          those that nothing makes up for
+    rewriting.py     a graph that is being rewritten
 """
 
 from __future__ import annotations

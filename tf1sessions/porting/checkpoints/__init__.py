@@ -6,12 +6,23 @@
                                                                   │
                      restore(): values into objects  ◀── a row ──▶  save_named(): values of objects into a checkpoint
 
-``reading.py`` values by name · ``writing.py`` a checkpoint written whole or not at all · ``renaming.py`` names that a
-user gives · ``conversion.py`` a bare checkpoint in the other form · ``objects.py`` the variables of objects by name ·
-``names.py`` what TensorFlow 1's names say · ``layouts.py`` how values lie in layers · ``assignment.py`` the best
-pairing, and whether it is the only one · ``matching.py`` which variable is which · ``optimizers.py`` slots, formulas ·
-``settings.py`` what the graph beside a checkpoint tells of them · ``plans.py`` what is done with each variable ·
-``planning.py`` how that is found · ``naming.py`` names for what is saved · ``transfer.py`` values from here to there
+Files::
+
+    reading.py     values by name
+    writing.py     a checkpoint written whole or not at all
+    renaming.py    names that a user gives
+    conversion.py  a bare checkpoint in the other form
+    objects.py     the variables of objects by name
+    names.py       what the names of variables say
+    layouts.py     how values lie in layers
+    assignment.py  the best pairing, and whether it is the only one
+    matching.py    which variable is which
+    optimizers.py  slots and formulas
+    settings.py    what the graph beside a checkpoint tells of them
+    plans.py       the plan as a record
+    planning.py    the plan: what is done with each variable, and how that is found
+    naming.py      names for what is saved
+    transfer.py    values from here to there
 """
 
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint, convert

@@ -1,4 +1,11 @@
-"""``tf.contrib.learn.io``: arrays, data frames and generators as inputs."""
+"""``tf.contrib.learn.io``: arrays, data frames and generators as inputs.
+
+Files::
+
+    generator_io.py  generators
+    numpy_io.py      arrays
+    pandas_io.py     data frames
+"""
 
 from .generator_io import generator_input_fn
 from .numpy_io import numpy_input_fn

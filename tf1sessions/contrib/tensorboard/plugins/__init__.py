@@ -1,4 +1,9 @@
-"""``tf.contrib.tensorboard.plugins``."""
+"""``tf.contrib.tensorboard.plugins``.
+
+Files::
+
+    projector.py  which embeddings the projector shows
+"""
 
 from . import projector
 
