@@ -183,7 +183,7 @@ class Reference:
 
 
 class Interrupts:
-    """Raises KeyboardInterrupt in this thread before a certain line of work.py or keyed_schedule.py, of those a block executes.
+    """Raises KeyboardInterrupt in this thread before a certain line that a block executes, of work.py or its schedule.
 
     An interrupt cannot come between the last line of a ``with`` block and its lock's release, although there is an
     event for it; nor does it come in the code of other files.

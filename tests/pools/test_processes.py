@@ -40,7 +40,7 @@ from tf1sessions.errors import (
     WorkerDiedError,
     WorkerStartError,
 )
-from tf1sessions.pools import messages, processes, worker_link
+from tf1sessions.pools import messages, processes, warm_servers, worker_link
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.mapping import Chunk
 from tf1sessions.pools.processes import ProcessSessionPool
@@ -561,27 +561,6 @@ def test_a_job_that_leaves_processes_and_threads_leaves_none(pool_of, monkeypatc
     assert not alive(pid)
 
 
-def test_pools_share_a_server_until_the_last_has_ended(monkeypatch):
-    made = []
-
-    def make(mode, method):
-        made.append(WorkerServer(["tf1sessions.pools.process_worker:preload"], method=method))
-        return made[-1]
-
-    monkeypatch.setattr(processes, "make_server", make)
-    first, second = (ProcessSessionPool(1, mode="tf2", method="fork") for _ in range(2))
-    with second:
-        pid = second.submit(os.getppid).result(DEADLINE)
-    assert first.submit(os.getppid).result(DEADLINE) == pid
-    first.shutdown()
-    assert len(made) == 1 and not alive(pid)
-    with ProcessSessionPool(1, mode="tf2", method="fork") as third:
-        assert third.submit(os.getppid).result(DEADLINE) != pid
-    unused = ProcessSessionPool(1, mode="tf2", method="fork")
-    unused.shutdown()
-    assert len(made) == 3 and not alive(made[2].pid)
-
-
 @pytest.mark.parametrize("how", ["SIGINT", "SIGKILL", "end"])
 def test_nothing_outlives_the_program(how, tmp_path):
     """However a program with a pool ends, its server and workers end, and its main module is run once."""
@@ -590,10 +569,10 @@ def test_nothing_outlives_the_program(how, tmp_path):
         textwrap.dedent(
             """
             import os, sys, threading, time
-            from tf1sessions.pools import processes, worker_link
+            from tf1sessions.pools import processes, warm_servers
             from tf1sessions.pools.server import WorkerServer
 
-            processes.make_server = lambda mode, method: WorkerServer(["tf1sessions.pools.process_worker:preload"])
+            warm_servers.make_server = lambda mode, method: WorkerServer(["tf1sessions.pools.process_worker:preload"])
 
             def hang(pid, data):
                 print("ready", pid, os.getpid(), os.getppid(), flush=True)
@@ -1402,7 +1381,7 @@ def test_wrong_arguments(options, said, next_step):
         ProcessSessionPool(**{"max_workers": 2, **options})
     assert str(caught.value).startswith(said)
     assert caught.value.where == "ProcessSessionPool" and next_step in caught.value.next_step
-    assert not processes._servers
+    assert not warm_servers._servers
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ Files::
     progress.py        a bar for progress=True
     base.py            jobs, names, limits and statistics of every pool
     threads.py         ThreadSessionPool: many sessions in one process, a thread each
+    warm_servers.py    the worker servers that the process pools of a process share
     worker.py          what runs in the worker server's process and in its workers
     server.py          our fork server, as its caller sees it
     segments.py        anonymous memory that two processes share

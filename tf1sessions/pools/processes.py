@@ -60,11 +60,12 @@ from tf1sessions.pools.packing import pack
 from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJob, ProcessJobOptions, Seat
 from tf1sessions.pools.process_worker import Reply, Setup
 from tf1sessions.pools.server import WorkerResult, WorkerServer
-from tf1sessions.pools.worker_link import WORKER, PoolWorker, TimeUp, WorkerEnd, WorkerGone
+from tf1sessions.pools.warm_servers import close_servers, environment, make_server, return_server, take_server
+from tf1sessions.pools.worker_link import PoolWorker, TimeUp, WorkerEnd, WorkerGone
 from tf1sessions.sessions.division import thread_counts
 from tf1sessions.sessions.machine import usable_cores
 
-__all__ = ["ProcessSessionPool", "make_server"]
+__all__ = ["ProcessSessionPool", "close_servers", "make_server"]
 
 logger = logging.getLogger("tf1sessions")
 
@@ -78,14 +79,6 @@ _PLACES = {  # what a job did, by the place of an exception; its type follows
 _SHORT = reprlib.Repr()
 _SHORT.maxother = _SHORT.maxstring = 100
 _SEND = "Make it in the job, or send what it can be made from, such as the name of a file."
-# What TensorFlow and what it imports set when they are imported. A server that was started before this process imported
-# TensorFlow has them from its own import; as a difference they would only make its workers start anew.
-_SET_BY_IMPORTS = {
-    "HDF5_PLUGIN_PATH": "disable",
-    "KMP_DUPLICATE_LIB_OK": "True",
-    "KMP_INIT_AT_FORK": "FALSE",
-    "TF2_BEHAVIOR": "1",
-}
 # Jobs go to a worker together while they are so short in sum that it costs the others nothing. Arbitrary, but well
 # above what a message costs, and below what anybody notices.
 _TOGETHER_SECS = 0.001
@@ -227,7 +220,7 @@ class ProcessSessionPool(SessionPool):
             path = os.fspath(model)
             model = {"path": path if "://" in path else os.path.abspath(path)}
         self._setup = Setup(config, initializer, initargs, model, plan, 0)
-        self._environment = _environment()
+        self._environment = environment()
         self._threads_of_worker = _thread_counts(max_workers)
         self._folder = os.getcwd()
         behavior = sys.modules.get("tensorflow.python.tf2")
@@ -255,8 +248,7 @@ class ProcessSessionPool(SessionPool):
         self._releasing = False
         self._released = threading.Event()
         self._shares_server = server is None
-        self._method = method
-        self._server = _shared_server(mode, method) if server is None else server
+        self._server = take_server(mode, method) if server is None else server
         self._server.start()
         _pools.add(self)
 
@@ -917,7 +909,7 @@ class ProcessSessionPool(SessionPool):
         if not first:
             return
         if self._shares_server:
-            _give_back_server(self._mode, self._method)
+            return_server(self._server)
         self._released.set()
 
 
@@ -940,41 +932,7 @@ def _check_count(what: str, value: int, least: int, where: str) -> None:
         raise UsageError(f"{what} is {value!r}", where=where, next_step=f"Give an integer of {least} or more.")
 
 
-# -- servers ----------------------------------------------------------------------------------------------------------
-
-
-def make_server(mode: Literal["tf1", "tf2"] = "tf1", method: Literal["fork", "spawn"] | None = None) -> WorkerServer:
-    """A server that has preloaded what the workers of a pool need; for ``ProcessSessionPool(server=...)``.
-
-    It starts with the first pool that uses it. Close it, or use it in a ``with``.
-    """
-    return WorkerServer([f"{WORKER}:preload_{mode}"], _environment(), method=method)
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if _SET_BY_IMPORTS.get(name) != value}
-
-
-_servers_lock = threading.Lock()  # protects the dict; held while a server is made, never while one is closed
-_servers: dict[tuple[int, str, str | None], tuple[WorkerServer, int]] = {}  # by process, mode, method; with its users
-
-
-def _shared_server(mode: Literal["tf1", "tf2"], method: Literal["fork", "spawn"] | None) -> WorkerServer:
-    key = os.getpid(), mode, method
-    with _servers_lock:
-        server, users = _servers.get(key) or (make_server(mode, method), 0)
-        _servers[key] = server, users + 1
-    return server
-
-
-def _give_back_server(mode: str, method: str | None) -> None:
-    key = os.getpid(), mode, method
-    with _servers_lock:
-        server, users = _servers.pop(key)
-        if users > 1:
-            _servers[key] = server, users - 1
-            return
-    server.close()
+# -- the end of the process --------------------------------------------------------------------------------------------
 
 
 _pools: weakref.WeakSet[ProcessSessionPool] = weakref.WeakSet()
