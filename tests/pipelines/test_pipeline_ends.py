@@ -34,7 +34,7 @@ from support import PythonRun
 import tf1sessions as t1
 from tf1sessions.errors import ClosedError, StageError, StragglerError
 from tf1sessions.pipelines.coordinator import is_consequence
-from tf1sessions.sessions import calls
+from tf1sessions.sessions import session_methods
 
 tf = t1.tf1
 
@@ -498,7 +498,7 @@ def test_closing_the_session_does_not_wait_for_ever_for_a_straggler(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A Python function inside TensorFlow: close() would wait until it returns, and nobody would see the error."""
-    monkeypatch.setattr(calls, "CLOSE_SECS", 0.1)
+    monkeypatch.setattr(session_methods, "CLOSE_SECS", 0.1)
     gate = Gate()
     with nothing_leaks():
         before = threads_now()

@@ -13,14 +13,14 @@ import contextlib, threading, traceback
 import tf1sessions as t1
 from tf1sessions import errors
 from tf1sessions.pools import threads
-from tf1sessions.sessions import gpus, gpu_settings
+from tf1sessions.sessions import gpu_settings, gpus
 
 tf = t1.tf1
 PLAN = t1.MemoryPlan(lanes=3, machine={"cores": 2})
 DEADLINE = 30.0
 
 def fresh():
-    sharing._forget()
+    gpu_settings._forget()
 
 def refused(make, kind):
     try:
@@ -163,7 +163,7 @@ def check_memory_that_does_not_become_free():
             text = refused(lambda: t1.ThreadSessionPool(2, plan=plan), errors.MemoryWaitError)
     finally:
         t1.MemoryPlan.wait_for_memory = original
-    assert "GPU 0 (A100) has 100 MiB free and worker 0 needs 8500" in text and sharing.current() is None
+    assert "GPU 0 (A100) has 100 MiB free and worker 0 needs 8500" in text and gpu_settings.current() is None
 
 def check_without_lanes_all_share():
     fresh()
@@ -177,7 +177,7 @@ def check_another_machines_plan_is_refused_and_settles_nothing():
     plan = t1.MemoryPlan(lanes=2, machine={"gpus": [{"total_mb": 16000}]})
     text = refused(lambda: t1.ThreadSessionPool(2, plan=plan), errors.MemoryPlanError)
     assert "the plan is for the machine of a description" in text
-    assert sharing.current() is None
+    assert gpu_settings.current() is None
 
 def check_wrong_arguments():
     fresh()
@@ -186,7 +186,7 @@ def check_wrong_arguments():
     assert "plan is 7" in refused(lambda: t1.ThreadSessionPool(1, plan=7), errors.UsageError)
     config = t1.SessionConfig(lane="/device:CPU:1")
     assert "Leave lane out" in refused(lambda: t1.ThreadSessionPool(1, plan=PLAN, config=config), errors.UsageError)
-    assert sharing.current() is None, "nothing is applied by a pool that is not made"
+    assert gpu_settings.current() is None, "nothing is applied by a pool that is not made"
 
 with tf.Graph().as_default():  # in a graph, TensorFlow 2's own context is left alone
     for name, check in list(globals().items()):

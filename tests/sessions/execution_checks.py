@@ -22,7 +22,7 @@ from support import wait_for
 
 import tf1sessions
 from tf1sessions import errors, runtime
-from tf1sessions.sessions import calls, operations, watchdog
+from tf1sessions.sessions import calls, operations, plans, session_calls, session_methods, watchdog
 
 tf1sessions.enable_v1_behavior()
 tf = tf1sessions.tf1
@@ -554,7 +554,7 @@ def check_freed_requests_are_released_in_the_runtime() -> None:
 
 def check_the_collector_may_run_the_session_during_a_compilation() -> None:
     """As ``TensorHandle.__del__`` does: TensorFlow deletes a handle's tensor by a run of the session."""
-    original = calls.judge
+    original = session_calls.judge
     with new_session() as session:
         session._tf1sessions_calls = calls.SessionCalls(session, capacity=2)
         tensors = [tf.constant(float(number)) for number in range(5)]
@@ -568,11 +568,11 @@ def check_the_collector_may_run_the_session_during_a_compilation() -> None:
                 nested[number] = session.run(inner[number])
             return original(*args, **settings)
 
-        calls.judge = collecting
+        session_calls.judge = collecting
         try:
             assert in_threads(1, lambda _: session.run(tensors), deadline=20) == [[0.0, 1.0, 2.0, 3.0, 4.0]]
         finally:
-            calls.judge = original
+            session_calls.judge = original
         assert nested == {number: float(number) for number in range(5)}, nested
 
 
@@ -685,18 +685,18 @@ def check_a_session_may_be_closed_in_the_middle_of_its_own_call() -> None:
         x = tf.placeholder(tf.float32, [])
         y = x * 2.0
         assert session.run(y, {x: 1.0}) == 2.0 and session.run(y, {x: 1.0}) == 2.0
-        run_callable, closed = calls._run_callable, []
+        run_callable, closed = plans.run_callable, []
 
         def interrupted(*args: Any) -> Any:
             session.close()
             closed.append(session._closed)
             return run_callable(*args)
 
-        calls._run_callable = interrupted
+        plans.run_callable = interrupted
         try:
             error = raises((RuntimeError, tf.errors.CancelledError), session.run, y, {x: 1.0})
         finally:
-            calls._run_callable = run_callable
+            plans.run_callable = run_callable
         assert closed == [True] and "closed" in str(error), error
 
 
@@ -743,7 +743,7 @@ def check_many_threads_train_in_their_own_threads() -> None:
 
 def check_nothing_is_added_to_a_graph_while_a_request_reads_it() -> None:
     """As in TensorFlow, whose sessions can start while another thread builds on."""
-    judge = calls.judge
+    judge = session_calls.judge
     with new_session() as session:
         x = tf.nn.softmax(tf.constant([[1.0, 2.0]]))
         builder = threading.Thread(target=tf.identity, args=[x], daemon=True)
@@ -755,11 +755,11 @@ def check_nothing_is_added_to_a_graph_while_a_request_reads_it() -> None:
             added.append(not builder.is_alive())
             return judge(*args, **kwargs)
 
-        calls.judge = judge_slowly
+        session_calls.judge = judge_slowly
         try:
             session.run(x)
         finally:
-            calls.judge = judge
+            session_calls.judge = judge
         builder.join(DEADLINE_SECS)
         assert added == [False]
         assert len(x.consumers()) == 1
@@ -844,15 +844,18 @@ class _Records(logging.Handler):
 
 @contextlib.contextmanager
 def watched(stall_secs: float) -> Iterator[tuple[Any, list[str]]]:
-    original = calls.watchdog
-    calls.watchdog = watchdog.Watchdog(stall_secs, look_secs=0.01)
+    users = (plans, session_methods, calls)
+    original, own = plans.watchdog, watchdog.Watchdog(stall_secs, look_secs=0.01)
+    for module in users:
+        module.watchdog = own
     handler = _Records()
     logging.getLogger("tf1sessions").addHandler(handler)
     try:
-        yield calls.watchdog, handler.texts
+        yield own, handler.texts
     finally:
         logging.getLogger("tf1sessions").removeHandler(handler)
-        calls.watchdog = original
+        for module in users:
+            module.watchdog = original
 
 
 def check_a_stall_is_named_once() -> None:

@@ -79,7 +79,7 @@ def test_an_eager_operation_came_first(run_python: Callable[..., PythonRun]) -> 
         try:
             t1.MemoryPlan(gpus=(), lanes=2).apply()
         except t1.errors.MemoryPlanConflict as error:
-            report(text=str(error), cause=type(error.__cause__).__name__, settled=sharing.current())
+            report(text=str(error), cause=type(error.__cause__).__name__, settled=gpu_settings.current())
         t1.MemoryPlan(gpus=()).apply()  # asks TensorFlow for nothing that it does not do already
         """
     ).results

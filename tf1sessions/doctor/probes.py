@@ -274,7 +274,7 @@ class _Watch:
         self._watch_sessions(self._base, calls)
         self._watch_graphs(private.ops.Graph)
         self._watch_devices(private.context, private.device_lib)
-        self._watch_requests(calls)
+        self._watch_requests()
         self._watch_queues()
 
     # Sessions --------------------------------------------------------------------------------------------------------
@@ -502,8 +502,11 @@ class _Watch:
     # Requests --------------------------------------------------------------------------------------------------------
 
     @_guarded
-    def _watch_requests(self, calls: Any) -> None:
-        convert, plan = calls._Feed._convert, calls.SessionCalls.plan
+    def _watch_requests(self) -> None:
+        from tf1sessions.sessions.feed_values import Feed
+        from tf1sessions.sessions.session_calls import SessionCalls
+
+        convert, plan = Feed._convert, SessionCalls.plan
 
         def _convert(feed: Any, value: Any) -> Any:
             began = clock()
@@ -518,8 +521,8 @@ class _Watch:
                 self._look_for_constants(session, made, refs[0])
             return made
 
-        self._put(calls._Feed, "_convert", _convert)
-        self._put(calls.SessionCalls, "plan", planned)
+        self._put(Feed, "_convert", _convert)
+        self._put(SessionCalls, "plan", planned)
 
     @_guarded
     def _note_feed(self, feed: Any, value: Any, result: Any, seconds: float) -> None:

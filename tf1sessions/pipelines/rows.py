@@ -25,7 +25,8 @@ from tf1sessions.pipelines.retry_safety import changed_by
 from tf1sessions.pipelines.row_independence import COUNT, FREE, Mixed, RowStates
 from tf1sessions.pipelines.row_independence import Rows as RowsAlong
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.calls import CompiledCall, _asarray, _Feed
+from tf1sessions.sessions.calls import CompiledCall
+from tf1sessions.sessions.feed_values import Feed, asarray
 from tf1sessions.sessions.operations import prune
 
 __all__ = ["RowCall", "Rows"]
@@ -336,7 +337,7 @@ class _Input:
         self.tensor = tensor
         self.has_rows = has_rows
         self.optional = tensor.op.type == "PlaceholderWithDefault"
-        self._feed = _Feed(tensor)
+        self._feed = Feed(tensor)
         self._inner = None if tensor.shape.rank is None else tuple(tensor.shape.as_list()[1:])
 
     def array(self, value: Any) -> Any:
@@ -353,7 +354,7 @@ class _Input:
         array = value
         if type(array) is not np.ndarray or array.dtype != self._feed.dtype:
             try:
-                array = _asarray(value, self._feed.dtype)
+                array = asarray(value, self._feed.dtype)
             except (TypeError, ValueError, OverflowError) as error:
                 raise self._refused(value) from error
         inner = array.shape[1:]

@@ -10,7 +10,12 @@ Files::
     operations.py       what is known about TensorFlow's operations
     stacks.py           looking at the stacks of other threads
     watchdog.py         names calls that wait for ever
-    calls.py            compiled calls, and the Session whose run() uses them
+    feed_values.py      fed values: converted, checked, and kept apart from results
+    request_keys.py     what tells the shape of one request from that of any other
+    plans.py            a request, compiled once, and its plan, which checks the values of one run
+    session_calls.py    the compiled requests and plans of a session
+    session_methods.py  what takes the place of TensorFlow's Session.run and close
+    calls.py            Session and CompiledCall
     graphs.py           a graph that one thread builds and that can be sealed
     gpu_settings.py     what a process has settled about its GPUs
     late.py             a session that is made when it is first used

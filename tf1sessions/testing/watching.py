@@ -25,7 +25,7 @@ from typing import Any
 
 from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
-from tf1sessions.sessions import calls, graphs
+from tf1sessions.sessions import calls, graphs, plans
 from tf1sessions.testing.frames import is_library, program_frame, program_frame_from, program_frames
 from tf1sessions.testing.locks import Exclusive, held_locks, taken
 from tf1sessions.testing.order import Order, hear, tell
@@ -532,7 +532,7 @@ class _Watch:
     def _runs(self) -> None:
         """Whatever runs a session comes to one of two functions. What they cost is told in microseconds."""
         watch, base, local, getframe = self, private.session.BaseSession, self._local, sys._getframe
-        run, run_callable = base._run, calls._run_callable
+        run, run_callable = base._run, plans.run_callable
 
         def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
             here = local.here
@@ -597,7 +597,7 @@ class _Watch:
                     watch._access(here, request, frame)
 
         self._put(base, "_run", new_run)
-        self._put(calls, "_run_callable", new_run_callable)
+        self._put(plans, "run_callable", new_run_callable)
 
     def _callables(self, owner: Any) -> None:
         watch, make = self, owner.make_callable

@@ -1,0 +1,258 @@
+"""A request, compiled once for a session; and its plan: what checks the values of one ``run`` and calls it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.runtime import private, tf
+from tf1sessions.sessions.feed_values import Feed
+from tf1sessions.sessions.operations import Judgement
+from tf1sessions.sessions.watchdog import watchdog
+
+__all__ = ["ASK", "RESOURCE", "RUNNING", "Forbidden", "Plan", "Request", "assembler", "run_callable"]
+
+_Tensor: Any = tf.Tensor
+_Operation: Any = tf.Operation
+_OpError: Any = tf.errors.OpError
+_ndarray = np.ndarray
+
+
+class Request:
+    """Feeds, fetches and targets, compiled for one session. Any thread may run it."""
+
+    __slots__ = ("__weakref__", "_session", "copied", "handle", "in_caller", "judgement", "plain", "recent")
+
+    def __init__(self, session: Any, handle: Any, judgement: Judgement, in_caller: bool, copied: Iterable[int]) -> None:
+        self._session = weakref.ref(session)
+        self.handle = handle
+        self.judgement = judgement
+        self.in_caller = in_caller
+        self.copied = tuple(copied)
+        self.plain = not judgement.keeps_feeds and not judgement.may_block
+        self.recent = True
+
+    def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
+        """Runs it. ``values`` are arrays of the right dtypes; the results belong to the caller.
+
+        :attr:`Plan.run` does the same in place.
+
+        Raises:
+            RuntimeError: The session was closed.
+        """
+        request = self  # the name by which close() knows a call that runs
+        request.recent = True
+        if session._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        results = self.run_watched(session, values)
+        for index in self.copied:
+            result = results[index]
+            if type(result) is _ndarray:  # a scalar has been made from the buffer
+                results[index] = result.copy()
+        return results  # type: ignore[no-any-return]
+
+    def run_watched(self, session: Any, values: Sequence[Any]) -> Any:
+        """Runs it, with copies of the feeds that it might keep and a watchdog where it might wait for ever."""
+        judgement = self.judgement
+        if judgement.keeps_feeds:
+            values = [value.copy() for value in values]
+        if not judgement.may_block:
+            return run_callable(session._session, self.handle, values, None)
+        try:
+            with watchdog.call(session, judgement.may_block):
+                return run_callable(session._session, self.handle, values, None)
+        except RuntimeError as error:
+            # Ctrl-C while it waited, and then it failed: the interrupt hits TensorFlow inside the making of its error.
+            if "REPLACED BY KeyboardInterrupt" in str(error):
+                raise KeyboardInterrupt from None
+            raise
+
+    def __del__(self) -> None:
+        session = self._session()
+        if session is not None and session._session is not None and not session._closed:
+            private.pywrap_session.TF_SessionReleaseCallable(session._session, self.handle)
+
+
+# The code of the functions that call TensorFlow for a `request` in a `session`; close() looks for their frames.
+RUNNING = {Request.run.__code__}
+
+RESOURCE = np.dtype([("resource", np.ubyte)])
+
+run_callable: Any = getattr(private.pywrap_session, "TF_SessionRunCallable", None)
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+class Forbidden:
+    """What a graph has marked as not feedable or not fetchable, as far as it concerns one request."""
+
+    __slots__ = ("_feeds", "_fetches", "_graph", "known", "unfeedable", "unfetchable")
+
+    def __init__(self, graph: Any, feeds: Sequence[Any], fetches: Sequence[Any]) -> None:
+        self._graph = graph
+        self._feeds = feeds
+        self._fetches = fetches
+        unfeedable = getattr(graph, "_unfeedable_tensors", ())
+        self.unfeedable = getattr(unfeedable, "_storage", unfeedable)
+        self.unfetchable = getattr(graph, "_unfetchable_ops", ())
+        self.known = -1
+
+    def look(self) -> bool:
+        """Whether the request is still allowed; remembers how many marks there were, so that few calls look."""
+        known = len(self.unfeedable) + len(self.unfetchable)
+        if not all(map(self._graph.is_feedable, self._feeds)) or not all(map(self._graph.is_fetchable, self._fetches)):
+            return False
+        self.known = known
+        return True
+
+
+class Plan:
+    """How one shape of request becomes a call of a :class:`Request`, and its results the caller's structure.
+
+    Attributes:
+        run: ``run(session, values)``: the caller's results for the values fed, or ``_ASK`` when TensorFlow's own checks
+            must decide about them; nothing was run then.
+    """
+
+    __slots__ = ("_refs", "recent", "request", "run")
+
+    def __init__(
+        self,
+        request: Request,
+        feeds: Sequence[Feed],
+        order: Sequence[int] | None,
+        assemble: Callable[[list[Any]], Any] | None,
+        forbidden: Forbidden,
+        refs: Any,
+    ) -> None:
+        self.request = request
+        self._refs = refs
+        self.recent = True
+        self.run: Callable[[Any, Iterable[Any]], Any]
+        if len(feeds) == 1 and request.plain:
+            self.run = _one_feed(request, feeds[0], assemble, forbidden)
+        else:
+            self.run = _any_feeds(request, tuple(feeds), order, assemble, forbidden)
+        RUNNING.add(self.run.__code__)
+
+
+# The two functions are one: each call inside them would cost a twentieth of the whole, and a loop over one feed does.
+
+
+def _any_feeds(
+    request: Request,
+    feeds: Sequence[Feed],
+    order: Sequence[int] | None,
+    assemble: Callable[[list[Any]], Any] | None,
+    forbidden: Forbidden,
+) -> Callable[[Any, Iterable[Any]], Any]:
+    unfeedable, unfetchable = forbidden.unfeedable, forbidden.unfetchable
+    handle, copied = request.handle, request.copied
+
+    def run(session: Any, values: Iterable[Any]) -> Any:
+        if session._closed:
+            return ASK
+        if len(unfeedable) + len(unfetchable) != forbidden.known and not forbidden.look():
+            return ASK
+        given: Any = [*values]
+        for feed, value in zip(feeds, given):  # noqa: B905 - the caller's key fixed the length
+            if (
+                type(value) is not _ndarray
+                or value.dtype is not feed.dtype
+                or value.shape != feed.accepted
+                or feed.tensor._shape_val is not feed.shape
+            ):
+                given = [feed.array(value) for feed, value in zip(feeds, given, strict=True)]
+                if any(value is None for value in given):
+                    return ASK
+                break
+        if order is not None:
+            given = [given[index] for index in order]
+        request.recent = True
+        try:
+            if request.plain:
+                results = run_callable(session._session, handle, given, None)
+            else:
+                results = request.run_watched(session, given)
+        except _OpError as error:
+            # Gives it `op` and "Detected at node", as run() would; raises always.
+            session._do_call(_raise, error)
+            raise
+        for index in copied:
+            result = results[index]
+            if type(result) is _ndarray:  # a scalar has been made from the buffer
+                results[index] = result.copy()
+        return results[0] if assemble is None else assemble(results)
+
+    return run
+
+
+def _one_feed(
+    request: Request, feed: Feed, assemble: Callable[[list[Any]], Any] | None, forbidden: Forbidden
+) -> Callable[[Any, Iterable[Any]], Any]:
+    unfeedable, unfetchable = forbidden.unfeedable, forbidden.unfetchable
+    handle, copied = request.handle, request.copied
+    tensor, dtype = feed.tensor, feed.dtype
+
+    def run(session: Any, values: Iterable[Any]) -> Any:
+        if session._closed:
+            return ASK
+        if len(unfeedable) + len(unfetchable) != forbidden.known and not forbidden.look():
+            return ASK
+        [value] = values
+        if (
+            type(value) is not _ndarray
+            or value.dtype is not dtype
+            or value.shape != feed.accepted
+            or tensor._shape_val is not feed.shape
+        ):
+            value = feed.array(value)
+            if value is None:
+                return ASK
+        request.recent = True
+        try:
+            results = run_callable(session._session, handle, [value], None)
+        except _OpError as error:
+            session._do_call(_raise, error)
+            raise
+        for index in copied:
+            result = results[index]
+            if type(result) is _ndarray:
+                results[index] = result.copy()
+        return results[0] if assemble is None else assemble(results)
+
+    return run
+
+
+#: What Plan.run returns instead of a result: nothing was run, the slow way must check the values.
+ASK = object()
+
+
+def _freeze(mapper: Any) -> None:
+    """Makes a fetch mapper independent of the caller's dicts, whose keys it would read again for each result."""
+    if hasattr(mapper, "_keys"):
+        mapper._keys = tuple(mapper._keys)
+    for each in getattr(mapper, "_mappers", ()):
+        _freeze(each)
+
+
+def assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any] | None:
+    """Makes the function that turns a request's results (in ``names``' order) into the structure of the fetches.
+
+    None stands for the only result itself.
+    """
+    mapper = handler._fetch_mapper
+    _freeze(mapper)
+    position = {name: index for index, name in enumerate(names)}
+    unique = mapper.unique_fetches()
+    sources = [None if isinstance(fetch, _Operation) else position[fetch.name] for fetch in unique]
+    if type(mapper).__name__ == "_ElementFetchMapper" and len(unique) == 1 and isinstance(unique[0], _Tensor):
+        if mapper._contraction_fn([mapper]) is mapper:  # the identity: a plain tensor
+            return None
+    build = mapper.build_results
+    return lambda results: build([None if source is None else results[source] for source in sources])
