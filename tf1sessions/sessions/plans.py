@@ -115,7 +115,7 @@ class Plan:
     """How one shape of request becomes a call of a :class:`Request`, and its results the caller's structure.
 
     Attributes:
-        run: ``run(session, values)``: the caller's results for the values fed, or ``_ASK`` when TensorFlow's own checks
+        run: ``run(session, values)``: the caller's results for the values fed, or ``ASK`` when TensorFlow's own checks
             must decide about them; nothing was run then.
     """
 
@@ -133,24 +133,18 @@ class Plan:
         self.request = request
         self._refs = refs
         self.recent = True
-        self.run: Callable[[Any, Iterable[Any]], Any]
-        if len(feeds) == 1 and request.plain:
-            self.run = _one_feed(request, feeds[0], assemble, forbidden)
-        else:
-            self.run = _any_feeds(request, tuple(feeds), order, assemble, forbidden)
+        self.run = _runner(request, tuple(feeds), order, assemble, forbidden)
         RUNNING.add(self.run.__code__)
 
 
-# The two functions are one: each call inside them would cost a twentieth of the whole, and a loop over one feed does.
-
-
-def _any_feeds(
+def _runner(
     request: Request,
     feeds: Sequence[Feed],
     order: Sequence[int] | None,
     assemble: Callable[[list[Any]], Any] | None,
     forbidden: Forbidden,
 ) -> Callable[[Any, Iterable[Any]], Any]:
+    """The function ``run(session, values)`` of a plan. It is one function, as each call in it costs a twentieth."""
     unfeedable, unfetchable = forbidden.unfeedable, forbidden.unfetchable
     handle, copied = request.handle, request.copied
 
@@ -186,43 +180,6 @@ def _any_feeds(
         for index in copied:
             result = results[index]
             if type(result) is _ndarray:  # a scalar has been made from the buffer
-                results[index] = result.copy()
-        return results[0] if assemble is None else assemble(results)
-
-    return run
-
-
-def _one_feed(
-    request: Request, feed: Feed, assemble: Callable[[list[Any]], Any] | None, forbidden: Forbidden
-) -> Callable[[Any, Iterable[Any]], Any]:
-    unfeedable, unfetchable = forbidden.unfeedable, forbidden.unfetchable
-    handle, copied = request.handle, request.copied
-    tensor, dtype = feed.tensor, feed.dtype
-
-    def run(session: Any, values: Iterable[Any]) -> Any:
-        if session._closed:
-            return ASK
-        if len(unfeedable) + len(unfetchable) != forbidden.known and not forbidden.look():
-            return ASK
-        [value] = values
-        if (
-            type(value) is not _ndarray
-            or value.dtype is not dtype
-            or value.shape != feed.accepted
-            or tensor._shape_val is not feed.shape
-        ):
-            value = feed.array(value)
-            if value is None:
-                return ASK
-        request.recent = True
-        try:
-            results = run_callable(session._session, handle, [value], None)
-        except _OpError as error:
-            session._do_call(_raise, error)
-            raise
-        for index in copied:
-            result = results[index]
-            if type(result) is _ndarray:
                 results[index] = result.copy()
         return results[0] if assemble is None else assemble(results)
 
