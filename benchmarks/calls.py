@@ -17,10 +17,10 @@ import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import tf1sessions as t1  # noqa: E402
-from tf1sessions.sessions import operations  # noqa: E402
+import tf1sessions as t1
+from tf1sessions.sessions import operations
 
 tf = t1.tf1
 

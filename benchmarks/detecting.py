@@ -25,11 +25,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import tf1sessions as t1  # noqa: E402
-from tf1sessions.testing import graph_races  # noqa: E402
-from tf1sessions.testing.synchronisation import wrapped  # noqa: E402
+import tf1sessions as t1
+from tf1sessions.testing import graph_races
+from tf1sessions.testing.synchronisation import wrapped
 
 t1.enable_v1_behavior()
 tf = t1.tf1

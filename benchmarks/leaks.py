@@ -17,8 +17,8 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
-import tf1sessions as t1  # noqa: E402
-from tf1sessions.testing import LeakWatch  # noqa: E402
+import tf1sessions as t1
+from tf1sessions.testing import LeakWatch
 
 t1.enable_v1_behavior()
 tf = t1.tf1

@@ -182,7 +182,7 @@ class Trial:
                 else:
                     enqueue = second.enqueue(tf.check_numerics(item, "an item"))
                 pipe.source(second, enqueue, threads=self.threads[1])
-            if self.state != "any" and self.ending.startswith("error in the") or self.ending.endswith("operation"):
+            if (self.state != "any" and self.ending.startswith("error in the")) or self.ending.endswith("operation"):
                 self.second_part(pipe, tf)
             steps = STEPS if self.ending == "steps reached" else None
             if self.consumer == "work":
@@ -223,7 +223,7 @@ class Trial:
             if self.ending == "Ctrl-C at the end":
                 self.director.join()  # it may come as late as here
                 time.sleep(0.01)
-        except BaseException as error:  # noqa: B036 - Ctrl-C is one of the endings
+        except BaseException as error:
             raised = type(error).__name__
             if error.__cause__ is not None:
                 raised += f" from {type(error.__cause__).__name__}"

@@ -23,11 +23,11 @@ import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import numpy as np  # noqa: E402
-import tensorflow as tf2  # noqa: E402
-from children import by_turns  # noqa: E402
+import numpy as np
+import tensorflow as tf2
+from children import by_turns
 
-import tf1sessions as t1  # noqa: E402
+import tf1sessions as t1
 
 tf = t1.tf1
 

@@ -13,8 +13,8 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
-import tensorflow.compat.v1 as tf  # noqa: E402
-from tensorflow.core.protobuf import config_pb2  # noqa: E402
+import tensorflow.compat.v1 as tf
+from tensorflow.core.protobuf import config_pb2
 
 WINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples", "data", "wine.csv")
 CALLS, ROUNDS = 10000, 3

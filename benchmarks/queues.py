@@ -25,11 +25,11 @@ from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import numpy as np  # noqa: E402
-import queues_passing  # noqa: E402
-import queues_reading  # noqa: E402
+import numpy as np
+import queues_passing
+import queues_reading
 
-import tf1sessions as t1  # noqa: E402
+import tf1sessions as t1
 
 tf = t1.tf1
 

@@ -25,9 +25,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import tf1sessions as t1  # noqa: E402
+import tf1sessions as t1
 
 tf = t1.tf1
 

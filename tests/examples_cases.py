@@ -38,9 +38,7 @@ class Case:
 
     def differences(self, text: str) -> list[str]:
         """What in `text` is not as TensorFlow 1.15.5 printed it."""
-        return compare(
-            self.golden.read_text(encoding="utf-8"), text, self.rtol, self.atol
-        )
+        return compare(self.golden.read_text(encoding="utf-8"), text, self.rtol, self.atol)
 
 
 # The absolute part of a tolerance is a little more than one unit of the last
@@ -140,9 +138,7 @@ def compare(golden_text: str, text: str, rtol: float, atol: float) -> list[str]:
             x, y = float(a), float(b)
             if _is_count(a) or _is_count(b):
                 if x != y:
-                    found.append(
-                        f"line {n}: expected {a}, got {b} (whole number) in {got!r}"
-                    )
+                    found.append(f"line {n}: expected {a}, got {b} (whole number) in {got!r}")
             # Differences of printed decimals are not exact in binary.
             elif not abs(x - y) <= (atol + rtol * abs(x)) * (1 + 1e-9):
                 found.append(

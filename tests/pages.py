@@ -16,7 +16,7 @@ from tf1sessions.cli.main import cli
 
 README = ROOT / "README.md"
 NOTES = ROOT / "migration_notes"
-PAGES = (README, *sorted(NOTES.glob("*.md")))
+PAGES = (README, ROOT / "CONTRIBUTING.md", *sorted(NOTES.glob("*.md")))
 
 
 @dataclasses.dataclass(frozen=True)

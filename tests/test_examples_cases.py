@@ -39,14 +39,8 @@ def test_example_is_a_plain_tf1_program(case: Case):
                      [alias.name for alias in node.names])
     }  # fmt: skip
     assert "tensorflow" in imported
-    assert not [
-        name
-        for name in imported
-        if name and name.startswith(("tf1sessions", "tensorflow."))
-    ]
-    attributes = {
-        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
-    }
+    assert not [name for name in imported if name and name.startswith(("tf1sessions", "tensorflow."))]
+    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert not attributes & {"contrib", "compat"}
 
 
@@ -62,13 +56,8 @@ def test_a_number_just_out_of_tolerance_is_found(case: Case):
     value = float(last.group())
     allowed = case.atol + case.rtol * value
     start, end = last.span()
-    assert (
-        case.differences(f"{golden[:start]}{value + 0.9 * allowed:.9f}{golden[end:]}")
-        == []
-    )
-    (found,) = case.differences(
-        f"{golden[:start]}{value + 1.1 * allowed:.9f}{golden[end:]}"
-    )
+    assert case.differences(f"{golden[:start]}{value + 0.9 * allowed:.9f}{golden[end:]}") == []
+    (found,) = case.differences(f"{golden[:start]}{value + 1.1 * allowed:.9f}{golden[end:]}")
     assert last.group() in found and "off by" in found
 
 
@@ -76,9 +65,7 @@ def test_a_number_just_out_of_tolerance_is_found(case: Case):
 def test_lost_and_added_lines_are_found(case: Case):
     lines = case.golden.read_text(encoding="utf-8").splitlines()
     assert any("missing" in d for d in case.differences("\n".join(lines[:-1])))
-    assert any(
-        "unexpected" in d for d in case.differences("\n".join([*lines, "Killed"]))
-    )
+    assert any("unexpected" in d for d in case.differences("\n".join([*lines, "Killed"])))
     assert case.differences("") != []
 
 

@@ -274,11 +274,7 @@ def test_scripts(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TF1SESSIONS_FORK_GUARD"}
     done = subprocess.run(words, capture_output=True, text=True, timeout=150, cwd=tmp_path, env=environment)
     said = [
-        [
-            line
-            for line in log.read_text("utf-8").splitlines()
-            if re.fullmatch(r"\d\.0|Fork.*|None", line)
-        ]
+        [line for line in log.read_text("utf-8").splitlines() if re.fullmatch(r"\d\.0|Fork.*|None", line)]
         for log in sorted((tmp_path / "out").glob("*.log"))
     ]
     assert (done.returncode, said) == (

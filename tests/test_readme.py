@@ -62,7 +62,7 @@ def test_readme_is_short() -> None:
 
 
 def test_library_code(run_python: Callable[..., PythonRun]) -> None:
-    code = [block for block in blocks(README, "python")]
+    code = list(blocks(README, "python"))
     assert code
     done = run_python(RUN_BLOCKS, json.dumps([[block.page, block.line, block.text] for block in code]))
     assert outputs_that_differ(code, done.results) == []

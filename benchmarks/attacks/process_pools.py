@@ -28,7 +28,7 @@ def forks_in_some_way(value, seed):
         if child:
             children.append(child)
             continue
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        sys.stderr = open(os.devnull, "w")
         if rng.random() < 0.3 and os.fork():
             os.wait()
         time.sleep(rng.random() / 50)

@@ -117,7 +117,7 @@ def test_training_that_is_ended(plain: Plain, signum: int) -> None:
 
         wait_for(begun, "both to train", DEADLINE)
         process.send_signal(signum)
-        stdout, _ = process.communicate(timeout=60)
+        _stdout, _ = process.communicate(timeout=60)
     if signum == signal.SIGINT:
         assert process.returncode == 130
         assert plain.states() == ["cancelled"] * 2

@@ -19,7 +19,7 @@ def golden(name: str) -> dict[str, Any]:
 
 def differences(ours: Any, theirs: Any, rtol: float, atol: float, where: str = "") -> list[str]:
     """Where two JSON values differ; numbers within the tolerance are equal, everything else must be."""
-    if isinstance(ours, float) and isinstance(theirs, (int, float)) or isinstance(theirs, float):
+    if (isinstance(ours, float) and isinstance(theirs, (int, float))) or isinstance(theirs, float):
         same = isinstance(ours, (int, float)) and (
             math.isclose(ours, theirs, rel_tol=rtol, abs_tol=atol) or (ours != ours and theirs != theirs)
         )

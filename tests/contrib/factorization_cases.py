@@ -208,7 +208,7 @@ def run(tf, factorization, contrib):
                     )
                     session.run(train)
                     if steps:
-                        total = [v for v in variables if v.op.name == "Variable"][0]
+                        total = next(v for v in variables if v.op.name == "Variable")
                         case["steps"].append(numbers(session.run(total)))
                         break
                 found[f"{metric} {steps}"] = case
@@ -220,7 +220,7 @@ def run(tf, factorization, contrib):
             while not session.run(graph[3]) and runs < 9:
                 session.run(graph[4])
                 runs += 1
-            clusters = session.run([v for v in tf.global_variables() if v.op.name == "clusters"][0])
+            clusters = session.run(next(v for v in tf.global_variables() if v.op.name == "clusters"))
             known = {tuple(point) for point in POINTS.tolist()}
             found["first " + (way if isinstance(way, str) else "function")] = {
                 "runs": runs,

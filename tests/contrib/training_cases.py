@@ -47,7 +47,7 @@ def model(tf):
 
 
 def run_train(tf, training, steps=5, logdir=None, optimizer=None, **kwargs):
-    w, b, loss = model(tf)
+    _w, _b, loss = model(tf)
     optimizer = optimizer or tf.train.GradientDescentOptimizer(0.1)
     train_op = training.create_train_op(loss, optimizer, **kwargs)
     save = {} if logdir else dict(save_checkpoint_secs=None, save_summaries_steps=None)
@@ -99,7 +99,7 @@ def train_some_variables(tf, training):
 
 @case
 def train_runs_updates_first(tf, training):
-    w, b, loss = model(tf)
+    _w, _b, loss = model(tf)
     moving = tf.get_variable("moving", initializer=2.0, trainable=False)
     update = tf.assign_add(moving, 1.0)
     tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, update)
@@ -135,7 +135,7 @@ def gradient_helpers(tf, training):
 
 @case
 def create_train_op_errors(tf, training):
-    w, b, loss = model(tf)
+    w, _b, loss = model(tf)
     fixed = tf.get_variable("fixed", initializer=1.0, trainable=False)
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     return [
@@ -154,7 +154,7 @@ def create_train_op_errors(tf, training):
 
 @case
 def loss_that_is_no_number(tf, training):
-    w, b, loss = model(tf)
+    _w, _b, loss = model(tf)
     train_op = training.create_train_op(loss * float("nan"), tf.train.GradientDescentOptimizer(0.1))
     other = training.create_train_op(loss * float("nan"), tf.train.GradientDescentOptimizer(0.1), check_numerics=False)
     with tf.Session() as session:
@@ -175,7 +175,7 @@ def checkpoint(tf, training, steps=3):
 @case
 def evaluate_once(tf, training):
     path = tf.train.latest_checkpoint(checkpoint(tf, training))
-    w, b, loss = model(tf)
+    _w, b, loss = model(tf)
     tf.train.get_or_create_global_step()
     count = tf.get_variable("count", initializer=0.0, collections=[tf.GraphKeys.LOCAL_VARIABLES], trainable=False)
     update = tf.assign_add(count, 2.0)
@@ -197,7 +197,7 @@ def evaluate_once(tf, training):
 @case
 def evaluate_repeatedly(tf, training):
     folder = checkpoint(tf, training)
-    w, b, loss = model(tf)
+    _w, b, loss = model(tf)
     tf.train.get_or_create_global_step()
     tf.summary.scalar("the_loss", loss)
     out = tempfile.mkdtemp()

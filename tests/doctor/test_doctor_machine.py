@@ -322,4 +322,4 @@ def test_the_versions_are_those_of_the_package() -> None:
     settings = (ROOT / "setup.cfg").read_text("utf-8")
     found = re.search(r"python_requires = >=3\.(\d+), <3\.(\d+)", settings)
     assert found is not None
-    assert machine.PYTHONS == ((3, int(found[1])), (3, int(found[2]) - 1))
+    assert ((3, int(found[1])), (3, int(found[2]) - 1)) == machine.PYTHONS

@@ -62,7 +62,7 @@ def test_texts_of_a_rule(rule: Rule) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", rule.name)
     assert (PACKAGE / "doctor" / "rules" / f"{rule.name.replace('-', '_')}.py").is_file()
     for text in (rule.why, rule.fix):
-        assert re.fullmatch(r"[A-Z`].*[.)]", text, re.DOTALL) or text[0].islower() and text.endswith(".")
+        assert re.fullmatch(r"[A-Z`].*[.)]", text, re.DOTALL) or (text[0].islower() and text.endswith("."))
         assert "  " not in text
     assert not rule.what.endswith(".")
 

@@ -132,7 +132,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         assignments = []
-        for (grad, param) in grads_and_vars:
+        for grad, param in grads_and_vars:
             if grad is None or param is None:
                 continue
             param_name = re.match("^(.*):\\d+$", param.name).group(1)
@@ -192,7 +192,7 @@ def get_assignment_map_from_checkpoint(tvars, init_checkpoint):
             name = m.group(1)
         name_to_variable[name] = var
     assignment_map = collections.OrderedDict()
-    for (name, _) in tf.train.list_variables(init_checkpoint):
+    for name, _ in tf.train.list_variables(init_checkpoint):
         if name not in name_to_variable:
             continue
         assignment_map[name] = name
@@ -227,8 +227,10 @@ def model_fn_builder(init_checkpoint, use_tpu):
         with tf.variable_scope("loss"):
             weights = tf.get_variable("output_weights", [2, HIDDEN], initializer=create_initializer())
             bias = tf.get_variable("output_bias", [2], initializer=tf.zeros_initializer())
-            logits = tf.nn.bias_add(tf.matmul(dropout(model.pooled, 0.1 * is_training * bool(FLAGS.dropout)),
-                                              weights, transpose_b=True), bias)
+            logits = tf.nn.bias_add(
+                tf.matmul(dropout(model.pooled, 0.1 * is_training * bool(FLAGS.dropout)), weights, transpose_b=True),
+                bias,
+            )
             probabilities = tf.nn.softmax(logits, axis=-1)
             log_probs = tf.nn.log_softmax(logits, axis=-1)
             one_hot_labels = tf.one_hot(label_ids, depth=2, dtype=tf.float32)
@@ -394,9 +396,7 @@ def main(_):
                 tf.logging.info("  %s = %s", key, str(result[key]))
                 writer.write("%s = %s\n" % (key, str(result[key])))
     if FLAGS.do_predict:
-        result = estimator.predict(
-            input_fn=input_fn_builder(files["eval"], is_training=False, drop_remainder=False)
-        )
+        result = estimator.predict(input_fn=input_fn_builder(files["eval"], is_training=False, drop_remainder=False))
         with tf.gfile.GFile(os.path.join(FLAGS.output_dir, "test_results.tsv"), "w") as writer:
             for prediction in result:
                 writer.write("\t".join("%.6f" % p for p in six.moves.map(float, prediction["probabilities"])) + "\n")

@@ -69,7 +69,7 @@ def served(model: Any) -> list[float]:
 
     def receiver_fn() -> Any:
         raw = {
-            name: tf.placeholder(trees.FEATURES[name].dtype.kind == "U" and tf.string or tf.float32, [None])
+            name: tf.placeholder((trees.FEATURES[name].dtype.kind == "U" and tf.string) or tf.float32, [None])
             for name in "abc"
         }
         return estimator.export.ServingInputReceiver(raw, raw)
@@ -85,7 +85,7 @@ def served(model: Any) -> list[float]:
 
 def in_memory() -> list[Any]:
     """The metrics of a program when its data are in memory, from a dataset that is never repeated."""
-    make, labels, _, _ = trees.PROGRAMS["classifier"]
+    _make, labels, _, _ = trees.PROGRAMS["classifier"]
     model = train_in_memory(
         lambda: tf.data.Dataset.from_tensors((trees.FEATURES, labels)), trees.columns(tf, "abc"), n_trees=2, max_depth=2
     )

@@ -94,7 +94,7 @@ def recurrent_estimators(world):
 
     def make(name):
         head = e.regression_head() if name == "cell_fn" else world.estimator.RegressionHead()
-        more = {"rnn_cell_fn": lambda mode: tf.nn.rnn_cell.BasicRNNCell(3 if mode == "train" else 3)}
+        more = {"rnn_cell_fn": lambda mode: tf.nn.rnn_cell.BasicRNNCell(3)}
         if name == "new_head":
             more = {"num_units": [2], "cell_type": "lstm", "optimizer": "Adam"}
         return ("train",), TWO.astype(np.float32), e.RNNEstimator(head, columns(tf)[:1], **more)

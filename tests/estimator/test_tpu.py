@@ -12,8 +12,8 @@ from support import ROOT, PythonRun
 
 sys.path.insert(0, str(ROOT / "tests" / "contrib"))
 sys.path.insert(0, str(ROOT / "tests" / "golden"))
-import answers  # noqa: E402
-import contrib_record  # noqa: E402
+import answers
+import contrib_record
 
 GOLDEN = ROOT / "tests" / "golden" / "estimator" / "tpu.json.gz"
 

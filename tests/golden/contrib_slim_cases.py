@@ -70,7 +70,7 @@ handler("tensor shape keys", SHAPED, KINDS, lambda tf, c, d: d.Tensor("a", shape
 handler("tensor both", SHAPED, KINDS, lambda tf, c, d: d.Tensor("a", shape_keys="s", shape=[6]))
 handler("no feature", SHAPED, KINDS, lambda tf, c, d: d.BoundingBox(keys=["a"]))
 SIDES = {"b/ymin": [0.1, 0.2], "b/xmin": [0.3, 0.4], "b/ymax": [0.5, 0.6], "b/xmax": [0.7, 0.8]}
-handler("boxes", SIDES, varied(**{key: "float32" for key in SIDES}), lambda tf, c, d: d.BoundingBox(prefix="b/"))
+handler("boxes", SIDES, varied(**dict.fromkeys(SIDES, "float32")), lambda tf, c, d: d.BoundingBox(prefix="b/"))
 handler("boxes keys", SIDES, fixed(**{key: [2] for key in SIDES}), lambda tf, c, d: d.BoundingBox(keys=sorted(SIDES)))
 PAIR = {"indices": [4, 1], "values": [0.5, 0.25], "size": [6]}
 PAIR_KINDS = varied(indices="int64", values="float32", size="int64")

@@ -217,9 +217,7 @@ calls(
     conv1d=lambda: tf.nn.conv1d(x(2, 8, 3), x(3, 3, 4), 1, "SAME"),
     conv2d_transpose=lambda: tf.nn.conv2d_transpose(x(2, 4, 4, 3), x(3, 3, 5, 3), [2, 8, 8, 5], [1, 2, 2, 1]),
     depthwise_conv2d=lambda: tf.nn.depthwise_conv2d(x(2, 8, 8, 3), x(3, 3, 3, 2), [1, 1, 1, 1], "SAME"),
-    separable_conv2d=lambda: tf.nn.separable_conv2d(
-        x(2, 8, 8, 3), x(3, 3, 3, 2), x(1, 1, 6, 4), [1, 1, 1, 1], "SAME"
-    ),
+    separable_conv2d=lambda: tf.nn.separable_conv2d(x(2, 8, 8, 3), x(3, 3, 3, 2), x(1, 1, 6, 4), [1, 1, 1, 1], "SAME"),
     atrous_conv2d=lambda: tf.nn.atrous_conv2d(x(2, 8, 8, 3), x(3, 3, 3, 4), 2, "SAME"),
     convolution=lambda: tf.nn.convolution(x(2, 8, 8, 3), x(3, 3, 3, 4), "SAME"),
     max_pool=lambda: tf.nn.max_pool(x(2, 8, 8, 3), [1, 2, 2, 1], [1, 2, 2, 1], "SAME"),
@@ -229,16 +227,12 @@ calls(
     moments_keep=lambda: tf.nn.moments(x(4, 3), [0], keep_dims=True),
     batch_normalization=lambda: tf.nn.batch_normalization(x(4, 3), x(3), x(3), x(3), x(3), 1e-3),
     fused_batch_norm=lambda: tf.nn.fused_batch_norm(x(4, 8, 8, 3), x(3), x(3)),
-    fused_batch_norm_inference=lambda: tf.nn.fused_batch_norm(
-        x(4, 8, 8, 3), x(3), x(3), x(3), x(3), is_training=False
-    ),
+    fused_batch_norm_inference=lambda: tf.nn.fused_batch_norm(x(4, 8, 8, 3), x(3), x(3), x(3), x(3), is_training=False),
     embedding_lookup=lambda: tf.nn.embedding_lookup(weights(30, 4), ints(3)),
     embedding_lookup_parts=lambda: tf.nn.embedding_lookup([weights(30, 4), x(30, 4)], ints(3)),
     softmax_cross_entropy=lambda: tf.nn.softmax_cross_entropy_with_logits(labels=x(4, 3), logits=x(4, 3)),
     softmax_cross_entropy_v2=lambda: tf.nn.softmax_cross_entropy_with_logits_v2(labels=x(4, 3), logits=x(4, 3)),
-    sparse_softmax_cross_entropy=lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(
-        labels=ints(4), logits=x(4, 3)
-    ),
+    sparse_softmax_cross_entropy=lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=ints(4), logits=x(4, 3)),
     sigmoid_cross_entropy=lambda: tf.nn.sigmoid_cross_entropy_with_logits(labels=x(4), logits=x(4)),
     weighted_cross_entropy=lambda: tf.nn.weighted_cross_entropy_with_logits(labels=x(4), logits=x(4), pos_weight=2.0),
     nce_loss=lambda: tf.nn.nce_loss(weights(30, 4), x(30), tf.placeholder(tf.int64, [3, 1]), x(3, 4), 5, 30),
@@ -268,9 +262,7 @@ calls(
     layers_batch_norm=lambda: tf.layers.batch_normalization(x(4, 8, 8, 3), training=True),
     layer_batch_norm_unknown=lambda: tf.layers.batch_normalization(x(None, 8, 8, 3), training=True),
     layers_batch_norm_inference=lambda: tf.layers.batch_normalization(x(4, 8, 8, 3)),
-    layer_batch_norm_switch=lambda: tf.layers.batch_normalization(
-        x(4, 8, 8, 3), training=tf.placeholder(tf.bool, [])
-    ),
+    layer_batch_norm_switch=lambda: tf.layers.batch_normalization(x(4, 8, 8, 3), training=tf.placeholder(tf.bool, [])),
     layer_batch_norm_2d=lambda: tf.layers.batch_normalization(x(4, 3), training=True),
     layer_batch_norm_2d_inference=lambda: tf.layers.batch_normalization(x(4, 3)),
     layer_batch_norm_2d_switch=lambda: tf.layers.batch_normalization(x(4, 3), training=tf.placeholder(tf.bool, [])),
@@ -307,12 +299,15 @@ def slim_of(function):
 
     def build():
         slim = tf.contrib.slim
-        with slim.arg_scope(
-            [slim.conv2d, slim.fully_connected],
-            weights_initializer=tf.truncated_normal_initializer(stddev=0.1),
-            weights_regularizer=slim.l2_regularizer(0.01),
-            normalizer_fn=slim.batch_norm,
-        ), slim.arg_scope([slim.batch_norm, slim.dropout], is_training=True):
+        with (
+            slim.arg_scope(
+                [slim.conv2d, slim.fully_connected],
+                weights_initializer=tf.truncated_normal_initializer(stddev=0.1),
+                weights_regularizer=slim.l2_regularizer(0.01),
+                normalizer_fn=slim.batch_norm,
+            ),
+            slim.arg_scope([slim.batch_norm, slim.dropout], is_training=True),
+        ):
             function(slim)
 
     return build
@@ -331,9 +326,7 @@ calls(
     contrib_batch_norm_unknown=lambda: tf.contrib.layers.batch_norm(images()),
     contrib_batch_norm_scale=lambda: tf.contrib.layers.batch_norm(images(), scale=True, decay=0.9),
     contrib_batch_norm_inference=lambda: tf.contrib.layers.batch_norm(images(), is_training=False),
-    contrib_batch_norm_switch=lambda: tf.contrib.layers.batch_norm(
-        images(), is_training=tf.placeholder(tf.bool, [])
-    ),
+    contrib_batch_norm_switch=lambda: tf.contrib.layers.batch_norm(images(), is_training=tf.placeholder(tf.bool, [])),
     contrib_batch_norm_now=lambda: tf.contrib.layers.batch_norm(images(), updates_collections=None),
     contrib_batch_norm_2d=lambda: tf.contrib.layers.batch_norm(x(None, 3)),
     contrib_batch_norm_2d_inference=lambda: tf.contrib.layers.batch_norm(x(None, 3), is_training=False),
@@ -348,9 +341,7 @@ calls(
     contrib_flatten_known=lambda: tf.contrib.layers.flatten(x(4, 8, 8, 3)),
     contrib_flatten_open=lambda: tf.contrib.layers.flatten(x(None, None, 3)),
     contrib_dropout_off=lambda: tf.contrib.layers.dropout(x(4, 5), 0.5, is_training=False),
-    contrib_dropout_switch=lambda: tf.contrib.layers.dropout(
-        x(4, 5), 0.5, is_training=tf.placeholder(tf.bool, [])
-    ),
+    contrib_dropout_switch=lambda: tf.contrib.layers.dropout(x(4, 5), 0.5, is_training=tf.placeholder(tf.bool, [])),
     contrib_one_hot=lambda: tf.contrib.layers.one_hot_encoding(ints(None), 4),
     contrib_bias_add=lambda: tf.contrib.layers.bias_add(x(None, 3)),
     contrib_stack=lambda: tf.contrib.layers.stack(x(None, 5), tf.contrib.layers.fully_connected, [4, 3]),
@@ -539,9 +530,7 @@ calls(
         lambda value: tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=x(None, 3), logits=value))
     ),
     unknown_sparse_cross_entropy=unknown(
-        lambda value: tf.reduce_mean(
-            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=ints(None), logits=value)
-        )
+        lambda value: tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=ints(None), logits=value))
     ),
     unknown_sigmoid_cross_entropy=unknown(
         lambda value: tf.nn.sigmoid_cross_entropy_with_logits(labels=x(None, 3), logits=value)
@@ -589,9 +578,7 @@ calls(
         )[0]
     ),
     unknown_gru=unknown(
-        lambda value: tf.nn.dynamic_rnn(
-            tf.nn.rnn_cell.GRUCell(4), tf.reshape(value, [-1, 5, 3]), dtype=tf.float32
-        )[0]
+        lambda value: tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(4), tf.reshape(value, [-1, 5, 3]), dtype=tf.float32)[0]
     ),
     gradient_map_fn=gradient(lambda value: tf.map_fn(tf.sigmoid, value)),
     gradient_map_two=gradient(lambda value: tf.map_fn(lambda pair: pair[0], (value, value), dtype=tf.float32)),
@@ -605,9 +592,7 @@ calls(
 
 def step(optimizer):
     """A case: a step of an optimizer."""
-    return lambda: optimizer().minimize(
-        tf.reduce_sum(tf.square(weights(4, 3))), tf.train.get_or_create_global_step()
-    )
+    return lambda: optimizer().minimize(tf.reduce_sum(tf.square(weights(4, 3))), tf.train.get_or_create_global_step())
 
 
 calls(
@@ -661,9 +646,7 @@ calls(
     lstm=rnn(lambda: tf.nn.rnn_cell.LSTMCell(4)),
     lstm_peepholes=rnn(lambda: tf.nn.rnn_cell.LSTMCell(4, use_peepholes=True, num_proj=3)),
     gru=rnn(lambda: tf.nn.rnn_cell.GRUCell(4)),
-    lstm_lengths=lambda: tf.nn.dynamic_rnn(
-        tf.nn.rnn_cell.BasicLSTMCell(4), x(2, 5, 3), ints(2), dtype=tf.float32
-    ),
+    lstm_lengths=lambda: tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicLSTMCell(4), x(2, 5, 3), ints(2), dtype=tf.float32),
     lstm_unknown=lambda: tf.nn.dynamic_rnn(
         tf.nn.rnn_cell.BasicLSTMCell(4), x(None, None, 3), ints(None), dtype=tf.float32
     ),

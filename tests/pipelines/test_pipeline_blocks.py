@@ -312,7 +312,7 @@ def test_an_item_that_does_not_fit_stops_it_and_is_named(gs: Any, name: str) -> 
 @pytest.mark.parametrize("name", BAD)
 def test_items_that_do_not_fit_are_skipped_wherever_they_are_in_a_block(gs: Any, name: str, block: int) -> None:
     """The first, the last, two in a row, alone: those around them go in, in order."""
-    content, bad, kind, text = BAD[name]
+    content, bad, kind, _text = BAD[name]
     asked: list[Any] = []
     wrong = {0, 3, 4, 8, 11}
     with t1.QueuePipeline(gs) as pipe:

@@ -129,7 +129,7 @@ def test_a_stall_is_told_with_the_state_of_everything(
         table = str(pipe.statistics())
         pipe.stop()
     (warning,) = filter(about.match, warnings_of(caplog))
-    told, _, rest = warning.partition("\n")
+    _told, _, rest = warning.partition("\n")
     assert [line.split()[:1] for line in rest.splitlines()] == [line.split()[:1] for line in table.splitlines()]
     assert re.search(rf"^{stage} .*waits for (items of|space in) 'q'", rest, re.MULTILINE), rest
     assert {record.levelno for record in caplog.records if record.name == "tf1sessions"} == {logging.WARNING}

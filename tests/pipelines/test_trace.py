@@ -54,10 +54,10 @@ def read(text: str) -> dict[str, Any]:
     last = 0
     for event in found["traceEvents"]:
         extra = event.keys() - COMMON
-        assert COMMON <= event.keys() and PHASES[event["ph"]] <= extra <= PHASES[event["ph"]] | {"args"}, event
+        assert event.keys() >= COMMON and PHASES[event["ph"]] <= extra <= PHASES[event["ph"]] | {"args"}, event
         assert all(type(event[key]) is int and event[key] >= 0 for key in ("ts", "pid", "tid")), event
         assert type(event["name"]) is str and event["name"], event
-        assert event.get("args") is None or type(event["args"]) is dict and event["args"], event
+        assert event.get("args") is None or (type(event["args"]) is dict and event["args"]), event
         if event["ph"] == "M":
             continue
         assert (event["pid"], 0) in names and (event["pid"], event["tid"]) in names, f"without a name: {event}"
@@ -177,12 +177,22 @@ def test_events_are_written_as_they_were(tmp_path: Path) -> None:
         {"ph": "X", "pid": "files", "tid": "p/files-1", "name": "python", "ts": 1_000_000, "dur": 1_000_000},
         {"ph": "C", "pid": "reader", "tid": "events", "name": "words", "ts": 2_500_000, "args": {"size": 5}},
         {
-            **{"ph": "X", "pid": "train", "tid": "p/train-0", "name": "run"},
-            **{"ts": 3_000_000, "dur": 1_250_000, "args": {"step": 7}},
+            "ph": "X",
+            "pid": "train",
+            "tid": "p/train-0",
+            "name": "run",
+            "ts": 3_000_000,
+            "dur": 1_250_000,
+            "args": {"step": 7},
         },
         {
-            **{"ph": "i", "pid": "train", "tid": "p/train-0", "name": "skipped"},
-            **{"ts": 4_500_000, "s": "t", "args": {"error": "ValueError: no"}},
+            "ph": "i",
+            "pid": "train",
+            "tid": "p/train-0",
+            "name": "skipped",
+            "ts": 4_500_000,
+            "s": "t",
+            "args": {"error": "ValueError: no"},
         },
         {"ph": "i", "pid": "reader", "tid": "events", "name": "stop", "ts": 5_000_000, "s": "t"},
     ]
@@ -273,15 +283,30 @@ class Odd:
 def test_args_are_what_json_can_hold(tmp_path: Path) -> None:
     trace = at_zero(tmp_path)
     args = {
-        **{"text": 'a "b"\n', "none": None, "true": True, "int": np.int32(3), "float": np.float32(0.5)},
-        **{"nan": float("nan"), "list": [1, (2,)], "dict": {3: b"c"}, "odd": Odd(), "\ud800": "\ud800"},
+        "text": 'a "b"\n',
+        "none": None,
+        "true": True,
+        "int": np.int32(3),
+        "float": np.float32(0.5),
+        "nan": float("nan"),
+        "list": [1, (2,)],
+        "dict": {3: b"c"},
+        "odd": Odd(),
+        "\ud800": "\ud800",
     }
     trace.span(TRAIN, 'the "name" ü', 1.0, 2.0, args)
     (event,) = events(written(trace))
     assert event["name"] == 'the "name" ü'
     assert event["args"] == {
-        **{"text": 'a "b"\n', "none": None, "true": True, "int": 3, "float": 0.5},
-        **{"nan": "nan", "list": [1, [2]], "dict": {"3": "b'c'"}, "odd": ("odd " * 100)[:199] + "…"},
+        "text": 'a "b"\n',
+        "none": None,
+        "true": True,
+        "int": 3,
+        "float": 0.5,
+        "nan": "nan",
+        "list": [1, [2]],
+        "dict": {"3": "b'c'"},
+        "odd": ("odd " * 100)[:199] + "…",
         "\ud800": "\ud800",
     }
     assert event["args"]["true"] is True

@@ -745,7 +745,7 @@ def test_an_item_whose_time_is_up_is_ended_while_all_workers_are_busy(graph):
             short = [submit(queue, graph, value, deadline_secs=0.01) for value in (2, 3)]
             of_key = submit(queue, graph, 4, key="a", deadline_secs=0)
             after = submit(queue, graph, 5, key="a")
-            done, waiting = concurrent.futures.wait([*short, of_key], timeout=DEADLINE)
+            _done, waiting = concurrent.futures.wait([*short, of_key], timeout=DEADLINE)
             assert not waiting and not gate.is_open
             for each in short:
                 error = each.exception(0)

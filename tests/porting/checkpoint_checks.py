@@ -267,7 +267,7 @@ def check_a_checkpoint_of_objects_gets_names() -> None:
             "model/w": 1.0,
             "second": 2.0,
         }
-        odd = tf.train.Checkpoint(**{"_w": tf.Variable([1.0])}).save(f"{folder}/odd")
+        odd = tf.train.Checkpoint(_w=tf.Variable([1.0])).save(f"{folder}/odd")
         error = raised(UsageError, lambda: checkpoints.convert(odd, f"{folder}/z"))
         assert "'_w'" in str(error)
 

@@ -71,7 +71,7 @@ def held(right: Edit, left: Edit | None = None) -> Held:
 
 def judged(right: Edit, again: Any = None, left: Edit | None = None) -> Verdict:
     verdict = judge(held(right, left), again)
-    assert verdict.cause in CAUSES and list(verdict.lines)[0] == f"verdict: {verdict.cause}: {verdict.text}"
+    assert verdict.cause in CAUSES and next(iter(verdict.lines)) == f"verdict: {verdict.cause}: {verdict.text}"
     return verdict
 
 

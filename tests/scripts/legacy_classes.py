@@ -1,4 +1,5 @@
 """Test classes as TensorFlow 1 programs had them; run with genuine 1.15.5 too, and by test_legacy_tests.py."""
+
 from __future__ import absolute_import, division, print_function
 
 import os
@@ -29,8 +30,8 @@ class SessionsTest(tf.test.TestCase):
     def testTestSession(self):
         with self.test_session() as sess:
             y = tf.square(self.x)
-            self.assertAllClose(self.x ** 2, sess.run(y))
-            self.assertAllEqual(self.x ** 2, y.eval())
+            self.assertAllClose(self.x**2, sess.run(y))
+            self.assertAllEqual(self.x**2, y.eval())
 
     def testTestSessionIsCached(self):
         with self.test_session() as first:
@@ -471,7 +472,6 @@ class DecoratorsTest(tf.test.TestCase):
     @test_util.run_cuda_only
     def testCudaOnly(self):
         self.assertTrue(tf.test.is_gpu_available())
-
 
     @test_util.enable_control_flow_v2
     def testControlFlowV2(self):

@@ -399,7 +399,7 @@ def test_error_is_printed_as_python_prints_it(ran, name):
     if name == "raises":
         assert err.count("Traceback") == 2 and "the direct cause" in err and "in inner" in err
         assert err.rstrip().endswith("Failed: the error")
-        first = [line for line in err.splitlines() if line.startswith("  File")][0]
+        first = next(line for line in err.splitlines() if line.startswith("  File"))
         assert "raises.py" in first
     elif name == "syntax":
         assert 'syntax.py", line 2' in err and "SyntaxError" in err

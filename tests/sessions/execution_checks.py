@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 import tensorflow
-from pytest import MonkeyPatch
 from support import wait_for
 
 import tf1sessions
@@ -309,7 +309,7 @@ def check_a_pool_of_one_thread_is_left_to_others() -> None:
         (tf.ConfigProto(), "1", True),
         (per_session, "1", False),
     ):
-        with MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch:
             patch.delenv("TF_NUM_INTEROP_THREADS", raising=False)
             if environment is not None:
                 patch.setenv("TF_NUM_INTEROP_THREADS", environment)

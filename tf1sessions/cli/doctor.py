@@ -22,7 +22,6 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
 @click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
-# fmt: off
 @click.argument("scripts", nargs=-1, metavar="[SCRIPT...]")
 @click.option("-m", "module", metavar="MODULE", help="A module instead, as python -m takes it.")
 @click.option(
@@ -50,7 +49,6 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 )
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave a rule out. May be given several times.")
 @click.option("--list-rules", is_flag=True, help="Say what is looked for in scripts, and end.")
-# fmt: on
 @click.pass_context
 def doctor(
     ctx: click.Context,

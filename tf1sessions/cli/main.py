@@ -136,7 +136,7 @@ def _open_closed_streams() -> None:
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: fd, as those below are open
             assert null == fd, f"the null device was opened as {null}"
-            setattr(sys, name, open(fd, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115
+            setattr(sys, name, open(fd, "r" if name == "stdin" else "w", closefd=False))
 
 
 def main() -> None:

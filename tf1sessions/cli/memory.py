@@ -52,7 +52,6 @@ class _Number(click.FloatRange):
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-# fmt: off
 @click.option(
     "-n",
     "--workers",
@@ -100,7 +99,6 @@ class _Number(click.FloatRange):
 )
 @click.option("--watch", is_flag=True, help="Then show, again and again, what each process holds. Ctrl-C ends it.")
 @click.option("--every", type=_Number(min=0.1), default=2.0, metavar="SECS", help="How often to look. Default: 2.")
-# fmt: on
 def memory(
     workers: int,
     gpus: Any,

@@ -29,7 +29,6 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
 @click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
-# fmt: off
 @click.argument("scripts", nargs=-1, metavar="SCRIPT")
 @click.option("-m", "module", metavar="MODULE", help="A module instead, as python -m takes it.")
 @click.option(
@@ -49,7 +48,6 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
 )
-# fmt: on
 @click.pass_context
 def races(
     ctx: click.Context,

@@ -462,7 +462,7 @@ def python_bound_threads(noted: Notes) -> Iterator[Finding]:
     # On a busy machine the thread that holds the lock waits for a core meanwhile; no other can have the lock then.
     lacked = sum(loop.waited for loop in busy)
     wanted = python + lacked / together if together else 0.0
-    if window < WATCHED_SECS or together < TOGETHER or not BUSY_LOCK <= wanted / window or python / window > ONE_LOCK:
+    if window < WATCHED_SECS or together < TOGETHER or not wanted / window >= BUSY_LOCK or python / window > ONE_LOCK:
         return
     spots = noted.by_spot([session for session in noted.of("session") if session["thread"] in {b.name for b in busy}])
     places = [place for place, _ in spots] or [place for place, _ in noted.by_spot(noted.of("session"))]

@@ -229,7 +229,7 @@ class Names:
     def _element(self, node: ast.expr) -> str | None:
         """What every item of a list is."""
         lists = self.values(node)
-        if lists is None or lists == [node] and not isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+        if lists is None or (lists == [node] and not isinstance(node, ast.List | ast.Tuple | ast.ListComp)):
             return None
         items: list[ast.expr] = []
         for each in lists:

@@ -318,7 +318,7 @@ class _Watch:
                 "growth": gpu.allow_growth,
                 "visible": gpu.visible_device_list,
                 "lanes": [list(device.memory_limit_mb) for device in gpu.experimental.virtual_devices],
-                "gpus": config.device_count["GPU"] if "GPU" in config.device_count else None,
+                "gpus": config.device_count.get("GPU", None),
                 "intra": config.intra_op_parallelism_threads,
                 "inter": config.inter_op_parallelism_threads,
                 "own_pool": config.use_per_session_threads,
@@ -667,15 +667,15 @@ class _Watch:
             "sites": sorted(sites, key=lambda site: -site["episodes"])[:_TOLD],
             "feeds": [
                 {name: getattr(feed, name) for name in Feeds.__slots__}
-                for feed in sorted(list(self._feeds.values()), key=lambda feed: -feed.seconds)[:_TOLD]
+                for feed in sorted(self._feeds.values(), key=lambda feed: -feed.seconds)[:_TOLD]
             ],
             "constants": [
                 {name: getattr(constant, name) for name in Constant.__slots__}
-                for constant in sorted(list(self._constants.values()), key=lambda one: -one.runs)[:_TOLD]
+                for constant in sorted(self._constants.values(), key=lambda one: -one.runs)[:_TOLD]
             ],
             "promotions": [
                 {name: getattr(one, name) for name in Promotion.__slots__}
-                for one in sorted(list(self._promotions.values()), key=lambda one: -one.count)[:_TOLD]
+                for one in sorted(self._promotions.values(), key=lambda one: -one.count)[:_TOLD]
             ],
         }
 

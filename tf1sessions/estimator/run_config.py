@@ -365,7 +365,7 @@ _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) or type(value).__module__ == "numpy" and value.dtype.kind in "iu"
+    return isinstance(value, int) or (type(value).__module__ == "numpy" and value.dtype.kind in "iu")
 
 
 def _model_dir(tf_config: dict[str, Any], given: str | None) -> str | None:

@@ -331,7 +331,7 @@ def _tensor(tensor: Any, content_left_out: bool) -> Iterator[str]:
     if tensor.tensor_content:
         if len(tensor.tensor_content) != count * dtype.size:
             yield f"is a tensor of {count} x {dtype.name} with {len(tensor.tensor_content)} bytes"
-    elif dtype.is_complex and given > 2 * count or not dtype.is_complex and given > count:
+    elif (dtype.is_complex and given > 2 * count) or (not dtype.is_complex and given > count):
         yield f"is a tensor of {count} x {dtype.name} with {given} values"
 
 

@@ -48,9 +48,8 @@ FREE = _words(
     """
 )
 # For each element of the result.
-_ELEMENTWISE = {
-    op: 1
-    for op in _words(
+_ELEMENTWISE = dict.fromkeys(
+    _words(
         """
         Abs Acos Acosh Add AddV2 Asin Asinh Atan Atan2 Atanh BiasAdd BiasAddV1 Ceil Cos Cosh Div DivNoNan Elu Equal Erf
         Erfc Exp Expm1 Floor FloorDiv FloorMod Greater GreaterEqual Inv IsFinite IsInf IsNan Less LessEqual Lgamma Log
@@ -58,8 +57,9 @@ _ELEMENTWISE = {
         Relu Relu6 Rint Round Rsqrt Select SelectV2 Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Square Sub Tan
         Tanh TruncateDiv TruncateMod Xdivy Xlogy
         """
-    )
-} | {"ClipByValue": 2, "LeakyRelu": 2, "LogSoftmax": 5, "Softmax": 5, "SquaredDifference": 2}
+    ),
+    1,
+) | {"ClipByValue": 2, "LeakyRelu": 2, "LogSoftmax": 5, "Softmax": 5, "SquaredDifference": 2}
 # For each element of the first input.
 _REDUCTIONS = dict.fromkeys(
     _words(

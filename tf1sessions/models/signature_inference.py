@@ -207,8 +207,10 @@ class _Inference:
             tensor
             for tensor, reached in behind.items()
             if self._is_sampled(tensor)
-            or not _is_setting(self._graph_index.nodes[node_of(tensor)])
-            and not any(self._takes_a_weight(self._graph_index.nodes[name]) for name in reached)
+            or (
+                not _is_setting(self._graph_index.nodes[node_of(tensor)])
+                and not any(self._takes_a_weight(self._graph_index.nodes[name]) for name in reached)
+            )
         ]
         return labels if any(behind[tensor] for tensor in self.data if tensor not in labels) else []
 

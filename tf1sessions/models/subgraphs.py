@@ -51,7 +51,7 @@ def without_unknown(
     Raises:
         UnknownOperationError: No signature is left.
     """
-    lost = set(name for names in unknown.values() for name in names)
+    lost = {name for names in unknown.values() for name in names}
     queue = [name for name in lost if name in graph_index.nodes]
     lost = set(queue)
     while queue:

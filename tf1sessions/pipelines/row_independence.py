@@ -558,7 +558,7 @@ def _reverse_sequence(call: _Call) -> State:
     if rows.axis == along or rows.block != 1:
         raise _Unknown
     lengths = call.inputs[1]
-    if lengths == FREE and rows.axis != batch or lengths == Rows(0) and rows.axis == batch:
+    if (lengths == FREE and rows.axis != batch) or (lengths == Rows(0) and rows.axis == batch):
         return rows
     raise _Unknown
 

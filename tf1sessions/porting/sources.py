@@ -250,7 +250,7 @@ def _placeholders(inputs: Any) -> Any:
 
 
 def _operation_name(name: str) -> str:
-    safe = "".join(letter if letter.isalnum() and letter.isascii() or letter in "_./-" else "_" for letter in name)
+    safe = "".join(letter if (letter.isalnum() and letter.isascii()) or letter in "_./-" else "_" for letter in name)
     return safe if safe[:1].isalnum() or safe[:1] == "." else f"in{safe}"
 
 

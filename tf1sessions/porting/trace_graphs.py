@@ -347,7 +347,7 @@ def _other_constant(was: Any, now: Any) -> str | None:
     if was is None or now is None:
         return None
     if was.dtype.kind in "OS" or now.dtype.kind in "OS":
-        same = was.shape == now.shape and (was == now).all() or b"/" in b"".join(map(bytes, was.reshape(-1)))
+        same = (was.shape == now.shape and (was == now).all()) or b"/" in b"".join(map(bytes, was.reshape(-1)))
     else:
         same = was.shape == now.shape and np.array_equal(was, now, equal_nan=was.dtype.kind in "fc")
     if same:

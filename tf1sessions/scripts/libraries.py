@@ -72,8 +72,8 @@ class _Loader(importlib.machinery.SourceFileLoader):
 def _import(
     real: Callable[[], ModuleType],
     name: str,
-    globals: Mapping[str, Any] | None = None,  # noqa: A002 - the names that __import__ has
-    locals: Mapping[str, Any] | None = None,  # noqa: A002
+    globals: Mapping[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
     fromlist: Sequence[str] = (),
     level: int = 0,
 ) -> ModuleType:

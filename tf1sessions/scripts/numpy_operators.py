@@ -189,7 +189,7 @@ def _same(value: Any) -> Any:
 
 def _beside(array: Any, scalar: Any, takes_first: bool) -> Any:
     """``scalar`` in the type in which NumPy 1 reckoned with it beside ``array``: by its value, within a kind."""
-    if isinstance(scalar, (np.ndarray, np.generic)):  # noqa: UP038 - a quarter of the time of a union
+    if isinstance(scalar, (np.ndarray, np.generic)):
         scalar_type = scalar.dtype
     elif isinstance(scalar, _NUMBERS):
         scalar_type = None

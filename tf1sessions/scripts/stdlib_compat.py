@@ -70,7 +70,7 @@ class ArgSpec(NamedTuple):
 
 def _getargspec(func: Callable[..., Any]) -> ArgSpec:
     full = inspect.getfullargspec(func)
-    if full.kwonlyargs or full.annotations and not full.args:
+    if full.kwonlyargs or (full.annotations and not full.args):
         raise ValueError("Function has keyword-only parameters or annotations, use inspect.signature()")
     return ArgSpec(full.args, full.varargs, full.varkw, full.defaults)
 

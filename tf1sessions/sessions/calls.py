@@ -48,8 +48,8 @@ from tf1sessions.sessions.session_methods import (
 from tf1sessions.sessions.watchdog import watchdog
 
 __all__ = [
-    "CompiledCall",
     "EXECUTIONS",
+    "CompiledCall",
     "Session",
     "SessionCalls",
     "calls_of",

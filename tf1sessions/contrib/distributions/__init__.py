@@ -17,6 +17,8 @@ from . import bijectors
 from .probability import lookup as _lookup
 
 __all__ = [
+    "FULLY_REPARAMETERIZED",
+    "NOT_REPARAMETERIZED",
     "Bernoulli",
     "Beta",
     "BetaWithSoftplusConcentration",
@@ -26,13 +28,11 @@ __all__ = [
     "Distribution",
     "Exponential",
     "ExponentialWithSoftplusRate",
-    "FULLY_REPARAMETERIZED",
     "Gamma",
     "GammaWithSoftplusConcentrationRate",
     "Laplace",
     "LaplaceWithSoftplusScale",
     "Multinomial",
-    "NOT_REPARAMETERIZED",
     "Normal",
     "NormalWithSoftplusScale",
     "RegisterKL",

@@ -45,7 +45,7 @@ def lookup(module: str, name: str) -> Any:
             f"{symbol} is not available", where=where, next_step=_INSTALL, name=name, symbol=symbol
         ) from error
     path = _MOVED.get(name, "")
-    path = path if path.startswith(module) or module == "distributions" and path else f"{module}.{name}"
+    path = path if path.startswith(module) or (module == "distributions" and path) else f"{module}.{name}"
     for part in path.split("."):
         found = getattr(found, part, None)
     if found is None:

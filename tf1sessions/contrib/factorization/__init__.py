@@ -24,12 +24,12 @@ from .kmeans import KMeansClustering
 __all__ = [
     "COSINE_DISTANCE",
     "GMM",
-    "GmmAlgorithm",
     "KMEANS_PLUS_PLUS_INIT",
-    "KMeans",
-    "KMeansClustering",
     "RANDOM_INIT",
     "SQUARED_EUCLIDEAN_DISTANCE",
+    "GmmAlgorithm",
+    "KMeans",
+    "KMeansClustering",
     "WALSModel",
     "gmm",
 ]

@@ -218,7 +218,7 @@ class ValidationMonitor(EveryN):
         value = found.get(self._early_stopping_metric)
         if value is None:
             raise ValueError(f"Metric {self._early_stopping_metric} missing from outputs {list(found)}.")
-        if self._best_value is None or (value < self._best_value) == self._minimize and value != self._best_value:
+        if self._best_value is None or ((value < self._best_value) == self._minimize and value != self._best_value):
             self._best_value, self._best_metrics, self._best_value_step = value, dict(found), step
         assert self._best_value_step is not None
         if step - self._best_value_step < self._early_stopping_rounds:

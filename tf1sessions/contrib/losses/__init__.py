@@ -9,6 +9,6 @@ Files::
 from . import loss_ops, metric_learning
 from .loss_ops import *  # noqa: F403
 
-__all__ = [*loss_ops.__all__, "metric_learning"]  # noqa: PLE0604
+__all__ = [*loss_ops.__all__, "metric_learning"]
 
 __all__.sort()

@@ -184,12 +184,12 @@ InputLayer: Any = _private.feature_column.InputLayer
 
 __all__ = [
     "GDN",
-    "InputLayer",
     "OPTIMIZER_CLS_NAMES",
     "OPTIMIZER_SUMMARIES",
+    "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
+    "InputLayer",
     "ProblemType",
     "RevBlock",
-    "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
     "VariableDeviceChooser",
     "adaptive_clipping_fn",
     "add_arg_scope",

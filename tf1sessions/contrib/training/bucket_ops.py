@@ -7,6 +7,7 @@ puts them into the top queue, from which a training step takes them.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -208,7 +209,7 @@ def bucket_by_sequence_length(
         raise TypeError(f"bucket_boundaries must be a list or tuple, but received: {bucket_boundaries}")
     if not bucket_boundaries:
         raise ValueError("bucket_boundaries must not be empty")
-    for low, high in zip(bucket_boundaries, bucket_boundaries[1:], strict=False):
+    for low, high in itertools.pairwise(bucket_boundaries):
         if not isinstance(low, int) or not isinstance(high, int):
             raise TypeError(f"bucket boundaries must be integers, but saw: {low} and {high}")
         if low >= high:

@@ -11,6 +11,7 @@ steps; Python finds them. Shapes: a batch of B, F features, T trees, C columns.
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -78,7 +79,7 @@ def _checked_columns(columns: Any) -> tuple[Any, ...]:
                 raise ValueError(f"CategoricalColumn must be wrapped by IndicatorColumn, got: {column}")
             raise ValueError(f"feature_columns must be bucketized, numeric or indicator columns, got: {column}")
     ordered: tuple[Any, ...] = tuple(sorted(columns, key=lambda column: str(column.name)))
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in itertools.pairwise(ordered):
         if one.name == other.name:
             raise ValueError(f"Duplicate feature column name found for columns: {one} and {other}.")
     return ordered

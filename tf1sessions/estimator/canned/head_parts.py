@@ -13,8 +13,8 @@ from ...runtime import tf1 as tf
 from ..util import function_args
 
 __all__ = [
-    "Metrics",
     "SERVING",
+    "Metrics",
     "accuracy_baseline",
     "all_class_ids",
     "all_classes",

@@ -98,7 +98,7 @@ def convert(
         prefix,
         form,
         {old: dataclasses.replace(values.specs[old], name=new) for old, new in renamed.items()},
-        {key: "it is no variable" for key in values.others},
+        dict.fromkeys(values.others, "it is no variable"),
         not dry_run,
     )
     if dry_run:

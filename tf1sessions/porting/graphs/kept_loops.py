@@ -150,7 +150,7 @@ class _InLoop:
 
     outer_context = None
 
-    def IsWhileContext(self) -> bool:  # noqa: N802 - as TensorFlow calls it
+    def IsWhileContext(self) -> bool:
         return True
 
 

@@ -12,10 +12,10 @@ from .categorical_vocabulary import CategoricalVocabulary
 from .text import TOKENIZER_RE, ByteProcessor, VocabularyProcessor, tokenizer
 
 __all__ = [
+    "TOKENIZER_RE",
     "ByteProcessor",
     "CategoricalProcessor",
     "CategoricalVocabulary",
-    "TOKENIZER_RE",
     "VocabularyProcessor",
     "tokenizer",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from ....runtime import tf1 as tf
 from .categorical_vocabulary import CategoricalVocabulary
 
-__all__ = ["ByteProcessor", "TOKENIZER_RE", "VocabularyProcessor", "tokenizer"]
+__all__ = ["TOKENIZER_RE", "ByteProcessor", "VocabularyProcessor", "tokenizer"]
 
 #: Words: capitals, capitalised parts of a word, or anything of letters, digits, "_", "-" and "'".
 TOKENIZER_RE = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)

@@ -12,9 +12,9 @@ from .inception_v4 import auxiliary_logits, global_average
 from .parts import Avg, Conv, Layer, Max, Part, branches, build
 
 __all__ = [
+    "block8",
     "block17",
     "block35",
-    "block8",
     "inception_resnet_v2",
     "inception_resnet_v2_arg_scope",
     "inception_resnet_v2_base",

@@ -13,9 +13,9 @@ from .heads import pooled_logits, reduced_kernel
 from .parts import scaled_depth
 
 __all__ = [
+    "MOBILENETV1_CONV_DEFS",
     "Conv",
     "DepthSepConv",
-    "MOBILENETV1_CONV_DEFS",
     "fixed_padding",
     "mobilenet_v1",
     "mobilenet_v1_025",

@@ -206,7 +206,7 @@ def _differing(found: Evidence) -> list[str]:
     if not found.known:
         return []
     left, right = found.left.node.attr, found.right.node.attr
-    names = [name for name in sorted(set(left) & set(right))]
+    names = sorted(set(left) & set(right))
     return [name for name in names if left[name].SerializeToString() != right[name].SerializeToString()]
 
 
