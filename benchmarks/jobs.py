@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tf1sessions.pools.server import WorkerSpec
+from tf1sessions.pools.fork_server import WorkerSpec
 from tf1sessions.scripts.runner import script_server
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

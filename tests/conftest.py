@@ -139,6 +139,8 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fails a test module that leaves a process, a non-daemon thread or a temporary folder behind, naming it."""
     before = Alive.now()
     yield
+    if warm_servers := sys.modules.get("tf1sessions.pools.warm_servers"):  # they would last as long as the session
+        warm_servers.close_servers()
     deadline = time.monotonic() + SETTLE_SECS
     while (left := leftovers(before)) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -30,7 +30,7 @@ import tf1sessions as t1
 from tf1sessions import forks, runtime
 from tf1sessions.errors import ForkedAfterSessionError
 from tf1sessions.pipelines.batching import Batcher
-from tf1sessions.pools.server import WorkerServer
+from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.sessions.calls import calls_of
 
 tf = t1.tf1  # from here on forks are watched

@@ -37,7 +37,7 @@ def execute(payload: Mapping[str, Any]) -> int:
 
 
 def server(env: Mapping[str, str]) -> Any:
-    from tf1sessions.pools.server import WorkerServer
+    from tf1sessions.pools.fork_server import WorkerServer
 
     return WorkerServer(preload=("plain_program:preload",), env=env)
 

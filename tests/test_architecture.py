@@ -67,8 +67,8 @@ TENSORFLOW_FREE_ROOTS = (
     "tf1sessions.__main__",
     "tf1sessions.cli",
     "tf1sessions.pools.arrays",
-    "tf1sessions.pools.server",
-    "tf1sessions.pools.worker",
+    "tf1sessions.pools.fork_server",
+    "tf1sessions.pools.fork_server_main",
 )
 COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.convert", "tf1sessions.cli.inspect", "tf1sessions.cli.verify"}
 

@@ -15,7 +15,7 @@ import pytest
 from examples_cases import CASES, PIPELINES
 from support import ROOT
 
-from tf1sessions.pools.server import WorkerSpec
+from tf1sessions.pools.fork_server import WorkerSpec
 from tf1sessions.scripts.runner import script_server
 
 DEADLINE = 240.0

@@ -10,7 +10,7 @@ below, and there are no circles::
     sessions/          one graph and its session: GraphSession, compiled calls, memory plans
     pipelines/         concurrent work inside one session: Batcher, WorkQueue, QueuePipeline
     models/            models that TensorFlow 1 wrote: load(), inspection
-    pools/             many sessions at once: pools of threads and of processes, the worker server
+    pools/             many sessions at once: pools of threads and of processes, the fork server
     estimator/         tf.estimator of 1.15
     contrib/           tf.contrib of 1.15: a module here for each module there
     scripts/           unmodified TF1 programs: `tf1sessions run`, and the TF1 face of a process

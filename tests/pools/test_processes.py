@@ -42,9 +42,9 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pools import messages, processes, warm_servers, worker_link
 from tf1sessions.pools.arrays import Channel
+from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.pools.mapping import Chunk
 from tf1sessions.pools.processes import ProcessSessionPool
-from tf1sessions.pools.server import WorkerServer
 
 DEADLINE = 60.0
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # a worker need not import pytest
@@ -390,7 +390,7 @@ def test_the_server_is_killed_and_a_new_one_goes_on(tmp_path):
         wait_for((tmp_path / "begun").exists, "the job to begin")  # one that has not begun is run again
         os.kill(own.pid, signal.SIGKILL)
         error = late.exception(DEADLINE)
-        assert isinstance(error, WorkerDiedError) and error.job == "hangs-1" and "worker server" in str(error)
+        assert isinstance(error, WorkerDiedError) and error.job == "hangs-1" and "fork server" in str(error)
         assert pool.submit(max, 3, 4).result(DEADLINE) == 4
 
 
@@ -570,7 +570,7 @@ def test_nothing_outlives_the_program(how, tmp_path):
             """
             import os, sys, threading, time
             from tf1sessions.pools import processes, warm_servers
-            from tf1sessions.pools.server import WorkerServer
+            from tf1sessions.pools.fork_server import WorkerServer
 
             warm_servers.make_server = lambda mode, method: WorkerServer(["tf1sessions.pools.process_worker:preload"])
 
@@ -757,7 +757,7 @@ def test_cancelling_those_that_have_not_begun_ends_no_worker(together, pool_of, 
 
 def test_cancelling_the_one_that_runs_ends_its_worker_and_no_other_job(together, pool_of, tmp_path):
     log = tmp_path / "log"
-    pool, futures = together([(logged_job, log, n, "run" if n == 1 else "", "hang", n) for n in range(4)])
+    _pool, futures = together([(logged_job, log, n, "run" if n == 1 else "", "hang", n) for n in range(4)])
     wait_for(lambda: log.exists() and log.read_text() == "0\n1\n", "it to begin", DEADLINE)
     assert futures[1].cancel()
     assert [futures[number].result(DEADLINE) for number in (0, 2, 3)] == [0, 2, 3]
@@ -787,14 +787,14 @@ def test_those_that_are_long_or_cannot_be_pickled_go_their_own_way(together, poo
 
 def test_a_worker_that_may_not_go_on_leaves_the_rest_to_another(together, pool_of, monkeypatch):
     """Recycled after its jobs; and after one that has closed what the next ones need."""
-    pool, futures = together([(os.getpid,) for _ in range(6)], max_jobs_per_worker=3)
+    _pool, futures = together([(os.getpid,) for _ in range(6)], max_jobs_per_worker=3)
     pids = [future.result(DEADLINE) for future in futures]
     assert pids[0] == pids[1] != pids[2] == pids[3] == pids[4] != pids[5]
 
 
 def test_progress_of_those_that_go_together(together):
     events = []
-    pool, futures = together([(abs, -number) for number in range(5)], progress=events.append)
+    pool, _futures = together([(abs, -number) for number in range(5)], progress=events.append)
     pool.shutdown()
     states = [(event.job, event.state) for event in events if event.job.startswith("number")]
     assert states == [(f"number {number}", state) for number in range(5) for state in ("running", "succeeded")]
@@ -1281,7 +1281,7 @@ def _child_forks_and_returns(value):
 
 
 def _child_is_late(value):
-    reading, writing = os.pipe()
+    reading, _writing = os.pipe()
     if os.fork() == 0:
         os.read(reading, 1)  # until the worker ends
         return "the child's"
@@ -1377,11 +1377,12 @@ class Plan:
 )
 def test_wrong_arguments(options, said, next_step):
     """Each names the value, where it was given and what to do; and starts no server."""
+    before = list(warm_servers._servers)
     with pytest.raises(UsageError) as caught:
         ProcessSessionPool(**{"max_workers": 2, **options})
     assert str(caught.value).startswith(said)
     assert caught.value.where == "ProcessSessionPool" and next_step in caught.value.next_step
-    assert not warm_servers._servers
+    assert warm_servers._servers == before
 
 
 @pytest.mark.parametrize(

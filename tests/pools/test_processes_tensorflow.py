@@ -16,8 +16,8 @@ import pytest
 import tf1sessions as t1
 from tf1sessions.errors import ConcurrentGraphError, JobError, JobTimeoutError, UsageError, WorkerDiedError
 from tf1sessions.pools import processes
+from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.pools.processes import ProcessSessionPool, make_server
-from tf1sessions.pools.server import WorkerServer
 
 DEADLINE = 120.0
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -238,7 +238,7 @@ def test_sessions_that_a_job_makes_itself_have_compiled_calls(plain):
             session.run(step)
             return type(session) is tf.Session, type(session).run.__module__, before.tolist()
 
-    assert plain.submit(job).result(DEADLINE) == (True, "tf1sessions.sessions.calls", [1.0, 1.0])
+    assert plain.submit(job).result(DEADLINE) == (True, "tf1sessions.sessions.session_methods", [1.0, 1.0])
 
 
 def test_workers_have_this_programs_behavior(server, monkeypatch):

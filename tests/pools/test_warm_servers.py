@@ -1,4 +1,4 @@
-"""The worker servers that the process pools of a process share. They preload no TensorFlow here."""
+"""The fork servers that the process pools of a process share. They preload no TensorFlow here."""
 
 import os
 import signal
@@ -10,8 +10,8 @@ import pytest
 from support import wait_for
 
 from tf1sessions.pools import processes, warm_servers
+from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.pools.processes import ProcessSessionPool
-from tf1sessions.pools.server import WorkerServer
 
 DEADLINE = 60.0
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # a worker need not import pytest

@@ -478,7 +478,7 @@ def test_sessions_get_the_jobs_share(ran):
     lines = out.splitlines()
     assert lines[:3] == ["1 2 0.5 1", "1 5 0.5 1", "0.9"] and lines[3] == "1"
     assert lines[4] == "1 True"
-    assert lines[5].endswith("tf1sessions.sessions.calls")
+    assert lines[5].endswith("tf1sessions.sessions.session_methods")
     warning = [line for line in err.splitlines() if line.startswith("tf1sessions:")]
     assert len(warning) == 1 and "0.9 is lowered to 0.5" in warning[0]
 
@@ -540,5 +540,5 @@ report(late=[int(three), real.__version__[0], tf.VERSION, real.executing_eagerly
 
 def test_install_after_an_import_of_tensorflow_with_keras_2(run_python):
     assert run_python(LATE).results["late"] == [
-        3, "2", "1.15.5", False, 4, "tf1sessions.sessions.calls",
+        3, "2", "1.15.5", False, 4, "tf1sessions.sessions.session_methods",
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from plain_jobs import Plain
 from support import wait_for
 
 from tf1sessions.errors import ConfigError, ScriptUsageError, WorkerStartError
-from tf1sessions.pools.server import WorkerResult, WorkerSpec
+from tf1sessions.pools.fork_server import WorkerResult, WorkerSpec
 from tf1sessions.scripts.events import (
     Event,
     Interrupted,

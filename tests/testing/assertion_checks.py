@@ -42,7 +42,7 @@ def check_growth() -> None:
 
         told = fails(grows)
         assert told.startswith("the graph grew by 3 operations:") and "adds 'two'" in told
-        assert f"{__file__}:" in told and "in check_growth.<locals>.grows" in told or "in grows" in told
+        assert (f"{__file__}:" in told and "in check_growth.<locals>.grows" in told) or "in grows" in told
         with pytest.raises(ZeroDivisionError), assert_no_graph_growth(gs):
             tf.constant(3.0)
             raise ZeroDivisionError  # what the block raises is not hidden

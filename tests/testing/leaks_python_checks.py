@@ -338,8 +338,8 @@ def check_a_pool_of_processes() -> None:
     leaks = found(program)
     assert sorted(leak.kind for leak in leaks) == ["processes", "threads"], leaks
     assert all(
-        "of a Pool" in leak.what
-        and leak.where.endswith(" in check_a_pool_of_processes.<locals>.program")
+        ("of a Pool" in leak.what
+        and leak.where.endswith(" in check_a_pool_of_processes.<locals>.program"))
         or sys.version_info < (3, 11)
         for leak in leaks
     )

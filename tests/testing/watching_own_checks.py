@@ -294,7 +294,7 @@ def check_python_that_comes_into_a_graph_later() -> None:
                 for number in range(9):
                     session.run({"v": step} if named else step)  # noqa: B023
                     if number == 2:
-                        with graph.as_default():  # noqa: B023
+                        with graph.as_default():
                             tf.py_func(lambda: np.float32(1.0), [], tf.float32)
                     if number == 6:
                         line.put(None)  # noqa: B023
@@ -305,7 +305,7 @@ def check_python_that_comes_into_a_graph_later() -> None:
                 wait_for(ran)  # noqa: B023
                 session.run(read)  # noqa: B023
 
-            assert [kind for kind, *_ in kinds(lambda: in_threads(repeats, follows))] == [Kind.VARIABLE]  # noqa: B023
+            assert [kind for kind, *_ in kinds(lambda: in_threads(repeats, follows))] == [Kind.VARIABLE]
 
 
 class Odd:

@@ -1,19 +1,14 @@
 """Many sessions at once: pools of threads, and worker processes made from a warm server.
 
-``server`` is the caller's side of the worker server, ``worker`` what runs in the server's and the workers' processes.
-``arrays`` carries objects between processes: ``packing`` takes them apart, ``segments`` is the memory of their arrays.
-``processes`` has the pool, ``worker_link`` a worker as its pool sees it, ``process_worker`` what the worker does;
-``call_packing`` and ``board`` are what they use to send several jobs in one message.
-
 Files::
 
     mapping.py         map over iterators that may be endless
     progress.py        a bar for progress=True
     base.py            jobs, names, limits and statistics of every pool
     threads.py         ThreadSessionPool: many sessions in one process, a thread each
-    warm_servers.py    the worker servers that the process pools of a process share
-    worker.py          what runs in the worker server's process and in its workers
-    server.py          our fork server, as its caller sees it
+    warm_servers.py    the fork servers that the process pools of a process share
+    fork_server_main.py  what runs in the fork server's process and in its workers
+    fork_server.py     the fork server as its caller sees it: WorkerServer
     segments.py        anonymous memory that two processes share
     packing.py         objects as a pickle and the memory of their arrays
     arrays.py          Channel: objects between two processes, their arrays in shared memory

@@ -53,7 +53,7 @@ class Message:
             begun, rest = self._worker.begun, self._left()
             if not rest:
                 return self._leave()
-            has_run = 0 < begun and begun - 1 not in self._replied
+            has_run = begun > 0 and begun - 1 not in self._replied
             return self._pool._after_death(rest, has_run, self._seat)
         if late:
             first, *others = self._left()

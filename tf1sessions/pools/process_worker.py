@@ -115,7 +115,7 @@ def preload_tf2() -> None:
 
 
 def work(payload: Mapping[str, Any]) -> int:
-    """A worker's life; the target of its :class:`~tf1sessions.pools.server.WorkerSpec`."""
+    """A worker's life; the target of its :class:`~tf1sessions.pools.fork_server.WorkerSpec`."""
     connection = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as null:
         os.dup2(null.fileno(), 0)

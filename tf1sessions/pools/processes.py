@@ -55,11 +55,11 @@ from tf1sessions.pools import preparation
 from tf1sessions.pools.base import Job, JobOptions, PoolProgress, SessionPool, check_limit, job_error
 from tf1sessions.pools.board import MOST_JOBS
 from tf1sessions.pools.call_packing import Block, CallPacker
+from tf1sessions.pools.fork_server import WorkerResult, WorkerServer
 from tf1sessions.pools.messages import Message
 from tf1sessions.pools.packing import pack
 from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJob, ProcessJobOptions, Seat
 from tf1sessions.pools.process_worker import Reply, Setup
-from tf1sessions.pools.server import WorkerResult, WorkerServer
 from tf1sessions.pools.warm_servers import close_servers, environment, make_server, return_server, take_server
 from tf1sessions.pools.worker_link import PoolWorker, TimeUp, WorkerEnd, WorkerGone
 from tf1sessions.sessions.division import thread_counts

@@ -1,4 +1,4 @@
-"""The worker servers that the process pools of this process share: warm from the first pool until the process ends.
+"""The fork servers that the process pools of this process share: warm from the first pool until the process ends.
 
 To import TensorFlow takes seconds, so a server outlives the pools that used it, and the next pool begins at once. There
 is one server for each mode, method and environment: an environment whose workers could not be forks of a server that
@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass
 from typing import Literal
 
-from tf1sessions.pools.server import WorkerServer, cold_start_reasons
+from tf1sessions.pools.fork_server import WorkerServer, cold_start_reasons
 
 __all__ = ["close_servers", "make_server", "return_server", "take_server"]
 

@@ -23,8 +23,8 @@ from tf1sessions.errors import ClosedError, PeerGoneError, WorkError, WorkerStar
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.board import Board
 from tf1sessions.pools.call_packing import Block, joined, read_plain
+from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.process_worker import REPLY_HEAD, Reply, Setup, unpack_reply
-from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
 
 __all__ = ["WORKER", "PoolWorker", "TimeUp", "WorkerEnd", "WorkerGone"]
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkError
-from tf1sessions.pools.server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.scripts import deprecations
 from tf1sessions.scripts.events import (
     Continued,
@@ -57,7 +57,7 @@ _KILL_SECS = 30.0
 
 
 class Handle(Protocol):
-    """What a run needs of :class:`~tf1sessions.pools.server.WorkerHandle`."""
+    """What a run needs of :class:`~tf1sessions.pools.fork_server.WorkerHandle`."""
 
     @property
     def pid(self) -> int: ...
@@ -73,7 +73,7 @@ class Handle(Protocol):
 
 
 class Server(Protocol):
-    """What a run needs of :class:`~tf1sessions.pools.server.WorkerServer`."""
+    """What a run needs of :class:`~tf1sessions.pools.fork_server.WorkerServer`."""
 
     def start(self) -> None: ...
 
@@ -106,7 +106,7 @@ class RunSettings:
             several jobs, they read from the null device and write to their logs only.
         grace_secs: How long a job that must go has to clean up before it is killed.
         start_secs: How long TensorFlow may take to start.
-        server: Makes the worker server; for tests and other kinds of jobs.
+        server: Makes the fork server; for tests and other kinds of jobs.
         target: The function that runs a job in its worker.
         more: Further entries of what that function is given; values that JSON can carry.
 

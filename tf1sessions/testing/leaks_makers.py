@@ -540,7 +540,7 @@ _OWNERS: dict[str, str] = {
     "tf1sessions.models.model": "Model",
     "tf1sessions.pools.threads": "ThreadSessionPool",
     "tf1sessions.pools.processes": "ProcessSessionPool",
-    "tf1sessions.pools.server": "WorkerServer",
+    "tf1sessions.pools.fork_server": "WorkerServer",
     "tf1sessions.pipelines.batching": "Batcher",
     "tf1sessions.pipelines.work": "WorkQueue",
     "tf1sessions.pipelines.pipeline": "QueuePipeline",

@@ -55,8 +55,8 @@ __all__ = [
     "orders",
     "perhaps_hear",
     "perhaps_tell",
-    "take_over",
     "sent",
+    "take_over",
     "tell",
     "unwrap",
 ]

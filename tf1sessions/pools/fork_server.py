@@ -1,6 +1,6 @@
 """Worker processes, made from a server that has imported what they need. The caller's side; no TensorFlow is imported.
 
-A :class:`WorkerServer` starts one process of ours (``worker.py`` describes what happens there) and asks it for
+A :class:`WorkerServer` starts one process of ours (fork_server_main.py describes what happens there) and asks it for
 workers: a fork takes milliseconds where an interpreter that imports TensorFlow takes seconds. A worker that needs
 another hash seed, library path or the like than the server was started with is made in a fresh interpreter instead
 ("cold"), and says why. This process's main module is never executed again.
@@ -36,8 +36,8 @@ from types import TracebackType
 from typing import Any, Literal
 
 from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, UsageError, WorkerDiedError, WorkerStartError
-from tf1sessions.pools import worker
-from tf1sessions.pools.worker import cold_start_reasons
+from tf1sessions.pools import fork_server_main
+from tf1sessions.pools.fork_server_main import cold_start_reasons
 
 __all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec", "cold_start_reasons"]
 
@@ -271,7 +271,7 @@ class WorkerServer:
     def _live_link(self) -> _ForkLink | _SpawnLink:
         with self._lock:
             if self._closed:
-                raise ClosedError("The worker server was closed", next_step="Make a new WorkerServer.")
+                raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
             if self._link is None or self._link.ended:
                 if self._method == "fork":
                     self._link = _ForkLink(self._preload, self._env, self._python)
@@ -291,18 +291,18 @@ class _ForkLink:
         self._control, theirs = socket.socketpair()
         try:
             self._process = subprocess.Popen(
-                [python, "-c", worker.BOOT, _PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
+                [python, "-c", fork_server_main.BOOT, _PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
-                env=dict(os.environ if env is None else env) | {worker.MARK: self._mark(0)},
+                env=dict(os.environ if env is None else env) | {fork_server_main.MARK: self._mark(0)},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
         except OSError as error:
             self._control.close()
             self._output.close()
-            raise WorkerStartError(f"The worker server's interpreter does not start: {error}", where=python) from error
+            raise WorkerStartError(f"The fork server's interpreter does not start: {error}", where=python) from error
         finally:
             theirs.close()
         self.pid: int | None = self._process.pid
@@ -324,7 +324,7 @@ class _ForkLink:
     def wait_ready(self, timeout: float) -> None:
         if not self._ready.wait(timeout):
             raise WorkerStartError(
-                f"The worker server (pid {self.pid}) was not ready after {timeout:g} seconds{self._said()}",
+                f"The fork server (pid {self.pid}) was not ready after {timeout:g} seconds{self._said()}",
                 where=f"preload {list(self._preload)}",
             )
         if self.ended:
@@ -341,7 +341,7 @@ class _ForkLink:
                 if alive := not self.ended:
                     self._handles[number] = handle
                     with contextlib.suppress(OSError):  # the server has ended, which its reader tells
-                        worker.send(self._control, request, fds)
+                        fork_server_main.send(self._control, request, fds)
             if alive:
                 handle._accepted.wait()  # the server answers at once, or its end does
         except BaseException:  # an interrupt, or what JSON cannot carry: nobody will have the handle
@@ -370,13 +370,13 @@ class _ForkLink:
 
     def _ask(self, message: Mapping[str, Any]) -> None:
         with self._lock, contextlib.suppress(OSError):  # the server has ended, which its reader tells
-            worker.send(self._control, message)
+            fork_server_main.send(self._control, message)
 
     # -- the reader thread --
 
     def _read(self) -> None:
         while True:
-            message, _ = worker.receive(self._control)
+            message, _ = fork_server_main.receive(self._control)
             if message is None:
                 break
             handle = self._handles.get(message.get("job", 0))
@@ -404,11 +404,11 @@ class _ForkLink:
             self._control.close()
             handles, self._handles = list(self._handles.values()), {}
         if handles:  # it was killed, and its workers with it, but not what they had started
-            worker.kill_marked(self._token)
+            fork_server_main.kill_marked(self._token)
         self._last_words = self._said()
         self._output.close()
         for handle in handles:
-            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the worker server {self._how_it_ended()}"
+            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the fork server {self._how_it_ended()}"
             signal_name = _signal_name(self._process.returncode)
             handle._end(None, WorkerDiedError(text + self._last_words, signal_name=signal_name))
         self._ready.set()
@@ -416,8 +416,8 @@ class _ForkLink:
     def _start_error(self) -> WorkerStartError | ClosedError:
         self._reader.join()  # until all is known about its end
         if self._closing:
-            return ClosedError("The worker server was closed", next_step="Make a new WorkerServer.")
-        return WorkerStartError(f"The worker server {self._how_it_ended()}{self._said()}")
+            return ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
+        return WorkerStartError(f"The fork server {self._how_it_ended()}{self._said()}")
 
     def _how_it_ended(self) -> str:
         returncode = self._process.returncode
@@ -454,7 +454,7 @@ class _SpawnLink:
     def spawn(self, spec: WorkerSpec) -> WorkerHandle:
         with self._lock:
             if self._closed:
-                raise ClosedError("The worker server was closed", next_step="Make a new WorkerServer.")
+                raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
             self._last_number = number = self._last_number + 1
             handle = WorkerHandle(spec.name, number, self)
             handle.cold_reasons = ('method="spawn"',)
@@ -491,7 +491,7 @@ class _SpawnLink:
             jobs = dict(self._running)
         for number in jobs:
             self.signal(number, signal.SIGTERM)
-        deadline = time.monotonic() + worker.TERM_SECS
+        deadline = time.monotonic() + fork_server_main.TERM_SECS
         for number, job in jobs.items():
             job.thread.join(max(0.0, deadline - time.monotonic()))
             self.kill(number)
@@ -521,12 +521,20 @@ class _Spawned:
         self._started_at = time.monotonic()
         stdin, stdout, stderr = self._fds
         self.process = subprocess.Popen(
-            [self._link._python, "-c", worker.BOOT, _PACKAGE_PARENT, "work", str(self._request), str(self._report)],
+            [
+                self._link._python,
+                "-c",
+                fork_server_main.BOOT,
+                _PACKAGE_PARENT,
+                "work",
+                str(self._request),
+                str(self._report),
+            ],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             cwd=self._spec.cwd,
-            env=dict(self._spec.env) | {worker.MARK: self._mark},
+            env=dict(self._spec.env) | {fork_server_main.MARK: self._mark},
             start_new_session=True,
         )
         self._handle.pid = self.process.pid
@@ -549,13 +557,13 @@ class _Spawned:
             return
         self.signalled = True
         if hasattr(os, "killpg"):  # Popen.kill() would reap the process, which is the waiting thread's to do
-            worker.signal_processes(self.processes(), signal.SIGKILL)
+            fork_server_main.signal_processes(self.processes(), signal.SIGKILL)
             self.signal(signal.SIGKILL)
         else:
             self.process.kill()
 
     def processes(self) -> dict[int, str]:
-        return worker.job_processes(self._mark, self.process.pid)
+        return fork_server_main.job_processes(self._mark, self.process.pid)
 
     def close(self) -> None:
         for fd in self._fds:
@@ -586,7 +594,7 @@ class _Spawned:
             with self._link._lock:
                 self.over = True
         seconds = time.monotonic() - self._started_at
-        leftovers = worker.end_processes(self.processes)
+        leftovers = fork_server_main.end_processes(self.processes)
         told = self._told()
         started = told.startswith("+")
         return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else told[1:], self.signalled)

@@ -1,4 +1,4 @@
-"""The worker server: what a worker sees, how it ends, and that nothing is left when any of the processes dies."""
+"""The fork server: what a worker sees, how it ends, and that nothing is left when any of the processes dies."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from tf1sessions import errors
-from tf1sessions.pools.server import WorkerHandle, WorkerResult, WorkerServer, WorkerSpec, cold_start_reasons
-from tf1sessions.pools.worker import MARK
+from tf1sessions.pools.fork_server import WorkerHandle, WorkerResult, WorkerServer, WorkerSpec, cold_start_reasons
+from tf1sessions.pools.fork_server_main import MARK
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -404,7 +404,7 @@ def test_the_callers_folder_hides_nothing(tmp_path: Path, run_python: Callable[.
         (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the working directory')")
     done = run_python(
         """
-        from tf1sessions.pools.server import *
+        from tf1sessions.pools.fork_server import *
         import os, sys
         os.chdir(sys.argv[1])
         for method in ("fork", "spawn"):
@@ -425,7 +425,7 @@ def test_an_unguarded_main_module_is_executed_once(tmp_path: Path, run_python: C
         """
         import os, sys
         print("main module", flush=True)
-        from tf1sessions.pools.server import *
+        from tf1sessions.pools.fork_server import *
         for method in ("fork", "spawn"):
             with WorkerServer(["worker_targets:preload"], method=method) as server:
                 for env in (os.environ, os.environ | {"PYTHONHASHSEED": "1"}):
@@ -667,7 +667,7 @@ def test_an_orphan_that_hides_its_origin_is_never_booked_to_another_job(forked: 
     """
     end = tmp_path / "end"
     other = forked.spawn(f"import os, time\nwhile not os.path.exists({str(end)!r}): time.sleep(0.01)")
-    result, job = forked(source)
+    _result, job = forked(source)
     pid = int(job.lines[0])
     end.touch()
     assert other.wait().leftovers == ()  # whose it is, is not known any more
@@ -695,7 +695,7 @@ def check_that_it_is_ended_and_named(run: Runner, daemon: str) -> None:
 
 
 def test_what_ends_by_itself_is_no_leftover(run: Runner) -> None:
-    result, job = run("import subprocess, os; subprocess.Popen(['sleep', '0.1']); os._exit(0)")
+    result, _job = run("import subprocess, os; subprocess.Popen(['sleep', '0.1']); os._exit(0)")
     assert result.leftovers == ()
 
 
@@ -745,7 +745,7 @@ def test_a_job_does_not_end_what_belongs_to_another(forked: Runner) -> None:
 
 CALLER = """
 import os, sys, time
-from tf1sessions.pools.server import *
+from tf1sessions.pools.fork_server import *
 server = WorkerServer(["worker_targets:preload"], method=sys.argv[1])
 source = '''
 import subprocess, os, signal

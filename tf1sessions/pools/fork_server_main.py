@@ -1,4 +1,4 @@
-"""What runs in the worker server's process, and in the workers that it makes. Standard library only.
+"""What runs in the fork server's process, and in the workers that it makes. Standard library only.
 
 Data flow::
 
@@ -71,7 +71,7 @@ if util.find_spec("tf1sessions") is None:
 spec = machinery.PathFinder.find_spec("tf1sessions", [sys.argv[1]])
 sys.modules["tf1sessions"] = package = util.module_from_spec(spec)
 spec.loader.exec_module(package)
-from tf1sessions.pools.worker import main
+from tf1sessions.pools.fork_server_main import main
 sys.exit(main(sys.argv[2:], at_start))
 """
 """``python -c`` text of servers and cold workers. It takes the folder that holds the caller's ``tf1sessions``, so that
@@ -423,7 +423,7 @@ class _Server:
                 _close_all(fds)
             case "spawn" if len(fds) != 3:
                 _close_all(fds)
-                error = "its descriptors did not arrive; too many files are open in the worker server"
+                error = "its descriptors did not arrive; too many files are open in the fork server"
                 self._tell({"event": "refused", "job": message["job"], "error": error})
             case "spawn":
                 payload, env = message["payload"], message["env"]
