@@ -201,7 +201,7 @@ def check_counters_come_first() -> None:
             graph_def, variables = counting(resource, last)
             structure = Structure(graph_def, [("train", CONTROL)], [], "the graph")
             assert [*counters.counters(structure).values()] == ["step"]
-            (sentence,) = counters.told(structure)
+            (sentence,) = counters.notes(structure)
             assert "changes step, which rate" in sentence and "chance in TensorFlow 1" in sentence, sentence
             replay = Replay(graph_def, [("train", CONTROL), ("rate", 0)], [], "the graph")
 
@@ -228,7 +228,7 @@ def check_counters_that_wait_are_left() -> None:
         v1.group(weight.assign(weight * 2.0), step.assign(7), of_another, name="no")
     for name in ("train", "no"):
         structure = Structure(graph.as_graph_def(), [(name, CONTROL)], [], "the graph")
-        assert counters.counters(structure) == {} and counters.told(structure) == []
+        assert counters.counters(structure) == {} and counters.notes(structure) == []
 
 
 def check_missing_variables_and_operations() -> None:

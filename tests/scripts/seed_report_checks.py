@@ -175,8 +175,8 @@ def check_much_is_told_in_few_lines_and_nothing_is_lost(folder: Path = Path("see
         with tf.Graph().as_default():
             tf.set_random_seed(2)
             exec(compile(source, "many.py", "exec"), {"tf": tf})
-        seed_words.tell()
-        seed_words.tell()  # once
+        seed_words.write_report()
+        seed_words.write_report()  # once
     finally:
         logging.getLogger("tf1sessions").removeHandler(handler)
         seeds.choose("tf1")

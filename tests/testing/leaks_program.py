@@ -51,10 +51,10 @@ def test_threads() -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[threading.Thread]:
+def server() -> threading.Thread:
     thread = waiting()
     thread.start()  # here
-    yield thread
+    return thread
 
 
 def test_threads_of_a_fixture_is_error(server: threading.Thread) -> None:
@@ -266,4 +266,4 @@ class TestLegacy(tf.test.TestCase):
     def test_a_legacy_cached_session(self) -> None:
         with self.cached_session():
             self.evaluate(tf.global_variables_initializer())
-            self.assertEqual(self.evaluate(self.x), 1.0)
+            self.assertEqual(self.evaluate(self.x), 1.0)  # noqa: PT009 - a test class of TensorFlow 1

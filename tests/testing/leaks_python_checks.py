@@ -34,7 +34,11 @@ FOREVER = [sys.executable, "-c", "import time; time.sleep(100)"]
 def wait_until_stopped() -> Callable[[], None]:
     stop = threading.Event()
     endings.append(stop.set)
-    return lambda: [stop.wait(DEADLINE)] and None
+
+    def wait() -> None:
+        stop.wait(DEADLINE)
+
+    return wait
 
 
 def start(*functions: Callable[[], object], **options: Any) -> list[threading.Thread]:
@@ -338,8 +342,7 @@ def check_a_pool_of_processes() -> None:
     leaks = found(program)
     assert sorted(leak.kind for leak in leaks) == ["processes", "threads"], leaks
     assert all(
-        ("of a Pool" in leak.what
-        and leak.where.endswith(" in check_a_pool_of_processes.<locals>.program"))
+        ("of a Pool" in leak.what and leak.where.endswith(" in check_a_pool_of_processes.<locals>.program"))
         or sys.version_info < (3, 11)
         for leak in leaks
     )

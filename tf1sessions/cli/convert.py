@@ -138,11 +138,11 @@ def convert(
         click.echo(click.style(title[0], bold=True) + line[title.end() :] if title and line[0] != " " else line)
 
 
-def _ends(told: tuple[str, ...]) -> dict[str, str] | list[str] | None:
+def _ends(arguments: tuple[str, ...]) -> dict[str, str] | list[str] | None:
     """Inputs, outputs and train operations as porting.convert takes them: names, or names for the caller with them."""
-    pairs = [each.rpartition("=") for each in told]
+    pairs = [each.rpartition("=") for each in arguments]
     if not any(name for name, _, _ in pairs):
-        return list(told) or None
+        return list(arguments) or None
     return {name or tensor.partition(":")[0]: tensor for name, _, tensor in pairs}
 
 

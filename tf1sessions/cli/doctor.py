@@ -153,10 +153,10 @@ def _summary(findings: Sequence[Finding]) -> dict[str, int]:
 
 def _as_json(seen: Facts, findings: Sequence[Finding], ended: Sequence[tuple[str, int]]) -> dict[str, Any]:
     counts = {f"{name}s": count for name, count in _summary(findings).items()}
-    told = {"machine": seen.to_json(), "findings": [finding.to_json() for finding in findings], **counts}
+    report = {"machine": seen.to_json(), "findings": [finding.to_json() for finding in findings], **counts}
     if len(ended) > 1:
-        return told | {"exit_codes": [{"program": name, "exit_code": exit_code} for name, exit_code in ended]}
-    return told | {"exit_code": ended[0][1]} if ended else told
+        return report | {"exit_codes": [{"program": name, "exit_code": exit_code} for name, exit_code in ended]}
+    return report | {"exit_code": ended[0][1]} if ended else report
 
 
 def _list_rules(as_json: bool) -> None:

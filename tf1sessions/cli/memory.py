@@ -174,12 +174,12 @@ def _plan(division: Division) -> Iterator[Any]:
     """Two tables and the notes, for rich."""
     machine = division.machine
     if machine.gpus:
-        told = f"GPUs (by {machine.source}" + (", MPS runs)" if machine.mps else ")")
+        heading = f"GPUs (by {machine.source}" + (", MPS runs)" if machine.mps else ")")
         cards = [
             (str(gpu.index), gpu.name, f"{gpu.total_mb:.0f}", f"{gpu.free_mb:.0f}", _planned(division, gpu))
             for gpu in machine.gpus
         ]
-        yield _table(told, ("GPU", "<name", "total", "free", "planned"), cards)
+        yield _table(heading, ("GPU", "<name", "total", "free", "planned"), cards)
     rows = [
         (
             str(share.worker),

@@ -102,8 +102,8 @@ def _summary(reports: Sequence[Report]) -> dict[str, int]:
 
 
 def _as_json(found: Found) -> dict[str, Any]:
-    told = {"reports": [report.to_json() for report in found.reports], **_summary(found.reports)}
-    return told | {"exit_code": found.exit_code, "ended_by_itself": found.ended, "forked": found.forked}
+    content = {"reports": [report.to_json() for report in found.reports], **_summary(found.reports)}
+    return content | {"exit_code": found.exit_code, "ended_by_itself": found.ended, "forked": found.forked}
 
 
 def _print(found: Found) -> None:

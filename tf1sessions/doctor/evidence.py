@@ -506,12 +506,12 @@ def fork_after_session(noted: Notes) -> Iterator[Finding]:
 def children_not_watched(noted: Notes) -> Iterator[Finding]:
     for place, events in noted.by_spot(noted.of("child")):
         how = Counter(event["how"] for event in events)
-        told = ", ".join(f"{kind} {_times(count)}" for kind, count in how.items())
+        ways = ", ".join(f"{kind} {_times(count)}" for kind, count in how.items())
         yield _finding(
             "children-not-watched",
             Severity.NOTE,
             place,
-            f"child processes were started here ({told}), and not watched",
+            f"child processes were started here ({ways}), and not watched",
             "The probes are in the program's own process only; what its children do is not among the findings.",
             "Watch a child's work by running it in a program of its own.",
         )

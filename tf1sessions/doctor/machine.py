@@ -241,12 +241,12 @@ def _part(one: int, of: int, what: str) -> str:
 def _holders(gpu: gpus.Gpu) -> str:
     """Who holds the memory of a GPU, the greatest first."""
     held = sorted(gpu.holders, key=lambda holder: -(holder.used_mb or 0.0))
-    told = [
+    named = [
         f"{holder.name or 'process'} ({holder.pid}"
         + (")" if holder.used_mb is None else f", {holder.used_mb:.0f} MiB)")
         for holder in held[:4]
     ]
-    return ", ".join(told) + (f" and {len(held) - 4} more" if len(held) > 4 else "")
+    return ", ".join(named) + (f" and {len(held) - 4} more" if len(held) > 4 else "")
 
 
 # -- looking ----------------------------------------------------------------------------------------------------------

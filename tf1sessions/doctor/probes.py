@@ -423,7 +423,7 @@ class _Watch:
         if record.turn is not thread:
             record.turn = thread
             builder.turns += 1
-        if not record.told and len(record.tallies.keys() | record.builders.keys()) > 1:
+        if not record.reported and len(record.tallies.keys() | record.builders.keys()) > 1:
             self._look_for_race(record, thread, builder, spot or spot_of_program())
         builder.last = clock()
         tally = self._local.tallies.get(record)
@@ -459,7 +459,7 @@ class _Watch:
                     break
         if not how or other is None:
             return
-        record.told = True
+        record.reported = True
         built = record.builders.get(other)
         self._writer.event(
             "race",

@@ -163,7 +163,7 @@ class GraphRecord:
         self.tallies: dict[ThreadClock, Tally] = {}
         self.turn: ThreadClock | None = None  # who made the last operation
         self.sites: dict[Spot, Site] = {}
-        self.told = False
+        self.reported = False
 
 
 class Feeds:

@@ -108,7 +108,7 @@ _VARIABLES = {"Variable": "ref", "VariableV2": "ref", "AutoReloadVariable": "ref
 
 def variables(artifact: Artifact, notes: list[str]) -> tuple[Variable, ...]:
     """The variables of a graph, in its order. To ``notes`` goes why a shape was not found."""
-    told = _collected(artifact)
+    collected = _collected(artifact)
     found = []
     saved: Mapping[str, Sequence[int]] | None = None
     for node in artifact.graph_def.node:
@@ -116,7 +116,7 @@ def variables(artifact: Artifact, notes: list[str]) -> tuple[Variable, ...]:
             continue
         dtype = node.attr["dtype"].type
         shape = dims(node.attr["shape"].shape) if "shape" in node.attr else None
-        definition, trainable = told.get(node.name, (None, False if told else None))
+        definition, trainable = collected.get(node.name, (None, False if collected else None))
         slice_of = definition.save_slice_info_def.full_name or None if definition is not None else None
         if (shape is None or None in shape) and artifact.checkpoint is not None:
             if saved is None:

@@ -136,8 +136,8 @@ def _inputs(node: Any, types: dict[str, list[int] | None]) -> Iterator[str]:
         if made is not None and expected is not None and data < len(expected):
             given, wanted = made[int(index)], expected[data]
             if given and wanted and _base(given) != _base(wanted):
-                told = tf.as_dtype(_base(given)).name, tf.as_dtype(_base(wanted)).name
-                yield f"the node {node.name!r} takes {entry!r}, which is {told[0]} and not {told[1]}"
+                dtypes = tf.as_dtype(_base(given)).name, tf.as_dtype(_base(wanted)).name
+                yield f"the node {node.name!r} takes {entry!r}, which is {dtypes[0]} and not {dtypes[1]}"
         data += 1
     if expected is not None and data != len(expected):
         yield f"the node {node.name!r} has {data} inputs where its operation {node.op} takes {len(expected)}"

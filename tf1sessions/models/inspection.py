@@ -24,7 +24,7 @@ from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
 from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.risks import KINDS, RISKS, risky
-from tf1sessions.models.shapes import Shapes, infer, told_shape
+from tf1sessions.models.shapes import Shapes, infer, recorded_shape
 from tf1sessions.models.upgrades import unknown_operations, upgrade
 from tf1sessions.models.values import main_operations
 
@@ -261,22 +261,26 @@ def _inspect(
 def _face(artifact: Artifact, graph_index: GraphIndex, signature: str | None) -> tuple[interface.Interface, list[str]]:
     """The signature that ``load()`` would answer to, or the one asked for, or what is guessed."""
     notes = list(artifact.notes)
-    told = {name: interface.of_signature(name, each, graph_index) for name, each in sorted(artifact.signatures.items())}
-    told = {name: each for name, each in told.items() if each.outputs and not name.startswith("__saved_model")}
-    if signature is not None and signature not in told:
+    interfaces = {
+        name: interface.of_signature(name, each, graph_index) for name, each in sorted(artifact.signatures.items())
+    }
+    interfaces = {
+        name: each for name, each in interfaces.items() if each.outputs and not name.startswith("__saved_model")
+    }
+    if signature is not None and signature not in interfaces:
         raise UsageError(
             f"{artifact.path} has no signature {signature!r}",
             where="signature",
-            next_step=f"It has {', '.join(told)}." if told else "It has none; leave it out.",
+            next_step=f"It has {', '.join(interfaces)}." if interfaces else "It has none; leave it out.",
         )
-    if not told:
+    if not interfaces:
         face = interface.guess(graph_index)
     elif signature is not None:
-        face = told[signature]
+        face = interfaces[signature]
     else:
-        face = told[interface.default_name(told)]
-        if len(told) > 1:
-            notes.append(f"of its signatures {', '.join(told)}, {face.name} was taken")
+        face = interfaces[interface.default_name(interfaces)]
+        if len(interfaces) > 1:
+            notes.append(f"of its signatures {', '.join(interfaces)}, {face.name} was taken")
     return face, notes + list(face.notes)
 
 
@@ -294,7 +298,7 @@ def _tensor(spec: interface.TensorSpec, graph_index: GraphIndex, shapes: Shapes 
     index = int(spec.tensor.rpartition(":")[2])
     if node is not None:
         if shape is None:
-            shape = told_shape(node, graph_index)
+            shape = recorded_shape(node, graph_index)
         if shape is None and shapes is not None:
             shape = shapes.open(node.name, index)
         types = interface.output_types(node)

@@ -137,13 +137,13 @@ class Signature:
     Thread-safety: safe to call from any thread.
     """
 
-    def __init__(self, model: Model, told: Interface) -> None:
+    def __init__(self, model: Model, interface: Interface) -> None:
         self._model = model
-        self.name = told.name
-        self.inputs = told.inputs
-        self.outputs = told.outputs
-        self.guessed = told.guessed
-        self.notes = told.notes
+        self.name = interface.name
+        self.inputs = interface.inputs
+        self.outputs = interface.outputs
+        self.guessed = interface.guessed
+        self.notes = interface.notes
         self._calls: dict[tuple[str, ...], Any] = {}
 
     def __call__(self, /, *values: Any, **named: Any) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class Signature:
         if named or len(values) > len(self.inputs) or any(isinstance(value, Mapping) for value in values):
             raise TypeError(
                 f"the signature {self.name!r} got {len(values)} values in order and {len(named)} by name; its inputs, "
-                f"in this order, are {_told(self.inputs)}. {_example(self.inputs)}"
+                f"in this order, are {_spec_text(self.inputs)}. {_example(self.inputs)}"
             )
         return given
 
@@ -198,7 +198,8 @@ class Signature:
         if unknown or missing:
             wrong = f"has no input {unknown[0]!r}" if unknown else f"needs the input {missing[0]!r}, which is not given"
             raise TypeError(
-                f"the signature {self.name!r} {wrong}; its inputs are {_told(self.inputs)}. {_example(self.inputs)}"
+                f"the signature {self.name!r} {wrong}; its inputs are {_spec_text(self.inputs)}. "
+                f"{_example(self.inputs)}"
             )
         feeds, fetches = self.tensors(names)
         call = self._model._compile(list(feeds.values()), list(fetches.values()))
@@ -206,7 +207,7 @@ class Signature:
         return call
 
     def __repr__(self) -> str:
-        return f"<Signature {self.name!r}: {_told(self.inputs)} -> {_told(self.outputs)}>"
+        return f"<Signature {self.name!r}: {_spec_text(self.inputs)} -> {_spec_text(self.outputs)}>"
 
 
 class Model:
@@ -243,7 +244,7 @@ class Model:
         self.kind = artifact.kind
         self._prepared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # requests of run() that need no more
         plan = self.plan = Prepared(artifact, inputs, outputs, allow_ops)
-        notes, told, main = list(plan.notes), plan.interfaces, plan.main
+        notes, interfaces, main = list(plan.notes), plan.interfaces, plan.main
         graph_def = subgraphs.without_gradient_stops(plan.graph_index)
         graph_index = GraphIndex(graph_def)
 
@@ -263,7 +264,7 @@ class Model:
         graph_def, fills = values.add_fills(graph_def, large, by_name)
         self._graph_index = GraphIndex(graph_def)
 
-        self._gs, refused = _imported(self._graph_index, told, main, config, artifact.path)
+        self._gs, refused = _imported(self._graph_index, interfaces, main, config, artifact.path)
         try:
             if refused:
                 notes.append(refused)
@@ -273,7 +274,7 @@ class Model:
                 artifact, self._graph_index, large, restoring, fills, self._gs.session, initialize, self.plan.vet
             )
             self.signatures: dict[str, Signature] = {
-                name: Signature(self, _completed(one, self.graph)) for name, one in told.items()
+                name: Signature(self, _completed(one, self.graph)) for name, one in interfaces.items()
             }
             self.signature = self.signatures[default_signature(self.signatures, signature, notes)]
             for operation in main:
@@ -371,7 +372,7 @@ class Model:
 
     def __repr__(self) -> str:
         state = " closed" if self.closed else ""
-        return f"<Model {self.path!r}{state}, {self.kind}: {_told(self.inputs)} -> {_told(self.outputs)}>"
+        return f"<Model {self.path!r}{state}, {self.kind}: {_spec_text(self.inputs)} -> {_spec_text(self.outputs)}>"
 
     # -- inside
 
@@ -395,7 +396,7 @@ class Model:
         needed = self.plan.whole.ancestors([node])
         lost = {op: names for op, names in self.plan.unknown.items() if not needed.isdisjoint(names)}
         if lost:
-            gone = subgraphs.told_operations(lost)
+            gone = subgraphs.list_operations(lost)
             raise UnknownOperationError(
                 f"{name!r} was left out: it needs operations that this TensorFlow does not have ({gone})",
                 where=self.path,
@@ -428,7 +429,7 @@ def _whole(graph_def: Any, artifact: Artifact) -> Any:
 
 
 def _imported(
-    graph_index: GraphIndex, told: Mapping[str, Interface], main: Sequence[str], config: Any, path: str
+    graph_index: GraphIndex, interfaces: Mapping[str, Interface], main: Sequence[str], config: Any, path: str
 ) -> tuple[GraphSession, str | None]:
     """A session with the graph; where TensorFlow refuses it, with the part of it that the signatures need.
 
@@ -438,8 +439,8 @@ def _imported(
     try:
         return _session(graph_index.graph_def, config, path), None
     except ModelError as error:
-        roots = [node_of(spec.tensor) for one in told.values() for spec in one.outputs.values()]
-        roots += [node_of(spec.tensor) for one in told.values() for spec in one.inputs.values()]
+        roots = [node_of(spec.tensor) for one in interfaces.values() for spec in one.outputs.values()]
+        roots += [node_of(spec.tensor) for one in interfaces.values() for spec in one.inputs.values()]
         part = values.with_setters(graph_index, graph_index.ancestors([*roots, *main]))
         if len(part) == len(graph_index.nodes):
             raise
@@ -497,7 +498,7 @@ def _example(inputs: Mapping[str, TensorSpec]) -> str:
     return f"Call it as model({{{', '.join(f'{name!r}: …' for name in names)}}})."
 
 
-def _told(specs: Mapping[str, TensorSpec]) -> str:
+def _spec_text(specs: Mapping[str, TensorSpec]) -> str:
     parts = []
     for name, spec in specs.items():
         shape = "" if spec.shape is None else str(spec.shape).replace("None", "?")

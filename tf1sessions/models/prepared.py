@@ -62,19 +62,21 @@ class Prepared:
         graph_index = self.whole = GraphIndex(graph_def)
         notes = [*artifact.notes, *upgraded]
 
-        told = _interfaces(artifact, graph_index, inputs, outputs)
+        interfaces = _interfaces(artifact, graph_index, inputs, outputs)
         self.unknown = upgrades.unknown_operations(graph_def)
         if self.unknown:
-            graph_def, told, note = subgraphs.without_unknown(self.unknown, graph_index, told, artifact.path)
+            graph_def, interfaces, note = subgraphs.without_unknown(
+                self.unknown, graph_index, interfaces, artifact.path
+            )
             graph_index = GraphIndex(graph_def)
             notes.append(note)
-        _check_tensors(graph_index, told, artifact.path)
-        self.interfaces = told
+        _check_tensors(graph_index, interfaces, artifact.path)
+        self.interfaces = interfaces
         self.main = values.main_operations(artifact, graph_index)
         self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
 
-        self._told = graph_index
-        for name, one in told.items():
+        self._vetted = graph_index
+        for name, one in interfaces.items():
             roots = [spec.tensor for spec in one.outputs.values()]
             self.vet(roots, [spec.tensor for spec in one.inputs.values()], f"signature {name!r}")
         self.vet(self.main, artifact.assets, "initialization", assets=artifact.assets)
@@ -105,9 +107,9 @@ class Prepared:
         if self.allowed is None:
             return
         found = risks.risky(
-            self._told.graph_def,
-            self._told.graph_def.library,
-            [name for name in fetches if node_of(name) in self._told.nodes],
+            self._vetted.graph_def,
+            self._vetted.graph_def.library,
+            [name for name in fetches if node_of(name) in self._vetted.nodes],
             feeds=list(feeds),
             saver=self._saver,
             assets=self.artifact.assets.keys() & set(assets),
@@ -167,14 +169,14 @@ def default_signature(signatures: Collection[str], asked: str | None, notes: lis
 def _interfaces(artifact: Artifact, graph_index: GraphIndex, inputs: Any, outputs: Any) -> dict[str, Interface]:
     """The signatures of the file, or the one that the caller names, or the one that the graph suggests."""
     if inputs is None and outputs is None:
-        told = {
+        interfaces = {
             name: interface.of_signature(name, signature, graph_index)
             for name, signature in sorted(artifact.signatures.items())
             if not name.startswith("__saved_model")
         }
-        told = {name: one for name, one in told.items() if one.outputs}
-        if told:
-            return told
+        interfaces = {name: one for name, one in interfaces.items() if one.outputs}
+        if interfaces:
+            return interfaces
     named_inputs, named_outputs = (_tensors(names) for names in (inputs, outputs))
     for role, tensors in (("input", named_inputs), ("output", named_outputs)):
         for tensor in tensors or ():
@@ -208,13 +210,13 @@ def _tensors(names: Sequence[str] | Mapping[str, str] | None) -> list[str] | Non
     return [tensor_name(name) for name in (names.values() if isinstance(names, Mapping) else names)]
 
 
-def _check_tensors(graph_index: GraphIndex, told: Mapping[str, Interface], path: str) -> None:
+def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface], path: str) -> None:
     """Every input and output is in the graph.
 
     Raises:
         UsageError: One is not.
     """
-    for one in told.values():
+    for one in interfaces.values():
         for role, specs in (("input", one.inputs), ("output", one.outputs)):
             for spec in specs.values():
                 _check_tensor(graph_index, role, spec.name, spec.tensor, path)

@@ -20,14 +20,14 @@ from tf1sessions.models.risks import risky_nodes
 from tf1sessions.models.weights import constants_to_variables
 from tf1sessions.runtime import tf
 
-__all__ = ["Shapes", "dims", "infer", "told_shape"]
+__all__ = ["Shapes", "dims", "infer", "recorded_shape"]
 
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 #: Before this version of graphs a placeholder whose sizes were not all known was written as one of a scalar.
 _SCALARS_ARE_SCALARS = 24
 
 
-def told_shape(node: Any, graph_index: GraphIndex) -> Shape:
+def recorded_shape(node: Any, graph_index: GraphIndex) -> Shape:
     """The shape that a placeholder names; None for other nodes."""
     if node.op not in _PLACEHOLDERS:
         return None
@@ -83,9 +83,11 @@ def infer(
         face: The inputs, whose open first size is a row's.
         problem: Why TensorFlow must not see the graph, if so.
     """
-    told = {node.name: tuple(map(dims, node.attr["_output_shapes"].list.shape)) for node in graph_index.graph_def.node}
+    recorded = {
+        node.name: tuple(map(dims, node.attr["_output_shapes"].list.shape)) for node in graph_index.graph_def.node
+    }
     if problem is not None:
-        return Shapes(told, "the file", False, (f"load() would refuse it: {problem}",))
+        return Shapes(recorded, "the file", False, (f"load() would refuse it: {problem}",))
     wanted = graph_index.ancestors(map(node_of, roots)) or set(graph_index.nodes)
     wanted |= {node_of(spec.tensor) for spec in face.inputs.values()} & graph_index.nodes.keys()
     wanted -= _needing(graph_index, (name for names in unknown.values() for name in names))
@@ -97,18 +99,18 @@ def infer(
     except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:  # what an import raises
         reason = str(error).partition("\n")[0]
         note = f"shapes are those that the file has, because TensorFlow cannot import the graph as it is: {reason}"
-        return Shapes(told, "the file", False, (note,))
+        return Shapes(recorded, "the file", False, (note,))
     found = {}
     for operation in graph.get_operations():
         shapes = []
         for index, output in enumerate(operation.outputs):
             shape = output.shape
-            known = told.get(operation.name, ())
+            known = recorded.get(operation.name, ())
             shapes.append(
                 tuple(shape.as_list()) if shape.rank is not None else known[index] if index < len(known) else None
             )
         found[operation.name] = tuple(shapes)
-    return Shapes(told | found, "shape inference", one_row)
+    return Shapes(recorded | found, "shape inference", one_row)
 
 
 def _imported(part: Any, one_row: bool) -> tuple[Any, bool]:
@@ -183,8 +185,8 @@ def _stand_in(name: str, index: int) -> str:
 
 def _first_size_open(node: Any, spec: interface.TensorSpec, graph_index: GraphIndex) -> Shape:
     """The shape of an input whose first size is open; None for others."""
-    told = spec.shape is not None and spec.shape.rank is not None
-    shape = tuple(spec.shape.as_list()) if told else told_shape(node, graph_index)
+    is_known = spec.shape is not None and spec.shape.rank is not None
+    shape = tuple(spec.shape.as_list()) if is_known else recorded_shape(node, graph_index)
     return shape if shape and shape[0] is None and node.op in _PLACEHOLDERS else None
 
 

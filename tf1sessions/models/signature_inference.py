@@ -58,7 +58,7 @@ def guess(graph_index: GraphIndex, inputs: Sequence[str] | None = None, outputs:
         ends = inference.ends()
         found = [tensor for name in ends for tensor in _results(graph_index.nodes[name])]
         if labels := inference.labels_of(ends):
-            notes.append(f"taken for labels, and left out with what depends on them: {_told(graph_index, labels)}")
+            notes.append(f"taken for labels, and left out with what depends on them: {_listed(graph_index, labels)}")
         if found:
             notes.append(f"outputs are the ends of the inference graph: {listed(ends, most=8)}")
     else:
@@ -68,9 +68,9 @@ def guess(graph_index: GraphIndex, inputs: Sequence[str] | None = None, outputs:
         fed = [tensor for tensor in given if _is_placeholder(graph_index.nodes[node_of(tensor)])]
         brought = [tensor for tensor in given if tensor not in fed]
         if fed:
-            notes.append(f"inputs are the placeholders that they need: {_told(graph_index, fed)}")
+            notes.append(f"inputs are the placeholders that they need: {_listed(graph_index, fed)}")
         if brought:
-            notes.append(f"inputs are what queues, readers and iterators give: {_told(graph_index, brought)}")
+            notes.append(f"inputs are what queues, readers and iterators give: {_listed(graph_index, brought)}")
     return Guess(given, found, tuple(notes))
 
 
@@ -530,7 +530,7 @@ def _needed_data(graph_index: GraphIndex, outputs: Sequence[str], data: Sequence
     return [tensor for tensor in data if tensor in taken]
 
 
-def _told(graph_index: GraphIndex, tensors: Sequence[str]) -> str:
+def _listed(graph_index: GraphIndex, tensors: Sequence[str]) -> str:
     """Tensors by name; a placeholder by that of its node."""
     return listed(
         [node_of(name) if _is_placeholder(graph_index.nodes[node_of(name)]) else name for name in tensors], most=8

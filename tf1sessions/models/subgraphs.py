@@ -14,7 +14,7 @@ from tf1sessions.models.interface import Interface
 from tf1sessions.models.upgrades.lost import LOST
 from tf1sessions.runtime import private
 
-__all__ = ["subgraph", "told_operations", "without_gradient_stops", "without_risks", "without_unknown"]
+__all__ = ["list_operations", "subgraph", "without_gradient_stops", "without_risks", "without_unknown"]
 
 
 def subgraph(graph_index: GraphIndex, names: Collection[str]) -> Any:
@@ -37,14 +37,14 @@ def subgraph(graph_index: GraphIndex, names: Collection[str]) -> Any:
     return result
 
 
-def told_operations(unknown: Mapping[str, Sequence[str]]) -> str:
+def list_operations(unknown: Mapping[str, Sequence[str]]) -> str:
     """Unknown operations with where they were, and their nodes: ``"Reduce of tf.contrib.x: a, b; ..."``."""
     homes = {op: f"{op} of {LOST[op]}" if op in LOST else op for op in unknown}
     return "; ".join(f"{homes[op]}: {listed(names)}" for op, names in sorted(unknown.items()))
 
 
 def without_unknown(
-    unknown: Mapping[str, Sequence[str]], graph_index: GraphIndex, told: Mapping[str, Interface], path: str
+    unknown: Mapping[str, Sequence[str]], graph_index: GraphIndex, interfaces: Mapping[str, Interface], path: str
 ) -> tuple[Any, dict[str, Interface], str]:
     """Takes out what needs an unknown operation. What a signature still gives without is kept.
 
@@ -61,7 +61,7 @@ def without_unknown(
                 queue.append(consumer.name)
     kept: dict[str, Interface] = {}
     dropped: dict[str, list[str]] = {}
-    for name, one in told.items():
+    for name, one in interfaces.items():
         cut = [spec.tensor for spec in one.inputs.values()]
         needs = {key: graph_index.ancestors([node_of(spec.tensor)], cut) & lost for key, spec in one.outputs.items()}
         fine = {key: spec for key, spec in one.outputs.items() if not needs[key]}
@@ -69,7 +69,7 @@ def without_unknown(
             dropped[name] = bad
         if fine and (one.guessed or not dropped.get(name)):
             kept[name] = dataclasses.replace(one, outputs=fine)
-    gone = told_operations(unknown)
+    gone = list_operations(unknown)
     if not kept:
         needing = sorted({key for keys in dropped.values() for key in keys})
         raise UnknownOperationError(
@@ -85,11 +85,11 @@ def without_unknown(
 
 
 def _with_stand_ins(
-    graph_index: GraphIndex, lost: set[str], told: Mapping[str, Interface]
+    graph_index: GraphIndex, lost: set[str], interfaces: Mapping[str, Interface]
 ) -> tuple[Any, dict[str, Interface]]:
     """The graph without ``lost``; an input that was one of their results becomes a placeholder."""
     graph_def = subgraph(graph_index, graph_index.nodes.keys() - lost)
-    fed = {spec.tensor for one in told.values() for spec in one.inputs.values() if node_of(spec.tensor) in lost}
+    fed = {spec.tensor for one in interfaces.values() for spec in one.inputs.values() if node_of(spec.tensor) in lost}
     renamed = {}
     for tensor in sorted(fed):
         name = renamed[tensor] = node_of(tensor) if tensor.endswith(":0") else tensor.replace(":", "_fed_")
@@ -105,7 +105,7 @@ def _with_stand_ins(
                 for key, spec in one.inputs.items()
             },
         )
-        for name, one in told.items()
+        for name, one in interfaces.items()
     }
 
 

@@ -257,12 +257,12 @@ class Values:
             ModelError: A variable or a table has no value, and nothing that would give it one.
             ModelFileError: The checkpoint or the file of the graph cannot be read.
         """
-        with self._lock, self._told_as_ours():
+        with self._lock, self._renamed_error():
             self._prepare(set(nodes), frozenset())
 
     def run_once(self, operation: str, feeds: Mapping[str, Any]) -> None:
         """Runs an initializing operation, after what it needs has its values."""
-        with self._lock, self._told_as_ours():
+        with self._lock, self._renamed_error():
             self._prepare(self._graph_index.ancestors([operation], feeds), frozenset())
             if operation not in self._ran:
                 self._vet([operation], feeds, assets=feeds)
@@ -270,7 +270,7 @@ class Values:
                 self._ran |= self._graph_index.ancestors([operation], feeds)
 
     @contextlib.contextmanager
-    def _told_as_ours(self) -> Iterator[None]:
+    def _renamed_error(self) -> Iterator[None]:
         try:
             yield
         except tf.errors.CancelledError:  # the session was closed meanwhile
@@ -472,8 +472,8 @@ class Values:
         if missing:
             parts.append(f"it lacks {listed(missing)}")
         if shapes:
-            told = [f"{key} ({list(found)} instead of {list(expected)})" for key, (expected, found) in shapes.items()]
-            parts.append(f"it has in another shape {listed(told)}")
+            wrong = [f"{key} ({list(found)} instead of {list(expected)})" for key, (expected, found) in shapes.items()]
+            parts.append(f"it has in another shape {listed(wrong)}")
         if extra:
             parts.append(f"it has beyond the graph {listed(extra)}")
         raise CheckpointMismatchError(

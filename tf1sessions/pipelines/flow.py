@@ -410,11 +410,13 @@ class Flow:
             late = self._finish(time.monotonic() + _HURRY_SECS)
         with self.lock:
             failed = self._error()
-        told = interrupt or error
-        if told is not None and (interrupt is not None or first or told is failed or not isinstance(told, Exception)):
+        raised = interrupt or error
+        if raised is not None and (
+            interrupt is not None or first or raised is failed or not isinstance(raised, Exception)
+        ):
             for other in (failed, *late):
-                if other is not None and other is not told:
-                    _add_note(told, f"{type(other).__name__}: {other}")
+                if other is not None and other is not raised:
+                    _add_note(raised, f"{type(other).__name__}: {other}")
             if interrupt is not None:
                 raise interrupt
             return False

@@ -77,7 +77,7 @@ class Observer:
                     stage.waiting[name] = stage.waiting.get(name, 0.0) + max(0.0, min(passed, now - worker.since))
                 if call is not None and now - call.since >= self._stall_secs and worker.stalled is not call:
                     worker.stalled = call
-                    self._tell(worker, worker.blocked, sizes[name], now - call.since)
+                    self._report_stall(worker, worker.blocked, sizes[name], now - call.since)
 
     def last_look(self) -> None:
         """Keeps the statistics of the end: there may be no session later on."""
@@ -128,7 +128,7 @@ class Observer:
 
     # -- stalls ----------------------------------------------------------------------------------------------------
 
-    def _tell(self, worker: Worker, queue: PipelineQueue, size: int, secs: float) -> None:
+    def _report_stall(self, worker: Worker, queue: PipelineQueue, size: int, secs: float) -> None:
         """Reports a stage that has waited too long."""
         stage = worker.stage
         stages = self._flow.stages.values()
@@ -144,14 +144,13 @@ class Observer:
             who = "reads from it"
         active = [other.name for other in others if other.active]
         if active:
-            told = f"{', '.join(map(repr, active))} {who}"
+            reason = f"{', '.join(map(repr, active))} {who}"
         elif others:
-            told = f"{', '.join(repr(other.name) for other in others)} {who} no more"
+            reason = f"{', '.join(repr(other.name) for other in others)} {who} no more"
         else:
-            told = f"no stage of the pipeline {who}"
-        text = (
-            f"{self._flow.name}: stage {stage.name!r} has waited {secs:.{0 if secs >= 10 else 1}f} s for {what}; {told}"
-        )
+            reason = f"no stage of the pipeline {who}"
+        waited = f"{secs:.{0 if secs >= 10 else 1}f} s"
+        text = f"{self._flow.name}: stage {stage.name!r} has waited {waited} for {what}; {reason}"
         statistics = self.statistics()
         if self._stop:
             self._flow.failed(worker, StallError(f"{text}.\n{statistics}", statistics=statistics))
@@ -171,8 +170,8 @@ class Observer:
             name: self._of_queue(queue, None if sizes is None else sizes.get(name, 0), stages)
             for name, queue in list(flow.queues.items())
         }
-        told = {stage.name: self._of_stage(stage) for stage in stages}
-        return PipelineStatistics(MappingProxyType(queues), MappingProxyType(told), _bottleneck(told))
+        by_stage = {stage.name: self._of_stage(stage) for stage in stages}
+        return PipelineStatistics(MappingProxyType(queues), MappingProxyType(by_stage), _bottleneck(by_stage))
 
     def _of_queue(self, queue: PipelineQueue, size: int | None, stages: list[Stage]) -> QueueStatistics:
         seen = self._seen.get(queue.name) or _Seen()

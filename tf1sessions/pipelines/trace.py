@@ -172,9 +172,9 @@ class Trace:
         """The events as the file has them: in the order of time, what is around others before them."""
         events.sort(key=lambda event: (event.begin, -event.end))
         if dropped:
-            told = f"{dropped:,} earlier events were dropped: the trace keeps the last {len(events):,}"
+            message = f"{dropped:,} earlier events were dropped: the trace keeps the last {len(events):,}"
             first = events[0].begin
-            events.insert(0, _Event("i", self._own_track, told, first, first, None))
+            events.insert(0, _Event("i", self._own_track, message, first, first, None))
         processes = {self._title: 1}
         threads = {self._own_track: 1}
         yield from _named("process", self._title, 1, 1)

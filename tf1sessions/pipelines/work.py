@@ -473,7 +473,7 @@ class WorkQueue:
         ended.acquire()
         with self._lock:
             self._closers.append(ended)
-            self._tell_closers()
+            self._wake_closers()
         if not ended.acquire(timeout=-1 if until is None else max(0.0, until - time.monotonic())):
             with self._lock:
                 late = list(self._threads or filter(None, [self._clock]))  # without work, the clock ends
@@ -610,9 +610,9 @@ class WorkQueue:
             self._clock = None
         self._left.append(me)
         if self._closed:
-            self._tell_closers()
+            self._wake_closers()
 
-    def _tell_closers(self) -> None:
+    def _wake_closers(self) -> None:
         """Tells who waits for the end if it has come, and the clock if only it is still there; with the lock held."""
         if self._threads:
             return

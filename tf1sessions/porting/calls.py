@@ -143,7 +143,7 @@ class GraphFunction:
         if named or len(values) > len(self.inputs) or any(isinstance(value, Mapping) for value in values):
             raise TypeError(
                 f"the signature {self.name!r} got {len(values)} values in order and {len(named)} by name; it takes, in "
-                f"this order, {self._told()}"
+                f"this order, {self._spec_text()}"
             )
         return given
 
@@ -160,7 +160,7 @@ class GraphFunction:
             return dict(values)  # which of them is wrong is told where they are used
         if len(required) == 1:
             return {required[0]: values, **named}
-        raise TypeError(f"the signature {self.name!r} takes {self._told()}, by name or in that structure")
+        raise TypeError(f"the signature {self.name!r} takes {self._spec_text()}, by name or in that structure")
 
     def _call_of(self, given: Mapping[str, Any]) -> tuple[_Call, Mapping[str, Any]]:
         fixed = {name: bool(given[name]) for name in self._switches if isinstance(given.get(name), bool | np.bool_)}
@@ -184,9 +184,9 @@ class GraphFunction:
         missing = [name for name in self._required() if name not in names]
         if unknown or missing:
             wrong = f"has no input {unknown[0]!r}" if unknown else f"needs the input {missing[0]!r}, which is not given"
-            raise TypeError(f"the signature {self.name!r} {wrong}; its inputs are {self._told()}")
+            raise TypeError(f"the signature {self.name!r} {wrong}; its inputs are {self._spec_text()}")
 
-    def _told(self) -> str:
+    def _spec_text(self) -> str:
         each = [
             f"{name} {spec.dtype.name} {spec.shape}" + (" (optional)" if spec.optional else "")
             for name, spec in self.inputs.items()

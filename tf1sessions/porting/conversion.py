@@ -126,17 +126,17 @@ class Conversion:
             rows += [("to", each.name, each.dtype, _shape(each.shape), _remark(each)) for each in signature.outputs]
             yield from _section(f"Signature {signature.name}{remark}", texts.table(rows))
         yield from _section("Functions", _columns(self.functions.items(), width))
-        yield from _section(*self._told_variables())
+        yield from _section(*self._variable_lines())
         yield from _section("Tables", texts.some(texts.table(list(self.tables.items()))))
         yield from _section("Assets", texts.some(self.assets))
         yield from _section("Made again", texts.wrapped(self._made_again(), width))
         yield from _section("Left out", texts.wrapped(self.left_out, width))
         yield from _section("Notes", texts.wrapped(self.notes, width))
-        yield from _section("Compared with TensorFlow 1", texts.wrapped(self._told_proof(), width))
+        yield from _section("Compared with TensorFlow 1", texts.wrapped(self._proof_lines(), width))
         yield ""
         yield f"Written to {self.out}" if self.written else "Nothing was written: a dry run."
 
-    def _told_variables(self) -> tuple[str, list[str]]:
+    def _variable_lines(self) -> tuple[str, list[str]]:
         trainable = [each for each in self.variables if each.trainable]
         total = sum(each.bytes for each in self.variables)
         title = "Variables: none"
@@ -158,10 +158,10 @@ class Conversion:
         if self.conditions:
             yield f"{texts.counted(self.conditions, 'condition')} as tf.cond"
         if self.random:
-            told = ", ".join(f"{op} {count}" for op, count in self.random.items())
-            yield f"operations that draw random numbers, which they draw anew in each call: {told}"
+            kinds = ", ".join(f"{op} {count}" for op, count in self.random.items())
+            yield f"operations that draw random numbers, which they draw anew in each call: {kinds}"
 
-    def _told_proof(self) -> Iterator[str]:
+    def _proof_lines(self) -> Iterator[str]:
         if self.proof is None:
             return
         equal = [name for name, difference in self.proof.differences.items() if difference == 0.0]

@@ -128,12 +128,12 @@ def convert(
         _check_feeds(opened)
         check = check and folder is not None
         names = {name: written_name(name) for name in opened.prepared.interfaces}
-        told = opened.structures is not None or inputs is not None or outputs is not None
+        own_ends = opened.structures is not None or inputs is not None or outputs is not None
         own = initialize or opened.structures is not None  # a session of its own would draw other initial values
         original = _copy(opened.artifact) if check else opened.artifact
         with contextlib.ExitStack() as stack:
-            if alone := check and not own and (told or not isinstance(source, Model)):
-                answers = stack.enter_context(_in_a_session(source, opened, original, told))
+            if alone := check and not own and (own_ends or not isinstance(source, Model)):
+                answers = stack.enter_context(_in_a_session(source, opened, original, own_ends))
             module = GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
             found = survey(opened, module, os.fspath(out), names)
             if folder is None:
@@ -143,7 +143,7 @@ def convert(
             if check and not alone and not parts:
                 values = stack.enter_context(_values_of(module)) if own else original.checkpoint
                 original = dataclasses.replace(original, checkpoint=values)
-                answers = stack.enter_context(_in_a_session(source, opened, original, told))
+                answers = stack.enter_context(_in_a_session(source, opened, original, own_ends))
             _log.info("writing %d variables", len(found.variables))
             _save(module, folder)
             if not check:
@@ -154,7 +154,7 @@ def convert(
             _log.info("comparing what was written with the model")
             del module  # its variables are in the folder, and need not be in memory while others are
             gc.collect()
-            proof = _proof(*answers(), told, folder, names)
+            proof = _proof(*answers(), own_ends, folder, names)
         steps = dict.fromkeys(found.functions, "it changes variables, and what was written has those of the model")
         proof = dataclasses.replace(proof, not_compared={**proof.not_compared, **steps})
         return dataclasses.replace(found, proof=proof)
@@ -217,7 +217,7 @@ def _copy(artifact: Artifact) -> Artifact:
 
 @contextlib.contextmanager
 def _in_a_session(
-    source: Port, opened: Source, artifact: Artifact, told: bool
+    source: Port, opened: Source, artifact: Artifact, own_ends: bool
 ) -> Iterator[Callable[[], tuple[Model, dict[str, Answer]]]]:
     """The source in a session: a thread reads its variables and has its answers while the block goes on.
 
@@ -232,24 +232,24 @@ def _in_a_session(
         A function that waits for the model and its answers.
     """
     ends: dict[str, Any] = {}
-    if told:
+    if own_ends:
         one = opened.prepared.interfaces[opened.signature]
         ends = {"inputs": {name: spec.tensor for name, spec in one.inputs.items()}}
         ends["outputs"] = {name: spec.tensor for name, spec in one.outputs.items()}
     made = contextlib.ExitStack()
 
     def ask() -> tuple[Model, dict[str, Answer]]:
-        if isinstance(source, Model) and not told:
+        if isinstance(source, Model) and not own_ends:
             model = source
         else:
             model = made.enter_context(Model(artifact, allow_ops=opened.prepared.allowed, **ends))
-        return model, answered(model, [model.signature.name] if told else list(opened.prepared.interfaces))
+        return model, answered(model, [model.signature.name] if own_ends else list(opened.prepared.interfaces))
 
     with made, concurrent.futures.ThreadPoolExecutor(1, "tf1sessions-proof") as thread:  # which ends first
         yield thread.submit(ask).result
 
 
-def _proof(model: Model, answers: Mapping[str, Answer], told: bool, folder: str, names: Mapping[str, str]) -> Proof:
+def _proof(model: Model, answers: Mapping[str, Answer], own_ends: bool, folder: str, names: Mapping[str, str]) -> Proof:
     """Loads what was written, and compares it with the source in a session.
 
     Args:
@@ -259,7 +259,7 @@ def _proof(model: Model, answers: Mapping[str, Answer], told: bool, folder: str,
         names: The signatures, and what they are called there.
     """
     loaded = tf2.saved_model.load(folder)
-    ways = {(model.signature.name if told else name): written for name, written in names.items()}
+    ways = {(model.signature.name if own_ends else name): written for name, written in names.items()}
     return prove(model, answers, {name: (written, loaded.signatures[written]) for name, written in ways.items()})
 
 

@@ -574,15 +574,17 @@ def _first_difference(held: Held) -> tuple[int, StepTensor] | None:
     """The first call with a value that is not equal to the bit, however little, and the tensor."""
     order = held.alignment.left.order
     found = []
-    for place, (tensor, told) in enumerate(zip(held.tensors, held.result.tensors, strict=True)):
+    for place, (tensor, outcome) in enumerate(zip(held.tensors, held.result.tensors, strict=True)):
         differing = np.flatnonzero(tensor.differs)
-        if differing.size and told.role not in ("last", "feed"):
+        if differing.size and outcome.role not in ("last", "feed"):
             call = int(tensor.calls[differing[0]])
-            found.append((call, told.role == "initial", order.get((told.session, told.name), 0), place, told))
+            found.append(
+                (call, outcome.role == "initial", order.get((outcome.session, outcome.name), 0), place, outcome)
+            )
     if not found:
         return None
-    call, *_, told = min(found, key=lambda each: each[:4])
-    return call, told
+    call, *_, outcome = min(found, key=lambda each: each[:4])
+    return call, outcome
 
 
 def _same_at(tensor: TensorHeld, call: int) -> bool:

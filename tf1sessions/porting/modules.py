@@ -32,7 +32,7 @@ from tf1sessions.porting.variables import (
     find_variables,
     frozen_variables,
     joined,
-    told_slices,
+    recorded_slices,
 )
 from tf1sessions.runtime import tf
 
@@ -376,9 +376,9 @@ def _inputs_of(source: Source, one: Interface) -> dict[str, TensorSpec]:
     """The inputs of a signature; after these, the placeholders with a default that it does not name but needs."""
     found = {}
     for name, spec in one.inputs.items():
-        told = source.spec(name, spec.tensor)
-        shape = told.shape if told.shape.rank is not None or spec.shape is None else spec.shape
-        found[name] = TensorSpec(name, spec.tensor, told.dtype, shape, spec.optional)
+        known = source.spec(name, spec.tensor)
+        shape = known.shape if known.shape.rank is not None or spec.shape is None else spec.shape
+        found[name] = TensorSpec(name, spec.tensor, known.dtype, shape, spec.optional)
     switches = _with_more(source, found, [node_of(spec.tensor) for spec in one.outputs.values()])
     return found | {name: spec for name, spec in switches.items() if spec.optional and name not in found}
 
@@ -406,7 +406,7 @@ def _needed(source: Source, takes: Mapping[str, Mapping[str, TensorSpec]], opera
 def _variables_of(source: Source, needed: set[str], trainable: Choice, partitions: str) -> list[VariableSpec]:
     specs = find_variables(source.artifact, source.graph_index, needed, trainable)
     if partitions == "joined":
-        specs = joined(specs, source.values.slices() | told_slices(source.artifact, source.graph_index))
+        specs = joined(specs, source.values.slices() | recorded_slices(source.artifact, source.graph_index))
     specs += frozen_variables(source.graph_index, needed, trainable, source.artifact.contents)
     return chosen(specs, trainable, source.where)
 

@@ -135,5 +135,5 @@ def _differs(where: str, name: str, compared: Compared) -> ConversionError:
 def _reason(error: Exception) -> str:
     """What TensorFlow says, without where in the graph."""
     lines = [line.strip() for line in str(getattr(error, "message", None) or error).splitlines()]
-    told = [line for line in lines if line and not line.startswith("[[")]
-    return told[-1][:200] if told else type(error).__name__
+    texts = [line for line in lines if line and not line.startswith("[[")]
+    return texts[-1][:200] if texts else type(error).__name__

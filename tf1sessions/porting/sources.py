@@ -194,9 +194,9 @@ def _of_function(build: Callable[..., Any], inputs: Any, checkpoint: str | None)
         raise UsageError("it returns no tensor", where=where, next_step="Return the outputs, as tensors of the graph.")
     fed = None if taken is None else _named(taken, where)
     prepared = Prepared(artifact, fed, fetched, allow_ops=None)
-    (told,) = prepared.interfaces.values()
-    prepared.interfaces = {_SERVING: dataclasses.replace(told, name=_SERVING)}
-    taken_names = _names_for(taken) if taken is not None else {key: key for key in told.inputs}
+    (only,) = prepared.interfaces.values()
+    prepared.interfaces = {_SERVING: dataclasses.replace(only, name=_SERVING)}
+    taken_names = _names_for(taken) if taken is not None else {key: key for key in only.inputs}
     values = Values(prepared, initialize=True)
     return Source(where, prepared, _SERVING, values, (taken_names, _names_for(given)), kept=graph)
 

@@ -51,9 +51,9 @@ def train_operations(source: Source, train: bool | str | Sequence[str] | None) -
                 )
         return names
     # An optimizer's own operation is in a collection; a program often goes on to group it with others.
-    names, told = _train_ends(source), _node_list(source, _TRAINS)
-    if len(names) != 1 and told:
-        names = told
+    names, train_nodes = _train_ends(source), _node_list(source, _TRAINS)
+    if len(names) != 1 and train_nodes:
+        names = train_nodes
     if len(names) != 1:
         raise ConversionError(
             f"the graph has {len(names) or 'no'} train operations" + (f": {listed(names)}" if names else ""),

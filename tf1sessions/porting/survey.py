@@ -136,7 +136,7 @@ def _counters(source: Source, module: GraphModule) -> Iterator[str]:
     for call in module.steps.values():
         given = [key_of(spec.tensor) for spec in call.inputs.values()]
         effects = [(effect, CONTROL) for effect in call.effects]
-        yield from counters.told(Structure(source.graph_index.graph_def, effects, given, source.where))
+        yield from counters.notes(Structure(source.graph_index.graph_def, effects, given, source.where))
 
 
 def _left_out(source: Source, needed: set[str]) -> Iterator[str]:

@@ -239,13 +239,13 @@ class Held:
             for what, count in trace.left_out.items():
                 _count(left_out, f"{what} for which the recording of the {side} side had no room", count)
         random = alignment.random()
-        told = tuple(tensor.told() for tensor in self.tensors)
+        results = tuple(tensor.results() for tensor in self.tensors)
         self.result = TraceComparison(
             left=_shown(left),
             right=_shown(right),
             calls=len(alignment.calls),
-            tensors=told,
-            first=_first(alignment, self.tensors, told, random),
+            tensors=results,
+            first=_first(alignment, self.tensors, results, random),
             unmatched=tuple(alignment.unmatched),
             random=random,
             left_out=left_out,
@@ -534,7 +534,7 @@ class TensorHeld:
         """The rows that part."""
         return np.flatnonzero(self.share > 1)
 
-    def told(self) -> StepTensor:
+    def results(self) -> StepTensor:
         """The result."""
         beyond = self.beyond
         stretches = np.array_split(np.arange(self.rows), min(self.rows, _POINTS))
@@ -654,23 +654,23 @@ def _is_path(value: Any) -> bool:
 
 
 def _first(
-    alignment: Alignment, found: Sequence[TensorHeld], told: Sequence[StepTensor], random: Mapping[str, str]
+    alignment: Alignment, found: Sequence[TensorHeld], results: Sequence[StepTensor], random: Mapping[str, str]
 ) -> StepParting | None:
     """The first value that parts: by call, then feeds, what is initialised, what is computed in the graph's order."""
     order = alignment.left.order
     parted = [
         ((result.first.call, _RANK[result.role], order.get((result.session, result.name), 0), place), place)
-        for place, result in enumerate(told)
+        for place, result in enumerate(results)
         if result.first is not None
     ]
     if not parted:
         return None
     _, place = min(parted)
-    tensor, result = found[place], told[place]
+    tensor, result = found[place], results[place]
     assert result.first is not None
     kind = alignment.kinds.get(result.first.call)
     position = int(tensor.beyond[0])
-    causes = tuple(_causes(alignment, result, told, random, kind))
+    causes = tuple(_causes(alignment, result, results, random, kind))
     difference = tensor.difference(position)
     step = alignment.steps.get(result.first.call, 1)
     return StepParting(result, result.first.call, step, str(kind or ""), difference, causes)
@@ -679,7 +679,7 @@ def _first(
 def _causes(
     alignment: Alignment,
     parted: StepTensor,
-    told: Sequence[StepTensor],
+    results: Sequence[StepTensor],
     random: Mapping[str, str],
     kind: Kind | None,
 ) -> Iterator[str]:
@@ -700,7 +700,7 @@ def _causes(
         if name in random:
             drawn = "; give the initial values of the trace" if parted.role == "initial" else ""
             yield f"{name} {random[name]}{drawn if _UNSEEDED in random[name] else '; give the seeds of the trace'}"
-    began = [tensor for tensor in told if tensor.role == "initial" and not tensor.equal]
+    began = [tensor for tensor in results if tensor.role == "initial" and not tensor.equal]
     if parted.role != "initial" and began:
         yield f"{len(began)} variables began otherwise, {began[0].name} among them; give those of the trace"
     trained = kind.random.get("", ()) if kind is not None else ()
@@ -708,14 +708,14 @@ def _causes(
         if name in random and name not in sources and parted.role not in ("feed", "initial"):
             yield f"the training step draws from {name}, which {random[name]}"
             break
-    if parted.role != "initial" and (noise := _moved_by_noise(alignment, told, parted.session)):
+    if parted.role != "initial" and (noise := _moved_by_noise(alignment, results, parted.session)):
         more = f" and of {len(noise) - 1} more" if len(noise) > 1 else ""
         yield f"the gradients of {noise[0]}{more} are nothing but rounding, and Adam makes whole steps of them"
     if parted.growth and _drifts(parted):
         yield "the error grows from call to call, as rounding does in a training: nothing parts at once"
 
 
-def _moved_by_noise(alignment: Alignment, told: Sequence[StepTensor], session: int) -> list[str]:
+def _moved_by_noise(alignment: Alignment, results: Sequence[StepTensor], session: int) -> list[str]:
     """The variables that parted though their gradients, by Adam's averages of their squares, were as good as nought.
 
     Such are biases before a batch normalisation, which takes them away again.
@@ -727,7 +727,7 @@ def _moved_by_noise(alignment: Alignment, told: Sequence[StepTensor], session: i
         if name.endswith("/Adam_1") and not isinstance(value, Summary) and value.size and value.dtype.kind == "f"
     }
     parted = [
-        tensor.name for tensor in told if tensor.role == "last" and not tensor.equal and tensor.session == session
+        tensor.name for tensor in results if tensor.role == "last" and not tensor.equal and tensor.session == session
     ]
     return [name for name in parted if name in sizes and sizes[name] <= _NOISE * max(sizes.values())]
 

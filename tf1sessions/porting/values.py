@@ -196,12 +196,12 @@ class Values:
         wrong = {}
         for name, key in keys.items():
             whole, _ = key.slices()
-            told = tf.TensorShape(self._prepared.graph_index.nodes[name].attr["shape"].shape)
-            expected = tf.TensorShape(whole) if whole is not None else told
+            declared = tf.TensorShape(self._prepared.graph_index.nodes[name].attr["shape"].shape)
+            expected = tf.TensorShape(whole) if whole is not None else declared
             if not expected.is_compatible_with(saved[key.name]):
                 wrong[key.name] = (tuple(expected.as_list()), tuple(saved[key.name]))
         if wrong:
-            each = [f"{name} ({list(found)} instead of {list(told)})" for name, (told, found) in wrong.items()]
+            each = [f"{name} ({list(found)} instead of {list(declared)})" for name, (declared, found) in wrong.items()]
             raise CheckpointMismatchError(
                 f"the checkpoint {self._prepared.artifact.checkpoint} is not one of this graph: it has in another "
                 f"shape {listed(each)}",

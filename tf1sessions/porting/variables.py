@@ -27,7 +27,7 @@ __all__ = [
     "find_variables",
     "frozen_variables",
     "joined",
-    "told_slices",
+    "recorded_slices",
     "variable_definitions",
 ]
 
@@ -116,7 +116,7 @@ def find_variables(
     """
     needed = set(names)
     collections = _collections(artifact, graph_index)
-    told = any(_TRAINABLE in found for found in collections.values())
+    has_trainable = any(_TRAINABLE in found for found in collections.values())
     owners = _owners(graph_index, needed)
     specs = []
     for node in graph_index.graph_def.node:
@@ -126,7 +126,7 @@ def find_variables(
         found = collections.get(node.name, ())
         if choice is not None:
             trained = False  # decided by chosen(), for all of them at once
-        elif told:
+        elif has_trainable:
             trained = _TRAINABLE in found
         else:
             trained = (
@@ -282,16 +282,16 @@ def _is_statistic(graph_index: GraphIndex, name: str) -> bool:
 # ---------------------------------------------------------------------------------------------------- the collections
 
 
-def told_slices(artifact: Artifact, graph_index: GraphIndex) -> dict[str, Slice]:
+def recorded_slices(artifact: Artifact, graph_index: GraphIndex) -> dict[str, Slice]:
     """The variables that are parts of others, as the collections tell."""
     found = {}
     for definitions in variable_definitions(artifact, graph_index).values():
         for definition in definitions:
-            told = definition.save_slice_info_def
-            if told.full_name:
+            info = definition.save_slice_info_def
+            if info.full_name:
                 node = node_of(definition.variable_name)
-                shape, begin, size = (tuple(each) for each in (told.full_shape, told.var_offset, told.var_shape))
-                found[node] = Slice(node, told.full_name, shape, begin, size)
+                shape, begin, size = (tuple(each) for each in (info.full_shape, info.var_offset, info.var_shape))
+                found[node] = Slice(node, info.full_name, shape, begin, size)
     return found
 
 

@@ -81,7 +81,7 @@ def execute(
         interrupted.happened = True
         queue_threads.end_process(128 + signal.SIGINT)
     finally:
-        seed_words.tell()
+        seed_words.write_report()
     return exit_code
 
 

@@ -129,21 +129,21 @@ class _Watcher(threading.Thread):
 
         deadlock = DeadlockDetector(self._grace_secs, leave_out=[self._main.ident])
         tried: list[Any] = []
-        tell_at = math.inf
+        report_at = math.inf
         while not self._done.wait(min(1.0, self._grace_secs / 10)):
             hanging = deadlock.of_process()
             if not hanging:
-                if time.monotonic() > tell_at:
-                    tell_at = math.inf
+                if time.monotonic() > report_at:
+                    report_at = math.inf
                     _log.warning(f"the process still waits for {_names(_keeping(self._main))}")
                 continue
             if all(any(_held_by(one) is other for other in tried) for one in hanging):
                 _log.warning(f"the process ends without threads that cannot be ended: {_names(_keeping(self._main))}")
                 end_process(self._exit_code)
-            _tell(hanging, self._grace_secs)
+            _report(hanging, self._grace_secs)
             tried += map(_held_by, hanging)
             self._end(hanging)
-            tell_at = time.monotonic() + max(self._grace_secs, _TELL_SECS)
+            report_at = time.monotonic() + max(self._grace_secs, _TELL_SECS)
             deadlock.restart()
 
     def _end(self, hanging: Sequence[ThreadSnapshot]) -> None:
@@ -172,7 +172,7 @@ def _held_by(one: ThreadSnapshot) -> Any:
     return one.coordinator if one.call is None else one.call.session
 
 
-def _tell(hanging: Sequence[ThreadSnapshot], secs: float) -> None:
+def _report(hanging: Sequence[ThreadSnapshot], secs: float) -> None:
     from tf1sessions.pipelines.coordinator import whereabouts
 
     threads = [one.thread for one in hanging if one.thread is not None]

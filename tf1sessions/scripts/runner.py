@@ -254,7 +254,7 @@ class Run:
         listener: Callable[[Event], None] | None = None,
     ) -> None:
         self._settings = settings or RunSettings()
-        self._tell: Callable[[Event], None] = listener or (lambda event: None)
+        self._listener: Callable[[Event], None] = listener or (lambda event: None)
         if not jobs and self._settings.resume is None:
             raise ConfigError("there are no jobs", next_step="Give jobs, or the run to resume.")
         self._jobs = [_with_settings(job, self._settings.job) for job in jobs or ()]
@@ -316,7 +316,7 @@ class Run:
                 machine = gpus.look()
                 self._share = default_share(self._parallel, machine)
                 self._mps = mps_share(self._parallel, machine)
-            self._tell(RunStarted(folder.path, tuple(folder.records), self._parallel))
+            self._listener(RunStarted(folder.path, tuple(folder.records), self._parallel))
             if todo:
                 # A job with another choice of kernels than the first gets it by a cold start.
                 self._base_env = _base_environment(fast_kernels=bool(todo[0].settings.fast_kernels))
@@ -331,7 +331,7 @@ class Run:
                     finally:
                         self._abandon()
             if folder.unwritten is not None:
-                self._tell(Note(f"jobs.json could not be written: {folder.unwritten}"))
+                self._listener(Note(f"jobs.json could not be written: {folder.unwritten}"))
             return RunSummary(
                 folder.path,
                 tuple(folder.records),
@@ -377,7 +377,7 @@ class Run:
                 continue
             if isinstance(message, _Ready):
                 ready = True
-                self._tell(ServerReady(message.seconds))
+                self._listener(ServerReady(message.seconds))
             elif isinstance(message, _Broken):
                 raise message.error
             elif isinstance(message, _Spawned):
@@ -418,7 +418,7 @@ class Run:
 
     def _suspend(self) -> None:
         """Stops the jobs, then this process; once somebody continues it, goes on, with the time limits put off."""
-        self._tell(Suspending())
+        self._listener(Suspending())
         began = time.monotonic()
         self._signal_all(signal.SIGSTOP)  # which alone stops jobs too: in their sessions SIGTSTP is ignored
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -429,7 +429,7 @@ class Run:
                 active.deadline += stopped
             if active.ending is not None:
                 active.ending.at += stopped
-        self._tell(Continued())
+        self._listener(Continued())
 
     def _signal_all(self, signum: int) -> None:
         for active in self._active:
@@ -472,7 +472,7 @@ class Run:
         try:
             log = self._folder.open_log(index)
         except OSError as error:
-            self._tell(Note(f"its log could not be made: {error}", index))
+            self._listener(Note(f"its log could not be made: {error}", index))
             return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 0
         start = os.fstat(log).st_size
         if start:  # a retry, or a resumed run: what was written stays
@@ -547,7 +547,7 @@ class Run:
             return
         active.handle = handle
         record = self._folder.update(active.index, cold_reasons=handle.cold_reasons)
-        self._tell(JobStarted(active.index, record, handle.pid))
+        self._listener(JobStarted(active.index, record, handle.pid))
         if active.ending is not None:
             if active.ending.killed:
                 handle.kill()
@@ -560,7 +560,7 @@ class Run:
         self._active.remove(active)
         index = active.index
         if lost:
-            self._tell(Note(lost, index))
+            self._listener(Note(lost, index))
         if active.tee is not None and active.tee.stream_error is not None:
             self._output_lost = True
         if isinstance(result, WorkerResult) and not result.started and result.start_error:
@@ -580,7 +580,7 @@ class Run:
             self._folder.records[index].attempts - self._attempts_before[index] <= (job.settings.retries or 0)
         )
         record = self._folder.update(index, **changes | ({"state": "pending"} if retried else {}))
-        self._tell(JobEnded(index, replace(record, state=changes["state"]), retried))
+        self._listener(JobEnded(index, replace(record, state=changes["state"]), retried))
         if retried:
             self._waiting.appendleft(index)
         elif record.state in ("failed", "killed", "timeout") and self._settings.fail_fast:
@@ -591,7 +591,7 @@ class Run:
         while self._waiting:
             index = self._waiting.popleft()
             record = self._folder.update(index, state="skipped", reason=reason)
-            self._tell(JobEnded(index, record, False))
+            self._listener(JobEnded(index, record, False))
         for active in self._active:
             if active.ending is None and not active.exited:
                 self._end(active, "cancelled", reason, signal.SIGTERM)
@@ -599,7 +599,7 @@ class Run:
     def _on_interrupt(self, signum: int) -> None:
         self._interrupts.append(signum)
         self._waiting.clear()
-        self._tell(Interrupted(signum, len(self._interrupts), tuple(active.index for active in self._active)))
+        self._listener(Interrupted(signum, len(self._interrupts), tuple(active.index for active in self._active)))
         for active in self._active:
             if active.exited:  # it has earned its state; only what takes its output holds us up
                 if active.tee is not None:

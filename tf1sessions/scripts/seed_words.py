@@ -17,7 +17,7 @@ from typing import Any
 from . import seed_report
 from .seed_report import Call, GraphSeeds, SeedReport
 
-__all__ = ["begin", "lines", "tell"]
+__all__ = ["begin", "lines", "write_report"]
 
 #: How many lines are shown where a file has all of them. Arbitrary: a screenful.
 _SHOWN = 30
@@ -41,7 +41,7 @@ def begin(path: str | None) -> SeedReport:
     _path = None if path is None else Path(path)
     if _path is not None and multiprocessing.process.parent_process() is not None:
         _path = _of_child(_path)
-    multiprocessing.util.Finalize(None, tell, exitpriority=0)
+    multiprocessing.util.Finalize(None, write_report, exitpriority=0)
     multiprocessing.util.register_after_fork(_report, _begin_in_child)
     return _report
 
@@ -51,14 +51,14 @@ def _begin_in_child(report: SeedReport) -> None:
     if report is _report:
         report.forget_draws()
         _path = None if _path is None else _of_child(_path)
-        multiprocessing.util.Finalize(None, tell, exitpriority=0)
+        multiprocessing.util.Finalize(None, write_report, exitpriority=0)
 
 
 def _of_child(path: Path) -> Path:
     return path.with_name(f"{path.stem}-{os.getpid()}{path.suffix}")
 
 
-def tell() -> None:
+def write_report() -> None:
     """Tell of this process's report, if it has one that was not told. For the end of the process."""
     global _report
     report, _report = _report, None
@@ -71,7 +71,7 @@ def tell() -> None:
             _log.warning("seeds: none follows from the number of operations: no graph has one, or all that draws does")
         return
     exact = sum(seeds.is_exact(draw) for seeds in graphs for draw in seeds.draws)
-    told = list(lines(graphs))
+    report_lines = list(lines(graphs))
     heading = (
         f"seeds: {exact} of {draws} that follow from the number of operations are exact"
         + (f", {draws - exact} unknown" if exact < draws else "")
@@ -80,11 +80,11 @@ def tell() -> None:
     if not seed_report.is_measured():
         first, *_, last = seed_report.MEASURED_ON
         heading += f"; functions were counted on TensorFlow {first} to {last}, which this is not"
-    shown = told
+    shown = report_lines
     if _path is not None:
-        _path.write_text("\n".join([heading, *told, ""]), encoding="utf-8", errors="backslashreplace")
-        if len(told) > _SHOWN:
-            shown = [*told[:_SHOWN], f"  and {len(told) - _SHOWN} more lines in {_path}"]
+        _path.write_text("\n".join([heading, *report_lines, ""]), encoding="utf-8", errors="backslashreplace")
+        if len(report_lines) > _SHOWN:
+            shown = [*report_lines[:_SHOWN], f"  and {len(report_lines) - _SHOWN} more lines in {_path}"]
     _log.warning("\n".join([heading, *shown]))
 
 

@@ -69,18 +69,18 @@ def watch(report: seed_report.SeedReport | None) -> None:
     _report = report
     if report is not None:
         ops: Any = importlib.import_module("tensorflow.python.framework.ops")
-        if not hasattr(ops.Graph._create_op_helper, "tells"):
-            ops.Graph._create_op_helper = _telling(ops.Graph._create_op_helper)
+        if not hasattr(ops.Graph._create_op_helper, "reports_seeds"):
+            ops.Graph._create_op_helper = _reporting(ops.Graph._create_op_helper)
 
 
-def _telling(function: Any) -> Any:
+def _reporting(function: Any) -> Any:
     @functools.wraps(function)
     def create_op_helper(self: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
         if _report is not None and _thread.is_counting:
             _report.made(self, op.type)
         return function(self, op, *args, **kwargs)
 
-    create_op_helper.tells = True  # type: ignore[attr-defined]
+    create_op_helper.reports_seeds = True  # type: ignore[attr-defined]
     return create_op_helper
 
 
@@ -244,9 +244,9 @@ def _let_counts_travel(default_graph: Callable[[], Any]) -> None:
         beyond = getattr(given.get("graph") or default_graph(), _BEYOND, 0)
         info = made.meta_info_def
         if _is_on and beyond and not given.get("export_scope") and not info.HasField("any_info"):
-            told = struct_pb2.Struct()
-            told[_BEYOND] = beyond
-            info.any_info.Pack(told)
+            fields = struct_pb2.Struct()
+            fields[_BEYOND] = beyond
+            info.any_info.Pack(fields)
         return made
 
     @functools.wraps(read)
@@ -258,9 +258,9 @@ def _let_counts_travel(default_graph: Callable[[], Any]) -> None:
         if isinstance(source, str):
             given.arguments["meta_graph_or_file"] = source = meta_graph.read_meta_graph_file(source)
         result = read(*given.args, **given.kwargs)
-        told = struct_pb2.Struct()
-        if source.meta_info_def.any_info.Unpack(told) and _BEYOND in told:
-            _add(graph, int(told[_BEYOND]))
+        fields = struct_pb2.Struct()
+        if source.meta_info_def.any_info.Unpack(fields) and _BEYOND in fields:
+            _add(graph, int(fields[_BEYOND]))
         return result
 
     meta_graph.create_meta_graph_def = create_meta_graph_def

@@ -323,8 +323,8 @@ def _largest(gpus: Sequence[Gpu], workers: int, reserve: float) -> float | None:
 
 def _held(gpu: Gpu) -> str:
     """Who holds memory of a GPU, for a message."""
-    told = [f"process {holder.pid} {holder.name}".rstrip() for holder in gpu.holders[:3]]
-    return f" ({', '.join(told)})" if told else ""
+    processes = [f"process {holder.pid} {holder.name}".rstrip() for holder in gpu.holders[:3]]
+    return f" ({', '.join(processes)})" if processes else ""
 
 
 def _check_lanes(division: Division) -> None:

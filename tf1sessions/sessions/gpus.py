@@ -157,10 +157,10 @@ def look(environ: Mapping[str, str] | None = None) -> Machine:
     environ = os.environ if environ is None else environ
     try:
         gpus, source, reason = _ask_nvml(), "NVML", ""
-    except _NotTold as nvml:
+    except _Unanswered as nvml:
         try:
             gpus, source, reason = _ask_nvidia_smi(), "nvidia-smi", ""
-        except _NotTold as smi:
+        except _Unanswered as smi:
             gpus, source, reason = [], "none", f"no GPU: {nvml}; {smi}"
     notes = [reason] if reason else []
     for gpu in gpus:
@@ -182,7 +182,7 @@ def look(environ: Mapping[str, str] | None = None) -> Machine:
 # -- who tells --------------------------------------------------------------------------------------------------------
 
 
-class _NotTold(Exception):
+class _Unanswered(Exception):
     """One way to ask gave no answer; says why."""
 
 
@@ -190,11 +190,11 @@ def _ask_nvml() -> list[Gpu]:
     try:
         import pynvml as nvml
     except ImportError as error:
-        raise _NotTold(f"nvidia-ml-py is not installed ({error})") from error
+        raise _Unanswered(f"nvidia-ml-py is not installed ({error})") from error
     try:
         nvml.nvmlInit()
     except nvml.NVMLError as error:
-        raise _NotTold(f"NVML: {error}") from error
+        raise _Unanswered(f"NVML: {error}") from error
     try:
         gpus = []
         for number in range(nvml.nvmlDeviceGetCount()):
@@ -213,7 +213,7 @@ def _ask_nvml() -> list[Gpu]:
             gpus.append(Gpu(number, name, *sizes, number, uuid, _named(holders), _is_divided(nvml, handle)))
         return gpus
     except nvml.NVMLError as error:
-        raise _NotTold(f"NVML: {error}") from error
+        raise _Unanswered(f"NVML: {error}") from error
     finally:
         with contextlib.suppress(nvml.NVMLError):  # what was asked is known, or its error is on the way
             nvml.nvmlShutdown()
@@ -234,7 +234,7 @@ def _ask_nvidia_smi() -> list[Gpu]:
     for number, name, uuid, total, free in _smi("--query-gpu=index,name,uuid,memory.total,memory.free", 5):
         sizes = (_mebibytes(total), _mebibytes(free))
         if not number.isdigit() or sizes[0] is None or sizes[1] is None:
-            raise _NotTold(f"nvidia-smi does not tell the memory of {name}: {total}, {free}")
+            raise _Unanswered(f"nvidia-smi does not tell the memory of {name}: {total}, {free}")
         gpus.append(Gpu(len(gpus), name, sizes[0], sizes[1], int(number), uuid, _named(holders.get(uuid, ()))))
     return gpus
 
@@ -244,14 +244,14 @@ def _smi(query: str, columns: int, needed: bool = True) -> list[list[str]]:
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SMI_SECS)
     except FileNotFoundError as error:
-        raise _NotTold("nvidia-smi is not installed") from error
+        raise _Unanswered("nvidia-smi is not installed") from error
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _NotTold(f"nvidia-smi: {error}") from error
+        raise _Unanswered(f"nvidia-smi: {error}") from error
     if done.returncode:
         if not needed:
             return []
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise _NotTold(f"nvidia-smi: {said[0] if said else f'exit code {done.returncode}'}")
+        raise _Unanswered(f"nvidia-smi: {said[0] if said else f'exit code {done.returncode}'}")
     rows = [[cell.strip() for cell in row] for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True)]
     return [row for row in rows if len(row) == columns]
 

@@ -312,7 +312,7 @@ def _apply_to_eager(config: Any, share: Share, hide: bool, place: str) -> None:
 
 
 def _late(gpu: _gpus.Gpu, share: Share, timeout_secs: float) -> MemoryWaitError:
-    told = [
+    processes = [
         f"process {holder.pid}{' ' * bool(holder.name)}{holder.name}"
         + ("" if holder.used_mb is None else f" holds {holder.used_mb:.0f} MiB")
         for holder in gpu.holders
@@ -320,7 +320,7 @@ def _late(gpu: _gpus.Gpu, share: Share, timeout_secs: float) -> MemoryWaitError:
     return MemoryWaitError(
         f"GPU {gpu.index} ({gpu.name}) has {gpu.free_mb:.0f} MiB free and worker {share.worker} needs "
         f"{share.needed_mb:.0f}, after {timeout_secs:g} s of waiting; "
-        + (", ".join(told) or "the driver names no holder"),
+        + (", ".join(processes) or "the driver names no holder"),
         where="MemoryPlan.wait_for_memory",
         next_step="End what holds the memory, plan smaller shares, or wait longer (timeout_secs).",
         free_mb=gpu.free_mb,

@@ -26,7 +26,7 @@ _LIBRARIES = tuple(os.path.join(part, "") for part in ("tensorflow", "tf_keras",
 @functools.cache
 def is_library(path: str) -> bool:
     """Whether a file is of the standard library, TensorFlow, Keras, NumPy or tf1sessions."""
-    if path.startswith(_PACKAGE) or path.startswith("<frozen"):
+    if path.startswith((_PACKAGE, "<frozen")):
         return True
     for installed in _INSTALLED:
         _, found, inside = path.rpartition(installed)

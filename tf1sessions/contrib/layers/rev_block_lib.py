@@ -154,20 +154,20 @@ def recompute_grad(fn: Function | None = None, use_data_dep: bool = False, tuple
         return functools.partial(recompute_grad, use_data_dep=use_data_dep, tupleize_grads=tupleize_grads)
     function = fn
     _check_closure(function)
-    told = "is_recomputing" in inspect.signature(function).parameters
+    takes_flag = "is_recomputing" in inspect.signature(function).parameters
 
     @functools.wraps(function)
     def wrapped(*args: Any) -> Any:
         inputs = [tf.convert_to_tensor(arg) for arg in args]
         repeatable = _Repeatable(function)
-        result = repeatable(*inputs, **({"is_recomputing": False} if told else {}))
+        result = repeatable(*inputs, **({"is_recomputing": False} if takes_flag else {}))
         outputs = [tf.convert_to_tensor(tensor) for tensor in tf.nest.flatten(result)]
         variables = _variables_between(inputs, outputs)
 
         def gradient(output_grads: Sequence[Any]) -> Sequence[Any]:
             again = _after(inputs, output_grads, use_data_dep)
             with tf.control_dependencies([grad for grad in output_grads if grad is not None]):
-                results = tf.nest.flatten(repeatable(*again, **({"is_recomputing": True} if told else {})))
+                results = tf.nest.flatten(repeatable(*again, **({"is_recomputing": True} if takes_flag else {})))
             pairs = [pair for pair in zip(results, output_grads, strict=True) if pair[1] is not None]
             ys, grad_ys = zip(*pairs, strict=True)
             grads = tf.gradients(ys, again + variables, grad_ys, stop_gradients=again)

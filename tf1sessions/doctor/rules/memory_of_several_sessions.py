@@ -45,7 +45,7 @@ def _difference(code: Code, first: Step, later: Step) -> Hit | None:
         wanted, had = after.get(field, default), before.get(field, default)
         if field not in after or UNKNOWN in (wanted, had) or wanted == had:
             continue
-        told = f"{name}={wanted!r} is ignored: this process's first session has {_said(name, had, default)}"
+        title = f"{name}={wanted!r} is ignored: this process's first session has {_said(name, had, default)}"
         if name == "visible_device_list":
             return Hit(
                 later.node,
@@ -54,7 +54,7 @@ def _difference(code: Code, first: Step, later: Step) -> Hit | None:
                 severity=Severity.ERROR,
                 why="The GPUs of a process are settled by its first session; another list raises AlreadyExistsError.",
             )
-        return Hit(later.node, told, others=(first.node,))
+        return Hit(later.node, title, others=(first.node,))
     return None
 
 

@@ -84,7 +84,7 @@ def _one_type_of_arguments(place: Place) -> bool:
     )
 
 
-def _tell_argument_types(graph: Graph, place: Place) -> None:
+def _note_argument_types(graph: Graph, place: Place) -> None:
     attr = place.node.attr
     attr["TArgs"].CopyFrom(attr_value(types=[attr["T"].type] * attr["num_args"].i))
 
@@ -121,7 +121,7 @@ ATTRIBUTES: tuple[Upgrade, ...] = (
         "the arguments of a fused convolution are all of its type",
         "graphs that Grappler optimised before 2.12: _FusedConv2D without TArgs",
         with_ops("_FusedConv2D", where=_one_type_of_arguments),
-        _tell_argument_types,
+        _note_argument_types,
     ),
     Upgrade(
         "an attribute that this TensorFlow does not know has its default and is dropped",

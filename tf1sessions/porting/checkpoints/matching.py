@@ -238,8 +238,8 @@ class _Matcher:
                     )
 
     def _suggested_variables(self) -> None:
-        told = {*self.found.candidates, *self.in_cells}
-        targets = [spec for name, spec in self.targets.items() if name not in told]
+        paired = {*self.found.candidates, *self.in_cells}
+        targets = [spec for name, spec in self.targets.items() if name not in paired]
         taken = {old for olds in self.found.candidates.values() for each in olds for old in each.split(" + ")}
         sources = [spec for name, spec in self.sources.items() if name not in taken]
         costs = np.full([len(targets), len(sources)], np.inf)

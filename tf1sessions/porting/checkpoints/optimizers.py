@@ -22,7 +22,7 @@ __all__ = ["KINDS", "Kind", "ModernOptimizer", "Slot", "power_of", "steps_of"]
 
 
 #: Settings that the graph of a checkpoint tells, by the names that Keras has for them.
-Told = Mapping[str, float]
+RecordedSettings = Mapping[str, float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Kind:
     name: str
     slots: Callable[[Any], Sequence[Slot]]
     powers: bool = False
-    differences: Callable[[Any, bool, Told], list[str]] = lambda optimizer, legacy, told: []
+    differences: Callable[[Any, bool, RecordedSettings], list[str]] = lambda optimizer, legacy, recorded: []
     settings: tuple[str, ...] = ()
 
 
@@ -80,11 +80,11 @@ def _number(optimizer: Any, name: str) -> float:
     return float(value.numpy() if hasattr(value, "numpy") else value)
 
 
-def _epsilon_note(optimizer: Any, told: Told, default: str, where: str) -> list[str]:
-    epsilon, other = _number(optimizer, "epsilon"), told.get("epsilon", float(default))
+def _epsilon_note(optimizer: Any, recorded: RecordedSettings, default: str, where: str) -> list[str]:
+    epsilon, other = _number(optimizer, "epsilon"), recorded.get("epsilon", float(default))
     if math.isclose(epsilon, other, rel_tol=1e-5):
         return []
-    if "epsilon" in told:
+    if "epsilon" in recorded:
         return [f"epsilon is {epsilon:g} here and {other:g} in the checkpoint's graph. {where}"]
     return [
         f"epsilon is {epsilon:g} here; TensorFlow 1's default is {default}, and a checkpoint does not tell what was "
@@ -92,14 +92,16 @@ def _epsilon_note(optimizer: Any, told: Told, default: str, where: str) -> list[
     ]
 
 
-def _adam_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
-    notes = _epsilon_note(optimizer, told, "1e-8", "Both add it to sqrt(v), outside the root, before bias correction")
+def _adam_notes(optimizer: Any, legacy: bool, recorded: RecordedSettings) -> list[str]:
+    notes = _epsilon_note(
+        optimizer, recorded, "1e-8", "Both add it to sqrt(v), outside the root, before bias correction"
+    )
     if getattr(optimizer, "amsgrad", False):
         notes.append("amsgrad is set here; TensorFlow 1's Adam has none, so its largest velocities begin anew")
     return notes
 
 
-def _sgd_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
+def _sgd_notes(optimizer: Any, legacy: bool, recorded: RecordedSettings) -> list[str]:
     if not _momentum(optimizer):
         return []
     return [
@@ -109,17 +111,17 @@ def _sgd_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
     ]
 
 
-def _rms_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
+def _rms_notes(optimizer: Any, legacy: bool, recorded: RecordedSettings) -> list[str]:
     if legacy and not _momentum(optimizer):
         return [
             "tf_keras.optimizers.legacy.RMSprop without momentum adds epsilon to the root; TensorFlow 1 adds it under "
             "the root. The steps differ where gradients are small: use tf_keras.optimizers.RMSprop, which is as "
             "TensorFlow 1"
         ]
-    return _epsilon_note(optimizer, told, "1e-10", "Both add it under the root")
+    return _epsilon_note(optimizer, recorded, "1e-10", "Both add it under the root")
 
 
-def _adagrad_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
+def _adagrad_notes(optimizer: Any, legacy: bool, recorded: RecordedSettings) -> list[str]:
     epsilon = _number(optimizer, "epsilon")
     place = "to the root" if legacy else "under the root"
     if not epsilon:
@@ -127,13 +129,13 @@ def _adagrad_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
     return [f"epsilon {epsilon:g} is added {place}; TensorFlow 1's Adagrad has none, which epsilon=0 is"]
 
 
-def _adadelta_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
-    return _epsilon_note(optimizer, told, "1e-8", "Both add it under the roots")
+def _adadelta_notes(optimizer: Any, legacy: bool, recorded: RecordedSettings) -> list[str]:
+    return _epsilon_note(optimizer, recorded, "1e-8", "Both add it under the roots")
 
 
-def _ftrl_notes(optimizer: Any, legacy: bool, told: Told) -> list[str]:
+def _ftrl_notes(optimizer: Any, legacy: bool, recorded: RecordedSettings) -> list[str]:
     notes = []
-    if "learning_rate_power" not in told or "learning_rate" not in told:
+    if "learning_rate_power" not in recorded or "learning_rate" not in recorded:
         power = _number(optimizer, "learning_rate_power")
         notes.append(
             "the accumulators 'linear' depend on the learning rate and on learning_rate_power (here "
@@ -226,21 +228,23 @@ class ModernOptimizer:
         """The slots of each variable, in TensorFlow 1's order."""
         return list(self.kind.slots(self.optimizer))
 
-    def differences(self, told: Told, of_keras: bool = False) -> list[str]:
+    def differences(self, recorded: RecordedSettings, of_keras: bool = False) -> list[str]:
         """What training on does otherwise than on TensorFlow 1, in sentences.
 
         Args:
             told: What the graph of the checkpoint tells, or what an optimizer of tf.keras keeps.
             of_keras: Whether the checkpoint is of an optimizer of tf.keras.
         """
-        notes = self._keras_notes(told) if of_keras else self.kind.differences(self.optimizer, self.legacy, told)
+        notes = (
+            self._keras_notes(recorded) if of_keras else self.kind.differences(self.optimizer, self.legacy, recorded)
+        )
         for name in ("learning_rate", *self.kind.settings):
             here = self.learning_rate() if name == "learning_rate" else self.setting(name)
-            if name in told and not math.isclose(here, told[name], rel_tol=1e-5, abs_tol=1e-12):
-                notes.append(f"{name} is {here:g} here and {told[name]:g} in the checkpoint's graph")
+            if name in recorded and not math.isclose(here, recorded[name], rel_tol=1e-5, abs_tol=1e-12):
+                notes.append(f"{name} is {here:g} here and {recorded[name]:g} in the checkpoint's graph")
         return [f"{type(self.optimizer).__name__}: {note}." for note in notes]
 
-    def _keras_notes(self, told: Told) -> list[str]:
+    def _keras_notes(self, recorded: RecordedSettings) -> list[str]:
         notes = []
         if hasattr(self.optimizer, "epsilon") and not math.isclose(self.setting("epsilon"), 1e-7, rel_tol=1e-5):
             notes.append(f"epsilon is {self.setting('epsilon'):g} here; tf.keras had 1e-7 by default")
@@ -250,8 +254,8 @@ class ModernOptimizer:
                 "epsilon is under the root here, and tf.keras of TensorFlow 1 added it to the root, as those of "
                 "tf_keras.optimizers.legacy do"
             )
-        if told.get("decay"):
-            notes.append(f"decay is {told['decay']:g} in the checkpoint: give a schedule as the learning rate")
+        if recorded.get("decay"):
+            notes.append(f"decay is {recorded['decay']:g} in the checkpoint: give a schedule as the learning rate")
         return notes
 
     def learning_rate(self) -> float:

@@ -107,7 +107,7 @@ class Planner:
         self._rows_of(matching.matches)
         if self.modern is not None:
             self._slots(matching.matches)
-            self.notes += self.modern.differences(self._told(matching.matches), self._is_of_keras())
+            self.notes += self.modern.differences(self._recorded_settings(matching.matches), self._is_of_keras())
             self._settings()
         self._averages(matching.matches)
         self._steps()
@@ -224,7 +224,7 @@ class Planner:
                         layout = Scaled(-self._rate(), layout)
                     self._add(Row(tuple(name for name in names if name), targets, layout, "slot"))
 
-    def _told(self, matches: list[Match]) -> dict[str, float]:
+    def _recorded_settings(self, matches: list[Match]) -> dict[str, float]:
         """The settings of the optimizer in the checkpoint's own graph."""
         if self.read is not None and self.settings:
             return {what: float(self.read(name)) for name, what in self.settings.items()}
@@ -386,7 +386,7 @@ class Planner:
     ) -> tuple[int, bool]:
         """The number of steps, and whether ``global_step`` agrees with it."""
         assert self.read is not None
-        told = [int(self.read(name)) for name in steps]
+        steps_found = [int(self.read(name)) for name in steps]
         estimates = []
         for name in powers:
             beta = betas[0] if counters[name] == "beta1_power" else betas[1]
@@ -399,7 +399,7 @@ class Planner:
                     "The powers of Adam's betas have become so small that they do not tell the number of steps; "
                     "bias correction has no effect any more."
                 )
-            return (told[0], True) if told else (90_000, False)
+            return (steps_found[0], True) if steps_found else (90_000, False)
         count, error, name, beta = min(estimates, key=lambda each: each[1])
         for other, its_error, its_name, its_beta in estimates:
             if abs(other - count) > error + its_error:
@@ -413,11 +413,12 @@ class Planner:
                 f"{name} is that of {count:.3f} steps with a beta of {beta:g}, no whole number; iterations become "
                 f"{whole}, and bias correction differs by that."
             )
-        if told and abs(told[0] - count) <= error + 0.5:
-            return told[0], True
-        if told:
+        if steps_found and abs(steps_found[0] - count) <= error + 0.5:
+            return steps_found[0], True
+        if steps_found:
             self.notes.append(
-                f"{steps[0]} is {told[0]}, and Adam has made {whole} steps; iterations become {whole}. A learning rate "
+                f"{steps[0]} is {steps_found[0]}, and Adam has made {whole} steps; iterations become {whole}. "
+                "A learning rate "
                 "that follows the iterations begins there."
             )
         return whole, False

@@ -104,8 +104,8 @@ class NamedValues(Mapping[str, Any]):
         graph = private.object_graph_pb2.TrackableObjectGraph()
         with self._lock:
             graph.ParseFromString(self._reader.get_tensor(OBJECT_GRAPH))
-        told = {each.checkpoint_key: each.full_name for node in graph.nodes for each in node.attributes}
-        names = {name: told.get(key, "") for name, key in self._keys.items()}
+        full_names = {each.checkpoint_key: each.full_name for node in graph.nodes for each in node.attributes}
+        names = {name: full_names.get(key, "") for name, key in self._keys.items()}
         if "" in names.values() or len(set(names.values())) < len(names):
             return self
         found = copy.copy(self)

@@ -14,7 +14,7 @@ from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
 from tf1sessions.porting.graphs.structure import CONTROL, Structure
 from tf1sessions.runtime import tf
 
-__all__ = ["counters", "told"]
+__all__ = ["counters", "notes"]
 
 _ADDS = {"AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"}
 _ASSIGNS = {"Assign", "AssignVariableOp"}
@@ -33,7 +33,7 @@ def counters(structure: Structure) -> dict[str, str]:
     return found
 
 
-def told(structure: Structure) -> list[str]:
+def notes(structure: Structure) -> list[str]:
     """The counters that something reads in no order with their change, in sentences."""
     sentences = []
     for change, variable in counters(structure).items():

@@ -58,7 +58,7 @@ from tf1sessions.porting.graphs.structure import (
     Key,
     Loop,
     Structure,
-    told,
+    described,
 )
 from tf1sessions.runtime import private, tf
 
@@ -238,7 +238,7 @@ class Replay:
             waiting.pop()
             begun.discard(key)
             self._make(env, key[0])
-            assert key in env, told(key)
+            assert key in env, described(key)
 
     def _circular(self, name: str, circle: Sequence[str]) -> ConversionError:
         return ConversionError(
@@ -316,7 +316,7 @@ class Replay:
             )
         if node.op in SOURCES:
             taken = self._structure.taken() | {*self._outputs}
-            given = sorted(told(key) for key in taken if key[0] == name and key[1] != CONTROL) or [f"{name}:0"]
+            given = sorted(described(key) for key in taken if key[0] == name and key[1] != CONTROL) or [f"{name}:0"]
             raise ConversionError(
                 f"node {name!r}, a {node.op}, takes data from a queue, a reader or an iterator, which a function of "
                 "TensorFlow 2 does not have",

@@ -28,7 +28,7 @@ from typing import Any
 from tf1sessions.errors import ConversionError
 from tf1sessions.models.graph_index import listed, node_of
 
-__all__ = ["CONTROL", "Branch", "Condition", "Frame", "Key", "Loop", "Structure", "key_of", "told"]
+__all__ = ["CONTROL", "Branch", "Condition", "Frame", "Key", "Loop", "Structure", "described", "key_of"]
 
 #: A tensor: name of its node and output index; or with CONTROL: that the node has run.
 Key = tuple[str, int]
@@ -57,7 +57,7 @@ def key_of(entry: str) -> Key:
     return name, int(entry[len(name) + 1 :] or 0)
 
 
-def told(key: Key) -> str:
+def described(key: Key) -> str:
     """A key for people: ``"a:0"``."""
     return f"^{key[0]}" if key[1] == CONTROL else f"{key[0]}:{key[1]}"
 
@@ -295,14 +295,14 @@ class Structure:
         for predicate, value in condition - around:
             if self.context(predicate)[1] <= around:  # the outermost of the branches
                 inner = self._effect(key, around | {(predicate, value)}, name)
-                end = f"{name}/{told(inner)}"
+                end = f"{name}/{described(inner)}"
                 self.nodes[end] = type(self.nodes[name])(name=end, op="NoOp")
                 self.inputs[end] = (inner,)
                 self.frames[end] = frame
                 self._conditions[end] = around
                 self.branches[end] = Branch(predicate, (None, inner) if value else (inner, None), None)
                 return end, CONTROL
-        raise self._error(f"node {name!r} waits for {told(key)}, in a branch that nothing decides about", name)
+        raise self._error(f"node {name!r} waits for {described(key)}, in a branch that nothing decides about", name)
 
     def _frame_of(self, key: Key) -> Frame:
         frame = self.frames[key[0]]
@@ -324,7 +324,8 @@ class Structure:
                     indices = (0, 1) if not value else (1, 0)
                     return Branch(predicate, (keys[indices[0]], keys[indices[1]]), indices), rest
         raise self._error(
-            f"Merge {name!r} takes {listed([told(key) for key in keys])}, which are not the two sides of one condition",
+            f"Merge {name!r} takes {listed([described(key) for key in keys])}, which are not the two sides of one "
+            "condition",
             name,
         )
 

@@ -99,8 +99,8 @@ def _features(node: Any, sparse: Sequence[str], dense: Sequence[str]) -> Iterato
     for place, (key, dtype) in enumerate(zip(sparse, node.attr["sparse_types"].list.type, strict=True)):
         yield Feature(key, tf.as_dtype(dtype), None, f"{node.name}:{count + place}")
     shapes = node.attr["dense_shapes"].list.shape
-    for place, (key, dtype, told) in enumerate(zip(dense, node.attr["Tdense"].list.type, shapes, strict=True)):
-        shape = tuple(_MOST if size is None else size for size in tf.TensorShape(told).as_list())
+    for place, (key, dtype, proto) in enumerate(zip(dense, node.attr["Tdense"].list.type, shapes, strict=True)):
+        shape = tuple(_MOST if size is None else size for size in tf.TensorShape(proto).as_list())
         yield Feature(key, tf.as_dtype(dtype), shape, f"{node.name}:{3 * count + place}")
 
 

@@ -143,7 +143,7 @@ def _of_calls(found: TraceComparison) -> dict[str, Any]:
         "sections": [
             ["Calls of one side only", list(found.unmatched)],
             ["Random operations", [f"{name} {how}" for name, how in found.random.items()]],
-            ["Tolerances that were used", sorted({_told(each.tolerance) for each in found.tensors})],
+            ["Tolerances that were used", sorted({_tolerance_text(each.tolerance) for each in found.tensors})],
             ["Not compared", [f"{count:,} {why}" for why, count in found.left_out.items()]],
             ["Notes", list(found.notes)],
         ],
@@ -179,7 +179,7 @@ def _step_row(each: StepTensor) -> list[str]:
     return [str(each), each.role, each.dtype, f"{each.compared:,}", each.problem or error, str(each.tolerance)]
 
 
-def _told(record: Tolerance) -> str:
+def _tolerance_text(record: Tolerance) -> str:
     return f"{record.about}: {record} [{record.source}; {record.reason or 'no reason given'}]"
 
 

@@ -91,7 +91,7 @@ def checked(name: str, value: Any, spec: TensorSpec, where: str) -> Any:
         found = found.astype(dtype)
     if spec.shape is not None and not tf.TensorShape(spec.shape).is_compatible_with(found.shape):
         raise UsageError(
-            f"input {name!r} has the shape {list(found.shape)}, and {_told(spec.shape)} is needed", where=where
+            f"input {name!r} has the shape {list(found.shape)}, and {_shape_text(spec.shape)} is needed", where=where
         )
     return found
 
@@ -253,7 +253,7 @@ def _fits(values: Any, dtype: Any) -> bool:
     return values.dtype.kind in "iubf" and dtype.kind in "fcV"
 
 
-def _told(shape: Any) -> str:
+def _shape_text(shape: Any) -> str:
     return (
         str(tf.TensorShape(shape).as_list()).replace("None", "?") if tf.TensorShape(shape).rank is not None else "any"
     )

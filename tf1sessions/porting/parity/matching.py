@@ -17,7 +17,7 @@ def matched(
     left: Mapping[str, TensorSpec],
     right: Mapping[str, TensorSpec],
     role: str,
-    told: Mapping[str, str],
+    given: Mapping[str, str],
     sides: tuple[str, str],
 ) -> dict[str, str]:
     """Pairs the names of two sides.
@@ -35,7 +35,7 @@ def matched(
         UsageError: Some cannot be paired. For names that are not there see :func:`refuse_unknown`.
     """
     pairs = {}
-    for mine, theirs in told.items():
+    for mine, theirs in given.items():
         one, other = _find(mine, left), _find(theirs, right)
         if one is not None and other is not None:
             pairs[one] = other
@@ -49,8 +49,8 @@ def matched(
     if missing:
         example = f"--map {(rest or list(left) or ['a'])[0]}={(others or list(right) or ['b'])[0]}"
         raise UsageError(
-            f"the {role}s of the two sides do not match: {sides[0]} has {told_of(left)}; "
-            f"{sides[1]} has {told_of(right)}",
+            f"the {role}s of the two sides do not match: {sides[0]} has {given_for(left)}; "
+            f"{sides[1]} has {given_for(right)}",
             where="verify()",
             next_step=f"Say which is which: {example}.",
         )
@@ -58,7 +58,7 @@ def matched(
 
 
 def refuse_unknown(
-    told: Mapping[str, str],
+    given: Mapping[str, str],
     inputs: tuple[Mapping[str, TensorSpec], Mapping[str, TensorSpec]],
     outputs: tuple[Mapping[str, TensorSpec], Mapping[str, TensorSpec]],
     sides: tuple[str, str],
@@ -73,7 +73,7 @@ def refuse_unknown(
     Raises:
         UsageError: The message lists what both sides have.
     """
-    for pair in told.items():
+    for pair in given.items():
         roles = [
             {role for role, specs in (("input", inputs), ("output", outputs)) if _find(name, specs[at]) is not None}
             for at, name in enumerate(pair)
@@ -84,7 +84,7 @@ def refuse_unknown(
         if not wrong:
             wrong = [f"{pair[0]!r} is an {min(roles[0])}, and {pair[1]!r} an {min(roles[1])}"]
         have = [
-            f"{side} has the inputs {told_of(inputs[at])}, and the outputs {told_of(outputs[at])}"
+            f"{side} has the inputs {given_for(inputs[at])}, and the outputs {given_for(outputs[at])}"
             for at, side in enumerate(sides)
         ]
         raise UsageError(
@@ -92,7 +92,7 @@ def refuse_unknown(
         )
 
 
-def told_of(specs: Mapping[str, TensorSpec]) -> str:
+def given_for(specs: Mapping[str, TensorSpec]) -> str:
     """Specs for people."""
     parts = []
     for name, spec in specs.items():

@@ -169,7 +169,7 @@ class _Verification:
         self._sides = (left.what, right.what)
         self._tolerances = tolerances
         self._names = names
-        self._notes = [*_told(left, "left"), *_told(right, "right")]
+        self._notes = [*_side_notes(left, "left"), *_side_notes(right, "right")]
         self._left_out: list[LeftOut] = []
         self._values: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # of the outputs, until causes are found
         self._specs: tuple[Mapping[str, TensorSpec], Mapping[str, TensorSpec]] = ({}, {})  # of the inputs
@@ -377,7 +377,7 @@ def _tensor(side: Side, output: str) -> str:
     return spec.tensor if spec is not None else output
 
 
-def _told(side: Side, role: str) -> list[str]:
+def _side_notes(side: Side, role: str) -> list[str]:
     return [f"{role}: {note}" for note in side.notes]
 
 

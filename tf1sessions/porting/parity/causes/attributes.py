@@ -137,8 +137,8 @@ def other_attributes(found: Evidence) -> Cause | None:
     names = [name for name in _differing(found) if name not in _SILENT | _TOLD_APART and not name.startswith("_")]
     if not names or not found.given_alike:
         return None
-    told = "; ".join(_told(found, name) for name in names)
-    return Cause("attribute", f"another attribute: {told}", _SAME_GIVEN)
+    text = "; ".join(_described(found, name) for name in names)
+    return Cause("attribute", f"another attribute: {text}", _SAME_GIVEN)
 
 
 def rounding(found: Evidence) -> Cause | None:
@@ -199,7 +199,7 @@ def _plain_name(op: str) -> str:
 def _attribute(found: Evidence, name: str, rule: str) -> Iterator[Cause]:
     """The cause that an attribute differs in two operations that were given the same."""
     if name in _differing(found) and found.given_alike:
-        yield Cause(rule, f"another {rule}: {_told(found, name)}", _SAME_GIVEN)
+        yield Cause(rule, f"another {rule}: {_described(found, name)}", _SAME_GIVEN)
 
 
 def _differing(found: Evidence) -> list[str]:
@@ -210,7 +210,7 @@ def _differing(found: Evidence) -> list[str]:
     return [name for name in names if left[name].SerializeToString() != right[name].SerializeToString()]
 
 
-def _told(found: Evidence, name: str) -> str:
+def _described(found: Evidence, name: str) -> str:
     left, right = (_plain(half.node.attr[name]) for half in (found.left, found.right))
     return f"{name} {left} against {right}"
 

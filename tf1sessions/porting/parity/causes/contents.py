@@ -26,7 +26,7 @@ def transposed(found: Evidence) -> Cause | None:
         if close(left.transpose(axes), right):
             return Cause(
                 "transposed",
-                f"{_thing(found)} has its axes in another order: {_order_told(axes)}",
+                f"{_thing(found)} has its axes in another order: {_order_text(axes)}",
                 f"left.transpose({list(axes)}) equals the right side",
             )
     return None
@@ -106,7 +106,7 @@ def _orders(rank: int) -> Iterator[tuple[int, ...]]:
     yield from dict.fromkeys([*usual.get(rank, []), *list(itertools.permutations(range(rank)))[1:]])
 
 
-def _order_told(axes: tuple[int, ...]) -> str:
+def _order_text(axes: tuple[int, ...]) -> str:
     known = {
         (0, 3, 1, 2): "NHWC against NCHW",
         (0, 2, 3, 1): "NCHW against NHWC",
