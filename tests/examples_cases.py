@@ -1,7 +1,7 @@
 """The example programs, the text that TensorFlow 1.15.5 printed for them, and
 how much a run elsewhere may differ from it.
 
-This file must stay readable by Python 3.7: ``golden/make_examples.py`` uses
+This file must stay readable by Python 3.7: ``golden/make/make_examples.py`` uses
 the same table there.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 EXAMPLES = TESTS.parent / "examples"
-GOLDENS = TESTS / "golden" / "examples"
+GOLDENS = TESTS / "golden" / "data" / "examples"
 
 
 @dataclass(frozen=True)

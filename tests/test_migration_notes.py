@@ -143,7 +143,7 @@ def test_inspect_says_what_the_page_says(run_python: Callable[..., PythonRun]) -
         os.chdir(sys.argv[1])
         report(text=CliRunner().invoke(cli, ["inspect", "frozen.pb"]).stdout, kinds=KINDS)
         """,
-        str(ROOT / "tests" / "golden" / "models"),
+        str(ROOT / "tests" / "golden" / "data" / "models"),
     ).results
     (shown,) = blocks(MODELS, "text")
     assert done["text"].startswith(shown.text)

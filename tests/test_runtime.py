@@ -12,7 +12,7 @@ from support import ROOT, PythonRun
 
 def names_of_1_15(*modules: str) -> list[str]:
     """The public names of these modules in 1.15.5, such as ``layers.dense``."""
-    with gzip.open(ROOT / "tests" / "golden" / "namespace_1_15.txt.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(ROOT / "tests" / "golden" / "data" / "namespace_1_15.txt.gz", "rt", encoding="utf-8") as file:
         names = {line.split("\t")[0].removeprefix("tf.") for line in file}
     return sorted(name for name in names if name.rpartition(".")[0] in modules)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from attacks.trial import Trial
 
-GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden" / "models"
+GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden" / "data" / "models"
 NUMBERS = [b"\x00", b"\xff", b"\x80\x80\x80\x80\x0c", b"\xff" * 9 + b"\x01", b"\x7f", b"(", b"\n", b"\x1b[2J", b"\xc3"]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support import ROOT, PythonRun
 
-MODELS = ROOT / "tests" / "golden" / "models"
+MODELS = ROOT / "tests" / "golden" / "data" / "models"
 
 #: Calls the command as the shell would, many times in one process.
 CODE = """

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from support import ROOT, PythonRun
 
-MODELS = ROOT / "tests" / "golden" / "models"
-RECORDED = ROOT / "tests" / "golden" / "recorded.npz"
+MODELS = ROOT / "tests" / "golden" / "data" / "models"
+RECORDED = ROOT / "tests" / "golden" / "data" / "recorded.npz"
 
 SCRIPT = """
 import sys

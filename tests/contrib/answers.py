@@ -8,11 +8,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "contrib"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data" / "contrib"
 
 
 def golden(name: str) -> dict[str, Any]:
-    """What ``tests/golden/make_contrib_<name>.py`` kept."""
+    """What ``tests/golden/make/make_contrib_<name>.py`` kept."""
     found: dict[str, Any] = json.loads(gzip.decompress((GOLDEN / f"{name}.json.gz").read_bytes()))
     return found
 

@@ -54,7 +54,7 @@ def differences(old: dict[str, Any], new: dict[str, Any], names: bool) -> list[s
 
 
 def main(way: str, modules: list[str]) -> None:
-    sys.path.insert(0, str(GOLDEN))
+    sys.path.insert(0, str(GOLDEN / "cases"))
     if way == "v1":
         import tf1sessions.scripts
 
@@ -68,7 +68,7 @@ def main(way: str, modules: list[str]) -> None:
     tf.logging.set_verbosity(tf.logging.ERROR)
     for module in modules:
         cases = importlib.import_module(f"contrib_{module}_cases").CASES
-        golden = record.load(GOLDEN / "contrib" / f"{module}.json.gz")
+        golden = record.load(GOLDEN / "data" / "contrib" / f"{module}.json.gz")
         found = {name: ["it is in one of the two only"] for name in golden.keys() ^ cases.keys()}
         for name in golden.keys() & cases.keys():
             new = json.loads(json.dumps(record.record(tf, contrib, cases[name])))

@@ -2,7 +2,7 @@
 
     python tests/contrib/contrib_page.py
 
-The names are those of tests/golden/contrib_1_15.txt.gz; what became of them is seen by reading them from
+The names are those of tests/golden/data/contrib_1_15.txt.gz; what became of them is seen by reading them from
 ``tf1sessions.contrib``, in a process of its own that has no tensorflow_probability.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ROOT / "tests" / "golden" / "contrib_1_15.txt.gz"
+NAMES = ROOT / "tests" / "golden" / "data" / "contrib_1_15.txt.gz"
 PAGE = ROOT / "migration_notes" / "contrib.md"
 NATIVE = ("tensorflow", "tf_keras", "keras")
 
@@ -35,7 +35,7 @@ This page is written by `tests/contrib/contrib_page.py`, from the code; a test h
 
 
 def golden() -> list[tuple[str, str, str]]:
-    """(name, kind, arguments) of all names, as tests/golden/make_contrib_names.py wrote them."""
+    """(name, kind, arguments) of all names, as tests/golden/make/make_contrib_names.py wrote them."""
     with gzip.open(NAMES, "rt") as file:
         return [tuple(line.rstrip("\n").split("\t")) for line in file]  # type: ignore[misc]
 

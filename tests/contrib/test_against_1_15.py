@@ -14,7 +14,7 @@ import pytest
 from support import ROOT
 
 COMPARE = Path(__file__).with_name("compare.py")
-GOLDEN = COMPARE.parents[1] / "golden"
+CASES = COMPARE.parents[1] / "golden" / "cases"
 
 # What has another operation at its end, under another name: the values are those of 1.15.5.
 OTHER_NAMES = {
@@ -41,7 +41,7 @@ OTHER_NAMES = {
 }
 
 
-MODULES = sorted(path.name[len("contrib_") : -len("_cases.py")] for path in GOLDEN.glob("contrib_*_cases.py"))
+MODULES = sorted(path.name[len("contrib_") : -len("_cases.py")] for path in CASES.glob("contrib_*_cases.py"))
 
 
 @pytest.fixture(scope="module", params=["library", "v1"])

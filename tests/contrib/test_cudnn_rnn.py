@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import PythonRun
 
-ARCHIVE = Path(__file__).resolve().parents[1] / "golden" / "contrib" / "cudnn_rnn.tar.gz"
+ARCHIVE = Path(__file__).resolve().parents[1] / "golden" / "data" / "contrib" / "cudnn_rnn.tar.gz"
 
 _PROGRAM = """
 import json, os, sys

@@ -12,7 +12,7 @@ import pytest
 
 from tf1sessions.contrib.training.hparam import HParams, parse_values
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "contrib" / "hparam.json.gz"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data" / "contrib" / "hparam.json.gz"
 ANSWERS = json.loads(gzip.decompress(GOLDEN.read_bytes()))
 # whose texts are Python's own, and change with it
 PYTHONS = ("AttributeError", "JSONDecodeError", "TypeError")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-sys.path.insert(0, str(GOLDEN))
+sys.path.insert(0, str(GOLDEN / "cases"))
 import slim_nets_record as recorder  # noqa: E402
 
 BIG = recorder.DIGESTS | {"inception_v4", "inception_resnet_v2"}
@@ -19,13 +19,13 @@ PROLOGUE = """
 import sys, tarfile, tempfile, types
 import numpy as np
 golden = sys.argv[1]
-sys.path.insert(0, golden)
+sys.path.insert(0, golden + "/cases")
 import contrib_record, slim_nets_record as recorder
 from tf1sessions import contrib, tf1 as tf
 slim = contrib.slim
 modules = {name: module for name, module in vars(slim.nets).items() if isinstance(module, types.ModuleType)}
 nets = types.SimpleNamespace(arg_scope=slim.arg_scope, **modules)
-recorded = contrib_record.load(golden + "/contrib/slim_nets.json.gz")
+recorded = contrib_record.load(golden + "/data/contrib/slim_nets.json.gz")
 import json
 """
 
@@ -63,7 +63,7 @@ for name, case in {**recorder.VALUES, **recorder.PUBLISHED_VALUES}.items():
     compare(name, recorded["values"][name], recorder.outputs(tf, nets, case))
 
 with tempfile.TemporaryDirectory() as folder:
-    with tarfile.open(golden + "/contrib/slim_nets_checkpoints.tar.gz") as archive:
+    with tarfile.open(golden + "/data/contrib/slim_nets_checkpoints.tar.gz") as archive:
         archive.extractall(folder, filter="data")
     for name, case in recorder.CHECKPOINTS.items():
         restore = lambda: slim.assign_from_checkpoint_fn(folder + "/" + name, slim.get_model_variables())

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden" / "cases"))
 
 import estimator_boosted_programs as trees
 

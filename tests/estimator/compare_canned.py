@@ -90,7 +90,7 @@ def differences(old: dict[str, Any], new: dict[str, Any], new_head: bool) -> lis
 
 
 def main(arguments: list[str]) -> dict[str, list[str]]:
-    sys.path.insert(0, str(GOLDEN))
+    sys.path.insert(0, str(GOLDEN / "cases"))
     if "v1" in arguments:
         import tf1sessions.scripts
 
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> dict[str, list[str]]:
     import estimator_canned_record as recording
     from estimator_canned_cases import CASES, NEW_HEADS
 
-    golden = recording.load(GOLDEN / "estimator_canned.json.gz")
+    golden = recording.load(GOLDEN / "data" / "estimator_canned.json.gz")
     tf.logging.set_verbosity(tf.logging.ERROR)
     chosen = [name for name in arguments if name != "v1"] or sorted(golden.keys() | CASES.keys())
     found = {}

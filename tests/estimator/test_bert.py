@@ -15,7 +15,7 @@ GOLDEN = ROOT / "tests" / "golden"
 _RECORD = """
 import json, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1] + "/make", sys.argv[1] + "/cases"]
 import contrib_record, make_estimator_bert as program
 from tf1sessions import tf1 as tf
 folder = sys.argv[2]
@@ -23,7 +23,7 @@ start = program.make_checkpoint(tf, folder + "/init.ckpt")
 command = [sys.executable, "-m", "tf1sessions", "run", program.PROGRAM, "--"]
 recorded = program.run(lambda arguments: command + arguments, folder, start)
 recorded["variables"] = program.variables(tf, folder)
-golden = contrib_record.load(sys.argv[1] + "/estimator/bert.json.gz")
+golden = contrib_record.load(sys.argv[1] + "/data/estimator/bert.json.gz")
 print(json.dumps({"recorded": recorded, "golden": golden}))
 """
 #: Sums are in another order today: the losses differed by 1e-7 where this was recorded.

@@ -17,12 +17,12 @@ from support import ROOT
 
 from tf1sessions.estimator.canned.boosted_trees_quantiles import boundaries
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden" / "cases"))
 
 import estimator_boosted_quantiles as quantiles
 
 HERE = Path(__file__).parent
-GOLDEN = HERE.parent / "golden"
+GOLDEN = HERE.parent / "golden" / "data"
 
 
 @pytest.fixture(scope="module")

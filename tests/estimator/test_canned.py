@@ -15,7 +15,7 @@ from compare_canned import close
 from support import ROOT
 
 HERE = Path(__file__).parent
-GOLDEN = HERE.parent / "golden"
+GOLDEN = HERE.parent / "golden" / "data"
 
 
 def run(*arguments):

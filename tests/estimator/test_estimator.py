@@ -15,7 +15,7 @@ import pytest
 from support import PythonRun
 
 FOLDER = Path(__file__).resolve().parent
-GOLDEN = FOLDER.parent / "golden" / "estimator"
+GOLDEN = FOLDER.parent / "golden" / "data" / "estimator"
 sys.path.append(str(FOLDER.parent / "contrib"))
 
 import answers  # noqa: E402  (of that folder)

@@ -40,9 +40,9 @@ for name in sys.argv[3:]:
 def test_programs_do_what_they_did_on_1_15(run_python: Callable[..., PythonRun]) -> None:
     # an environment of its own: nothing has been imported
     environment = {"TF_ENABLE_ONEDNN_OPTS": "0"}
-    found = run_python(_PROGRAM, str(FOLDER), str(GOLDEN), *TABLES, env=environment, deadline=390).results
+    found = run_python(_PROGRAM, str(FOLDER), str(GOLDEN / "cases"), *TABLES, env=environment, deadline=390).results
     for table in TABLES:
-        theirs = json.loads(gzip.decompress((GOLDEN / "estimator" / f"{table}.json.gz").read_bytes()))
+        theirs = json.loads(gzip.decompress((GOLDEN / "data" / "estimator" / f"{table}.json.gz").read_bytes()))
         assert answers.differences(found[table], theirs, rtol=1e-4, atol=1e-6) == [], table
 
 

@@ -11,11 +11,11 @@ import pytest
 from support import ROOT, PythonRun
 
 sys.path.insert(0, str(ROOT / "tests" / "contrib"))
-sys.path.insert(0, str(ROOT / "tests" / "golden"))
+sys.path.insert(0, str(ROOT / "tests" / "golden" / "cases"))
 import answers
 import contrib_record
 
-GOLDEN = ROOT / "tests" / "golden" / "estimator" / "tpu.json.gz"
+GOLDEN = ROOT / "tests" / "golden" / "data" / "estimator" / "tpu.json.gz"
 
 _PROGRAM = """
 import sys

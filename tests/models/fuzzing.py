@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "models"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data" / "models"
 #: What a case may take. Far above what any takes: a hang is found, a slow machine is not.
 CASE_SECS = 60
 

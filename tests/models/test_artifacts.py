@@ -1,6 +1,6 @@
 """Every artifact that genuine TensorFlow 1.15.5 wrote loads, and gives the outputs that it gave there.
 
-``tests/golden/model_cases.py`` has the artifacts, their inputs and how close is close enough.
+``tests/golden/cases/model_cases.py`` has the artifacts, their inputs and how close is close enough.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from support import PythonRun
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-sys.path.insert(0, str(GOLDEN))
+FOLDER = Path(__file__).resolve().parents[1] / "golden" / "cases"
+sys.path.insert(0, str(FOLDER))
 from model_cases import CASES, difference, expected  # noqa: E402
 
 _PROGRAM = """
@@ -70,7 +70,7 @@ for model in models.values():
 
 @pytest.fixture(scope="module")
 def found(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
-    results: dict[str, Any] = run_python(_PROGRAM, str(GOLDEN), deadline=170).results
+    results: dict[str, Any] = run_python(_PROGRAM, str(FOLDER), deadline=170).results
     return results
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support import PythonRun
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data"
 EXPECTED = {
     "0.12.1": ("table.pb", "normalized.pb", "recurrent.pb", "recurrent/00000001", "recurrent"),
     "1.4.1": ("table.pb", "normalized.pb", "recurrent.pb", "recurrent/00000001", "recurrent", "beams.pb"),

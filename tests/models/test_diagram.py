@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import ROOT, PythonRun
 
-MODELS = ROOT / "tests" / "golden" / "models"
+MODELS = ROOT / "tests" / "golden" / "data" / "models"
 NASTY = "a/</script><img src=x onerror=alert(1)>\u2028&quot;"
 
 CODE = '''

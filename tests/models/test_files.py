@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import PythonRun
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "models"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data" / "models"
 
 _PROGRAM = """
 import os, shutil, sys, zipfile

@@ -1,4 +1,4 @@
-"""What is found in models that TensorFlow 1.15 wrote (tests/golden/models), and in small graphs made here."""
+"""What is found in models that TensorFlow 1.15 wrote (tests/golden/data/models), and in small graphs made here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import ROOT, PythonRun
 
-MODELS = ROOT / "tests" / "golden" / "models"
+MODELS = ROOT / "tests" / "golden" / "data" / "models"
 
 CODE = """
 import pathlib, sys

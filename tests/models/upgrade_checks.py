@@ -23,7 +23,7 @@ from tf1sessions.models.upgrades.lost import LOST
 from tf1sessions.runtime import private
 from tf1sessions.runtime import tf1 as tf
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data"
 CHECKS: dict[str, Callable[[], None]] = {}
 
 

@@ -1,4 +1,4 @@
-"""Runs the cases of tests/golden/queues_*.py on today's TensorFlow, and compares them with TensorFlow 1.15.5.
+"""Runs the cases of tests/golden/cases/queues_*.py on today's TensorFlow, and compares them with TensorFlow 1.15.5.
 
 Runs in a process of its own, ``python legacy_queues.py WAY...``, and prints a line of JSON for each way: case -> what
 differs. The ways:
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-sys.path.insert(0, str(GOLDEN))
+sys.path.insert(0, str(GOLDEN / "cases"))
 
 import queues_record as record  # noqa: E402  (after the path)
 
@@ -90,7 +90,7 @@ def differences(way: str) -> dict[str, dict[str, Any]]:
     t1.tf1.logging.set_verbosity(t1.tf1.logging.FATAL)
     for module in ("queues_cases", "queues_runner_cases", "queues_input_cases"):
         importlib.import_module(module)
-    golden = record.load(GOLDEN / "queues.json.gz")
+    golden = record.load(GOLDEN / "data" / "queues.json.gz")
     cases = {name: case for name, case in record.CASES.items() if "adopted" not in way or name in record.ADOPTED}
     found: dict[str, dict[str, Any]] = {
         name: {"case": ["recorded", "not there, or the reverse"]} for name in record.CASES.keys() ^ golden.keys()

@@ -1,6 +1,6 @@
 """Queues, queue runners, coordinators, input pipelines and readers do what they did on TensorFlow 1.15.5.
 
-The cases and what was recorded of them are in tests/golden/queues_*; they run in four ways (legacy_queues.py): by
+The cases and what was recorded of them are in tests/golden/cases/queues_*; they run in four ways (legacy_queues.py): by
 TensorFlow's own start_queue_runners in our sessions, with our Coordinator, and adopted by a QueuePipeline.
 """
 

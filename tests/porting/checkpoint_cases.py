@@ -1,6 +1,6 @@
-"""The cases of golden/make_checkpoints.py as Keras has them: for the checks of checkpoints.
+"""The cases of golden/make/make_checkpoints.py as Keras has them: for the checks of checkpoints.
 
-``python checkpoint_cases.py FOLDER`` writes what 1.15.5 is to restore: see golden/make_checkpoints.py.
+``python checkpoint_cases.py FOLDER`` writes what 1.15.5 is to restore: see golden/make/make_checkpoints.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import tf_keras
 
 from tf1sessions.porting import checkpoints
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data"
 BEFORE, AFTER, BETWEEN = 4, 6, 2  # as in make_checkpoints.py
 
 #: Case -> the class of its optimizer and its settings; an epsilon is TensorFlow 1's default.

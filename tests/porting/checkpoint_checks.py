@@ -374,7 +374,7 @@ OF_KERAS = {
 
 
 def of_keras(file: str) -> Any:
-    """What golden/make_keras_checkpoints.py wrote: what is expected, or the prefix of a checkpoint."""
+    """What golden/make/make_keras_checkpoints.py wrote: what is expected, or the prefix of a checkpoint."""
     folder = _unpacked()
     return json.loads(Path(folder, file).read_text()) if file.endswith(".json") else f"{folder}/{file}"
 

@@ -18,7 +18,7 @@ import tf1sessions as t1
 from tf1sessions.errors import ConversionError, ModelError, UsageError
 from tf1sessions.porting import Conversion, convert, export, verify
 
-MODELS = Path(__file__).resolve().parent.parent / "golden" / "models"
+MODELS = Path(__file__).resolve().parent.parent / "golden" / "data" / "models"
 v1 = tf.compat.v1
 IMAGES = np.random.RandomState(0).randn(5, 4, 4, 1).astype(np.float32)
 

@@ -26,11 +26,11 @@ from tf1sessions.porting.staging import Staging
 from tf1sessions.runtime import tf as raw
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
-sys.path.insert(0, str(GOLDEN))
+sys.path.insert(0, str(GOLDEN / "cases"))
 import model_cases  # noqa: E402
 
 v1 = tf1sessions.tf1
-MODELS = GOLDEN / "models"
+MODELS = GOLDEN / "data" / "models"
 CLOSE = {"rtol": 1e-5, "atol": 1e-6}
 ROWS = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
 

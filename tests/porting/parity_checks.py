@@ -26,8 +26,8 @@ from tf1sessions.porting.parity.html_report import page
 from tf1sessions.porting.trace_comparison import TraceComparison
 from tf1sessions.porting.traces import Summary, read
 
-RECORDED = Path(__file__).resolve().parent.parent / "golden" / "recorded.npz"
-MODELS = Path(__file__).resolve().parent.parent / "golden" / "models"
+RECORDED = Path(__file__).resolve().parent.parent / "golden" / "data" / "recorded.npz"
+MODELS = Path(__file__).resolve().parent.parent / "golden" / "data" / "models"
 _numbers = itertools.count()
 
 

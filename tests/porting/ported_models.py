@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-ARCHIVE = Path(__file__).resolve().parent.parent / "golden" / "ported_models.tar.xz"
+ARCHIVE = Path(__file__).resolve().parent.parent / "golden" / "data" / "ported_models.tar.xz"
 
 
 def names() -> list[str]:

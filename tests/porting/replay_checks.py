@@ -18,7 +18,7 @@ from tf1sessions.porting.graphs.functions import Functions
 from tf1sessions.porting.graphs.replay import Replay
 from tf1sessions.porting.graphs.structure import key_of
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "control_flow.json.gz"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data" / "control_flow.json.gz"
 #: What a graph of TensorFlow 1's own control flow is made of; none of it may be left.
 OLD = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "StackV2", "TensorArrayV3"}
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
-sys.path.insert(0, str(GOLDEN))
-from model_cases import CASES  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "golden" / "cases"))
+from model_cases import CASES
 
 PROGRAM = "module_checks.py"
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 PROGRAM = "replay_checks.py"
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "control_flow.json.gz"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data" / "control_flow.json.gz"
 
 
 def more_checks() -> list[str]:

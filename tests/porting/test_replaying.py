@@ -15,8 +15,8 @@ from tf1sessions.porting.replaying import replay
 from tf1sessions.porting.trace_comparison import TraceComparison, compare
 from tf1sessions.scripts.jobs import Job
 
-GOLDEN = ROOT / "tests" / "golden" / "recorded.npz"
-SCRIPT = ROOT / "tests" / "golden" / "recorded_program.py"
+GOLDEN = ROOT / "tests" / "golden" / "data" / "recorded.npz"
+SCRIPT = ROOT / "tests" / "golden" / "cases" / "recorded_program.py"
 LOSS = "mean_squared_error/value:0"
 
 

@@ -18,7 +18,7 @@ from tf1sessions.porting import recorder, traces
 from tf1sessions.porting.trace_comparison import TraceComparison, compare
 from tf1sessions.porting.traces import Summary, Trace
 
-GOLDEN = ROOT / "tests" / "golden" / "recorded.npz"
+GOLDEN = ROOT / "tests" / "golden" / "data" / "recorded.npz"
 LOSS = "mean_squared_error/value:0"
 
 

@@ -7,7 +7,7 @@ import lzma
 from pathlib import Path
 
 PROGRAM = "training_graph_checks.py"
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data"
 
 
 def more_checks() -> list[str]:

@@ -43,12 +43,14 @@ def test_planted_causes(check: str, findings: dict[str, str | None]) -> None:
 def verdicts(
     request: pytest.FixtureRequest, run_python: Callable[..., PythonRun], tmp_path: Path
 ) -> dict[str, tuple[dict[str, Any], str]]:
-    text = (GOLDENS / "verify_program.py").read_text("utf-8")
+    text = (GOLDENS / "cases" / "verify_program.py").read_text("utf-8")
     for name, (old, new) in PLANTED.items():
         assert old in text
         (tmp_path / f"{name}.py").write_text(text.replace(old, new) if old else text)
     code = f"import os\nos.chdir({str(tmp_path)!r})\n{CODE}"
-    results: dict[str, Any] = run_python(code, str(GOLDENS / "verify.npz"), *request.param, deadline=170).results
+    results: dict[str, Any] = run_python(
+        code, str(GOLDENS / "data" / "verify.npz"), *request.param, deadline=170
+    ).results
     return results
 
 

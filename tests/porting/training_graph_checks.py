@@ -19,7 +19,7 @@ from tf1sessions.porting.graphs import counters
 from tf1sessions.porting.graphs.replay import Replay
 from tf1sessions.porting.graphs.structure import CONTROL, Structure, key_of
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data"
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 

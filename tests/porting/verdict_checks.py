@@ -23,7 +23,7 @@ from tf1sessions.porting.traces import Trace, read
 from tf1sessions.porting.verdict import CAUSES, Verdict
 from tf1sessions.runtime import tf
 
-GOLDENS = Path(__file__).resolve().parent.parent / "golden"
+GOLDENS = Path(__file__).resolve().parent.parent / "golden" / "data"
 GOLDEN, OLD = GOLDENS / "verify.npz", GOLDENS / "recorded.npz"
 FOLDER = Path(tempfile.mkdtemp())
 DROPOUT = "dropout/random_uniform/RandomUniform"

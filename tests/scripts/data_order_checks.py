@@ -14,7 +14,7 @@ from tf1sessions import scripts
 from tf1sessions.scripts import seed_report, seeds
 
 scripts.install()
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden" / "cases"))
 
 import data_orders  # noqa: E402
 import numpy as np  # noqa: E402

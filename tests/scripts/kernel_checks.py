@@ -13,12 +13,12 @@ from tf1sessions import scripts
 
 scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER / "make"), str(FOLDER / "cases")]
 
 import make_kernels  # noqa: E402
 import numpy as np  # noqa: E402
 
-GOLDEN = json.loads(gzip.decompress((FOLDER / "kernels.json.gz").read_bytes()))
+GOLDEN = json.loads(gzip.decompress((FOLDER / "data" / "kernels.json.gz").read_bytes()))
 RESULTS = GOLDEN["results"]
 #: What products add up, and in which order, depends on the processor's vectors and caches.
 SAME_PROCESSOR = GOLDEN["processor"] == make_kernels.processor()

@@ -1,6 +1,6 @@
 """Writes the table of migration_notes/fidelity.md, how far operations are from 1.15.5's: ``python kernel_page.py``.
 
-It comes from tests/golden/kernels.json.gz, which tests/golden/make_kernels.py writes.
+It comes from tests/golden/data/kernels.json.gz, which tests/golden/make/make_kernels.py writes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests" / "golden" / "kernels.json.gz"
+GOLDEN = ROOT / "tests" / "golden" / "data" / "kernels.json.gz"
 PAGE = ROOT / "migration_notes" / "fidelity.md"
 BEGIN = "<!-- What follows is written by tests/scripts/kernel_page.py. -->\n"
 END = "<!-- Up to here. -->\n"

@@ -10,7 +10,7 @@ from tf1sessions import scripts
 from tf1sessions.scripts import seeds
 
 scripts.install()
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden" / "cases"))
 
 import layer_seeds  # noqa: E402
 import numpy as np  # noqa: E402

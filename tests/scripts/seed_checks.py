@@ -16,14 +16,14 @@ from tf1sessions.scripts import seeds
 
 scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER / "make"), str(FOLDER / "cases")]
 
 import make_seeds  # noqa: E402
 import numpy as np  # noqa: E402
 import seed_calls  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-GOLDEN = json.loads(gzip.decompress((FOLDER / "seeds.json.gz").read_bytes()))
+GOLDEN = json.loads(gzip.decompress((FOLDER / "data" / "seeds.json.gz").read_bytes()))
 WANTED = GOLDEN["calls"]
 
 

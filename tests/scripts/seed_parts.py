@@ -13,7 +13,7 @@ from tf1sessions.scripts import op_counts, seeds
 
 scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER / "make"), str(FOLDER / "cases")]
 
 import make_seeds  # noqa: E402
 import seed_calls  # noqa: E402
@@ -22,7 +22,7 @@ import seed_fuzz  # noqa: E402
 
 def found(part: int, parts: int) -> dict[str, list[str]]:
     """Of each ``parts``-th graph from ``part`` on: names, those that differ; entries that counted something."""
-    golden = json.loads(gzip.decompress((FOLDER / "seeds.json.gz").read_bytes()))
+    golden = json.loads(gzip.decompress((FOLDER / "data" / "seeds.json.gz").read_bytes()))
     assert golden["calls"].keys() == seed_calls.CALLS.keys()
     assert golden["graphs"].keys() == seed_calls.GRAPHS.keys()
     drawn, graph_of = make_seeds.drawn, make_seeds.graph_of

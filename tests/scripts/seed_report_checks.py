@@ -15,7 +15,7 @@ from tf1sessions.scripts import op_counts, seed_report, seed_words, seeds
 
 scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER / "make"), str(FOLDER / "cases")]
 
 import make_measured_traits  # noqa: E402
 import make_seeds  # noqa: E402

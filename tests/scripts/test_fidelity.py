@@ -1,7 +1,7 @@
 """Programs as people wrote them print what they printed on genuine TensorFlow 1.15.5.
 
-They are in ``golden/fidelity/``, one for each family of calls; what they printed, ``golden/make_fidelity.py`` has
-recorded. Most have operations without seeds, whose numbers follow from how many operations 1.15.5 had made before.
+They are in ``golden/cases/fidelity/``, one for each family of calls; ``golden/make/make_fidelity.py`` recorded what
+they printed. Most have operations without seeds, whose numbers follow from how many operations 1.15.5 had made before.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from support import ROOT
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import RunSettings, run_jobs, script_server
 
-PROGRAMS = ROOT / "tests" / "golden" / "fidelity"
-RECORD = json.loads(gzip.decompress((ROOT / "tests" / "golden" / "fidelity.json.gz").read_bytes()))
+PROGRAMS = ROOT / "tests" / "golden" / "cases" / "fidelity"
+RECORD = json.loads(gzip.decompress((ROOT / "tests" / "golden" / "data" / "fidelity.json.gz").read_bytes()))
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
 
 #: What the order of the terms of a matrix product or a convolution depends on.

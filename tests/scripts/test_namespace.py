@@ -11,7 +11,7 @@ import pytest
 
 from tf1sessions.errors import MissingModuleError, MissingSymbolError, UnsupportedEnvironmentError
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data"
 
 # Classes that are made otherwise today; a program does not construct them.
 CONSTRUCTED_BY_TENSORFLOW = {

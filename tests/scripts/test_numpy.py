@@ -1,7 +1,7 @@
 """NumPy 2 under a script: what small programs printed under 1.18, what libraries get, and that NumPy stays whole.
 
-golden/numpy_cases.txt has the programs, golden/make_numpy.py recorded what they printed. Here each prints the same, or
-is named below, with how one hears of it.
+golden/cases/numpy_cases.txt has the programs, golden/make/make_numpy.py recorded what they printed. Here each prints
+the same, or is named below, with how one hears of it.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ report(outcomes=make_numpy.outcomes(np), tensorflow="tensorflow" in sys.modules)
 
 @pytest.fixture(scope="module")
 def outcomes(run_python: Callable[..., Any]) -> dict[str, str]:
-    results = run_python(RUN, str(GOLDEN)).results
+    results = run_python(RUN, str(GOLDEN / "make")).results
     assert not results["tensorflow"]
     return results["outcomes"]
 
 
 @pytest.fixture(scope="module")
 def of_1_18() -> dict[str, str]:
-    return json.loads(gzip.decompress((GOLDEN / "numpy.json.gz").read_bytes()))
+    return json.loads(gzip.decompress((GOLDEN / "data" / "numpy.json.gz").read_bytes()))
 
 
 def test_programs_print_what_they_printed(outcomes: dict[str, str], of_1_18: dict[str, str]) -> None:
@@ -104,11 +104,11 @@ def test_what_is_named_as_different_is(outcomes: dict[str, str], of_1_18: dict[s
 
 @pytest.mark.parametrize(("name", "rule"), FOUND.items())
 def test_doctor_finds_it(name: str, rule: str) -> None:
-    sys.path.insert(0, str(GOLDEN))
+    sys.path.insert(0, str(GOLDEN / "make"))
     try:
         import make_numpy
     finally:
-        sys.path.remove(str(GOLDEN))
+        sys.path.remove(str(GOLDEN / "make"))
     found = check(read_text("import numpy as np\n" + make_numpy.cases()[name], "program.py"))
     assert rule in [finding.rule for finding in found]
 
@@ -117,7 +117,7 @@ def test_doctor_finds_it(name: str, rule: str) -> None:
     VERSION < "2.4.0" or platform.machine() != "x86_64" or sys.platform != "linux", reason="instructions of x86-64"
 )
 def test_instructions_that_make_the_difference(run_python: Callable[..., Any], of_1_18: dict[str, str]) -> None:
-    found = run_python(RUN, str(GOLDEN), env={"NPY_DISABLE_CPU_FEATURES": INSTRUCTIONS}).results["outcomes"]
+    found = run_python(RUN, str(GOLDEN / "make"), env={"NPY_DISABLE_CPU_FEATURES": INSTRUCTIONS}).results["outcomes"]
     assert {name: found[name] for name in PROCESSOR if found[name] != of_1_18[name]} == {}
 
 

@@ -121,12 +121,12 @@ with tf.Graph().as_default(), tf.Session() as session:
 @pytest.fixture(scope="module")
 def found(run_python: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("old")
-    with tarfile.open(GOLDEN / "old_graph.tar.gz") as archive:
+    with tarfile.open(GOLDEN / "data" / "old_graph.tar.gz") as archive:
         if sys.version_info >= (3, 12):
             archive.extractall(folder, filter="data")
         else:
             archive.extractall(folder)
-    return run_python(GRAPHS, str(folder / "old_graph"), str(GOLDEN / "make_mnist.py")).results
+    return run_python(GRAPHS, str(folder / "old_graph"), str(GOLDEN / "make" / "make_mnist.py")).results
 
 
 @pytest.mark.parametrize("form", ["meta", "saved", "frozen"])
@@ -144,7 +144,7 @@ def test_a_graph_that_is_wrong_otherwise_is_still_an_error(found):
 
 
 def test_mnist_batches_are_those_of_1_15(found):
-    assert found["mnist"] == json.loads((GOLDEN / "mnist.json").read_text())
+    assert found["mnist"] == json.loads((GOLDEN / "data" / "mnist.json").read_text())
     assert found["same_module"]
 
 
@@ -243,7 +243,7 @@ else:
 
 @pytest.fixture(scope="module")
 def libraries(run_python: Callable[..., Any]) -> dict[str, Any]:
-    return run_python(LIBRARIES, str(GOLDEN / "numpy_1_18.txt")).results
+    return run_python(LIBRARIES, str(GOLDEN / "data" / "numpy_1_18.txt")).results
 
 
 def test_install_imports_nothing(libraries):

@@ -1,6 +1,6 @@
 """How many operations TensorFlow 1.15.5's functions make beyond those of TensorFlow 2.21.
 
-Measured call by call against genuine 1.15.5 (tests/golden/make_seeds.py). Those of gradients are in
+Measured call by call against genuine 1.15.5 (tests/golden/make/make_seeds.py). Those of gradients are in
 op_counts_gradients.py, those of models in op_counts_models.py; what an entry is, op_entries.py says.
 """
 

@@ -14,7 +14,7 @@ function is measured when its traits were there in graphs of tests/golden all of
 are. A gradient is one trait with all that is made for it. How close traits look depends on evidence against a function:
 most need the :data:`USUAL` ones; one that is counted wrongly in some recorded graph needs those that tell this graph
 from the right ones, and is never measured where none do. measured_traits.bin has the traits and which functions need
-what; tests/golden/make_measured_traits.py makes it.
+what; tests/golden/make/make_measured_traits.py makes it.
 """
 
 from __future__ import annotations
