@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rewriting import RUN_CHECKS
 from support import PACKAGE, Alive, PythonRun, leftovers, mark_this_session
 
 import tf1sessions
@@ -226,19 +227,6 @@ def run_python() -> Callable[..., PythonRun]:
 # ``findings``. The file's functions whose names start with ``check_``, and what the module's ``more_checks()`` names,
 # become the parameters; all of them run in one process, and ``findings`` maps each name to None or to what went wrong.
 
-_RUN_CHECKS = """
-import importlib, os, sys, traceback
-sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[1])]
-program = importlib.import_module(sys.argv[2])
-for name in sys.argv[3:]:
-    try:
-        getattr(program, name)()
-    except BaseException:
-        report(**{name: traceback.format_exc()})
-    else:
-        report(**{name: None})
-"""
-
 
 def _check_names(module: Any) -> list[str]:
     tree = ast.parse(Path(module.__file__).with_name(module.PROGRAM).read_text(encoding="utf-8"))
@@ -258,7 +246,7 @@ def findings(request: pytest.FixtureRequest, run_python: Callable[..., PythonRun
     program = Path(request.module.__file__).with_name(request.module.PROGRAM)
     names = _check_names(request.module)
     deadline = getattr(request.module, "DEADLINE", 170)
-    done = run_python(_RUN_CHECKS, str(program.parent), program.stem, *names, check=False, deadline=deadline)
+    done = run_python(RUN_CHECKS, str(program), *names, check=False, deadline=deadline)
     found: dict[str, str | None] = dict(done.results)
     for name in names:
         if name not in found:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rewriting import RUN_CHECKS
 from support import ROOT, Alive, PythonRun, leftovers, wait_for
 
 import tf1sessions as t1
@@ -110,6 +111,15 @@ def test_run_python_fails_the_test(
 ) -> None:
     with pytest.raises(pytest.fail.Exception, match=expected):
         run_python(code, deadline=deadline)
+
+
+def test_a_failing_check_shows_its_values(tmp_path: Path, run_python: Callable[..., PythonRun]) -> None:
+    program = tmp_path / "some_checks.py"
+    program.write_text("def check_sum():\n    found = [1, 2]\n    assert sum(found) == 4, 'of two'\n")
+    code = RUN_CHECKS.replace("str(path.parent.parent)", repr(str(ROOT / "tests")))
+    (found,) = run_python(code, str(program), "check_sum").results.values()
+    assert "of two\nassert 3 == 4" in found and "where 3 = sum([1, 2])" in found, found
+    assert "some_checks.py" in found and "line 3" in found, found
 
 
 def test_wait_for_gives_what_came_and_names_what_did_not() -> None:

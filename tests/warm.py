@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rewriting import compile_program
 from support import PythonRun
 
 _CLIENT = """
@@ -144,7 +145,7 @@ def _run(argv: list[str], report: str, folder: str, environment: dict[str, str])
 
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     vars(main)["report"] = report_
-    exec(compile(Path(argv[0]).read_text("utf-8"), argv[0], "exec"), vars(main))
+    exec(compile_program(Path(argv[0]).read_bytes(), argv[0]), vars(main))
 
 
 if __name__ == "__main__":
