@@ -5,17 +5,14 @@
 To be run with the Python of an environment that has TensorFlow 1.15.
 """
 
-import gzip
-import json
-from pathlib import Path
+import os
 
 from folders import DATA
 
 # isort: split
 import hparam_cases
+from contrib_record import save
 from tensorflow.contrib.training import HParams, parse_values
 
 answers = {text: hparam_cases.answer(text, HParams, parse_values) for text in hparam_cases.EXPRESSIONS}
-out = Path(DATA) / "contrib" / "hparam.json.gz"
-out.parent.mkdir(exist_ok=True)
-out.write_bytes(gzip.compress(json.dumps(answers).encode()))
+save(os.path.join(DATA, "contrib", "hparam.json.gz"), answers)

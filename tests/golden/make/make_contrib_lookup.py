@@ -5,16 +5,14 @@
 To be run with the Python of an environment that has TensorFlow 1.15.
 """
 
-import gzip
-import json
-from pathlib import Path
+import os
 
 from folders import DATA
 
 # isort: split
 import lookup_cases
 import tensorflow as tf
+from contrib_record import save
 from tensorflow.contrib import lookup
 
-out = Path(DATA) / "contrib" / "lookup.json.gz"
-out.write_bytes(gzip.compress(json.dumps(lookup_cases.run(tf, lookup)).encode()))
+save(os.path.join(DATA, "contrib", "lookup.json.gz"), lookup_cases.run(tf, lookup))

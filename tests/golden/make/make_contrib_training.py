@@ -5,16 +5,14 @@
 To be run with the Python of an environment that has TensorFlow 1.15.
 """
 
-import gzip
-import json
-from pathlib import Path
+import os
 
 from folders import DATA
 
 # isort: split
 import tensorflow as tf
 import training_cases
+from contrib_record import save
 from tensorflow.contrib import training
 
-out = Path(DATA) / "contrib" / "training.json.gz"
-out.write_bytes(gzip.compress(json.dumps(training_cases.run(tf, training)).encode()))
+save(os.path.join(DATA, "contrib", "training.json.gz"), training_cases.run(tf, training))
