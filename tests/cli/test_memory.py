@@ -237,7 +237,7 @@ def test_watch_shows_who_holds_what(here: Callable[..., None], looks: Callable[[
     assert (done.exit_code, done.stderr, pauses) == (0, "", [5.0, 5.0])
     assert cells(done.stdout)[3:] == [
         ["0", "77", "500", "python [train].py", ""],
-        ["0", "78", "not told", "", ""],
+        ["0", "78", "unknown", "", ""],
         ["0", "all", "660 of 40960", "", ""],
         ["0", "77", "12000", "python [train].py", "more than a share"],
         ["0", "all", "20960 of 40960", "", ""],

@@ -30,22 +30,28 @@ __all__ = ["convert"]
 @click.argument("model", metavar="MODEL")
 @click.argument("out", metavar="OUT")
 @click.option("--signature", metavar="NAME", help="The only signature to keep. Default: all of them.")
-@click.option("--train", is_flag=True, help="Bring the train operation along, as loaded.train(...).")
+@click.option("--train", is_flag=True, help="Keep the train operation, as loaded.train(...).")
 @click.option(
     "--train-op",
     "train_ops",
     metavar="[NAME=]OPERATION",
     multiple=True,
-    help="Which operation that is; with a NAME for each where there are several, as those of a GAN.",
+    help="The train operation, where it is not found. Several, as those of a GAN: give each a NAME.",
 )
 @click.option(
     "--input",
     "inputs",
     metavar="[NAME=]TENSOR",
     multiple=True,
-    help="What goes in. May be given often. Default: guessed.",
+    help="An input. May be given often. Default: guessed.",
 )
-@click.option("--output", "outputs", metavar="[NAME=]TENSOR", multiple=True, help="What comes out. May be given often.")
+@click.option(
+    "--output",
+    "outputs",
+    metavar="[NAME=]TENSOR",
+    multiple=True,
+    help="An output. May be given often. Default: guessed.",
+)
 @click.option(
     "--trainable",
     metavar="PATTERN",
@@ -57,7 +63,7 @@ __all__ = ["convert"]
     type=click.Choice(["joined", "kept"]),
     default="joined",
     show_default=True,
-    help="Whether a partitioned variable becomes one.",
+    help="Join the parts of a partitioned variable, or keep them.",
 )
 @click.option("--tags", metavar="TAGS", help="Which graph of a SavedModel, by its tags: serve, or serve,gpu.")
 @click.option("--checkpoint", metavar="PREFIX", help="The variables' values, for a graph that has none or others.")
@@ -68,7 +74,7 @@ __all__ = ["convert"]
 @click.option("--force", is_flag=True, help="Replace a SavedModel at OUT. It stays until the new one is whole.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @click.option("--no-check", is_flag=True, help="Do not load it again and compare it with the model.")
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON, and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, and nothing else.")
 def convert(
     model: str,
     out: str,

@@ -1,4 +1,4 @@
-"""``tf1sessions doctor``: what on this machine, or in a script, will bite; as text or JSON."""
+"""``tf1sessions doctor``: finds what will go wrong on this machine or in a script; prints text or JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
     help="Show versions, memory and GPUs of this machine beside a script, too.",
 )
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave a rule out. May be given several times.")
-@click.option("--list-rules", is_flag=True, help="Say what is looked for in scripts, and end.")
+@click.option("--list-rules", is_flag=True, help="List the rules for scripts, and end.")
 @click.pass_context
 def doctor(
     ctx: click.Context,
@@ -61,7 +61,7 @@ def doctor(
     ignore: tuple[str, ...],
     list_rules: bool,
 ) -> None:
-    """Say what on this machine, and in scripts, modules or notebooks, will bite: where, why, and the fix.
+    """Find what will go wrong on this machine, and in scripts, modules or notebooks: where, why, and the fix.
 
     Without a script only the machine is looked at. Scripts are read, with the modules beside them that they import,
     and not run unless --run is given; what follows -- are their arguments then. The comment
@@ -133,7 +133,7 @@ def _watch(
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Each rule once at a place: what was seen while the program ran, before what its text tells."""
+    """Each rule once at a place: what was seen while the program ran, before what its text shows."""
     known: set[Any] = set()
     kept = []
     for finding in findings:
@@ -218,7 +218,7 @@ def _machine(seen: Facts) -> Any:
 
 
 def _finding(finding: Finding) -> Iterator[Any]:
-    """A heading, what is there, why it bites, and the fix."""
+    """A heading, what is there, why it matters, and the fix."""
     from rich.padding import Padding
     from rich.text import Text
 

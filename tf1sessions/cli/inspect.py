@@ -30,18 +30,18 @@ __all__ = ["inspect", "without_tensorflow_s_remarks", "write_page"]
     help="Write a page with the report and a diagram of the graph. It needs no network.",
 )
 @click.option("--tags", metavar="TAGS", help="Which graph of a SavedModel, by its tags: serve, or serve,gpu.")
-@click.option("--signature", metavar="NAME", help="Whose inputs and outputs. Default: serving_default, or the first.")
+@click.option("--signature", metavar="NAME", help="The signature to report. Default: serving_default, or the first.")
 @click.option(
     "--trial",
     is_flag=True,
     help="Load it in a child process, too, and run it there once with zeros, within limits of memory and time.",
 )
 def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signature: str | None, trial: bool) -> None:
-    """Say what is in a model that TensorFlow 1 wrote, without running it.
+    """Show what a TensorFlow 1 model contains, without running it.
 
     MODEL is a frozen graph (.pb, .pbtxt), the prefix of a checkpoint or its .meta file, a folder with checkpoints, a
-    SavedModel, or an export of session_bundle. Told are inputs and outputs, weights, operations, FLOPs for one row,
-    loops, queues and tables, and what in it is risky: operations that touch files, the network or Python.
+    SavedModel, or an export of session_bundle. The report has inputs and outputs, weights, operations, FLOPs for one
+    row, loops, queues and tables, and what is risky: operations that touch files, the network or Python.
 
     \b
     Examples:

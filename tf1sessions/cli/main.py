@@ -23,12 +23,12 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
-    "inspect": ("tf1sessions.cli.inspect:inspect", "Say what is in an old model, and what in it is risky."),
-    "convert": ("tf1sessions.cli.convert:convert", "Write an old model as a SavedModel of TensorFlow 2, with proof."),
-    "verify": ("tf1sessions.cli.verify:verify", "Put the same inputs through two models, and say where they part."),
-    "memory": ("tf1sessions.cli.memory:memory", "Say how the sessions of this machine share its GPUs and cores."),
-    "doctor": ("tf1sessions.cli.doctor:doctor", "Say what on this machine, or in a script, will bite."),
-    "races": ("tf1sessions.cli.races:races", "Say which threads of a program get in each other's way."),
+    "inspect": ("tf1sessions.cli.inspect:inspect", "Show what a TensorFlow 1 model contains, and what in it is risky."),
+    "convert": ("tf1sessions.cli.convert:convert", "Convert a TensorFlow 1 model to TensorFlow 2, and check it."),
+    "verify": ("tf1sessions.cli.verify:verify", "Run two models on the same inputs, and find the first difference."),
+    "memory": ("tf1sessions.cli.memory:memory", "Show how processes can share this machine's GPUs and cores."),
+    "doctor": ("tf1sessions.cli.doctor:doctor", "Find what will go wrong on this machine or in a script."),
+    "races": ("tf1sessions.cli.races:races", "Find races between the threads of a program."),
 }
 
 
@@ -109,19 +109,19 @@ def cli() -> None:
         tf1sessions run train_a.py train_b.py -j 2
 
     \b
-    What is in a model that TensorFlow 1 wrote:
+    Show what a TensorFlow 1 model contains:
         tf1sessions inspect frozen.pb
 
     \b
-    How four processes share this machine's GPUs and cores:
+    Plan how four processes share this machine's GPUs and cores:
         tf1sessions memory -n 4
 
     \b
-    What on this machine, or in a script, will bite:
+    Find what will go wrong on this machine or in a script:
         tf1sessions doctor train.py
 
     \b
-    Which threads of a server get in each other's way:
+    Find races between the threads of a server:
         tf1sessions races --time-limit 60 server.py
     """
 

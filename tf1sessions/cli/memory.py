@@ -113,7 +113,7 @@ def memory(
     watch: bool,
     every: float,
 ) -> None:
-    """Say how N processes share this machine's GPUs and cores, as MemoryPlan plans it.
+    """Show how N processes can share this machine's GPUs and cores, as MemoryPlan plans it.
 
     Nothing is changed, and no GPU is touched: the driver is asked. Sizes are in MiB. A program takes its part by
     `plan = tf1sessions.MemoryPlan(workers=N); plan.apply(worker=K)`.
@@ -254,7 +254,7 @@ def _held(machine: Machine, division: Division) -> Any:
         planned = [share.needed_mb for share in division.shares if share.gpu == gpu.index and share.memory_mb]
         for holder in gpu.holders:
             over = planned and holder.used_mb is not None and holder.used_mb > max(planned)
-            held = "not told" if holder.used_mb is None else f"{holder.used_mb:.0f}"
+            held = "unknown" if holder.used_mb is None else f"{holder.used_mb:.0f}"
             rows.append((str(gpu.index), str(holder.pid), held, holder.name, "more than a share" if over else ""))
         used = gpu.total_mb - gpu.free_mb
         rows.append((str(gpu.index), "all", f"{used:.0f} of {gpu.total_mb:.0f}", "", ""))

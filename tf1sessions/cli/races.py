@@ -1,4 +1,4 @@
-"""``tf1sessions races``: runs a program, and tells which of its threads get in each other's way; as text or JSON."""
+"""``tf1sessions races``: runs a program, and reports races between its threads; as text or JSON."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def races(
     ignore: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Run a script, module or notebook unmodified, and say which threads get in each other's way: where, why, the fix.
+    """Run a script, module or notebook unmodified, and report races between its threads: where, why, the fix.
 
-    What follows -- are the program's arguments. Found are two threads that add operations to one graph, a request
-    handler that makes it grow, a session that is closed while another thread runs it, with both threads and their
-    stacks, also when nothing went wrong this time. What programs may do on purpose, or what could not be seen for
-    certain, is a warning. Processes that the program starts are not watched.
+    What follows -- are the program's arguments. Races are two threads that add operations to one graph, a
+    request handler that makes a graph grow, a session that is closed while another thread runs it, and the like. Each
+    is reported with both threads and their stacks, also when nothing went wrong this time. What programs may do on
+    purpose, and what is not certain, is a warning. Processes that the program starts are not watched.
 
     \b
     Exit code: 1 with a hazard; without one (warnings are none) the program's own

@@ -123,7 +123,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     "--seeds",
     type=click.Choice(["tf1", "tf2", "report"]),
     callback=check_setting_option,
-    help="Whose seeds operations get that draw and have none, in a graph with a seed: tf1, as TensorFlow 1 counted "
+    help="How random operations without a seed get one in a graph with a seed: tf1, as TensorFlow 1 counted "
     "operations (the default), or tf2. report: tf1, and at a job's end, which seeds are exact, and from which call on "
     "that is not known.",
 )

@@ -46,10 +46,10 @@ __all__ = ["verify"]
 @click.option(
     "--seeds",
     type=click.Choice(["tf1", "tf2"]),
-    help="Whose seeds operations of such a script get that have none of their own. Default: tf1.",
+    help="How operations of such a script that have no seed of their own get one. Default: tf1.",
 )
 @click.option(
-    "--once", is_flag=True, help="Run such a script once alone, even where a second run would tell the cause."
+    "--once", is_flag=True, help="Run such a script once alone, even where a second run would find the cause."
 )
 @click.pass_context
 def verify(
@@ -69,7 +69,7 @@ def verify(
     seeds: str | None,
     once: bool,
 ) -> None:
-    """Put the same inputs through LEFT and RIGHT, and compare what comes out.
+    """Run LEFT and RIGHT on the same inputs, and compare the outputs.
 
     A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, a
     Python function (module.py:function), a script (train.py: the graph and the variables that its last session
