@@ -195,6 +195,32 @@ def test_names_of_the_standard_library_beside_a_script_are_in_nobodys_way(plain:
     assert [bool(record["cold_reasons"]) for record in plain.records()] == [False, True]
 
 
+def test_children_of_a_script_find_its_files_with_names_of_the_standard_library(plain: Plain) -> None:
+    for name in ("html", "fractions"):
+        plain.script(f"{name}.py", "HELPER = __file__")
+    plain.script(
+        "train.py",
+        """
+        import multiprocessing
+
+        def double(value):
+            import fractions, html
+            import tensorflow as tf
+            with tf.Session() as session:
+                return int(session.run(tf.constant(value) * 2)), html.HELPER[-7:], fractions.HELPER[-12:]
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                print(pool.map(double, [1, 2]))
+        """,
+    )
+    done = plain.cli("train.py", program=REAL)
+    assert (done.returncode, done.stdout.decode()) == (
+        0,
+        f"{[(2, 'html.py', 'fractions.py'), (4, 'html.py', 'fractions.py')]}\n",
+    ), done.stderr
+
+
 def test_deprecation_warnings_are_beside_the_log(plain: Plain) -> None:
     plain.script(
         "old.py",

@@ -7,6 +7,7 @@ Files::
     base.py            jobs, names, limits and statistics of every pool
     threads.py         ThreadSessionPool: many sessions in one process, a thread each
     warm_servers.py    the fork servers that the process pools of a process share
+    hidden_modules.py  namesakes of other modules in a program's folder
     fork_server_main.py  what runs in the fork server's process and in its workers
     fork_server.py     the fork server as its caller sees it: WorkerServer
     segments.py        anonymous memory that two processes share

@@ -44,6 +44,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_library, hiding, preloaded
+
 __all__ = [
     "BOOT",
     "MARK",
@@ -276,49 +278,9 @@ def cold_start_reasons(
         *(f"{name} differs" for name in names),
         *(
             f"{path} hides a preloaded module"
-            for path in _hiding(set(preloaded_top_level) - sys.stdlib_module_names, path0).values()
+            for path in hiding(set(preloaded_top_level) - sys.stdlib_module_names, path0).values()
         ),
     )
-
-
-def _hiding(modules: Collection[str], path0: str | None) -> dict[str, str]:
-    """The files in ``path0`` that an import would find instead of these modules, by the module's name."""
-    try:
-        files = sorted(os.listdir(path0)) if path0 else []
-    except (OSError, ValueError):  # no such folder: an import finds nothing there either
-        files = []
-    hiding = {}
-    for file in files:
-        name, _, ending = file.partition(".")
-        if name in modules:
-            path = os.path.join(path0 or "", file)
-            if os.path.isdir(path):
-                is_module = not ending and os.path.isfile(os.path.join(path, "__init__.py"))
-            else:
-                is_module = ending in ("py", "pyc", "so") or ending.endswith(".so")
-            if is_module:
-                hiding[name] = path
-    return hiding
-
-
-def _forget_hidden(at_start: Collection[str], path0: str | None) -> None:
-    """Forgets imported modules that have a namesake in the job's folder, so that its own imports find that.
-
-    What was imported before (TensorFlow, ourselves) keeps the modules that it has.
-    """
-    hidden = _hiding(_preloaded(at_start), path0)
-    for name in list(sys.modules):
-        if name.partition(".")[0] in hidden:
-            del sys.modules[name]
-
-
-def _preloaded(at_start: Collection[str]) -> set[str]:
-    """Top-level modules that a folder before them on the path would have hidden."""
-    # Compiled code imports these by name while it runs: the interpreter to import, to pickle, to replace by a regular
-    # expression and when it ends; TensorFlow where it looks whether a value is a sequence.
-    unhideable = {"__main__", "__mp_main__", "tf1sessions", "collections", "copyreg", "importlib", "re", "threading"}
-    unhideable.update(at_start, sys.builtin_module_names)
-    return {name for name in list(sys.modules) if "." not in name} - unhideable
 
 
 # -- the server -------------------------------------------------------------------------------------------------------
@@ -403,7 +365,7 @@ class _Server:
                 self.selector.register(self.caller, selectors.EVENT_READ, self._close)
             except OSError:  # an old kernel; or it has gone already, and the control socket says so
                 self.caller = -1
-        self.preloaded = _preloaded(self.at_start)
+        self.preloaded = preloaded(self.at_start)
         self.helpers = set(job_processes(self.environment[MARK], parent=os.getpid()))
         sys.stdout.flush()
         sys.stderr.flush()
@@ -701,7 +663,7 @@ def _start_forked(
     tempfile.tempdir = None  # it may have been found with the server's TMPDIR
     _forget_shared_randomness(sys.modules)
     _resolve(job.request["target"])
-    _forget_hidden(at_start, job.request["payload"].get("path0"))
+    forget_hidden(at_start, job.request["payload"].get("path0"))
 
 
 def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str]) -> None:
@@ -727,8 +689,8 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
         _end_with(request["parent"], request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     path0 = request["payload"].get("path0")
-    if not _hiding(sys.stdlib_module_names.difference(at_start, sys.builtin_module_names), path0):
-        _forget_hidden(at_start, path0)
+    if not hides_standard_library(at_start, path0):
+        forget_hidden(at_start, path0)
         sys.path[:0] = [path0] if path0 else []
         _resolve(request["target"])
         del sys.path[: 1 if path0 else 0]
@@ -736,7 +698,7 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     for name in request.get("preload", ()):
         _resolve(name)()
     _resolve(request["target"])
-    _forget_hidden(at_start, path0)
+    forget_hidden(at_start, path0)
 
 
 def _end_with(parent: int, folder: str) -> None:
