@@ -8,14 +8,16 @@ ProcessSessionPool run the same code, see ``pools/preparation.py``.
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from multiprocessing import spawn
 from typing import Any
 
 from ..pools import preparation
+from .payload import ProgramSettings
 
-__all__ = ["hand_on", "install"]
+__all__ = ["apply_in_children", "install"]
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _CODE = """import sys
@@ -31,11 +33,15 @@ class _InstallInChild:
         return exec, (_CODE.format(root=_ROOT) + _code, {})
 
 
-def hand_on(settings: Mapping[str, Any], job: str) -> None:
+def apply_in_children(settings: ProgramSettings, job: str) -> None:
     """Let the children have a job's settings too; see settings.py. Call it before the program starts any."""
     global _code
-    given = {name: value for name, value in settings.items() if value is not None and name != "line_buffered"}
-    preparation.code = _code = f"from tf1sessions.scripts import settings; settings.apply({given!r}, {job!r})"
+    given = dataclasses.replace(settings, line_buffered=False)  # of this process's stdout only
+    preparation.code = _code = (
+        "from tf1sessions.scripts import settings\n"
+        "from tf1sessions.scripts.payload import ProgramSettings\n"
+        f"settings.apply({given!r}, {job!r})"
+    )
 
 
 def install() -> None:
