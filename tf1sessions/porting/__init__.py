@@ -26,6 +26,7 @@ Files::
     target.py            a folder that is written whole or not at all
     conversion.py        what a conversion does, as a record and as text
     survey.py            what of a model is converted, and what is not
+    reference_values.py  what the model gives, in a session
     proof.py             what was written gives what the model gives
     export.py            convert(): a model as a SavedModel of TensorFlow 2
 """
