@@ -20,8 +20,7 @@ Files::
     trace_comparison.py  two traces compared, call by call
     replaying.py         a script run again, and recorded as its trace was
     trace_graphs.py      graphs of two traces: what the program built otherwise
-    judging.py           why they differ: seeds, a kernel, or the code
-    verdict.py           the diagnosis as a record
+    diagnosis/           why they differ: seeds, a kernel, or the code
     parity/              the same inputs through two sides
     target.py            a folder that is written whole or not at all
     conversion.py        what a conversion does, as a record and as text

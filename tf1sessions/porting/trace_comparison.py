@@ -23,13 +23,22 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.porting import recorder as _recorder
+from tf1sessions.porting.diagnosis.record import Diagnosis
 from tf1sessions.porting.parity.measures import Difference, is_float, measure
 from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
 from tf1sessions.porting.traces import Kind, Series, Summary, Trace
-from tf1sessions.porting.verdict import Verdict
 from tf1sessions.texts import printable
 
-__all__ = ["Alignment", "Held", "Point", "StepParting", "StepTensor", "TensorHeld", "TraceComparison", "compare"]
+__all__ = [
+    "Alignment",
+    "ComparedTensor",
+    "ComparedTraces",
+    "Point",
+    "StepParting",
+    "StepTensor",
+    "TraceComparison",
+    "compare",
+]
 
 recorder: Any = _recorder  # it has no annotations
 
@@ -153,7 +162,7 @@ class TraceComparison:
         random: Random operations whose seeds are others, or that have none: operation → what is so.
         left_out: What could not be compared: reason → how many values.
         notes: What is to be known beside.
-        verdict: The leading cause of the first difference, where it was looked for.
+        diagnosis: The leading cause of the first difference, where it was looked for.
     """
 
     left: str
@@ -165,7 +174,12 @@ class TraceComparison:
     random: Mapping[str, str]
     left_out: Mapping[str, int]
     notes: tuple[str, ...]
-    verdict: Verdict | None = None
+    diagnosis: Diagnosis | None = None
+
+    @property
+    def verdict(self) -> Diagnosis | None:
+        """The former name of :attr:`diagnosis`."""
+        return self.diagnosis
 
     @property
     def equal(self) -> bool:
@@ -179,7 +193,9 @@ class TraceComparison:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON knows it; what is infinite is the text "inf"."""
-        found: dict[str, Any] = _finite(dataclasses.asdict(self))
+        found: dict[str, Any] = _finite(dataclasses.asdict(dataclasses.replace(self, diagnosis=None)))
+        del found["diagnosis"]
+        found["verdict"] = None if self.diagnosis is None else _finite(self.diagnosis.as_dict())
         return found | {"equal": self.equal, "same": self.same}
 
     def to_json(self, **options: Any) -> str:
@@ -204,11 +220,11 @@ def compare(left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[s
 
     Thread-safety: safe to call from any thread.
     """
-    return Held(left, right, tolerances, notes).result
+    return ComparedTraces(left, right, tolerances, notes).result
 
 
-class Held:
-    """A trace that is held against another, with what a verdict needs to look into.
+class ComparedTraces:
+    """A trace that is held against another, with what a diagnosis needs to look into.
 
     Args: as for :func:`compare`.
 
@@ -222,11 +238,11 @@ class Held:
     def __init__(self, left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[str] = ()) -> None:
         self.alignment = alignment = Alignment(left, right)
         self.tolerances = Tolerances(records_of(tolerances))
-        self.tensors: list[TensorHeld] = []
+        self.tensors: list[ComparedTensor] = []
         left_out: dict[str, int] = {}
         for role in _ROLES:
             for session, name in _names(left, role):
-                tensor = TensorHeld(alignment, self.tolerances, role, session, name)
+                tensor = ComparedTensor(alignment, self.tolerances, role, session, name)
                 if tensor.path_like:
                     _count(left_out, "texts that are paths of files", tensor.rows)
                 elif not tensor.rows:
@@ -398,7 +414,7 @@ def _times(count: int) -> str:
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
 
-class TensorHeld:
+class ComparedTensor:
     """The comparison of one tensor in one role."""
 
     def __init__(self, alignment: Alignment, records: Tolerances, role: str, session: int, name: str) -> None:
@@ -654,7 +670,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _first(
-    alignment: Alignment, found: Sequence[TensorHeld], results: Sequence[StepTensor], random: Mapping[str, str]
+    alignment: Alignment, found: Sequence[ComparedTensor], results: Sequence[StepTensor], random: Mapping[str, str]
 ) -> StepParting | None:
     """The first value that parts: by call, then feeds, what is initialised, what is computed in the graph's order."""
     order = alignment.left.order
@@ -743,14 +759,14 @@ def _drifts(parted: StepTensor) -> bool:
 
 
 def _report(found: TraceComparison) -> Iterator[str]:
-    verdict = "equal to the bit" if found.same else "equal within the tolerances" if found.equal else "not equal"
-    yield f"{found.right} against {found.left}: {verdict}"
+    outcome = "equal to the bit" if found.same else "equal within the tolerances" if found.equal else "not equal"
+    yield f"{found.right} against {found.left}: {outcome}"
     compared = sum(tensor.compared for tensor in found.tensors)
     yield f"{found.calls:,} calls, {compared:,} values of {len(found.tensors)} tensors compared"
-    if found.verdict is not None:
-        yield from found.verdict.lines
+    if found.diagnosis is not None:
+        yield from found.diagnosis.lines
     if found.first is not None:
-        yield from _parting(found.first, found.verdict is None)
+        yield from _parting(found.first, found.diagnosis is None)
     yield from _some("calls", found.unmatched)
     for title, roles in (
         ("variables", ("initial", "variable", "last")),
