@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import re
 from collections.abc import Callable
 
 import pytest
-from support import ROOT, PythonRun
+from support import PACKAGE, ROOT, PythonRun
 
 
 def names_of_1_15(*modules: str) -> list[str]:
@@ -223,3 +224,22 @@ def test_versions_and_a_missing_tf_keras(run_python: Callable[..., PythonRun]) -
     assert done["real"][1] == []
     version = ".".join(map(str, done["real"][0]))
     assert done["no_keras"] == ["UnsupportedEnvironmentError", f"Run: pip install 'tf_keras=={version}.*'"]
+
+
+def test_each_private_module_that_is_used_is_in_the_table() -> None:
+    """A name that is not there would be found out only when it is used: the type checker takes any name."""
+    source = (PACKAGE / "runtime.py").read_text("utf-8")
+    (table,) = (
+        node.value
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES"
+    )
+    known = {*ast.literal_eval(table), "callable_api"}
+    used = {
+        (path.name, name)
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"runtime import .*\bprivate\b", text := path.read_text("utf-8"))
+        for name in re.findall(r"(?<![\w.])private\.(\w+)", text)
+    }
+    assert len(used) > 50
+    assert not {(path, name) for path, name in used if name not in known}

@@ -18,7 +18,7 @@ import threading
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 #: What the import of TensorFlow brings about and needs this module: called when that is complete, and then None.
 when_complete: list[Callable[[], None]] | None = []
@@ -65,6 +65,66 @@ def _check_version() -> None:
 _check_version()
 
 
+#: TensorFlow's private modules, by the names that they have here.
+_MODULES = {
+    "session": "tensorflow.python.client.session",
+    "pywrap_session": "tensorflow.python.client.pywrap_tf_session",
+    "ops": "tensorflow.python.framework.ops",
+    "stack": "tensorflow.python.framework.stack",  # for testing: the default sessions
+    "config_pb2": "tensorflow.core.protobuf.config_pb2",
+    "numpy_compat": "tensorflow.python.util.numpy_compat",
+    "nest": "tensorflow.python.util.nest",  # for contrib.framework.nest
+    # for contrib.cudnn_rnn, whose layers are saved as the variables of cells
+    "saveable_object": "tensorflow.python.training.saving.saveable_object",
+    "summary_ops": "tensorflow.python.ops.summary_ops_v2",  # for contrib.summary
+    "distributions_util": "tensorflow.python.ops.distributions.util",  # for contrib.distributions
+    # for contrib.eager.Variable
+    "resource_variable_ops": "tensorflow.python.ops.resource_variable_ops",
+    # for models: the messages that the public API does not export
+    "meta_graph_pb2": "tensorflow.core.protobuf.meta_graph_pb2",
+    "saved_model_pb2": "tensorflow.core.protobuf.saved_model_pb2",
+    # for porting.checkpoints
+    "object_graph_pb2": "tensorflow.core.protobuf.trackable_object_graph_pb2",
+    "importer": "tensorflow.python.framework.importer",  # for lanes
+    "op_def_registry": "tensorflow.python.framework.op_def_registry",
+    "kernels": "tensorflow.python.framework.kernels",
+    "text_format": "google.protobuf.text_format",
+    "descriptor_pb2": "google.protobuf.descriptor_pb2",
+    "tensor_pb2": "tensorflow.core.framework.tensor_pb2",
+    "variable_pb2": "tensorflow.core.framework.variable_pb2",
+    "iterator_ops": "tensorflow.python.data.ops.iterator_ops",  # for the fork guard
+    # for estimator
+    "dataset_ops": "tensorflow.python.data.ops.dataset_ops",
+    "export_output": "tensorflow.python.saved_model.model_utils.export_output",
+    "export_utils": "tensorflow.python.saved_model.model_utils.export_utils",
+    "loader_impl": "tensorflow.python.saved_model.loader_impl",
+    "training_util": "tensorflow.python.training.training_util",
+    # for contrib.autograph
+    "autograph_api": "tensorflow.python.autograph.impl.api",
+    "autograph_converter": "tensorflow.python.autograph.core.converter",
+    "autograph_directives": "tensorflow.python.autograph.lang.directives",
+    "autograph_functions": "tensorflow.python.autograph.lang.special_functions",
+    # for contrib.eager
+    "context": "tensorflow.python.eager.context",
+    "op_callbacks": "tensorflow.python.framework.op_callbacks",
+    "variable_scope": "tensorflow.python.ops.variable_scope",
+    "device_lib": "tensorflow.python.client.device_lib",  # for contrib.memory_stats
+    # for contrib.feature_column
+    "feature_column": "tensorflow.python.feature_column.feature_column",
+    "feature_column_v2": "tensorflow.python.feature_column.feature_column_v2",
+    # for contrib.tpu
+    "device_assignment": "tensorflow.python.tpu.device_assignment",
+    "tpu_feed": "tensorflow.python.tpu.tpu_feed",
+    "tpu_function": "tensorflow.python.tpu.tpu_function",
+    # for pipelines.row_independence
+    "function_def_to_graph": "tensorflow.python.framework.function_def_to_graph",
+    "tpu_ops": "tensorflow.python.tpu.ops.tpu_ops",
+    "training_loop": "tensorflow.python.tpu.training_loop",
+    "record": "tensorflow.python.eager.record",  # for porting
+    "script_ops": "tensorflow.python.ops.script_ops",  # for testing
+}
+
+
 class _Private:
     """TensorFlow's private names that the compiled call is built on, looked up once.
 
@@ -73,61 +133,8 @@ class _Private:
     """
 
     def __init__(self) -> None:
-        self.session = self._module("tensorflow.python.client.session")
-        self.pywrap_session = self._module("tensorflow.python.client.pywrap_tf_session")
-        self.ops = self._module("tensorflow.python.framework.ops")
-        self.stack = self._module("tensorflow.python.framework.stack")  # for testing: the default sessions
-        self.config_pb2 = self._module("tensorflow.core.protobuf.config_pb2")
-        self.numpy_compat = self._module("tensorflow.python.util.numpy_compat")
-        self.nest = self._module("tensorflow.python.util.nest")  # for contrib.framework.nest
-        # for contrib.cudnn_rnn, whose layers are saved as the variables of cells
-        self.saveable_object = self._module("tensorflow.python.training.saving.saveable_object")
-        self.summary_ops = self._module("tensorflow.python.ops.summary_ops_v2")  # for contrib.summary
-        self.distributions_util = self._module("tensorflow.python.ops.distributions.util")  # for contrib.distributions
-        # for contrib.eager.Variable
-        self.resource_variable_ops = self._module("tensorflow.python.ops.resource_variable_ops")
-        # for models: the messages that the public API does not export
-        self.meta_graph_pb2 = self._module("tensorflow.core.protobuf.meta_graph_pb2")
-        self.saved_model_pb2 = self._module("tensorflow.core.protobuf.saved_model_pb2")
-        # for porting.checkpoints
-        self.object_graph_pb2 = self._module("tensorflow.core.protobuf.trackable_object_graph_pb2")
-        self.importer = self._module("tensorflow.python.framework.importer")  # for lanes
-        self.op_def_registry = self._module("tensorflow.python.framework.op_def_registry")
-        self.kernels = self._module("tensorflow.python.framework.kernels")
-        self.text_format = self._module("google.protobuf.text_format")
-        self.descriptor_pb2 = self._module("google.protobuf.descriptor_pb2")
-        self.tensor_pb2 = self._module("tensorflow.core.framework.tensor_pb2")
-        self.variable_pb2 = self._module("tensorflow.core.framework.variable_pb2")
-        self.iterator_ops = self._module("tensorflow.python.data.ops.iterator_ops")  # for the fork guard
-        # for estimator
-        self.dataset_ops = self._module("tensorflow.python.data.ops.dataset_ops")
-        self.export_output = self._module("tensorflow.python.saved_model.model_utils.export_output")
-        self.export_utils = self._module("tensorflow.python.saved_model.model_utils.export_utils")
-        self.loader_impl = self._module("tensorflow.python.saved_model.loader_impl")
-        self.training_util = self._module("tensorflow.python.training.training_util")
-        # for contrib.autograph
-        self.autograph_api = self._module("tensorflow.python.autograph.impl.api")
-        self.autograph_converter = self._module("tensorflow.python.autograph.core.converter")
-        self.autograph_directives = self._module("tensorflow.python.autograph.lang.directives")
-        self.autograph_functions = self._module("tensorflow.python.autograph.lang.special_functions")
-        # for contrib.eager
-        self.context = self._module("tensorflow.python.eager.context")
-        self.op_callbacks = self._module("tensorflow.python.framework.op_callbacks")
-        self.variable_scope = self._module("tensorflow.python.ops.variable_scope")
-        self.device_lib = self._module("tensorflow.python.client.device_lib")  # for contrib.memory_stats
-        # for contrib.feature_column
-        self.feature_column = self._module("tensorflow.python.feature_column.feature_column")
-        self.feature_column_v2 = self._module("tensorflow.python.feature_column.feature_column_v2")
-        # for contrib.tpu
-        self.device_assignment = self._module("tensorflow.python.tpu.device_assignment")
-        self.tpu_feed = self._module("tensorflow.python.tpu.tpu_feed")
-        self.tpu_function = self._module("tensorflow.python.tpu.tpu_function")
-        # for pipelines.row_independence
-        self.function_def_to_graph = self._module("tensorflow.python.framework.function_def_to_graph")
-        self.tpu_ops = self._module("tensorflow.python.tpu.ops.tpu_ops")
-        self.training_loop = self._module("tensorflow.python.tpu.training_loop")
-        self.record = self._module("tensorflow.python.eager.record")  # for porting
-        self.script_ops = self._module("tensorflow.python.ops.script_ops")  # for testing
+        for name, module in _MODULES.items():
+            setattr(self, name, self._module(module))
         base = getattr(self.session, "BaseSession", None)
         self.callable_api: bool = all(
             (
@@ -141,6 +148,10 @@ class _Private:
                 hasattr(tf.Tensor, "_shape_val") or hasattr(getattr(self.ops, "SymbolicTensor", None), "_shape_val"),
             )
         )
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # each of _MODULES
 
     @staticmethod
     def _module(name: str) -> Any:

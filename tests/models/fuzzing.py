@@ -240,13 +240,13 @@ _OPS: list[str] = []
 
 def case(number: int, originals: list[tuple[str, bytes, str]]) -> tuple[str, bytes]:
     """The bytes of a case, and the name of what they were."""
-    from tf1sessions.models.files import _MESSAGES
+    from tf1sessions.models.parsing import MESSAGES
 
     rng = random.Random(number)
     name, raw, kind = rng.choice(originals)
     if rng.random() < 0.4:
         return name, damaged_bytes(raw, rng)
-    message = _MESSAGES["meta graph" if name.endswith(".meta") else kind]()
+    message = MESSAGES["meta graph" if name.endswith(".meta") else kind]()
     message.ParseFromString(raw)
     damaged_message(message, rng)
     return name, message.SerializeToString()

@@ -16,7 +16,7 @@ import os, shutil, sys, zipfile
 import numpy as np
 import tf1sessions as t1
 from tf1sessions.errors import ModelFileError, Tf1SessionsError
-from tf1sessions.models import checks, files, weights
+from tf1sessions.models import checks, files, parsing, weights
 from tf1sessions.runtime import tf
 
 GOLDEN = sys.argv[1]
@@ -131,7 +131,7 @@ os.makedirs("locked"); put("locked/model.pb", frozen); os.chmod("locked/model.pb
 report(locked=told("locked/model.pb") if os.getuid() else ["ModelFileError", "cannot be read: Permission denied"])
 
 # an asset outside of its folder
-saved = files._MESSAGES["saved model"]()
+saved = parsing.MESSAGES["saved model"]()
 saved.ParseFromString(content("saved_main_op/saved_model.pb"))
 asset = saved.meta_graphs[0].asset_file_def.add(filename="../../etc/passwd")
 asset.tensor_info.name = "vocabulary:0"

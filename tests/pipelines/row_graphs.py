@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import tf1sessions as t1
-from tf1sessions.pipelines.row_independence import Rows, RowStates
+from tf1sessions.pipelines.row_independence import RowStates
+from tf1sessions.pipelines.row_states import Rows
 
 INNER = 6  # columns of the input
 

@@ -13,7 +13,8 @@ import row_graphs
 import tf1sessions as t1
 from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.batching import Batcher
-from tf1sessions.pipelines.row_independence import FREE, Mixed, Rows, RowStates
+from tf1sessions.pipelines.row_independence import RowStates
+from tf1sessions.pipelines.row_states import FREE, Mixed, Rows
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,9 @@ from support import PythonRun
 
 SCRIPT = """
 from tf1sessions.scripts import settings
-settings.apply({"intra_op_threads": 1, "inter_op_threads": 2}, "the script")  # as in a process of `tf1sessions run`
+from tf1sessions.scripts.payload import ProgramSettings
+# as in a process of `tf1sessions run`
+settings.apply(ProgramSettings(intra_op_threads=1, inter_op_threads=2), "the script")
 
 import tensorflow as tf
 from tensorflow.contrib import slim

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 import tf1sessions as t1
 from tf1sessions.errors import ConversionError, ModelError, UsageError
-from tf1sessions.porting import Conversion, convert, export, verify
+from tf1sessions.porting import Conversion, convert, export, reference_values, verify
 
 MODELS = Path(__file__).resolve().parent.parent / "golden" / "data" / "models"
 v1 = tf.compat.v1
@@ -204,13 +204,13 @@ def check_a_dry_run_writes_nothing() -> None:
 
 
 @contextmanager
-def instead(name: str, replacement: Any) -> Iterator[None]:
-    original = getattr(export, name)
-    setattr(export, name, replacement)
+def instead(name: str, replacement: Any, module: Any = export) -> Iterator[None]:
+    original = getattr(module, name)
+    setattr(module, name, replacement)
     try:
         yield
     finally:
-        setattr(export, name, original)
+        setattr(module, name, original)
 
 
 def check_what_differs_is_not_written() -> None:
@@ -226,6 +226,21 @@ def check_what_differs_is_not_written() -> None:
         assert "--no-check" in message and os.listdir(here) == []
         found = converted(MODELS / "frozen.pb", here / "out", check=False)
         assert found.written and found.proof is None and os.listdir(here) == ["out"]
+
+
+def check_joined_variables_that_were_initialized_are_not_compared() -> None:
+    """No session can be given the values in parts that they got here."""
+
+    def build() -> Any:
+        x = v1.placeholder(tf.int32, [None], name="x")
+        table = v1.get_variable("table", [6, 2], partitioner=v1.fixed_size_partitioner(3))
+        return {"x": x}, {"y": tf.nn.embedding_lookup(table, x)}
+
+    with folder() as here:
+        found = converted(build, here / "out")
+        assert found.written and found.proof is not None and not found.proof.differences
+        assert "no session has these values in parts" in found.proof.not_compared["serving_default"]
+        assert converted(build, here / "kept", partitions="kept").proof.differences == {"serving_default: y": 0.0}
 
 
 def check_ctrl_c_leaves_nothing() -> None:
@@ -246,19 +261,19 @@ def check_the_session_of_the_proof_is_closed() -> None:
     """It is opened by a thread, while the model is written."""
     opened: list[Any] = []
 
-    class Noted(export.Model):  # type: ignore[name-defined,misc]
+    class Noted(reference_values.Model):  # type: ignore[name-defined,misc]
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **options)
             opened.append((self, threading.current_thread()))
 
-    class Refused(export.Model):  # type: ignore[name-defined,misc]
+    class Refused(reference_values.Model):  # type: ignore[name-defined,misc]
         def __init__(self, *args: Any, **options: Any) -> None:
             raise ModelError("no session", where="here", next_step="None.")
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    with folder() as here, instead("Model", Noted):
+    with folder() as here, instead("Model", Noted, reference_values):
         converted(MODELS / "frozen.pb", here / "out")
         with instead("_save", interrupted):
             try:
@@ -268,7 +283,7 @@ def check_the_session_of_the_proof_is_closed() -> None:
         assert len(opened) == 2 and os.listdir(here) == ["out"]
         for model, thread in opened:
             assert model.closed and not thread.is_alive() and thread is not threading.main_thread()
-    with folder() as here, instead("Model", Refused):
+    with folder() as here, instead("Model", Refused, reference_values):
         assert "no session" in raised(ModelError, lambda: convert(MODELS / "frozen.pb", here / "out"))
         assert os.listdir(here) == []
 

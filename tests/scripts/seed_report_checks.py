@@ -12,6 +12,7 @@ from typing import Any
 
 from tf1sessions import scripts
 from tf1sessions.scripts import op_counts, seed_report, seed_words, seeds
+from tf1sessions.scripts.seed_report import Measured, MeasuredFunction
 
 scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -27,8 +28,13 @@ import tensorflow as tf  # noqa: E402
 def watched(*without: Callable[[], Any]) -> Iterator[Callable[[], list[seed_report.GraphSeeds]]]:
     """Gives what was found, as if some calls had not been measured."""
     left_out = set().union(*map(traits_of, without)) - traits_of(lambda: None)
-    measured = seed_report.measured()
-    report = seed_report.SeedReport(seed_report.Measured(measured.traits - left_out, measured.levels))
+    functions = {
+        name: MeasuredFunction(
+            frozenset(trait for trait in function.traits if (name, trait) not in left_out), function.level
+        )
+        for name, function in seed_report.measured().functions.items()
+    }
+    report = seed_report.SeedReport(Measured(functions))
     seeds.watch(report)
     try:
         yield report.graphs
@@ -36,9 +42,15 @@ def watched(*without: Callable[[], Any]) -> Iterator[Callable[[], list[seed_repo
         seeds.watch(None)
 
 
-def traits_of(call: Callable[[], Any]) -> set[int]:
+def traits_of(call: Callable[[], Any]) -> set[tuple[str, str]]:
     _, drawing = make_measured_traits.noted(lambda: make_seeds.graph_of(call))
-    return {trait for _, asked in drawing for _, _, traits in asked for level in traits for trait in level}
+    return {
+        (function, trait)
+        for _, asked in drawing
+        for _, function, traits in asked
+        for level in traits
+        for trait in level
+    }
 
 
 def relu() -> Any:
@@ -158,7 +170,7 @@ def check_operations_before_the_seed_count() -> None:
 def check_other_releases_know_nothing() -> None:
     with watched() as found, tf.Graph().as_default():
         tf.set_random_seed(2)
-        found.__self__._measured = seed_report.Measured(frozenset(), {})  # type: ignore[attr-defined]
+        found.__self__._measured = Measured({})  # type: ignore[attr-defined]
         tf.random_normal([2])
     assert [exact for _, exact in marks(found())[0]] == [False]
 
@@ -196,24 +208,29 @@ def check_what_is_measured_is_in_the_file() -> None:
         assert made != wanted or not missing, (key, "run make_measured_traits.py")
 
 
-def is_in_the_file(function: int, traits: tuple[tuple[int, ...], ...]) -> bool:
-    measured = seed_report.measured()
-    level = measured.levels.get(function, seed_report.USUAL)
-    return level == seed_report.NEVER or measured.traits.issuperset(traits[level])
+def is_in_the_file(function: str, traits: tuple[tuple[str, ...], ...]) -> bool:
+    known = seed_report.measured().functions.get(function, MeasuredFunction(frozenset()))
+    return known.level == seed_report.NEVER or known.traits.issuperset(traits[known.level])
 
 
 def check_a_function_that_was_counted_wrongly_is_looked_at_more_closely() -> None:
     """As closely as tells the wrong case from the right ones; it is never measured where nothing does."""
 
-    def case(is_right: bool, function: int, traits: tuple[int, ...], seed: int = 5) -> Any:
+    def case(is_right: bool, function: str, traits: tuple[str, ...], seed: int = 5) -> Any:
         return is_right, [["Op", 5]], [([(1, seed)], [(0, function, tuple((trait,) for trait in traits))])]
 
-    judged, Measured = make_measured_traits.judged, seed_report.Measured
-    right, other = case(True, 1, (10, 11, 12)), case(True, 2, (1, 2, 3))
-    for wrong, level in [((10, 21, 22), seed_report.CLOSE), ((10, 11, 22), seed_report.CLOSEST)]:
-        measured = judged({1: right, 2: case(False, 1, wrong, 6), 3: other})
-        assert measured == Measured(frozenset([10 + level, 1]), {1: level}), (measured, wrong)
-    measured = judged({1: right, 2: case(False, 1, (10, 11, 12), 6), 3: other})
-    assert measured == Measured(frozenset([1]), {1: seed_report.NEVER}), measured
-    measured = judged({1: right, 2: case(False, 1, (90, 11, 12), 6)})  # unknown as it is
-    assert measured == Measured(frozenset([10]), {}), measured
+    def measured(**functions: tuple[str, int]) -> Measured:
+        return Measured(
+            {name: MeasuredFunction(frozenset(traits.split()), level) for name, (traits, level) in functions.items()}
+        )
+
+    judged = make_measured_traits.judged
+    right, other = case(True, "f", ("u", "c", "cc")), case(True, "g", ("1", "2", "3"))
+    found = judged({1: right, 2: case(False, "f", ("u", "x", "xx"), 6), 3: other})
+    assert found == measured(f=("c", seed_report.CLOSE), g=("1", seed_report.USUAL)), found
+    found = judged({1: right, 2: case(False, "f", ("u", "c", "xx"), 6), 3: other})
+    assert found == measured(f=("cc", seed_report.CLOSEST), g=("1", seed_report.USUAL)), found
+    found = judged({1: right, 2: case(False, "f", ("u", "c", "cc"), 6), 3: other})
+    assert found == measured(f=("", seed_report.NEVER), g=("1", seed_report.USUAL)), found
+    found = judged({1: right, 2: case(False, "f", ("y", "c", "cc"), 6)})  # unknown as it is
+    assert found == measured(f=("u", seed_report.USUAL)), found

@@ -73,7 +73,7 @@ def verify(
 
     A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, a
     Python function (module.py:function), a script (train.py: the graph and the variables that its last session
-    leaves), or a recording (trace.npz). A script is held against a recording call by call, and a verdict says whether
+    leaves), or a recording (trace.npz). A script is held against a recording call by call, and a diagnosis says whether
     a difference comes from seeds, from a kernel, or from the code. LEFT is the reference. What follows -- are the
     arguments of a script, by default those of the recording. The exit code is 0 if all that was compared is equal
     within its tolerance, 1 if not, and 2 for a wrong call.

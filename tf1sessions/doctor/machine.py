@@ -378,9 +378,28 @@ def _finding(rule: str, severity: Severity, title: str, why: str, fix: str) -> F
     return Finding(rule, severity, title, why, fix, Source.MACHINE)
 
 
+_INSTALL = f"pip install 'tensorflow=={_dotted(NEWEST_TENSORFLOW)}.*' 'tf_keras=={_dotted(NEWEST_TENSORFLOW)}.*'"
+
+
 def _of_versions(seen: Facts) -> Iterator[Finding]:
-    window = f"{_dotted(OLDEST_TENSORFLOW)} to {_dotted(NEWEST_TENSORFLOW)}"
-    found = seen.tensorflow
+    yield from _of_python(seen)
+    if seen.tensorflow is None:
+        yield _finding(
+            "unsupported-version",
+            Severity.ERROR,
+            "TensorFlow is not installed",
+            "Nothing runs without it.",
+            _INSTALL,
+        )
+        return
+    yield from _of_tensorflow(seen.tensorflow)
+    yield from _of_builds(seen)
+    yield from _of_keras(seen, seen.tensorflow)
+    yield from _of_requirements(seen)
+    yield from _of_dead_packages(seen)
+
+
+def _of_python(seen: Facts) -> Iterator[Finding]:
     python = _numbers(seen.python)[:2]
     if not PYTHONS[0] <= python <= PYTHONS[1]:
         yield _finding(
@@ -390,15 +409,10 @@ def _of_versions(seen: Facts) -> Iterator[Finding]:
             "tf1sessions is tested on Python " + " to ".join(map(_dotted, PYTHONS)) + ".",
             "Use one of these.",
         )
-    if found is None:
-        yield _finding(
-            "unsupported-version",
-            Severity.ERROR,
-            "TensorFlow is not installed",
-            "Nothing runs without it.",
-            f"pip install 'tensorflow=={_dotted(NEWEST_TENSORFLOW)}.*' 'tf_keras=={_dotted(NEWEST_TENSORFLOW)}.*'",
-        )
-        return
+
+
+def _of_tensorflow(found: str) -> Iterator[Finding]:
+    window = f"{_dotted(OLDEST_TENSORFLOW)} to {_dotted(NEWEST_TENSORFLOW)}"
     minor = _numbers(found)[:2]
     if minor < OLDEST_TENSORFLOW:
         yield _finding(
@@ -406,7 +420,7 @@ def _of_versions(seen: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             f"TensorFlow {found}",
             f"tf1sessions needs TensorFlow {window}, and refuses an older one.",
-            f"pip install 'tensorflow=={_dotted(NEWEST_TENSORFLOW)}.*' 'tf_keras=={_dotted(NEWEST_TENSORFLOW)}.*'",
+            _INSTALL,
         )
     elif minor > NEWEST_TENSORFLOW:
         yield _finding(
@@ -414,8 +428,11 @@ def _of_versions(seen: Facts) -> Iterator[Finding]:
             Severity.WARNING,
             f"TensorFlow {found}",
             f"tf1sessions is tested on TensorFlow {window}. A newer one is tried; names that it has moved fail.",
-            f"pip install 'tensorflow=={_dotted(NEWEST_TENSORFLOW)}.*' 'tf_keras=={_dotted(NEWEST_TENSORFLOW)}.*'",
+            _INSTALL,
         )
+
+
+def _of_builds(seen: Facts) -> Iterator[Finding]:
     builds = [name for name in _BUILDS if name in seen.versions and name != "tensorflow-gpu"]
     if len(builds) > 1:
         yield _finding(
@@ -425,6 +442,10 @@ def _of_versions(seen: Facts) -> Iterator[Finding]:
             "They write the same files: what is there now is a mixture of both.",
             f"pip uninstall {' '.join(builds)}, and install one of them.",
         )
+
+
+def _of_keras(seen: Facts, tensorflow: str) -> Iterator[Finding]:
+    minor = _numbers(tensorflow)[:2]
     keras = seen.versions.get("tf-keras")
     install = f"pip install 'tf_keras=={_dotted((minor[0], minor[1]))}.*'"
     if keras is None:
@@ -440,11 +461,14 @@ def _of_versions(seen: Facts) -> Iterator[Finding]:
         yield _finding(
             "tf-keras-version",
             Severity.WARNING,
-            f"tf_keras {keras} with TensorFlow {found}",
+            f"tf_keras {keras} with TensorFlow {tensorflow}",
             "tf_keras uses inner names of the TensorFlow of the same minor version; with another it fails at import, "
             "or later.",
             install,
         )
+
+
+def _of_requirements(seen: Facts) -> Iterator[Finding]:
     for line in seen.required:
         name, conditions = _requirement(line)
         version = seen.versions.get(name)
@@ -452,10 +476,13 @@ def _of_versions(seen: Facts) -> Iterator[Finding]:
             yield _finding(
                 "requirement-not-met",
                 Severity.WARNING,
-                f"{name} {version}, where TensorFlow {found} asks for {line}",
+                f"{name} {version}, where TensorFlow {seen.tensorflow} asks for {line}",
                 "It was built and tested with those versions; others fail at import, or give other results.",
                 f"pip install '{line}'",
             )
+
+
+def _of_dead_packages(seen: Facts) -> Iterator[Finding]:
     for name, reason in _DEAD.items():
         if name in seen.versions:
             yield _finding(

@@ -229,10 +229,7 @@ def _inspect(
         nodes=len(graph_def.node),
         needed_nodes=sum(node.name in needed for node in graph_def.node),
         ops=dict(Counter(node.op for node in graph_def.node).most_common()),
-        functions=tuple(
-            Function(each.signature.name, len(each.node_def))
-            for each in sorted(graph_def.library.function, key=lambda each: each.signature.name)
-        ),
+        functions=_functions(graph_def),
         weight_bytes=variable_bytes + constant_bytes,
         variable_bytes=variable_bytes,
         constant_bytes=constant_bytes,
@@ -253,6 +250,11 @@ def _inspect(
         shapes=shapes.by_node,
         needed=needed,
     )
+
+
+def _functions(graph_def: Any) -> tuple[Function, ...]:
+    found = sorted(graph_def.library.function, key=lambda each: each.signature.name)
+    return tuple(Function(each.signature.name, len(each.node_def)) for each in found)
 
 
 # ------------------------------------------------------------------------------------------------- inputs and outputs

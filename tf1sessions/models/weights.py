@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from tf1sessions.models.files import LARGE_BYTES, Content
+from tf1sessions.models.parsing import LARGE_BYTES, Content
 from tf1sessions.runtime import tf
 
 __all__ = ["Weight", "constants_to_variables"]
@@ -39,7 +39,7 @@ def constants_to_variables(graph_def: Any, contents: Mapping[str, Content]) -> t
     Args:
         graph_def: A GraphDef; it is not changed.
         contents: Name of a Const node -> its bytes, for those whose bytes were left in their file. Other constants of
-            :data:`~tf1sessions.models.files.LARGE_BYTES` and more are taken from the graph itself.
+            :data:`~tf1sessions.models.parsing.LARGE_BYTES` and more are taken from the graph itself.
     """
     taken = {node.name for node in graph_def.node}
     result = tf.GraphDef()

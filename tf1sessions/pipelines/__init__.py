@@ -11,6 +11,8 @@ Queues, and the threads that fill and empty them::
 Files::
 
     retry_safety.py      which requests may be run twice
+    row_states.py        where a tensor may have the rows of a batch
+    row_rules.py         what each type of operation makes of them
     row_independence.py  which fetches are computed row by row
     rows.py              one compiled call for the rows of several requests
     batching.py          Batcher: rows of many callers in one run

@@ -334,17 +334,14 @@ class QueuePipeline:
         if kind not in ("fifo", "shuffle"):
             raise ConfigError(f"kind is {kind!r}", where=where, next_step='Give "fifo" or "shuffle".')
         rows = batch is not None and unbatch
+        if batch is not None and inputs.kind == "priority":
+            raise ConfigError(
+                f"batch is {batch} for the priority queue {inputs.name!r}, which loses what is left at its end",
+                where=where,
+                next_step="Leave batch out.",
+            )
         with self._flow.session.graph.as_default():
-            if batch is None:
-                taken = inputs.dequeue()
-            elif inputs.kind == "priority":
-                raise ConfigError(
-                    f"batch is {batch} for the priority queue {inputs.name!r}, which loses what is left at its end",
-                    where=where,
-                    next_step="Leave batch out.",
-                )
-            else:
-                taken = inputs.dequeue_up_to(batch)
+            taken = inputs.dequeue() if batch is None else inputs.dequeue_up_to(batch)
             with tf.device(device) if device is not None else contextlib.nullcontext(), tf.name_scope(None):
                 made = function(**taken) if inputs.names else function(*inputs.tensors(taken))
             names = tuple(made) if isinstance(made, dict) else None

@@ -644,9 +644,7 @@ class WorkQueue:
                 try:
                     item.answer(result, error)
                 finally:
-                    if item.key_queue is not None:
-                        with self._lock:
-                            self._schedule.ended(item)
+                    self._release_key(item)
                 del item, result, error
         except BaseException:
             with self._lock:
@@ -658,6 +656,11 @@ class WorkQueue:
             raise
         finally:
             del self
+
+    def _release_key(self, item: _Item) -> None:
+        if item.key_queue is not None:
+            with self._lock:
+                self._schedule.ended(item)
 
     def _note(self, me: threading.Thread, item: _Item, started: float, error: BaseException | None) -> None:
         with self._lock:

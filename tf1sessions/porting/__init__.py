@@ -17,15 +17,16 @@ Files::
     checkpoints/         its checkpoints for objects of TensorFlow 2, and back
     recorder.py          for the old machine: what a program computes there, as a trace
     traces.py            traces, read
+    trace_alignment.py   which call of a trace is which of another
     trace_comparison.py  two traces compared, call by call
     replaying.py         a script run again, and recorded as its trace was
     trace_graphs.py      graphs of two traces: what the program built otherwise
-    judging.py           why they differ: seeds, a kernel, or the code
-    verdict.py           the diagnosis as a record
+    diagnosis/           why they differ: seeds, a kernel, or the code
     parity/              the same inputs through two sides
     target.py            a folder that is written whole or not at all
     conversion.py        what a conversion does, as a record and as text
     survey.py            what of a model is converted, and what is not
+    reference_values.py  what the model gives, in a session
     proof.py             what was written gives what the model gives
     export.py            convert(): a model as a SavedModel of TensorFlow 2
 """

@@ -5,14 +5,13 @@
     out ──▶ target: may it be written? ─────────────────────────────────────────────────────────┐
     source ──▶ modules: a tf.Module ──▶ survey: what comes along, what does not ──▶ (dry run: the end)
        │                            └─▶ a hidden folder beside OUT ──▶ loaded again ──▶ proof ──▶ OUT
-       └──▶ a session and its answers, meanwhile ──────────────────────────────────────┘
+       └──▶ reference_values: a session and its answers, meanwhile ────────────────────┘
 
 A checkpoint without a graph becomes a checkpoint of objects (``checkpoints/``).
 """
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import dataclasses
 import errno
@@ -20,21 +19,19 @@ import gc
 import logging
 import os
 import re
-import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.models import census
-from tf1sessions.models.files import Artifact, checkpoint_prefix
+from tf1sessions.models.files import checkpoint_prefix
 from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.model import Model
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints.conversion import ConvertedCheckpoint
-from tf1sessions.porting.checkpoints.writing import CheckpointWriter
-from tf1sessions.porting.conversion import Conversion, Proof
+from tf1sessions.porting.conversion import Conversion
 from tf1sessions.porting.modules import GraphModule, require_eager, written_name
-from tf1sessions.porting.proof import Answer, answered, prove
+from tf1sessions.porting.reference_values import ReferenceSession, ValuesFrom
 from tf1sessions.porting.sources import Port, Source, open_source
 from tf1sessions.porting.survey import survey
 from tf1sessions.porting.target import Target
@@ -126,38 +123,25 @@ def convert(
         if signature is not None:
             opened.prepared.interfaces = {signature: opened.prepared.interfaces[signature]}
         _check_feeds(opened)
-        check = check and folder is not None
-        names = {name: written_name(name) for name in opened.prepared.interfaces}
         own_ends = opened.structures is not None or inputs is not None or outputs is not None
-        own = initialize or opened.structures is not None  # a session of its own would draw other initial values
-        original = _copy(opened.artifact) if check else opened.artifact
-        with contextlib.ExitStack() as stack:
-            if alone := check and not own and (own_ends or not isinstance(source, Model)):
-                answers = stack.enter_context(_in_a_session(source, opened, original, own_ends))
+        compared = check and not dry_run
+        values_from = ValuesFrom.choose(source, opened, own_ends, initialize) if compared else ValuesFrom.NOWHERE
+        names = {name: written_name(name) for name in opened.prepared.interfaces}
+        with ReferenceSession(source, opened, own_ends, values_from) as reference:
             module = GraphModule(opened, train=train, trainable=trainable, partitions=partitions)
             found = survey(opened, module, os.fspath(out), names)
             if folder is None:
                 return found
-            found = dataclasses.replace(found, written=True)
-            parts = own and any(each.made_of == "parts" for each in found.variables)
-            if check and not alone and not parts:
-                values = stack.enter_context(_values_of(module)) if own else original.checkpoint
-                original = dataclasses.replace(original, checkpoint=values)
-                answers = stack.enter_context(_in_a_session(source, opened, original, own_ends))
+            reference.module_made(module, found)
             _log.info("writing %d variables", len(found.variables))
             _save(module, folder)
-            if not check:
+            found = dataclasses.replace(found, written=True)
+            if not compared:
                 return found
-            if parts:
-                why = "the variables that were joined were initialized for it, and no session has these values in parts"
-                return dataclasses.replace(found, proof=Proof({}, dict.fromkeys(names.values(), why)))
             _log.info("comparing what was written with the model")
             del module  # its variables are in the folder, and need not be in memory while others are
             gc.collect()
-            proof = _proof(*answers(), own_ends, folder, names)
-        steps = dict.fromkeys(found.functions, "it changes variables, and what was written has those of the model")
-        proof = dataclasses.replace(proof, not_compared={**proof.not_compared, **steps})
-        return dataclasses.replace(found, proof=proof)
+            return dataclasses.replace(found, proof=reference.compare(folder, names, found.functions))
 
 
 def _path_of(source: Port) -> str | None:
@@ -206,70 +190,3 @@ def _save(module: GraphModule, folder: str) -> None:
     except tf.errors.OpError as error:
         reason = error.message.strip().partition("\n")[0]
         raise OSError(errno.EIO, f"the SavedModel could not be written: {reason}", folder) from error
-
-
-def _copy(artifact: Artifact) -> Artifact:
-    """An artifact whose graph nobody else uses: to ask a node for an attribute that it does not have adds that."""
-    graph_def = tf.GraphDef()
-    graph_def.CopyFrom(artifact.graph_def)
-    return dataclasses.replace(artifact, graph_def=graph_def)
-
-
-@contextlib.contextmanager
-def _in_a_session(
-    source: Port, opened: Source, artifact: Artifact, own_ends: bool
-) -> Iterator[Callable[[], tuple[Model, dict[str, Answer]]]]:
-    """The source in a session: a thread reads its variables and has its answers while the block goes on.
-
-    That takes about as long as it takes to make the module and to write it.
-
-    Args:
-        source, opened: What is converted. A Model must not have variables that are yet to be read: a run may change it.
-        artifact: It, with the values that the variables had.
-        told: Whether inputs and outputs were told, and are not those of the file.
-
-    Yields:
-        A function that waits for the model and its answers.
-    """
-    ends: dict[str, Any] = {}
-    if own_ends:
-        one = opened.prepared.interfaces[opened.signature]
-        ends = {"inputs": {name: spec.tensor for name, spec in one.inputs.items()}}
-        ends["outputs"] = {name: spec.tensor for name, spec in one.outputs.items()}
-    made = contextlib.ExitStack()
-
-    def ask() -> tuple[Model, dict[str, Answer]]:
-        if isinstance(source, Model) and not own_ends:
-            model = source
-        else:
-            model = made.enter_context(Model(artifact, allow_ops=opened.prepared.allowed, **ends))
-        return model, answered(model, [model.signature.name] if own_ends else list(opened.prepared.interfaces))
-
-    with made, concurrent.futures.ThreadPoolExecutor(1, "tf1sessions-proof") as thread:  # which ends first
-        yield thread.submit(ask).result
-
-
-def _proof(model: Model, answers: Mapping[str, Answer], own_ends: bool, folder: str, names: Mapping[str, str]) -> Proof:
-    """Loads what was written, and compares it with the source in a session.
-
-    Args:
-        model, answers: The source, and its answers.
-        told: Whether its inputs and outputs were told.
-        folder: What was written.
-        names: The signatures, and what they are called there.
-    """
-    loaded = tf2.saved_model.load(folder)
-    ways = {(model.signature.name if own_ends else name): written for name, written in names.items()}
-    return prove(model, answers, {name: (written, loaded.signatures[written]) for name, written in ways.items()})
-
-
-@contextlib.contextmanager
-def _values_of(module: GraphModule) -> Iterator[str]:
-    """A checkpoint of a module's variables, as long as it is needed."""
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-") as folder:
-        prefix = os.path.join(folder, "values")
-        with CheckpointWriter(prefix) as writer:
-            for name, variable in module.by_name.items():
-                writer.add(name, variable.numpy())
-        del module
-        yield prefix

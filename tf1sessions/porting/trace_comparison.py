@@ -5,10 +5,6 @@ Data flow::
     two traces ──▶ Alignment: which call of the one is which of the other
                ──▶ for each tensor the rows of both, a block at a time ──▶ StepTensor
                ──▶ the first that parts, in the order of calls ──▶ why: other feeds, seeds, initial values
-
-Calls belong together that are the same time of the same kind (fetches, targets, feeds) in the same session: calls that
-only one side makes move nothing. Where several threads make calls of a kind, their order is chance, and those belong
-together that have the same values.
 """
 
 from __future__ import annotations
@@ -22,16 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.porting import recorder as _recorder
+from tf1sessions.porting.diagnosis.record import Diagnosis
 from tf1sessions.porting.parity.measures import Difference, is_float, measure
 from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
-from tf1sessions.porting.traces import Kind, Series, Summary, Trace
-from tf1sessions.porting.verdict import Verdict
+from tf1sessions.porting.trace_alignment import UNSEEDED, Alignment
+from tf1sessions.porting.traces import Kind, Series, Summary, Trace, summary_of
 from tf1sessions.texts import printable
 
-__all__ = ["Alignment", "Held", "Point", "StepParting", "StepTensor", "TensorHeld", "TraceComparison", "compare"]
-
-recorder: Any = _recorder  # it has no annotations
+__all__ = [
+    "ComparedTensor",
+    "ComparedTraces",
+    "Point",
+    "StepParting",
+    "StepTensor",
+    "TraceComparison",
+    "compare",
+]
 
 #: How many points of a tensor's errors are kept, and how many lines of a kind the text has. Arbitrary.
 _POINTS = 240
@@ -45,7 +47,6 @@ _RANK = {"feed": 0, "fetch": 1, "extra": 1, "initial": 2, "variable": 2, "last":
 #: From which part of the largest gradients on gradients count as rounding alone. Arbitrary: 24 bits are 6e-8, and
 #: what cancels is a sum over many.
 _NOISE = 3e-5
-_UNSEEDED = "has no seed"
 _SHOWN = {
     "feed": "what is fed to",
     "initial": "the initial value of",
@@ -153,7 +154,7 @@ class TraceComparison:
         random: Random operations whose seeds are others, or that have none: operation → what is so.
         left_out: What could not be compared: reason → how many values.
         notes: What is to be known beside.
-        verdict: The leading cause of the first difference, where it was looked for.
+        diagnosis: The leading cause of the first difference, where it was looked for.
     """
 
     left: str
@@ -165,7 +166,12 @@ class TraceComparison:
     random: Mapping[str, str]
     left_out: Mapping[str, int]
     notes: tuple[str, ...]
-    verdict: Verdict | None = None
+    diagnosis: Diagnosis | None = None
+
+    @property
+    def verdict(self) -> Diagnosis | None:
+        """The former name of :attr:`diagnosis`."""
+        return self.diagnosis
 
     @property
     def equal(self) -> bool:
@@ -179,7 +185,9 @@ class TraceComparison:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON knows it; what is infinite is the text "inf"."""
-        found: dict[str, Any] = _finite(dataclasses.asdict(self))
+        found: dict[str, Any] = _finite(dataclasses.asdict(dataclasses.replace(self, diagnosis=None)))
+        del found["diagnosis"]
+        found["verdict"] = None if self.diagnosis is None else _finite(self.diagnosis.as_dict())
         return found | {"equal": self.equal, "same": self.same}
 
     def to_json(self, **options: Any) -> str:
@@ -204,11 +212,11 @@ def compare(left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[s
 
     Thread-safety: safe to call from any thread.
     """
-    return Held(left, right, tolerances, notes).result
+    return ComparedTraces(left, right, tolerances, notes).result
 
 
-class Held:
-    """A trace that is held against another, with what a verdict needs to look into.
+class ComparedTraces:
+    """A trace that is held against another, with what a diagnosis needs to look into.
 
     Args: as for :func:`compare`.
 
@@ -222,11 +230,11 @@ class Held:
     def __init__(self, left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[str] = ()) -> None:
         self.alignment = alignment = Alignment(left, right)
         self.tolerances = Tolerances(records_of(tolerances))
-        self.tensors: list[TensorHeld] = []
+        self.tensors: list[ComparedTensor] = []
         left_out: dict[str, int] = {}
         for role in _ROLES:
             for session, name in _names(left, role):
-                tensor = TensorHeld(alignment, self.tolerances, role, session, name)
+                tensor = ComparedTensor(alignment, self.tolerances, role, session, name)
                 if tensor.path_like:
                     _count(left_out, "texts that are paths of files", tensor.rows)
                 elif not tensor.rows:
@@ -265,140 +273,10 @@ def _names(trace: Trace, role: str) -> list[tuple[int, str]]:
     return list(dict.fromkeys((series.session, series.name) for series in trace.find(role)))
 
 
-# -- which call is which ----------------------------------------------------------------------------------------------
-
-
-class Alignment:
-    """Which call on the left is which on the right."""
-
-    def __init__(self, left: Trace, right: Trace) -> None:
-        self.left, self.right = left, right
-        self.calls: dict[int, int] = {}
-        self.steps: dict[int, int] = {}  # call on the left -> which of its kind
-        self.kinds: dict[int, Kind] = {}
-        self.renamed: dict[tuple[int, str], str] = {}
-        self.unmatched: list[str] = []
-        self.notes: list[str] = []
-        for side, trace in (("left", left), ("right", right)):
-            if trace.ended.get("code"):
-                why = trace.ended.get("message") or trace.ended.get("how")
-                self.notes.append(f"the program on the {side} did not end well: {why}")
-        ours, theirs = _calls_by_kind(left), _calls_by_kind(right)
-        pairs = [(key, key) for key in ours if key in theirs]
-        pairs += self._otherwise_named(
-            [key for key in ours if key not in theirs], [key for key in theirs if key not in ours]
-        )
-        for key, other in pairs:
-            self._pair(key, ours.pop(key), theirs.pop(other))
-        for side, rest in (("left", ours), ("right", theirs)):
-            for key, (kind, calls) in rest.items():
-                text = f"only the {side} side calls {kind}: {_times(len(calls))} in session {key[0]}"
-                (self.notes if _looks_at_the_step(kind) else self.unmatched).append(text)
-
-    def _otherwise_named(self, ours: list[Any], theirs: list[Any]) -> Iterator[tuple[Any, Any]]:
-        """Pairs kinds that look alike but for their names, in order."""
-        for key in ours:
-            for other in theirs:
-                if key[0] == other[0] and [len(part) for part in key[1:]] == [len(part) for part in other[1:]]:
-                    theirs.remove(other)
-                    for name, new in zip((*key[1], *key[3]), (*other[1], *other[3]), strict=True):
-                        self.renamed[key[0], name] = new
-                    self.notes.append(
-                        f"taken for the same: {', '.join(key[1] + key[2])} and {', '.join(other[1] + other[2])}"
-                    )
-                    yield key, other
-                    break
-
-    def _pair(self, key: Any, ours: tuple[Kind, list[Any]], theirs: tuple[Kind, list[Any]]) -> None:
-        kind, calls = ours
-        others = theirs[1]
-        if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
-            others = self._by_value(key[0], kind, theirs[0], calls, others)
-        if _looks_at_the_step(kind):
-            self.notes.append(f"how often TensorFlow's hooks call {kind} is their own affair: not compared")
-            return
-        if len(calls) != len(others):
-            text = f"{kind} is called {_times(len(calls))} on the left and {_times(len(others))} on the right"
-            # How often a queue was filled when a program ends is a matter of luck.
-            (self.unmatched if kind.fetches else self.notes).append(text)
-        errors = 0
-        for step, (call, other) in enumerate(zip(calls, others, strict=False), 1):
-            self.calls[call[0]] = other[0]
-            self.steps[call[0]] = step
-            self.kinds[call[0]] = kind
-            errors += bool(call[1]) != bool(other[1])
-        if errors and kind.fetches:
-            self.unmatched.append(f"{kind} raises on one side alone, {_times(errors)}")
-
-    def _by_value(self, session: int, kind: Kind, other: Kind, calls: list[Any], others: list[Any]) -> list[Any]:
-        """The calls on the right in the order of those on the left whose values they have; the rest as they came."""
-        ours = _contents(self.left, session, kind, {call[0] for call in calls})
-        theirs = _contents(self.right, session, other, {call[0] for call in others})
-        free: dict[Any, list[Any]] = {}
-        for call in reversed(others):
-            free.setdefault(theirs.get(call[0]), []).append(call)
-        found = [free[key].pop() if free.get(key := ours.get(call[0])) else None for call in calls]
-        rest = sorted(call for calls in free.values() for call in calls)
-        moved = sum(call is not None and call != other for call, other in zip(found, others, strict=False))
-        if moved:
-            self.notes.append(f"several threads call {kind}: matched by their values, {moved:,} in another order")
-        rest.reverse()
-        matched = [call if call is not None else rest.pop() if rest else None for call in found]
-        return [call for call in matched if call is not None] + rest[::-1]
-
-    def random(self) -> dict[str, str]:
-        """Random operations that do not draw the same on both sides."""
-        found = {}
-        for number, graph in self.left.graphs.items():
-            other = self.right.graphs.get(number, {}).get("seeds", {})
-            for name, seeds in graph.get("seeds", {}).items():
-                if not any(seeds) or not any(other.get(name, [1])):
-                    found[name] = f"{_UNSEEDED}: it draws anew in each run"
-                elif name in other and other[name] != seeds:
-                    found[name] = f"has the seeds {tuple(seeds)} on the left and {tuple(other[name])} on the right"
-        return found
-
-
-def _looks_at_the_step(kind: Kind) -> bool:
-    """Whether a call is one of a hook that asks for the global step, to see whether its time has come."""
-    return not kind.targets and not kind.feeds and bool(kind.fetches) and all(map(_is_the_step, kind.fetches))
-
-
-def _is_the_step(tensor: str) -> bool:
-    return tensor.startswith(("global_step:", "global_step/"))
-
-
-def _calls_by_kind(trace: Trace) -> dict[Any, tuple[Kind, list[Any]]]:
-    found: dict[Any, tuple[Kind, list[Any]]] = {}
-    keys = [(kind.fetches, kind.targets, kind.feeds) for kind in trace.kinds]
-    for number, session, thread, kind, error, _ in trace.table.tolist():
-        if kind >= 0:
-            found.setdefault((session, *keys[kind]), (trace.kinds[kind], []))[1].append((number, error, thread))
-    return found
-
-
-def _contents(trace: Trace, session: int, kind: Kind, calls: set[int]) -> dict[int, Any]:
-    """Call → what stands for its values: equal where they are, to the bit."""
-    found: dict[int, list[bytes]] = {}
-    names = [("fetch", name) for name in kind.fetches] + [("feed", name) for name in kind.feeds]
-    for place, (role, name) in enumerate(names):
-        for series in trace.find(role, session, name):
-            for row, call in enumerate(trace.columns(series)["calls"].tolist()):
-                if call in calls:
-                    value = trace.value(series, row)
-                    digest = bytes.fromhex(_summary(value).digest)
-                    found.setdefault(call, []).append(b"%d:" % place + digest)
-    return {call: b"".join(parts) for call, parts in found.items()}
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
-
-
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
 
-class TensorHeld:
+class ComparedTensor:
     """The comparison of one tensor in one role."""
 
     def __init__(self, alignment: Alignment, records: Tolerances, role: str, session: int, name: str) -> None:
@@ -479,7 +357,7 @@ class TensorHeld:
             if parts:
                 self._note(position, True, max(part[0] for part in parts), max(part[1] for part in parts))
             return
-        a, b = _summary(a), _summary(b)
+        a, b = summary_of(a), summary_of(b)
         if a.digest == b.digest:
             return
         if a.sample is None or b.sample is None:
@@ -631,17 +509,6 @@ def _varint(text: bytes, at: int) -> tuple[int, int]:
     return value, at
 
 
-def _summary(value: Any) -> Summary:
-    if isinstance(value, Summary):
-        return value
-    array = np.asarray(value)
-    if array.dtype.kind == "O":
-        return Summary(array.shape, "string", recorder.digest_of_texts(array).tobytes().hex())
-    about = dict(zip(("smallest", "largest"), recorder.statistics(array)[:2].tolist(), strict=True))
-    digest = recorder.digest(array).tobytes().hex()
-    return Summary(array.shape, array.dtype.name, digest, recorder.sample_of(array), about)
-
-
 def _ends(summary: Summary) -> Any:
     return np.array([summary.statistics[key] for key in ("smallest", "largest")])
 
@@ -654,7 +521,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _first(
-    alignment: Alignment, found: Sequence[TensorHeld], results: Sequence[StepTensor], random: Mapping[str, str]
+    alignment: Alignment, found: Sequence[ComparedTensor], results: Sequence[StepTensor], random: Mapping[str, str]
 ) -> StepParting | None:
     """The first value that parts: by call, then feeds, what is initialised, what is computed in the graph's order."""
     order = alignment.left.order
@@ -699,7 +566,7 @@ def _causes(
     for name in sources:
         if name in random:
             drawn = "; give the initial values of the trace" if parted.role == "initial" else ""
-            yield f"{name} {random[name]}{drawn if _UNSEEDED in random[name] else '; give the seeds of the trace'}"
+            yield f"{name} {random[name]}{drawn if UNSEEDED in random[name] else '; give the seeds of the trace'}"
     began = [tensor for tensor in results if tensor.role == "initial" and not tensor.equal]
     if parted.role != "initial" and began:
         yield f"{len(began)} variables began otherwise, {began[0].name} among them; give those of the trace"
@@ -743,14 +610,14 @@ def _drifts(parted: StepTensor) -> bool:
 
 
 def _report(found: TraceComparison) -> Iterator[str]:
-    verdict = "equal to the bit" if found.same else "equal within the tolerances" if found.equal else "not equal"
-    yield f"{found.right} against {found.left}: {verdict}"
+    outcome = "equal to the bit" if found.same else "equal within the tolerances" if found.equal else "not equal"
+    yield f"{found.right} against {found.left}: {outcome}"
     compared = sum(tensor.compared for tensor in found.tensors)
     yield f"{found.calls:,} calls, {compared:,} values of {len(found.tensors)} tensors compared"
-    if found.verdict is not None:
-        yield from found.verdict.lines
+    if found.diagnosis is not None:
+        yield from found.diagnosis.lines
     if found.first is not None:
-        yield from _parting(found.first, found.verdict is None)
+        yield from _parting(found.first, found.diagnosis is None)
     yield from _some("calls", found.unmatched)
     for title, roles in (
         ("variables", ("initial", "variable", "last")),

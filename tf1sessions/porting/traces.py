@@ -42,9 +42,11 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
-from tf1sessions.porting import recorder
+from tf1sessions.porting import recorder as _recorder
 
-__all__ = ["Call", "Kind", "Place", "Series", "Step", "Summary", "Trace", "is_trace", "read", "steps"]
+__all__ = ["Call", "Kind", "Place", "Series", "Step", "Summary", "Trace", "is_trace", "read", "steps", "summary_of"]
+
+recorder: Any = _recorder  # it has no annotations
 
 _ROLES = ("fetch", "extra", "feed", "initial", "variable", "last")
 _FORMS: Mapping[str, tuple[str, ...]] = {
@@ -72,6 +74,18 @@ class Summary:
     digest: str
     sample: Any = None
     statistics: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+def summary_of(value: Any) -> Summary:
+    """Return the summary that a recorder would write of a value; a summary as it is."""
+    if isinstance(value, Summary):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        return Summary(array.shape, "string", recorder.digest_of_texts(array).tobytes().hex())
+    about = dict(zip(("smallest", "largest"), recorder.statistics(array)[:2].tolist(), strict=True))
+    digest = recorder.digest(array).tobytes().hex()
+    return Summary(array.shape, array.dtype.name, digest, recorder.sample_of(array), about)
 
 
 _STATISTICS = ("smallest", "largest", "mean", "deviation", "norm", "nans", "infinities")

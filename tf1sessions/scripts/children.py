@@ -8,18 +8,20 @@ ProcessSessionPool run the same code, see ``pools/preparation.py``.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import itertools
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from multiprocessing import spawn
 from typing import Any
 
 from ..pools import preparation
 from ..pools.hidden_modules import forget_hidden, hides_standard_library
+from .payload import ProgramSettings
 
-__all__ = ["become_child", "hand_on", "install"]
+__all__ = ["apply_in_children", "become_child", "install"]
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What a child runs first. What lies before the standard library on the path, such as the script's folder, is put back
@@ -64,11 +66,15 @@ def become_child(code: str, folders: Sequence[str], at_start: Collection[str]) -
         forget_hidden(at_start, folder)
 
 
-def hand_on(settings: Mapping[str, Any], job: str) -> None:
+def apply_in_children(settings: ProgramSettings, job: str) -> None:
     """Let the children have a job's settings too; see settings.py. Call it before the program starts any."""
     global _code
-    given = {name: value for name, value in settings.items() if value is not None and name != "line_buffered"}
-    preparation.code = _code = f"from tf1sessions.scripts import settings; settings.apply({given!r}, {job!r})"
+    given = dataclasses.replace(settings, line_buffered=False)  # of this process's stdout only
+    preparation.code = _code = (
+        "from tf1sessions.scripts import settings\n"
+        "from tf1sessions.scripts.payload import ProgramSettings\n"
+        f"settings.apply({given!r}, {job!r})"
+    )
 
 
 def install() -> None:

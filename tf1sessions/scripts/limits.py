@@ -10,9 +10,11 @@ from __future__ import annotations
 import functools
 import importlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from .payload import ProgramSettings
 
 __all__ = ["Limits", "apply", "limit"]
 
@@ -36,9 +38,9 @@ class Limits:
     inter_op_threads: int | None = None
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Limits:
-        """The limits among the settings of a job."""
-        return cls(**{name: settings.get(name) for name in cls.__dataclass_fields__})
+    def of(cls, settings: ProgramSettings) -> Limits:
+        """Return the limits among the settings of a job."""
+        return cls(**{name: getattr(settings, name) for name in cls.__dataclass_fields__})
 
 
 def limit(config: Any, limits: Limits) -> str | None:

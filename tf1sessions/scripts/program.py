@@ -1,9 +1,10 @@
 """Runs one program inside its own process, as ``python SCRIPT`` would, on the TF1 face.
 
 Data flow: the fork server calls :func:`preload` once; a worker forked from it calls :func:`execute` with a job's
-payload. It puts the job's settings in place, makes a fresh ``__main__``, runs the script, module or notebook in it and
-turns what it raised into an exit code and, on stderr, the traceback that Python would print, without our own frames.
-Then it waits for the program's threads (queue_threads.py). The rest of an interpreter's end is left to the caller.
+payload (payload.py). It puts the job's settings in place, makes a fresh ``__main__``, runs the script, module or
+notebook in it and turns what it raised into an exit code and, on stderr, the traceback that Python would print, without
+our own frames. Then it waits for the program's threads (queue_threads.py). The rest of an interpreter's end is left to
+the caller.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
 from ..texts import printable
 from . import frames, importer, notebooks, python2, queue_threads, seed_words, settings
+from .payload import ProgramPayload
 
 __all__ = ["execute", "preload"]
 
@@ -49,34 +51,27 @@ def execute(
     """Run a program and return its exit code.
 
     Args:
-        payload: ``kind`` ("script", "module" or "notebook"), ``path`` (a file, or the module's name), ``argv`` (the
-            arguments after it), ``path0`` (what ``sys.path[0]`` is), ``display`` (the path as the user typed it) and
-            ``settings``: ``memory_fraction``, ``memory_limit_mb``, ``intra_op_threads``, ``inter_op_threads``,
-            ``fast_path``, ``queue_grace``, ``seeds``, ``seed_report`` (a file for the report on seeds), ``claims_dir``,
-            ``deprecations`` (a file for TensorFlow's deprecation warnings), ``line_buffered`` (each line of stdout is
-            written at once, though it is a log, so that it can be followed); None or missing is "not set".
+        payload: The program, as :meth:`.ProgramPayload.to_json` gives it.
         begin: Called when everything is in place, just before the program begins.
         end: Called with the exit code when the program has ended, before its threads are waited for.
     """
-    kind, path = payload["kind"], payload["path"]
-    display = payload.get("display") or path
-    wanted = payload.get("settings") or {}
-    if wanted.get("line_buffered"):
+    given = ProgramPayload.from_json(payload)
+    if given.settings.line_buffered:
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     _log_to_stderr()
-    settings.apply(wanted, display)
+    settings.apply(given.settings, given.display)
     main = _fresh_main()
-    sys.argv = [path if kind == "module" else display, *payload.get("argv", ())]
-    sys.path[:] = [payload["path0"], *(entry for entry in sys.path if entry != "")]
+    sys.argv = [given.path if given.kind == "module" else given.display, *given.argv]
+    sys.path[:] = [given.path0, *(entry for entry in sys.path if entry != "")]
     multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     interrupted = _DieOfInterrupt()
     if begin is not None:
         begin()
-    exit_code = _run(kind, main, path, display, interrupted)
+    exit_code = _run(given, main, interrupted)
     if end is not None:
         end(exit_code)
     try:
-        queue_threads.wait(wanted.get("queue_grace"), exit_code)
+        queue_threads.wait(given.settings.queue_grace, exit_code)
     except KeyboardInterrupt:
         interrupted.happened = True
         queue_threads.end_process(128 + signal.SIGINT)
@@ -85,11 +80,11 @@ def execute(
     return exit_code
 
 
-def _run(kind: str, main: ModuleType, path: str, display: str, interrupted: _DieOfInterrupt) -> int:
-    """Run the program; its exit code."""
-    run = {"script": _run_script, "module": _run_module, "notebook": _run_notebook}[kind]
+def _run(program: ProgramPayload, main: ModuleType, interrupted: _DieOfInterrupt) -> int:
+    """Run the program and return its exit code."""
+    run = {"script": _run_script, "module": _run_module, "notebook": _run_notebook}[program.kind]
     try:
-        run(main, path, display)
+        run(main, program.path, program.display)
     except SystemExit as error:
         return _exit_code(error.code)
     except KeyboardInterrupt as error:

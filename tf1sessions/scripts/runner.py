@@ -3,7 +3,7 @@
 Runs in the process of the command line (or of whoever calls :func:`run_jobs`); no TensorFlow here. Flow::
 
     jobs -> RunFolder (logs, jobs.json)
-         -> Run._loop, one thread: decides all, owns all state; everybody else only puts messages into its inbox
+         -> _Loop, one thread: decides all, owns all state; other threads only put messages into its inbox
               a starter thread:      WorkerServer.wait_ready       -> _Ready or _Broken
               a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
               signal handlers, other threads: Run.interrupt        -> _Interrupted
@@ -47,6 +47,7 @@ from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
 from tf1sessions.scripts.jobs import MAX_SECS, QUEUE_GRACE_SECS, Job, JobSettings, check_job
 from tf1sessions.scripts.logs import error_line, our_messages
 from tf1sessions.scripts.machine import default_parallel, default_share, mps_share, usable_cores
+from tf1sessions.scripts.payload import ProgramPayload, ProgramSettings
 from tf1sessions.scripts.streams import Tee
 from tf1sessions.sessions import gpus
 
@@ -260,11 +261,6 @@ class Run:
         self._jobs = [_with_settings(job, self._settings.job) for job in jobs or ()]
         # SimpleQueue.put is reentrant: a signal handler may call it while this thread is inside get().
         self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
-        self._waiting: deque[int] = deque()
-        self._active: list[_Active] = []
-        self._interrupts: list[int] = []
-        self._output_lost = False
-        self._attempts_before: list[int] = []
 
     def interrupt(self, signum: int = signal.SIGINT) -> None:
         """Ends the run: jobs get the signal and a grace; a second call kills them. Returns at once."""
@@ -303,59 +299,35 @@ class Run:
     def run(self) -> RunSummary:
         """Runs the jobs; see :func:`run_jobs`."""
         began = time.monotonic()
-        settings = self._settings
-        with self._open_folder() as folder:
-            self._folder = folder
-            self._attempts_before = [record.attempts for record in folder.records]
-            self._waiting.extend(index for index, record in enumerate(folder.records) if record.state == "pending")
-            todo = [self._jobs[index] for index in self._waiting]
-            self._parallel = min(settings.parallel or default_parallel(len(todo)), max(1, len(todo)))
-            self._share: float | None = None
-            self._mps: dict[str, str] = {}
-            if self._parallel > 1:
-                machine = gpus.look()
-                self._share = default_share(self._parallel, machine)
-                self._mps = mps_share(self._parallel, machine)
-            self._listener(RunStarted(folder.path, tuple(folder.records), self._parallel))
-            if todo:
-                # A job with another choice of kernels than the first gets it by a cold start.
-                self._base_env = _base_environment(fast_kernels=bool(todo[0].settings.fast_kernels))
-                self._server = settings.server(self._base_env)
-                self._server.start()
-                try:
-                    threading.Thread(target=self._wait_ready, name="tf1sessions server", daemon=True).start()
-                    self._loop()
-                finally:
-                    try:
-                        self._server.close()
-                    finally:
-                        self._abandon()
+        jobs = self._jobs_to_run()
+        with self._open_folder(jobs) as folder:
+            loop = _Loop(jobs, self._settings, self._listener, self._inbox, folder)
+            loop.run()
             if folder.unwritten is not None:
                 self._listener(Note(f"jobs.json could not be written: {folder.unwritten}"))
-            return RunSummary(
-                folder.path,
-                tuple(folder.records),
-                time.monotonic() - began,
-                self._interrupts[0] if self._interrupts else None,
-                self._output_lost,
-            )
+            seconds = time.monotonic() - began
+            return RunSummary(folder.path, tuple(folder.records), seconds, loop.interrupted_by, loop.output_lost)
 
-    def _open_folder(self) -> RunFolder:
+    def _jobs_to_run(self) -> list[Job]:
         settings = self._settings
         if settings.resume is None:
-            for job in self._jobs:
-                check_job(job)
-            return RunFolder.create(settings.out, self._jobs)
+            return self._jobs
         if settings.out is not None:
             raise ConfigError(
                 f"a run is resumed in its own folder {settings.resume!r}, not in {settings.out!r}",
                 next_step="Give resume or out, not both.",
             )
-        if not self._jobs:
-            self._jobs = [_with_settings(record.job(), settings.job) for record in read_records(settings.resume)]
-        folder = RunFolder.resume(settings.resume, self._jobs)
+        return self._jobs or [_with_settings(record.job(), settings.job) for record in read_records(settings.resume)]
+
+    def _open_folder(self, jobs: list[Job]) -> RunFolder:
+        settings = self._settings
+        if settings.resume is None:
+            for job in jobs:
+                check_job(job)
+            return RunFolder.create(settings.out, jobs)
+        folder = RunFolder.resume(settings.resume, jobs)
         try:
-            for job, record in zip(self._jobs, folder.records, strict=True):
+            for job, record in zip(jobs, folder.records, strict=True):
                 if record.state == "pending":
                     check_job(job)
         except BaseException:
@@ -363,9 +335,72 @@ class Run:
             raise
         return folder
 
+
+class _Loop:
+    """Runs the pending jobs of a folder, and decides about them. Only the thread of :meth:`run` touches its state.
+
+    Args:
+        jobs: All jobs of the folder.
+        settings: How they are run.
+        listener: Called with each event.
+        inbox: The messages of other threads and of signal handlers.
+        folder: The open run folder.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        settings: RunSettings,
+        listener: Callable[[Event], None],
+        inbox: queue.SimpleQueue[_Message],
+        folder: RunFolder,
+    ) -> None:
+        self._jobs = jobs
+        self._settings = settings
+        self._listener = listener
+        self._inbox = inbox
+        self._folder = folder
+        self._attempts_before = [record.attempts for record in folder.records]
+        self._waiting = deque(index for index, record in enumerate(folder.records) if record.state == "pending")
+        self._active: list[_Active] = []
+        self._interrupts: list[int] = []
+        self.output_lost = False
+        count = len(self._waiting)
+        self._parallel = min(settings.parallel or default_parallel(count), max(1, count))
+        self._share: float | None = None
+        self._mps: dict[str, str] = {}
+        if self._parallel > 1:
+            machine = gpus.look()
+            self._share = default_share(self._parallel, machine)
+            self._mps = mps_share(self._parallel, machine)
+        # A job with another choice of kernels than the first gets it by a cold start.
+        first = jobs[self._waiting[0]].settings if self._waiting else JobSettings()
+        self._base_env = _base_environment(fast_kernels=bool(first.fast_kernels))
+        self._server = settings.server(self._base_env)
+
+    @property
+    def interrupted_by(self) -> int | None:
+        """The signal of the first interrupt."""
+        return self._interrupts[0] if self._interrupts else None
+
+    def run(self) -> None:
+        """Run the jobs that are pending. Called once."""
+        self._listener(RunStarted(self._folder.path, tuple(self._folder.records), self._parallel))
+        if not self._waiting:
+            return
+        self._server.start()
+        try:
+            threading.Thread(target=self._wait_ready, name="tf1sessions server", daemon=True).start()
+            self._handle_messages()
+        finally:
+            try:
+                self._server.close()
+            finally:
+                self._abandon()
+
     # The loop --------------------------------------------------------------------------------------------------------
 
-    def _loop(self) -> None:
+    def _handle_messages(self) -> None:
         ready = False
         while self._active or self._waiting:
             while ready and self._waiting and len(self._active) < self._parallel:
@@ -455,7 +490,7 @@ class Run:
         spec = WorkerSpec(
             name=job.name,
             target=settings.target,
-            payload=self._payload(index, job),
+            payload=self._payload(index, job).to_json(),
             env=self._environment(job),
             cwd=job.cwd,
             stdin=stdin,
@@ -481,40 +516,41 @@ class Run:
                 os.write(log, again.encode())
         return log, start
 
-    def _payload(self, index: int, job: Job) -> dict[str, Any]:
-        wanted = job.settings
+    def _payload(self, index: int, job: Job) -> ProgramPayload:
+        return ProgramPayload(
+            kind=job.kind,
+            path=job.module or job.path,
+            # Where Python looks first: the script's own folder, links followed; for a module the current one.
+            path0=job.cwd if job.module else os.path.dirname(os.path.realpath(job.path)),
+            argv=job.args,
+            display=job.shown,
+            settings=self._program_settings(index, job.settings),
+            extra=self._settings.more,
+        )
+
+    def _program_settings(self, index: int, wanted: JobSettings) -> ProgramSettings:
+        folder = self._folder
         threads = wanted.threads
         share = wanted.memory_fraction
         if self._parallel > 1:
             threads = threads or max(1, usable_cores() // self._parallel)
             if share is None and wanted.memory_limit_mb is None:
                 share = self._share
-        return {
-            "kind": job.kind,
-            "path": job.module or job.path,
-            "argv": list(job.args),
-            # Where Python looks first: the script's own folder, links followed; for a module the current one.
-            "path0": job.cwd if job.module else os.path.dirname(os.path.realpath(job.path)),
-            "display": job.shown,
-            "settings": {
-                "line_buffered": self._settings.stdio is None or len(self._folder.records) > 1,
-                "memory_fraction": share,
-                "memory_limit_mb": wanted.memory_limit_mb,
-                "intra_op_threads": threads,
-                # Two at least, unless asked for: with one, a Python function in a graph that runs its session, or a
-                # reader and its consumer, wait for each other for ever, as they would not have done on TF1.
-                "inter_op_threads": wanted.threads or (None if threads is None else max(2, threads)),
-                "fast_path": wanted.fast_path is not False,
-                "queue_grace": QUEUE_GRACE_SECS if wanted.queue_grace is None else wanted.queue_grace,
-                "seeds": wanted.seeds or "tf1",
-                "seed_report": str(self._folder.log_path(index).absolute().with_suffix(".seeds.txt")),
-                "claims_dir": str(self._folder.claims.absolute()),
-                "deprecations": None
-                if self._settings.deprecations
-                else str(self._folder.deprecations_path(index).absolute()),
-            },
-            **self._settings.more,
-        }
+        return ProgramSettings(
+            memory_fraction=share,
+            memory_limit_mb=wanted.memory_limit_mb,
+            intra_op_threads=threads,
+            # Two at least, unless asked for: with one, a Python function in a graph that runs its session, or a
+            # reader and its consumer, wait for each other for ever, as they would not have done on TF1.
+            inter_op_threads=wanted.threads or (None if threads is None else max(2, threads)),
+            fast_path=wanted.fast_path is not False,
+            queue_grace=QUEUE_GRACE_SECS if wanted.queue_grace is None else wanted.queue_grace,
+            seeds=wanted.seeds or "tf1",
+            seed_report=str(folder.log_path(index).absolute().with_suffix(".seeds.txt")),
+            claims_dir=str(folder.claims.absolute()),
+            deprecations=None if self._settings.deprecations else str(folder.deprecations_path(index).absolute()),
+            line_buffered=self._settings.stdio is None or len(folder.records) > 1,
+        )
 
     def _environment(self, job: Job) -> dict[str, str]:
         env = self._mps | self._base_env  # what the user has set counts
@@ -562,7 +598,7 @@ class Run:
         if lost:
             self._listener(Note(lost, index))
         if active.tee is not None and active.tee.stream_error is not None:
-            self._output_lost = True
+            self.output_lost = True
         if isinstance(result, WorkerResult) and not result.started and result.start_error:
             with suppress(OSError):  # the disk is full; the error's last line is in the record, too
                 log = self._folder.open_log(index)

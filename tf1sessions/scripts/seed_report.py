@@ -13,17 +13,16 @@ function is measured when its traits were there in graphs of tests/golden all of
 1.15.5: which functions and operations it makes, what the table of differences adds, and of what kinds its arguments
 are. A gradient is one trait with all that is made for it. How close traits look depends on evidence against a function:
 most need the :data:`USUAL` ones; one that is counted wrongly in some recorded graph needs those that tell this graph
-from the right ones, and is never measured where none do. measured_traits.bin has the traits and which functions need
-what; tests/golden/make/make_measured_traits.py makes it.
+from the right ones, and is never measured where none do. measured_traits.txt has a line for each function, with
+checksums of its traits; tests/golden/make/make_measured_traits.py makes it, and shows the traits behind the checksums.
 """
 
 from __future__ import annotations
 
-import array
+import base64
 import functools
 import importlib.metadata
 import inspect
-import itertools
 import numbers
 import os
 import sys
@@ -44,20 +43,22 @@ __all__ = [
     "Draw",
     "GraphSeeds",
     "Measured",
+    "MeasuredFunction",
     "SeedReport",
+    "checksum",
     "is_measured",
     "measured",
-    "number",
     "write",
 ]
 
 #: The releases whose functions were counted. The traits are of the last one: what is made in another way on another
 #: release is not measured there.
 MEASURED_ON = ("2.16", "2.17", "2.18", "2.19", "2.20", "2.21")
-TRAITS = Path(__file__).with_name("measured_traits.bin")
+TRAITS = Path(__file__).with_name("measured_traits.txt")
 #: How close a trait looks at a function: at the kinds of its arguments, each of many by itself; at all of these
 #: together; also at ranks and values, and at how much is added. Beyond that nothing tells.
 USUAL, CLOSE, CLOSEST, NEVER = range(4)
+_LEVELS = ("usual", "close", "closest", "never")
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _STANDARD = tuple(
@@ -149,21 +150,28 @@ class GraphSeeds:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What was measured.
+class MeasuredFunction:
+    """What was measured of a function.
 
     Args:
-        traits: As numbers.
-        levels: How close traits look at a function, by its number; :data:`USUAL` where it is not told.
+        traits: The checksums of its traits.
+        level: How close its traits look.
     """
 
-    traits: frozenset[int]
-    levels: Mapping[int, int]
+    traits: frozenset[str]
+    level: int = USUAL
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The functions that were measured, by name."""
+
+    functions: Mapping[str, MeasuredFunction]
 
     def has(self, function: str, traits: Callable[[int], list[str]]) -> bool:
         """Whether a function was measured whose traits these are, by level."""
-        level = self.levels.get(number(function), USUAL)
-        return level < NEVER and self.traits.issuperset(map(number, traits(level)))
+        known = self.functions.get(function)
+        return known is not None and known.level < NEVER and known.traits.issuperset(map(checksum, traits(known.level)))
 
 
 @dataclass(eq=False)
@@ -311,31 +319,31 @@ def _outwards(frame: types.FrameType | None) -> Iterator[types.FrameType]:
         frame = frame.f_back
 
 
-def number(trait: str) -> int:
-    """A trait as it is kept."""
-    return zlib.crc32(trait.encode())
+def checksum(trait: str) -> str:
+    """Return what is kept of a trait: 25 bits, as it is compared with those of the same function only."""
+    return base64.b32encode(zlib.crc32(trait.encode()).to_bytes(4, "big")).decode()[:5].lower()
 
 
 @functools.cache
 def measured() -> Measured:
-    """What was measured, on the releases that it was measured on; nothing on others."""
-    if not is_measured():
-        return Measured(frozenset(), {})
-    found = array.array("I")
-    found.frombytes(TRAITS.read_bytes())
-    if sys.byteorder == "big":
-        found.byteswap()
-    end = 1 + 2 * found[0]
-    return Measured(frozenset(found[end:]), dict(zip(found[1:end:2], found[2:end:2], strict=True)))
+    """Return what was measured, on the releases that it was measured on; nothing on others."""
+    functions = {}
+    if is_measured():
+        for line in TRAITS.read_text("utf-8").splitlines():
+            if not line.startswith("#"):
+                name, _, rest = line.partition(": ")
+                name, _, level = name.partition(" @")
+                functions[name] = MeasuredFunction(frozenset(rest.split()), _LEVELS.index(level or "usual"))
+    return Measured(functions)
 
 
 def write(measured: Measured) -> None:
-    """Keep what :func:`measured` gives."""
-    levels = itertools.chain.from_iterable(sorted(measured.levels.items()))
-    kept = array.array("I", [len(measured.levels), *levels, *sorted(measured.traits)])
-    if sys.byteorder == "big":
-        kept.byteswap()
-    TRAITS.write_bytes(kept.tobytes())
+    """Write the file that :func:`measured` reads."""
+    lines = ["# Each function that was measured, with checksums of its traits; see seed_report.py, which reads this.\n"]
+    for name, function in sorted(measured.functions.items()):
+        level = "" if function.level == USUAL else f" @{_LEVELS[function.level]}"
+        lines.append(f"{name}{level}: {' '.join(sorted(function.traits))}\n")
+    TRAITS.write_text("".join(lines), "utf-8")
 
 
 @functools.cache

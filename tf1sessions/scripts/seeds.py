@@ -157,14 +157,14 @@ def _owner(place: str) -> tuple[Any, str]:
 
 
 def _replace_everywhere(replaced: dict[int, tuple[Any, Any]]) -> None:
-    """Under the other names, too, that functions have in TensorFlow and its Keras."""
+    """Replace functions under the other names, too, that they have in TensorFlow and its Keras."""
     for loaded in list(sys.modules.values()):
-        if isinstance(loaded, ModuleType) and loaded.__name__.startswith(_PACKAGES):
-            for module in (loaded, vars(loaded).get("_tfmw_wrapped_module", loaded)):
-                for name, value in list(vars(module).items()):
-                    found = replaced.get(id(value))
-                    if found is not None:
-                        setattr(module, name, found[1])
+        if not isinstance(loaded, ModuleType) or not loaded.__name__.startswith(_PACKAGES):
+            continue
+        for module in (loaded, vars(loaded).get("_tfmw_wrapped_module", loaded)):
+            for name, value in list(vars(module).items()):
+                if id(value) in replaced:
+                    setattr(module, name, replaced[id(value)][1])
 
 
 def _count_for_seeds(ops: Any, context: Any) -> None:

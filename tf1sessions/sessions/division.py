@@ -14,7 +14,7 @@ import dataclasses
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,51 +121,40 @@ def divide(
             notes.append("there is no GPU to share: the memory options have no effect")
         places: list[Gpu | None] = [None] * workers
         sizes: list[float | None] = [None] * workers
-        counts: Counter[int] = Counter()
     else:
-        size_of = None if fraction is None and limit_mb is None else (lambda gpu: limit_mb or gpu.total_mb * fraction)
-        if size_of is None:
+        if fraction is None and limit_mb is None:
             assigned = _by_room(chosen, workers, reserve, strategy)
+            sizes = _sizes_by_room(chosen, assigned, reserve, growth, notes)
         else:
-            assigned = _by_size(chosen, workers, reserve, strategy, size_of)
+            wanted = {gpu.index: limit_mb or gpu.total_mb * (fraction or 0.0) for gpu in chosen}
+            assigned = _by_size(chosen, workers, reserve, strategy, lambda gpu: wanted[gpu.index])
+            sizes = [wanted[gpu.index] for gpu in assigned]
         places = list(assigned)
-        counts = Counter(gpu.index for gpu in assigned)
-        sizes = [size_of(gpu) if size_of else None for gpu in assigned]
-        if size_of is None and not growth:
-            equal = {gpu.index: _equal_share(gpu, counts[gpu.index], reserve) for gpu in chosen if counts[gpu.index]}
-            sizes = [equal[gpu.index] for gpu in assigned]
-        elif size_of is None:
-            notes.append(
-                "growth without fraction or limit_mb has no upper end: one worker may take what others need later"
-            )
-        idle = [str(gpu.index) for gpu in chosen if not counts[gpu.index]]
-        if idle:
-            notes.append(f"no worker uses GPU {', '.join(idle)}: a worker gets one GPU")
-        if environ.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
-            notes.append("TF_GPU_ALLOCATOR=cuda_malloc_async: a share is what stays with the process, and no hard cap")
+    counts = Counter(gpu.index for gpu in places if gpu is not None)
+    idle = [str(gpu.index) for gpu in chosen if not counts[gpu.index]]
+    if idle:
+        notes.append(f"no worker uses GPU {', '.join(idle)}: a worker gets one GPU")
+    if chosen and environ.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
+        notes.append("TF_GPU_ALLOCATOR=cuda_malloc_async: a share is what stays with the process, and no hard cap")
     intra_op, inter_op = (None, None) if workers == 1 else thread_counts(machine.cores, workers)
-    if workers > machine.cores:
-        notes.append(f"{workers} workers on {machine.cores} cores: they take turns")
     mps = machine.mps and any(places)
-    if mps:
-        notes.append(f"MPS runs: each worker gets its part of the multiprocessors by {MPS_PERCENTAGE}")
-    shares = []
-    for worker, (gpu, size) in enumerate(zip(places, sizes, strict=True)):
-        shares.append(
-            Share(
-                worker,
-                gpu=None if gpu is None else gpu.index,
-                memory_mb=size,
-                fraction=None if gpu is None or size is None else size / gpu.total_mb,
-                by_limit=limit_mb is not None and gpu is not None,
-                growth=growth and gpu is not None,
-                lanes=lanes,
-                intra_op_threads=intra_op,
-                inter_op_threads=inter_op,
-                mps_percentage=max(1, 100 // counts[gpu.index]) if mps and gpu is not None else None,
-            )
+    notes += _notes_on_turns(machine, workers, mps)
+    shares = tuple(
+        Share(
+            worker,
+            gpu=None if gpu is None else gpu.index,
+            memory_mb=size,
+            fraction=None if gpu is None or size is None else size / gpu.total_mb,
+            by_limit=limit_mb is not None and gpu is not None,
+            growth=growth and gpu is not None,
+            lanes=lanes,
+            intra_op_threads=intra_op,
+            inter_op_threads=inter_op,
+            mps_percentage=max(1, 100 // counts[gpu.index]) if mps and gpu is not None else None,
         )
-    division = Division(machine, tuple(shares), float(reserve), tuple(notes))
+        for worker, (gpu, size) in enumerate(zip(places, sizes, strict=True))
+    )
+    division = Division(machine, shares, float(reserve), tuple(notes))
     if chosen and lanes > 1:
         _check_lanes(division)
     return division
@@ -277,6 +266,25 @@ def _by_size(gpus: Sequence[Gpu], workers: int, reserve: float, strategy: str, s
         left[gpu] -= size_of(gpu) + CONTEXT_MB
         assigned.append(gpu)
     return assigned
+
+
+def _notes_on_turns(machine: Machine, workers: int, mps: bool) -> Iterator[str]:
+    if workers > machine.cores:
+        yield f"{workers} workers on {machine.cores} cores: they take turns"
+    if mps:
+        yield f"MPS runs: each worker gets its part of the multiprocessors by {MPS_PERCENTAGE}"
+
+
+def _sizes_by_room(
+    chosen: Sequence[Gpu], assigned: Sequence[Gpu], reserve: float, growth: bool, notes: list[str]
+) -> list[float | None]:
+    """The memory of each worker, as equal parts of what is free; None for all of them with growth."""
+    if growth:
+        notes.append("growth without fraction or limit_mb has no upper end: one worker may take what others need later")
+        return [None] * len(assigned)
+    counts = Counter(gpu.index for gpu in assigned)
+    equal = {gpu.index: _equal_share(gpu, counts[gpu.index], reserve) for gpu in chosen if counts[gpu.index]}
+    return [equal[gpu.index] for gpu in assigned]
 
 
 def _equal_share(gpu: Gpu, workers: int, reserve: float) -> float:

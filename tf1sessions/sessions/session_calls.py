@@ -133,19 +133,23 @@ class SessionCalls:
     def _insert(self, cache: dict[Any, Any], key: Any, value: Any) -> None:
         """Keeps ``value``; with the lock held. Evicts the oldest entry not used since it was last passed."""
         while len(cache) >= self._capacity:
-            for old in list(cache):
-                entry = cache.get(old)
-                if entry is None:
-                    continue
-                if entry.recent:
-                    entry.recent = False
-                else:
-                    cache.pop(old, None)
-                    if cache is self.requests:
-                        for stale in [name for name, plan in self.plans.items() if plan.request is entry]:
-                            self.plans.pop(stale, None)
-                    break
+            self._evict(cache)
         cache[key] = value
+
+    def _evict(self, cache: dict[Any, Any]) -> None:
+        """Removes the first entry that was not used since it was last passed; those before it are passed."""
+        for old in list(cache):
+            entry = cache.get(old)
+            if entry is None:
+                continue
+            if entry.recent:
+                entry.recent = False
+                continue
+            cache.pop(old, None)
+            if cache is self.requests:
+                for stale in [name for name, plan in self.plans.items() if plan.request is entry]:
+                    self.plans.pop(stale, None)
+            return
 
     def clear(self) -> None:
         """Drops all plans and requests; calls that are running keep theirs until they return."""

@@ -1,7 +1,8 @@
-"""Keeps which functions were measured, for ``--seeds report``: ``python make_measured_traits.py``.
+"""Keeps which functions were measured, for ``--seeds report``: ``python make_measured_traits.py [FUNCTION ...]``.
 
 Builds the graphs of seed_calls.py, seed_fuzz.py and seed_arguments.py on today's TensorFlow, in several processes, and
-writes tf1sessions/scripts/measured_traits.bin. To be run again when calls, their goldens, the tables of
+writes tf1sessions/scripts/measured_traits.txt; with names of functions, as they are there, it shows their traits with
+the checksums that stand for them, and writes nothing. To be run again when calls, their goldens, the tables of
 differences, our tf.contrib or tf.estimator have changed. Data flow::
 
     graphs ──▶ noted(): their seeds, and the traits of each level of each function that makes operations in them
@@ -16,15 +17,17 @@ import gzip
 import json
 import multiprocessing
 import os
+import sys
 
 from folders import DATA
 
 from tf1sessions import scripts
 from tf1sessions.scripts import seed_report, seeds
-from tf1sessions.scripts.seed_report import NEVER, USUAL
+from tf1sessions.scripts.seed_report import NEVER, USUAL, Measured, MeasuredFunction, checksum
 
 PROCESSES = 4
 LEVELS = range(USUAL, NEVER)
+SHOWN = frozenset(sys.argv[1:]) if __name__ in ("__main__", "__mp_main__") else frozenset()
 
 
 class Noting(seed_report.SeedReport):
@@ -35,8 +38,14 @@ class Noting(seed_report.SeedReport):
         self.asked = collections.defaultdict(list)  # by graph
 
     def _check(self, seeds, call, function, traits):
-        numbers = tuple(tuple(map(seed_report.number, traits(level))) for level in LEVELS)
-        self.asked[id(seeds)].append((call, seed_report.number(function), numbers))
+        texts = [traits(level) for level in LEVELS]
+        if function in SHOWN:
+            shown.update((function, checksum(text), text) for level in texts for text in level)
+        checksums = tuple(tuple(map(checksum, level)) for level in texts)
+        self.asked[id(seeds)].append((call, function, checksums))
+
+
+shown = set()  # the traits of SHOWN
 
 
 def noted(build):
@@ -104,7 +113,7 @@ def noted_part(part):
         made, drawing = noted(build)
         if made is not None:
             found[key] = made == seeds_of_1_15, seeds_of_1_15, drawing
-    return found
+    return found, shown
 
 
 def wrong_and_exact(seeds_of_1_15, drawing, measured):
@@ -130,8 +139,24 @@ def numbers_in(made):
 
 
 def has(measured, function, traits):
-    level = measured.levels.get(function, USUAL)
-    return level < NEVER and measured.traits.issuperset(traits[level])
+    return measured.has(function, lambda level: traits[level])
+
+
+class Judged:
+    """What is measured, while it is not yet decided how close traits must look.
+
+    Args:
+        traits: The checksums of each function's traits, of all levels.
+        levels: How close its traits must look; USUAL where there is none.
+    """
+
+    def __init__(self, traits, levels):
+        self.traits = traits
+        self.levels = levels
+
+    def has(self, function, traits):
+        level = self.levels.get(function, USUAL)
+        return level < NEVER and self.traits[function].issuperset(traits(level))
 
 
 def judged(found):
@@ -141,25 +166,24 @@ def judged(found):
     with it is the largest, and that one is looked at more closely.
     """
     right, wrong = collections.Counter(), collections.Counter()
-    traits = set()
+    decided = Judged(collections.defaultdict(set), {})
     for is_right, _, drawing in found.values():
         (right if is_right else wrong).update({function for _, asked in drawing for _, function, _ in asked})
         if is_right:
-            traits.update(trait for _, asked in drawing for _, _, each in asked for level in each for trait in level)
+            for _, function, each in (one for _, asked in drawing for one in asked):
+                decided.traits[function].update(trait for level in each for trait in level)
     shares = {function: wrong[function] / (wrong[function] + right[function]) for function in wrong}
-    measured = seed_report.Measured(frozenset(traits), {})
     for is_right, seeds_of_1_15, drawing in found.values():
-        while not is_right and (before := wrong_and_exact(seeds_of_1_15, drawing, measured)):
-            measured.levels.update(closer(before, measured, shares))
-    kept = {
-        trait
-        for is_right, _, drawing in found.values()
-        for _, asked in drawing
-        for _, function, each in asked
-        if is_right and (level := measured.levels.get(function, USUAL)) < NEVER
-        for trait in each[level]
-    }
-    return seed_report.Measured(frozenset(kept), measured.levels)
+        while not is_right and (before := wrong_and_exact(seeds_of_1_15, drawing, decided)):
+            decided.levels.update(closer(before, decided, shares))
+    kept = collections.defaultdict(set, {function: set() for function in decided.levels})
+    for is_right, _, drawing in found.values():
+        for _, function, each in (one for _, asked in drawing for one in asked if is_right):
+            if (level := decided.levels.get(function, USUAL)) < NEVER:
+                kept[function].update(each[level])
+    return Measured(
+        {name: MeasuredFunction(frozenset(each), decided.levels.get(name, USUAL)) for name, each in kept.items()}
+    )
 
 
 def closer(before, measured, shares):
@@ -167,7 +191,7 @@ def closer(before, measured, shares):
     levels = {}
     for function, traits in before:
         telling = [level for level in LEVELS if level > measured.levels.get(function, USUAL)]
-        telling = [level for level in telling if not measured.traits.issuperset(traits[level])]
+        telling = [level for level in telling if not measured.traits[function].issuperset(traits[level])]
         if telling:
             levels[function] = min(telling[0], levels.get(function, NEVER))
     levels = levels or {function: NEVER for function, _ in before}
@@ -177,7 +201,12 @@ def closer(before, measured, shares):
 
 def main():
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
-        found = {key: value for part in pool.map(noted_part, range(PROCESSES)) for key, value in part.items()}
+        parts = pool.map(noted_part, range(PROCESSES))
+    if SHOWN:
+        for function, number, text in sorted(set().union(*(texts for _, texts in parts))):
+            print(f"{function} {number}: {text}")
+        return
+    found = {key: value for part, _ in parts for key, value in part.items()}
     seed_report.write(judged(dict(sorted(found.items()))))
 
 

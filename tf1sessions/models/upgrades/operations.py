@@ -143,12 +143,11 @@ def _projective_transform(graph: Graph, place: Place) -> None:
 def _composed(graph: Graph) -> Iterator[Place]:
     """Operations that are not there and that others make up for, with as many inputs and a known type."""
     for (name, count), (_, kinds, _) in COMPOSED.items():
-        for op in (name, f"Addons>{name}"):  # what TensorFlow Addons calls it
-            if definition_of(op) is None:
-                for place in graph.places.get(op, ()):
-                    kind = place.node.attr["T"].type if has(place, T="type") else 0
-                    if kind in kinds and data_count(place) == count:
-                        yield place
+        lacking = [op for op in (name, f"Addons>{name}") if definition_of(op) is None]  # as TensorFlow Addons calls it
+        for place in (place for op in lacking for place in graph.places.get(op, ())):
+            kind = place.node.attr["T"].type if has(place, T="type") else 0
+            if kind in kinds and data_count(place) == count:
+                yield place
 
 
 def _compose(graph: Graph, place: Place) -> None:

@@ -3,6 +3,7 @@
 Files::
 
     structure.py    where a graph has loops and conditions
+    conditions.py   which ends of branches are one condition
     functions.py    the functions that come with a graph
     local_lists.py  TensorArrays and stacks as lists that are values
     partitions.py   changes of parts of them

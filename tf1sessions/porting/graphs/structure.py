@@ -22,13 +22,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.models.graph_index import listed, node_of
 
-__all__ = ["CONTROL", "Branch", "Condition", "Frame", "Key", "Loop", "Structure", "described", "key_of"]
+__all__ = [
+    "CONTROL",
+    "Branch",
+    "Condition",
+    "Frame",
+    "Key",
+    "Loop",
+    "Structure",
+    "described",
+    "key_of",
+    "loop_starts",
+    "reach",
+]
 
 #: A tensor: name of its node and output index; or with CONTROL: that the node has run.
 Key = tuple[str, int]
@@ -395,3 +407,25 @@ class Structure:
             outside=self._outside[frame],
             parallel_iterations=max(1, *(self.nodes[name].attr["parallel_iterations"].i for name in enters), 1),
         )
+
+
+def reach(structure: Structure, starts: Iterable[Key], inside: Callable[[Key], bool]) -> Iterable[Key]:
+    """The starts and what they need, directly or not, up to the first that is not inside. A loop is needed whole."""
+    seen: set[Key] = set()
+    queue = list(starts)
+    while queue:
+        key = queue.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        yield key
+        if inside(key):
+            queue += structure.inputs[key[0]]
+            if structure.nodes[key[0]].op in EXIT:
+                loop = structure.loops[structure.frames[key[0]]]
+                queue += [*loop_starts(loop), *((name, 0) for name in loop.exits)]
+
+
+def loop_starts(loop: Loop) -> list[Key]:
+    ends = [back for _, back in loop.variables.values()]
+    return [loop.condition, *((name, 0) for name in (*loop.variables, *loop.constants, *ends))]

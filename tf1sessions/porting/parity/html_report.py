@@ -12,10 +12,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from tf1sessions.porting.diagnosis.record import Diagnosis
 from tf1sessions.porting.parity.comparison import Compared, Comparison, errors, shown, used, verdict
 from tf1sessions.porting.parity.tolerances import Tolerance
 from tf1sessions.porting.trace_comparison import StepTensor, TraceComparison
-from tf1sessions.porting.verdict import Verdict
 
 __all__ = ["page"]
 
@@ -123,7 +123,7 @@ def _of_calls(found: TraceComparison) -> dict[str, Any]:
     return {
         "verdict": f"{outcome}: {len(found.tensors):,} tensors at {found.calls:,} calls",
         "equal": found.equal,
-        "judged": None if found.verdict is None else _judged(found.verdict),
+        "diagnosis": None if found.diagnosis is None else _diagnosed(found.diagnosis),
         "sides": [[found.left, "the recording"], [found.right, "held against it"]],
         "axis": "calls of the left side",
         "points": points,
@@ -150,15 +150,15 @@ def _of_calls(found: TraceComparison) -> dict[str, Any]:
     }
 
 
-def _judged(verdict: Verdict) -> dict[str, Any]:
+def _diagnosed(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
-        "cause": verdict.cause,
-        "text": verdict.text,
+        "cause": diagnosis.cause,
+        "text": diagnosis.text,
         "parts": [
-            ["Evidence", list(verdict.evidence)],
-            ["Run again", [verdict.again, *verdict.then.evidence] if verdict.then is not None else []],
-            ["To do", list(verdict.advice)],
-            ["Not told", list(verdict.untold)],
+            ["Evidence", list(diagnosis.evidence)],
+            ["Run again", [diagnosis.again, *diagnosis.then.evidence] if diagnosis.then is not None else []],
+            ["To do", list(diagnosis.advice)],
+            ["Not known", list(diagnosis.unknowns)],
         ],
     }
 

@@ -16,10 +16,10 @@ from typing import Any
 from tf1sessions.errors import UsageError
 from tf1sessions.models.graph_index import listed
 from tf1sessions.models.interface import TensorSpec
-from tf1sessions.porting.judging import judge
+from tf1sessions.porting.diagnosis.diagnose import diagnose
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.replaying import replay
-from tf1sessions.porting.trace_comparison import Held, TraceComparison
+from tf1sessions.porting.trace_comparison import ComparedTraces, TraceComparison
 from tf1sessions.porting.traces import Call, Summary, Trace, is_trace, read
 from tf1sessions.runtime import tf
 from tf1sessions.scripts.jobs import Job, JobSettings
@@ -97,22 +97,22 @@ def compared_call_by_call(
     """
     with read(left) as trace, contextlib.ExitStack() as stack:
         if is_recording(right):
-            held = Held(trace, stack.enter_context(read(right)), tolerances)
-            return dataclasses.replace(held.result, verdict=judge(held))
+            held = ComparedTraces(trace, stack.enter_context(read(right)), tolerances)
+            return dataclasses.replace(held.result, diagnosis=diagnose(held))
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tf1sessions-verify-"))
         job = Job(script=os.fspath(right), args=tuple(trace.program.get("arguments", ()) if args is None else args))
         job = dataclasses.replace(job, settings=JobSettings(seeds=seeds))
 
-        def run(wanted: Collection[str]) -> Held:
+        def run(wanted: Collection[str]) -> ComparedTraces:
             out = os.path.join(folder, f"{'-'.join(sorted(wanted)) or 'as-it-is'}.npz")
             again = replay(trace, job, out=out, given=wanted, stdio=(0, 2, 2))
             other = stack.enter_context(again.trace)
             ended = [f"the script ended with exit code {again.exit_code}"] if again.exit_code else []
-            return Held(trace, other, tolerances, ended)
+            return ComparedTraces(trace, other, tolerances, ended)
 
         held = run(given)
         more = None if once else lambda wanted: run({*given, *wanted})
-        return dataclasses.replace(held.result, verdict=judge(held, more, seeds or "tf1"))
+        return dataclasses.replace(held.result, diagnosis=diagnose(held, more, seeds or "tf1"))
 
 
 def _chosen(trace: Trace, wanted: frozenset[str]) -> Call | None:

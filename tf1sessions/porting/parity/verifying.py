@@ -94,7 +94,7 @@ def verify(
     Returns:
         A :class:`~tf1sessions.porting.parity.comparison.Comparison`; of two recordings, or a recording and a script,
         which are compared call by call, a :class:`~tf1sessions.porting.trace_comparison.TraceComparison`, whose
-        ``verdict`` is the cause of the first difference. ``str()`` of either is a report, and ``equal`` the outcome.
+        ``diagnosis`` is the cause of the first difference. ``str()`` of either is a report, and ``equal`` the outcome.
 
     Raises:
         UsageError: A side cannot be found; inputs or outputs do not match; a value does not fit its input.

@@ -1,4 +1,4 @@
-"""Why a script parts from its recording of TensorFlow 1.15.5; see verdict_checks.py, and with scripts here."""
+"""Why a script parts from its recording of TensorFlow 1.15.5; see diagnosis_checks.py, and with scripts here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import ROOT, PythonRun
 
-PROGRAM = "verdict_checks.py"
+PROGRAM = "diagnosis_checks.py"
 GOLDENS = ROOT / "tests" / "golden"
 
 #: Scripts with one planted cause: what is replaced in the recorded one, and by what.
@@ -40,7 +40,7 @@ def test_planted_causes(check: str, findings: dict[str, str | None]) -> None:
 
 
 @pytest.fixture
-def verdicts(
+def diagnoses(
     request: pytest.FixtureRequest, run_python: Callable[..., PythonRun], tmp_path: Path
 ) -> dict[str, tuple[dict[str, Any], str]]:
     text = (GOLDENS / "cases" / "verify_program.py").read_text("utf-8")
@@ -55,29 +55,29 @@ def verdicts(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verdicts", [("same", "extra", "tf2", "unseeded")], indirect=True, ids=["seeds"])
-def test_scripts_that_draw_with_other_seeds(verdicts: dict[str, Any]) -> None:
-    assert {name: verdict["cause"] for name, (verdict, _) in verdicts.items()} == {
+@pytest.mark.parametrize("diagnoses", [("same", "extra", "tf2", "unseeded")], indirect=True, ids=["seeds"])
+def test_scripts_that_draw_with_other_seeds(diagnoses: dict[str, Any]) -> None:
+    assert {name: diagnosis["cause"] for name, (diagnosis, _) in diagnoses.items()} == {
         "same": "none",
         "extra": "seeds",
         "tf2": "seeds",
         "unseeded": "seeds",
     }
-    about = {name: verdict["about"] for name, (verdict, _) in verdicts.items()}
+    about = {name: diagnosis["about"] for name, (diagnosis, _) in diagnoses.items()}
     assert about["extra"]["recorded"] == [11, 5] and about["extra"]["now"] == [11, 6]
-    assert "Const (Const) of extra.py:15" in verdicts["extra"][1]
-    assert "to do: leave --seeds tf2 away" in verdicts["tf2"][1]
-    assert "to do: tf.set_random_seed(11)" in verdicts["unseeded"][1]
+    assert "Const (Const) of extra.py:15" in diagnoses["extra"][1]
+    assert "to do: leave --seeds tf2 away" in diagnoses["tf2"][1]
+    assert "to do: tf.set_random_seed(11)" in diagnoses["unseeded"][1]
     for name in ("extra", "tf2", "unseeded"):
-        assert verdicts[name][0]["then"]["cause"] == "none", verdicts[name][1]
+        assert diagnoses[name][0]["then"]["cause"] == "none", diagnoses[name][1]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verdicts", [("rate", "activation", "initializer", "feeds")], indirect=True, ids=["code"])
-def test_scripts_that_are_others(verdicts: dict[str, Any]) -> None:
-    assert {verdict["cause"] for verdict, _ in verdicts.values()} == {"code"}
-    about = {name: verdict["about"] for name, (verdict, _) in verdicts.items()}
+@pytest.mark.parametrize("diagnoses", [("rate", "activation", "initializer", "feeds")], indirect=True, ids=["code"])
+def test_scripts_that_are_others(diagnoses: dict[str, Any]) -> None:
+    assert {diagnosis["cause"] for diagnosis, _ in diagnoses.values()} == {"code"}
+    about = {name: diagnosis["about"] for name, (diagnosis, _) in diagnoses.items()}
     assert about["rate"] == {"operation": "GradientDescent/learning_rate", "line": "rate.py:20", "changes": 1}
     assert about["initializer"]["operation"] == "hidden/kernel/Initializer/random_normal/stddev"
-    assert "lines that the recorded program has not: activation.py:16" in verdicts["activation"][1]
-    assert about["feeds"]["feed"] == "x:0" and verdicts["feeds"][0]["then"]["cause"] == "none"
+    assert "lines that the recorded program has not: activation.py:16" in diagnoses["activation"][1]
+    assert about["feeds"]["feed"] == "x:0" and diagnoses["feeds"][0]["then"]["cause"] == "none"

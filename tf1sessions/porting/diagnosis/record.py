@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["CAUSES", "Verdict"]
+__all__ = ["CAUSES", "Diagnosis"]
 
 #: Cause → what it means.
 CAUSES: Mapping[str, str] = {
@@ -19,7 +19,7 @@ CAUSES: Mapping[str, str] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class Diagnosis:
     """The leading cause of the first difference.
 
     Attributes:
@@ -27,7 +27,7 @@ class Verdict:
         text: What it is, in a sentence.
         evidence: Why, in sentences, the strongest first.
         advice: What to do, in sentences.
-        untold: What could not be told from this recording.
+        unknowns: What this recording does not show.
         about: The same for programs: ``operation``, ``type``, ``line``, ``call``, ``recorded``, ``now`` and others,
             where they apply.
         given: What the script got from the recording in a second run; empty where there was none.
@@ -38,15 +38,22 @@ class Verdict:
     text: str
     evidence: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
-    untold: tuple[str, ...] = ()
+    unknowns: tuple[str, ...] = ()
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     given: tuple[str, ...] = ()
-    then: Verdict | None = None
+    then: Diagnosis | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it, as JSON has it."""
+        found = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        found["untold"] = found.pop("unknowns")
+        found["then"] = None if self.then is None else self.then.as_dict()
+        return found
 
     @property
     def lines(self) -> Iterator[str]:
         """The report."""
-        yield f"verdict: {self.cause}: {self.text}"
+        yield f"diagnosis: {self.cause}: {self.text}"
         for line in self.evidence:
             yield f"  {line}"
         if self.then is not None:
@@ -54,8 +61,8 @@ class Verdict:
             yield from (f"    {line}" for line in self.then.evidence[:4])
         for line in self.advice:
             yield f"  to do: {line}"
-        for line in self.untold:
-            yield f"  not told: {line}"
+        for line in self.unknowns:
+            yield f"  not known: {line}"
 
     @property
     def again(self) -> str:

@@ -1,4 +1,4 @@
-"""What test_verdicts.py checks, in one process: recordings with a planted cause, held against the golden one."""
+"""What test_diagnosis.py checks, in one process: recordings with a planted cause, held against the golden one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.porting.judging import judge
+from tf1sessions.porting.diagnosis.diagnose import diagnose
+from tf1sessions.porting.diagnosis.record import CAUSES, Diagnosis
 from tf1sessions.porting.parity.html_report import page
-from tf1sessions.porting.trace_comparison import Held
+from tf1sessions.porting.trace_comparison import ComparedTraces
 from tf1sessions.porting.trace_graphs import TraceGraph
 from tf1sessions.porting.traces import Trace, read
-from tf1sessions.porting.verdict import CAUSES, Verdict
 from tf1sessions.runtime import tf
 
 GOLDENS = Path(__file__).resolve().parent.parent / "golden" / "data"
@@ -65,25 +65,27 @@ class Edit:
         return read(path)
 
 
-def held(right: Edit, left: Edit | None = None) -> Held:
-    return Held((left or Edit()).trace(), right.trace())
+def held(right: Edit, left: Edit | None = None) -> ComparedTraces:
+    return ComparedTraces((left or Edit()).trace(), right.trace())
 
 
-def judged(right: Edit, again: Any = None, left: Edit | None = None) -> Verdict:
-    verdict = judge(held(right, left), again)
-    assert verdict.cause in CAUSES and next(iter(verdict.lines)) == f"verdict: {verdict.cause}: {verdict.text}"
-    return verdict
+def diagnosed(right: Edit, again: Any = None, left: Edit | None = None) -> Diagnosis:
+    diagnosis = diagnose(held(right, left), again)
+    assert (
+        diagnosis.cause in CAUSES and next(iter(diagnosis.lines)) == f"diagnosis: {diagnosis.cause}: {diagnosis.text}"
+    )
+    return diagnosis
 
 
-def said(verdict: Verdict) -> str:
-    return "\n".join(verdict.lines)
+def said(diagnosis: Diagnosis) -> str:
+    return "\n".join(diagnosis.lines)
 
 
 def check_nothing_parts() -> None:
-    assert judged(Edit()).cause == "none" and "to the bit" in judged(Edit()).text
+    assert diagnosed(Edit()).cause == "none" and "to the bit" in diagnosed(Edit()).text
     near = Edit()
     near.add("fetch", "loss:0", 1e-7)
-    assert judged(near).cause == "none" and "loss:0" in said(judged(near))
+    assert diagnosed(near).cause == "none" and "loss:0" in said(diagnosed(near))
 
 
 # -- code --------------------------------------------------------------------------------------------------------------
@@ -93,11 +95,13 @@ def check_another_constant() -> None:
     right = Edit()
     right.constant("GradientDescent/learning_rate", 0.2)
     right.add("fetch", "loss:0", 0.1, first=1)
-    verdict = judged(right)
-    assert verdict.cause == "code" and verdict.about["operation"] == "GradientDescent/learning_rate", said(verdict)
-    assert "it was the constant 0.1 and is 0.2" in verdict.text
-    assert verdict.about["line"] == "verify_program.py:20"
-    assert "train_op = tf.train.GradientDescentOptimizer(RATE).minimize(loss)" in said(verdict)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and diagnosis.about["operation"] == "GradientDescent/learning_rate", said(
+        diagnosis
+    )
+    assert "it was the constant 0.1 and is 0.2" in diagnosis.text
+    assert diagnosis.about["line"] == "verify_program.py:20"
+    assert "train_op = tf.train.GradientDescentOptimizer(RATE).minimize(loss)" in said(diagnosis)
 
 
 def check_a_constant_that_came_later_is_not_why() -> None:
@@ -105,31 +109,33 @@ def check_a_constant_that_came_later_is_not_why() -> None:
     right = Edit()
     right.constant("GradientDescent/learning_rate", 0.2)
     right.add("extra", "hidden/Tanh:0", 1e-3)
-    assert judged(right).cause == "kernel"
+    assert diagnosed(right).cause == "kernel"
 
 
 def check_another_type() -> None:
     right = Edit()
     right.node("hidden/Tanh").op = "Sigmoid"
     right.add("extra", "hidden/Tanh:0", 0.1)
-    verdict = judged(right)
-    assert verdict.cause == "code" and "hidden/Tanh: it was a Tanh and is a Sigmoid" in verdict.text, said(verdict)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "hidden/Tanh: it was a Tanh and is a Sigmoid" in diagnosis.text, said(
+        diagnosis
+    )
 
 
 def check_another_attribute() -> None:
     right = Edit()
     right.node("hidden/MatMul").attr["transpose_b"].b = True
     right.add("extra", "hidden/MatMul:0", 0.1)
-    verdict = judged(right)
-    assert verdict.cause == "code" and "hidden/MatMul: transpose_b was b: false" in verdict.text, said(verdict)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "hidden/MatMul: transpose_b was b: false" in diagnosis.text, said(diagnosis)
 
 
 def check_other_inputs() -> None:
     right = Edit()
     right.node("sub").input[:] = reversed(right.node("sub").input)
     right.add("fetch", "loss:0", 0.1)
-    verdict = judged(right)
-    assert verdict.cause == "code" and "sub: it took out/BiasAdd and takes y" in verdict.text, said(verdict)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "sub: it took out/BiasAdd and takes y" in diagnosis.text, said(diagnosis)
 
 
 def check_what_one_side_alone_has() -> None:
@@ -138,9 +144,11 @@ def check_what_one_side_alone_has() -> None:
         node.input[:] = ["hidden/Relu" if each == "hidden/Tanh" else each for each in node.input]
     right.node("hidden/Tanh").MergeFrom(tf.NodeDef(name="hidden/Relu", op="Relu"))
     right.add("fetch", "loss:0", 0.1)
-    verdict = judged(right)
-    assert verdict.cause == "code" and "hidden/Tanh: a Tanh that only the recording has" in said(verdict), said(verdict)
-    assert "hidden/Relu: a Relu that the recording has not" in said(verdict)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "hidden/Tanh: a Tanh that only the recording has" in said(diagnosis), said(
+        diagnosis
+    )
+    assert "hidden/Relu: a Relu that the recording has not" in said(diagnosis)
 
 
 def check_what_tensorflow_makes_otherwise_is_not_code() -> None:
@@ -156,7 +164,7 @@ def check_what_tensorflow_makes_otherwise_is_not_code() -> None:
     right.arrays["graph.1.places"] = np.append(right.arrays["graph.1.places"], right.arrays["graph.1.places"][-1])
     right.node("dropout/mul").input.append("dropout/Const_9")
     right.add("fetch", "loss:0", 1e-3, first=1)
-    assert judged(right).cause == "kernel", said(judged(right))
+    assert diagnosed(right).cause == "kernel", said(diagnosed(right))
 
 
 def check_a_new_line_is_code_whatever_it_makes() -> None:
@@ -173,10 +181,10 @@ def check_a_new_line_is_code_whatever_it_makes() -> None:
     place = len(right.index["places"]) - 1
     right.arrays["graph.1.places"] = np.append(right.arrays["graph.1.places"], np.int32([place, place]))
     right.add("fetch", "loss:0", 1.0)
-    verdict = judged(right)
-    assert "two: a Const" not in said(verdict)  # of the line that is told already
-    assert verdict.cause == "code" and "twice: a Mul that the recording has not" in verdict.text, said(verdict)
-    assert "verify_program.py:30: diff = 2 * (out - y)" in said(verdict)
+    diagnosis = diagnosed(right)
+    assert "two: a Const" not in said(diagnosis)  # of the line that is told already
+    assert diagnosis.cause == "code" and "twice: a Mul that the recording has not" in diagnosis.text, said(diagnosis)
+    assert "verify_program.py:30: diff = 2 * (out - y)" in said(diagnosis)
 
 
 def check_other_feeds() -> None:
@@ -186,22 +194,22 @@ def check_other_feeds() -> None:
     right.add("fetch", "loss:0", 0.3, first=1)
     asked = []
 
-    def again(given: tuple[str, ...]) -> Held:
+    def again(given: tuple[str, ...]) -> ComparedTraces:
         asked.append(given)
         return held(Edit())
 
-    verdict = judged(right, again)
-    assert verdict.cause == "code" and verdict.about == {"feed": "x:0", "call": 3, "line": "verify_program.py:25"}
-    assert "the same rows in another order" in said(verdict) and "sess.run([train_op, loss]" in said(verdict)
-    assert asked == [("feeds",)] and verdict.then is not None and verdict.then.cause == "none"
-    assert "run again with the recording's feeds: none" in said(verdict)
+    diagnosis = diagnosed(right, again)
+    assert diagnosis.cause == "code" and diagnosis.about == {"feed": "x:0", "call": 3, "line": "verify_program.py:25"}
+    assert "the same rows in another order" in said(diagnosis) and "sess.run([train_op, loss]" in said(diagnosis)
+    assert asked == [("feeds",)] and diagnosis.then is not None and diagnosis.then.cause == "none"
+    assert "run again with the recording's feeds: none" in said(diagnosis)
 
 
 def check_other_calls() -> None:
     right = Edit()
     right.arrays["calls.0"] = right.arrays["calls.0"][:-2]
-    verdict = judged(right)
-    assert verdict.cause == "code" and "other calls" in verdict.text and "5 times on the left" in said(verdict)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "other calls" in diagnosis.text and "5 times on the left" in said(diagnosis)
 
 
 # -- seeds -------------------------------------------------------------------------------------------------------------
@@ -215,14 +223,14 @@ def moved() -> Edit:
 
 
 def check_other_seeds() -> None:
-    verdict = judged(moved(), lambda given: held(Edit()))
-    assert verdict.cause == "seeds" and verdict.given == ("seeds",), said(verdict)
-    recorded = verdict.about["recorded"]
-    assert verdict.about["operation"] == DROPOUT and recorded[0] == 11 and verdict.about["now"] == [11, 99]
-    assert verdict.about["counted"] and f"seed={recorded[1]} for this operation" in said(verdict)
-    assert verdict.about["line"] == "verify_program.py:17"
-    assert verdict.then is not None and verdict.then.cause == "none"
-    tf2 = judge(held(moved()), None, "tf2")
+    diagnosis = diagnosed(moved(), lambda given: held(Edit()))
+    assert diagnosis.cause == "seeds" and diagnosis.given == ("seeds",), said(diagnosis)
+    recorded = diagnosis.about["recorded"]
+    assert diagnosis.about["operation"] == DROPOUT and recorded[0] == 11 and diagnosis.about["now"] == [11, 99]
+    assert diagnosis.about["counted"] and f"seed={recorded[1]} for this operation" in said(diagnosis)
+    assert diagnosis.about["line"] == "verify_program.py:17"
+    assert diagnosis.then is not None and diagnosis.then.cause == "none"
+    tf2 = diagnose(held(moved()), None, "tf2")
     assert tf2.then is None and "leave --seeds tf2 away" in said(tf2) and "counts of operations" not in said(tf2)
 
 
@@ -231,18 +239,18 @@ def check_seeds_that_are_not_why() -> None:
     still = Edit()
     still.node("hidden/MatMul").attr["transpose_b"].b = True
     still.add("fetch", "loss:0", 0.25)
-    verdict = judged(moved(), lambda given: held(still))
-    assert verdict.cause == "code" and "that is not why" in said(verdict), said(verdict)
+    diagnosis = diagnosed(moved(), lambda given: held(still))
+    assert diagnosis.cause == "code" and "that is not why" in said(diagnosis), said(diagnosis)
     less = Edit()
     less.add("fetch", "loss:0", 1e-4)
-    assert judged(moved(), lambda given: held(less)).cause == "seeds"
+    assert diagnosed(moved(), lambda given: held(less)).cause == "seeds"
 
 
 def check_seeds_that_do_not_matter_are_not_blamed() -> None:
     right = Edit()
     right.seeds(DROPOUT, 11, 99)
     right.add("extra", "hidden/Tanh:0", 1e-3)
-    assert judged(right).cause == "kernel"
+    assert diagnosed(right).cause == "kernel"
 
 
 def check_where_counts_part() -> None:
@@ -255,13 +263,13 @@ def check_where_counts_part() -> None:
     right.arrays["graph.1.places"] = np.insert(right.arrays["graph.1.places"], 2, -1)
     right.seeds(KERNEL, 11, right.node(KERNEL).attr["seed2"].i + 1)
     right.add("initial", "hidden/kernel", 0.5)
-    verdict = judged(right)
-    assert verdict.cause == "seeds" and "part after y (Placeholder)" in said(verdict), said(verdict)
-    assert "the script now unused (Const)" in said(verdict) and "it is 1 more than the 2" in said(verdict)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "seeds" and "part after y (Placeholder)" in said(diagnosis), said(diagnosis)
+    assert "the script now unused (Const)" in said(diagnosis) and "it is 1 more than the 2" in said(diagnosis)
     same = Edit()
     same.seeds(KERNEL, 11, 77)
     same.add("initial", "hidden/kernel", 0.5)
-    assert "counts of operations part" not in said(judged(same))
+    assert "counts of operations part" not in said(diagnosed(same))
 
 
 def check_no_seed() -> None:
@@ -271,12 +279,12 @@ def check_no_seed() -> None:
     sides[1].add("initial", "hidden/kernel", 0.5)
     asked = []
 
-    def again(given: tuple[str, ...]) -> Held:
+    def again(given: tuple[str, ...]) -> ComparedTraces:
         asked.append(given)
         return held(Edit())
 
-    verdict = judged(sides[1], again, left=sides[0])
-    assert verdict.cause == "seeds" and f"{KERNEL} has no seed" in verdict.text and asked == [("variables",)]
+    diagnosis = diagnosed(sides[1], again, left=sides[0])
+    assert diagnosis.cause == "seeds" and f"{KERNEL} has no seed" in diagnosis.text and asked == [("variables",)]
 
 
 # -- kernels -----------------------------------------------------------------------------------------------------------
@@ -286,12 +294,12 @@ def check_a_kernel_is_found_among_all() -> None:
     """The operation that gives another result of its recorded inputs; its neighbours do not."""
     left = Edit()
     left.add("extra", "hidden/Tanh:0", 1e-3, first=2)
-    verdict = judged(Edit(), left=left)
-    assert verdict.cause == "kernel" and verdict.about["operation"] == "hidden/Tanh", said(verdict)
-    assert verdict.about["type"] == "Tanh" and verdict.about["share"] > 100 and verdict.about["call"] == 4
-    assert 0.9e-3 < verdict.about["error"] < 1.1e-3 and verdict.about["line"] == "verify_program.py:16"
-    assert "along the steps: 1: 0.0e+00, 2: 0.0e+00, 3: 1.0e-03" in said(verdict)
-    assert "BiasAdd" not in said(verdict)
+    diagnosis = diagnosed(Edit(), left=left)
+    assert diagnosis.cause == "kernel" and diagnosis.about["operation"] == "hidden/Tanh", said(diagnosis)
+    assert diagnosis.about["type"] == "Tanh" and diagnosis.about["share"] > 100 and diagnosis.about["call"] == 4
+    assert 0.9e-3 < diagnosis.about["error"] < 1.1e-3 and diagnosis.about["line"] == "verify_program.py:16"
+    assert "along the steps: 1: 0.0e+00, 2: 0.0e+00, 3: 1.0e-03" in said(diagnosis)
+    assert "BiasAdd" not in said(diagnosis)
 
 
 def check_a_kernel_that_cannot_be_singled_out() -> None:
@@ -302,10 +310,10 @@ def check_a_kernel_that_cannot_be_singled_out() -> None:
             if series["role"] == "extra":
                 series["session"] = 9
     sides[1].add("fetch", "loss:0", [1e-6, 4e-6, 1e-5, 4e-5, 1e-4])
-    verdict = judged(sides[1], left=sides[0])
-    assert verdict.cause == "kernel" and {"MatMul", "Tanh"} <= set(verdict.about["suspects"]), said(verdict)
-    assert "Assign" not in verdict.about["suspects"] and "--tensors" in said(verdict)
-    assert "grows along the steps" in said(verdict) and "grows from call to call" in said(verdict)
+    diagnosis = diagnosed(sides[1], left=sides[0])
+    assert diagnosis.cause == "kernel" and {"MatMul", "Tanh"} <= set(diagnosis.about["suspects"]), said(diagnosis)
+    assert "Assign" not in diagnosis.about["suspects"] and "--tensors" in said(diagnosis)
+    assert "grows along the steps" in said(diagnosis) and "grows from call to call" in said(diagnosis)
 
 
 def check_variables_read_as_references_are_not_taken_for_inputs() -> None:
@@ -315,10 +323,10 @@ def check_variables_read_as_references_are_not_taken_for_inputs() -> None:
     """
     left = Edit()
     left.add("fetch", "loss:0", 1e-3, first=2)
-    verdict = judged(Edit(), left=left)
-    assert verdict.cause == "kernel", said(verdict)
-    off = re.search(r"hidden/MatMul\) is off by (\S+)", said(verdict))
-    assert off is None or float(off[1]) < 1e-6, said(verdict)
+    diagnosis = diagnosed(Edit(), left=left)
+    assert diagnosis.cause == "kernel", said(diagnosis)
+    off = re.search(r"hidden/MatMul\) is off by (\S+)", said(diagnosis))
+    assert off is None or float(off[1]) < 1e-6, said(diagnosis)
 
 
 def check_initializers_of_equal_variables_are_not_blamed() -> None:
@@ -326,7 +334,7 @@ def check_initializers_of_equal_variables_are_not_blamed() -> None:
     right.constant("hidden/kernel/Initializer/random_normal/stddev", 0.4)
     right.seeds(KERNEL, 11, 77)
     right.add("extra", "hidden/Tanh:0", 1e-3)
-    assert judged(right).cause == "kernel"
+    assert diagnosed(right).cause == "kernel"
 
 
 def check_what_draws_otherwise_with_the_same_seeds() -> None:
@@ -337,9 +345,9 @@ def check_what_draws_otherwise_with_the_same_seeds() -> None:
             if series["role"] == "extra":
                 series["session"] = 9
     sides[1].add("fetch", "loss:0", 0.5)
-    verdict = judged(sides[1], left=sides[0])
-    assert verdict.cause == "kernel" and verdict.about["operation"] == DROPOUT, said(verdict)
-    assert "draws otherwise with the same seeds (11, " in verdict.text
+    diagnosis = diagnosed(sides[1], left=sides[0])
+    assert diagnosis.cause == "kernel" and diagnosis.about["operation"] == DROPOUT, said(diagnosis)
+    assert "draws otherwise with the same seeds (11, " in diagnosis.text
 
 
 def check_seeds_of_data_sets() -> None:
@@ -362,9 +370,9 @@ def check_a_recording_of_an_older_recorder() -> None:
     right = Edit(OLD)
     right.constant("Momentum/learning_rate", 0.5)
     right.add("fetch", "mean_squared_error/value:0", 0.1, first=2)
-    verdict = judged(right, left=Edit(OLD))
-    assert verdict.cause == "code" and verdict.about["operation"] == "Momentum/learning_rate", said(verdict)
-    assert verdict.about["line"] == "" and "did not note where operations were made" in said(verdict)
+    diagnosis = diagnosed(right, left=Edit(OLD))
+    assert diagnosis.cause == "code" and diagnosis.about["operation"] == "Momentum/learning_rate", said(diagnosis)
+    assert diagnosis.about["line"] == "" and "did not note where operations were made" in said(diagnosis)
 
 
 def check_a_graph_that_was_not_kept() -> None:
@@ -372,14 +380,14 @@ def check_a_graph_that_was_not_kept() -> None:
     for side in sides:
         side.index["graphs"][0]["kept"] = False
     sides[1].add("fetch", "loss:0", 0.1)
-    verdict = judged(sides[1], left=sides[0])
-    assert verdict.cause == "unknown" and "too large to be kept" in verdict.text
+    diagnosis = diagnosed(sides[1], left=sides[0])
+    assert diagnosis.cause == "unknown" and "too large to be kept" in diagnosis.text
 
 
 def check_the_page_shows_it() -> None:
     found = held(moved())
-    text = page(dataclasses.replace(found.result, verdict=judge(found)))
+    text = page(dataclasses.replace(found.result, diagnosis=diagnose(found)))
     data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
-    assert data["judged"]["cause"] == "seeds" and DROPOUT in data["judged"]["text"]
-    assert [title for title, lines in data["judged"]["parts"] if lines] == ["Evidence", "To do"]
-    assert 'element("h2", `Verdict: ${data.judged.cause}`)' in text
+    assert data["diagnosis"]["cause"] == "seeds" and DROPOUT in data["diagnosis"]["text"]
+    assert [title for title, lines in data["diagnosis"]["parts"] if lines] == ["Evidence", "To do"]
+    assert 'element("h2", `Diagnosis: ${data.diagnosis.cause}`)' in text

@@ -1,0 +1,9 @@
+"""Why what a script computes parts from a recording of it: seeds, a kernel, or the code; with what shows it.
+
+Files::
+
+    record.py       Diagnosis: one cause, with its evidence
+    differences.py  the first difference, looked at more closely
+    kernels.py      the same operations of the same values give other ones
+    diagnose.py     diagnose(): goes through the causes
+"""

@@ -1,0 +1,144 @@
+"""Which call of one trace is which call of another.
+
+Calls belong together that are the same time of the same kind (fetches, targets, feeds) in the same session: calls that
+only one side makes move nothing. Where several threads make calls of a kind, their order is chance, and those belong
+together that have the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tf1sessions.porting.traces import Kind, Trace, summary_of
+
+__all__ = ["UNSEEDED", "Alignment"]
+
+UNSEEDED = "has no seed"
+
+
+class Alignment:
+    """Which call on the left is which on the right."""
+
+    def __init__(self, left: Trace, right: Trace) -> None:
+        self.left, self.right = left, right
+        self.calls: dict[int, int] = {}
+        self.steps: dict[int, int] = {}  # call on the left -> which of its kind
+        self.kinds: dict[int, Kind] = {}
+        self.renamed: dict[tuple[int, str], str] = {}
+        self.unmatched: list[str] = []
+        self.notes: list[str] = []
+        for side, trace in (("left", left), ("right", right)):
+            if trace.ended.get("code"):
+                why = trace.ended.get("message") or trace.ended.get("how")
+                self.notes.append(f"the program on the {side} did not end well: {why}")
+        ours, theirs = _calls_by_kind(left), _calls_by_kind(right)
+        pairs = [(key, key) for key in ours if key in theirs]
+        pairs += self._otherwise_named(
+            [key for key in ours if key not in theirs], [key for key in theirs if key not in ours]
+        )
+        for key, other in pairs:
+            self._pair(key, ours.pop(key), theirs.pop(other))
+        for side, rest in (("left", ours), ("right", theirs)):
+            for key, (kind, calls) in rest.items():
+                text = f"only the {side} side calls {kind}: {_times(len(calls))} in session {key[0]}"
+                (self.notes if _looks_at_the_step(kind) else self.unmatched).append(text)
+
+    def _otherwise_named(self, ours: list[Any], theirs: list[Any]) -> Iterator[tuple[Any, Any]]:
+        """Pairs kinds that look alike but for their names, in order."""
+        for key in ours:
+            for other in theirs:
+                if key[0] == other[0] and [len(part) for part in key[1:]] == [len(part) for part in other[1:]]:
+                    theirs.remove(other)
+                    for name, new in zip((*key[1], *key[3]), (*other[1], *other[3]), strict=True):
+                        self.renamed[key[0], name] = new
+                    self.notes.append(
+                        f"taken for the same: {', '.join(key[1] + key[2])} and {', '.join(other[1] + other[2])}"
+                    )
+                    yield key, other
+                    break
+
+    def _pair(self, key: Any, ours: tuple[Kind, list[Any]], theirs: tuple[Kind, list[Any]]) -> None:
+        kind, calls = ours
+        others = theirs[1]
+        if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
+            others = self._by_value(key[0], kind, theirs[0], calls, others)
+        if _looks_at_the_step(kind):
+            self.notes.append(f"how often TensorFlow's hooks call {kind} is their own affair: not compared")
+            return
+        if len(calls) != len(others):
+            text = f"{kind} is called {_times(len(calls))} on the left and {_times(len(others))} on the right"
+            # How often a queue was filled when a program ends is a matter of luck.
+            (self.unmatched if kind.fetches else self.notes).append(text)
+        errors = 0
+        for step, (call, other) in enumerate(zip(calls, others, strict=False), 1):
+            self.calls[call[0]] = other[0]
+            self.steps[call[0]] = step
+            self.kinds[call[0]] = kind
+            errors += bool(call[1]) != bool(other[1])
+        if errors and kind.fetches:
+            self.unmatched.append(f"{kind} raises on one side alone, {_times(errors)}")
+
+    def _by_value(self, session: int, kind: Kind, other: Kind, calls: list[Any], others: list[Any]) -> list[Any]:
+        """The calls on the right in the order of those on the left whose values they have; the rest as they came."""
+        ours = _contents(self.left, session, kind, {call[0] for call in calls})
+        theirs = _contents(self.right, session, other, {call[0] for call in others})
+        free: dict[Any, list[Any]] = {}
+        for call in reversed(others):
+            free.setdefault(theirs.get(call[0]), []).append(call)
+        found = [free[key].pop() if free.get(key := ours.get(call[0])) else None for call in calls]
+        rest = sorted(call for calls in free.values() for call in calls)
+        moved = sum(call is not None and call != other for call, other in zip(found, others, strict=False))
+        if moved:
+            self.notes.append(f"several threads call {kind}: matched by their values, {moved:,} in another order")
+        rest.reverse()
+        matched = [call if call is not None else rest.pop() if rest else None for call in found]
+        return [call for call in matched if call is not None] + rest[::-1]
+
+    def random(self) -> dict[str, str]:
+        """Random operations that do not draw the same on both sides."""
+        found = {}
+        for number, graph in self.left.graphs.items():
+            other = self.right.graphs.get(number, {}).get("seeds", {})
+            for name, seeds in graph.get("seeds", {}).items():
+                if not any(seeds) or not any(other.get(name, [1])):
+                    found[name] = f"{UNSEEDED}: it draws anew in each run"
+                elif name in other and other[name] != seeds:
+                    found[name] = f"has the seeds {tuple(seeds)} on the left and {tuple(other[name])} on the right"
+        return found
+
+
+def _looks_at_the_step(kind: Kind) -> bool:
+    """Whether a call is one of a hook that asks for the global step, to see whether its time has come."""
+    return not kind.targets and not kind.feeds and bool(kind.fetches) and all(map(_is_the_step, kind.fetches))
+
+
+def _is_the_step(tensor: str) -> bool:
+    return tensor.startswith(("global_step:", "global_step/"))
+
+
+def _calls_by_kind(trace: Trace) -> dict[Any, tuple[Kind, list[Any]]]:
+    found: dict[Any, tuple[Kind, list[Any]]] = {}
+    keys = [(kind.fetches, kind.targets, kind.feeds) for kind in trace.kinds]
+    for number, session, thread, kind, error, _ in trace.table.tolist():
+        if kind >= 0:
+            found.setdefault((session, *keys[kind]), (trace.kinds[kind], []))[1].append((number, error, thread))
+    return found
+
+
+def _contents(trace: Trace, session: int, kind: Kind, calls: set[int]) -> dict[int, Any]:
+    """Call → what stands for its values: equal where they are, to the bit."""
+    found: dict[int, list[bytes]] = {}
+    names = [("fetch", name) for name in kind.fetches] + [("feed", name) for name in kind.feeds]
+    for place, (role, name) in enumerate(names):
+        for series in trace.find(role, session, name):
+            for row, call in enumerate(trace.columns(series)["calls"].tolist()):
+                if call in calls:
+                    value = trace.value(series, row)
+                    digest = bytes.fromhex(summary_of(value).digest)
+                    found.setdefault(call, []).append(b"%d:" % place + digest)
+    return {call: b"".join(parts) for call, parts in found.items()}
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
