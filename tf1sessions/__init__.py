@@ -5,7 +5,7 @@ below, and there are no circles::
 
     errors.py          the tree of exceptions
     texts.py           reports as lines of text
-    forks.py           tells a forked child that TensorFlow would hang in it
+    forks.py           the fork guard: an error in a forked child in which TensorFlow would hang
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
     sessions/          one graph and its session: GraphSession, compiled calls, memory plans
     pipelines/         concurrent work inside one session: Batcher, WorkQueue, QueuePipeline

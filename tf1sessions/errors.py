@@ -34,7 +34,7 @@
         ├── PeerGoneError (EOFError)        the process at the other end of a channel has gone
         ├── MessageTooLargeError (MemoryError)
         │                                   a message to another process does not fit into the memory
-        ├── BatchError                      a batch failed, and its requests cannot be told apart
+        ├── BatchError                      a batch failed, for a reason that is not one request's
         ├── DeadlineError (TimeoutError)    a request waited too long for its run
         ├── MemoryWaitError (TimeoutError)  GPU memory did not become free in time
         ├── Overloaded                      too many requests wait already

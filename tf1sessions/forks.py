@@ -1,4 +1,4 @@
-"""The fork guard: a child process in which TensorFlow would hang is told so at its first use of it.
+"""The fork guard: in a forked child where TensorFlow would hang, its first use is an error instead.
 
 TensorFlow runs operations on threads of its own, and a fork copies memory but no threads. So a child of a process
 that had started TensorFlow waits for ever, in some operations at once, in others never::
@@ -10,12 +10,12 @@ that had started TensorFlow waits for ever, in some operations at once, in other
                                                  making and running a session raises, whoever made it
                                                  what would end things of the parent (close, __del__) does nothing
 
-Nothing is changed in a process that forks, nothing costs time in its calls. The child is told by
+Nothing is changed in a process that forks, nothing costs time in its calls. The child gets a
 :class:`~tf1sessions.errors.ForkedAfterSessionError`. Setting the environment variable ``TF1SESSIONS_FORK_GUARD`` to 0,
 at any time before the fork, leaves TensorFlow in the child as it is.
 
-What the parent has started is read off TensorFlow's own books: its count of sessions, and its eager context. Not seen:
-``device_lib.list_local_devices()`` and ``tf.train.Server`` without a session; no book tells of these.
+TensorFlow's count of sessions and its eager context show what the parent has started. Not seen are
+``device_lib.list_local_devices()`` and ``tf.train.Server`` without a session, which leave no trace there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WAYS_OUT = (
 #: Whether this process refuses to use TensorFlow. Read in each call of a session, hence no function.
 refusing = False
 
-#: Whether the first session of ours has been noted; its place is told then.
+#: Whether the place where the first session of ours was made has been noted.
 session_noted = False
 
 _private: Any = None  # runtime.private, once armed
@@ -103,7 +103,7 @@ def error(what: str | None = None) -> ForkedAfterSessionError:
 
 def _in_child() -> None:
     global _cause, _parent, refusing
-    if _cause is None:  # a child of such a child keeps what its parent was told
+    if _cause is None:  # else this is a child of such a child, and has its parent's cause
         _cause = _started()
         _parent = os.getppid()
     if _cause is not None and not refusing and os.environ.get(VARIABLE, "").lower() not in OFF:
@@ -114,7 +114,7 @@ def _in_child() -> None:
 
 
 def _started() -> str | None:
-    """What this process, or the one that it is a copy of, had done that a fork does not survive."""
+    """Return what this process, or the one that it is a copy of, had done that a fork does not survive."""
     if session_noted if _sessions_made is None else _sessions_made.value():
         return "had made a TensorFlow session"
     context = getattr(_private.context, "_context", None)
@@ -131,7 +131,7 @@ def _raise(*_: Any, **__: Any) -> Any:
 
 
 def _do_nothing(*_: Any, **__: Any) -> None:
-    """In place of what would end something of the parent."""
+    """Replace a function that would end something of the parent."""
 
 
 # What session.py and server_lib.py call in TensorFlow's C++ part. What only reads, such as the list of devices, stays.

@@ -128,7 +128,7 @@ _MODULES = {
 class _Private:
     """TensorFlow's private names that the compiled call is built on, looked up once.
 
-    Each is None where this TensorFlow does not have it; ``callable_api`` tells whether the compiled call can be used
+    Each is None where this TensorFlow does not have it; ``callable_api`` says whether the compiled call can be used
     at all. Callers then fall back to the public ``Session.run``.
     """
 

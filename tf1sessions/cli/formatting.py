@@ -1,4 +1,4 @@
-"""How ``tf1sessions run`` says things: durations, how a job ended, the summary. Pure functions that print nothing."""
+"""Texts of ``tf1sessions run``: durations, how a job ended, the summary. Pure functions that print nothing."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def why(record: JobRecord) -> str:
 
 
 def ending(record: JobRecord) -> str:
-    """How an attempt ended, in words: ``failed after 3.2 s (exit code 1)``."""
+    """Describe how an attempt ended: ``failed after 3.2 s (exit code 1)``."""
     seconds = "" if record.seconds is None else f" after {duration(record.seconds)}"
     if record.state == "killed":
         return f"{record.reason}{seconds}"
@@ -108,7 +108,7 @@ def cold_start(record: JobRecord) -> str:
 
 
 def deprecations(records: Sequence[JobRecord]) -> str:
-    """How many deprecation warnings are not shown, and how they are."""
+    """Say how many deprecation warnings are not shown, and how to see them."""
     count = sum(record.deprecations for record in records)
     return f"{count} deprecation warning{'s' * (count != 1)} of TensorFlow not shown (--warnings shows them)"
 

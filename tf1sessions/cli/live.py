@@ -125,7 +125,7 @@ class LivePrinter(Printer):
         path = self.folder / record.log
         try:
             size = path.stat().st_size
-        except FileNotFoundError:  # somebody tidied up
+        except FileNotFoundError:  # it was deleted
             return ""
         if self._last_lines.get(index, (-1, ""))[0] != size:
             self._last_lines[index] = (size, last_line(path))

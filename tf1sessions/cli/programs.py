@@ -1,4 +1,4 @@
-"""What commands share that take programs: ``SCRIPT... [-- ARGS]``, or ``-m MODULE [-- ARGS]``."""
+"""Arguments of commands that take programs: ``SCRIPT... [-- ARGS]``, or ``-m MODULE [-- ARGS]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``tf1sessions run`` shows where there is no live table: printers of a run's events, and of its end.
+"""Printers of a run's events and of its end, for where ``tf1sessions run`` has no live table.
 
 - one job: nothing of ours on stdout, which is the job's; a line on stderr at the end;
 - several: a line when a job starts and one when it ends, then a table of all;
@@ -129,7 +129,7 @@ class Printer:
         return f"{count_jobs(todo)}{before}, {event.parallel} at a time; logs in {event.folder}"
 
     def remarks(self, event: JobEnded) -> None:
-        """What the job's state does not say."""
+        """Return the part of an attempt's end that the job's state does not say."""
         label, record = self.label(event.index), event.record
         if record.leftovers:
             self.line(f"{label} left processes behind, which were ended: {'; '.join(record.leftovers)}")

@@ -20,7 +20,7 @@ LINES = 4
 
 
 def lines(found: Inspection, width: int) -> Iterator[str]:
-    """What the command prints, at most ``width`` columns where names allow."""
+    """Return the lines that the command prints, at most ``width`` columns where names allow."""
     yield click.style(texts.printable(_short_path(found.path)), bold=True) + texts.printable(_what(found))
     for title, tensors in (("Inputs", found.inputs), ("Outputs", found.outputs)):
         yield from _section(title, "guessed" if found.guessed else "", _tensors(tensors))
@@ -55,7 +55,7 @@ def _short_path(path: str) -> str:
 
 
 def _what(found: Inspection) -> str:
-    """What it is, who wrote it, how large it is."""
+    """Return the lines on the model's kind, writer and size."""
     parts = [found.kind]
     if found.tags:
         parts.append(f"tags {', '.join(found.tags)}")
