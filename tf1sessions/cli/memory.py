@@ -248,7 +248,7 @@ def _on_terminal() -> bool:
 
 
 def _held(machine: Machine, division: Division) -> Any:
-    """Make the table of processes and the memory that they hold now. A process that holds more than any worker on its GPU was to have is marked."""
+    """Make the table of processes and the memory that they hold; those with more than a worker's share are marked."""
     rows = []
     for gpu in machine.gpus:
         planned = [share.needed_mb for share in division.shares if share.gpu == gpu.index and share.memory_mb]

@@ -129,7 +129,7 @@ class Printer:
         return f"{count_jobs(todo)}{before}, {event.parallel} at a time; logs in {event.folder}"
 
     def remarks(self, event: JobEnded) -> None:
-        """Return the part of an attempt's end that the job's state does not say."""
+        """Print the parts of an attempt's end that the job's state does not say."""
         label, record = self.label(event.index), event.record
         if record.leftovers:
             self.line(f"{label} left processes behind, which were ended: {'; '.join(record.leftovers)}")
