@@ -19,6 +19,29 @@ def random_graph(folder: Path, rng: random.Random) -> str:
     return "rows of others were handed out" if found.passed and not found.independent else "independent, or refused"
 
 
+def through_state(folder: Path, rng: random.Random) -> str:
+    """A write of something of the rows, and a read that a control dependency puts after it."""
+    import numpy as np
+    from test_row_independence import through_state as ways
+
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    with t1.GraphSession() as gs:
+        x = tf.placeholder(tf.float32, [None, 4])
+        write, read = rng.choice(list(ways(tf, x).values()))
+        with tf.control_dependencies([write]):
+            y = x + read()
+        gs.initialize()
+        try:
+            batcher = t1.Batcher(gs, x, y, max_delay_ms=20)
+        except t1.errors.ConfigError:
+            return "refused"
+        with batcher:
+            answers = [future.result(30) for future in [batcher.submit(np.ones([1, 4], "f") * row) for row in range(9)]]
+        return f"accepted, and gives {[answer[:, 0].tolist() for answer in answers]}"
+
+
 def own_rows(folder: Path, rng: random.Random) -> str:
     """Callers in threads, requests of random sizes, deadlines and cancels: each answer belongs to its question."""
     import numpy as np
@@ -63,5 +86,6 @@ def own_rows(folder: Path, rng: random.Random) -> str:
 
 TRIALS = [
     Trial("a random graph of operations that keep or mix rows", "independent, or refused", random_graph, 1000),
+    Trial("rows that go through state", "refused", through_state, 20),
     Trial("six callers, random sizes, deadlines, cancels", "each answer belongs to its question", own_rows, 40),
 ]

@@ -146,6 +146,56 @@ def test_a_fetch_that_may_mix_rows_is_refused_with_the_operation(tf: Any, make: 
         Batcher(gs, x, {"y": y}, row_wise=["y"]).close()
 
 
+def through_state(tf: Any, x: Any) -> dict[str, tuple[Any, Callable[[], Any]]]:
+    """Ways to write something of the rows ``x`` [N, 4] where another operation reads it: the write, then the read."""
+    total = tf.reduce_sum(x, 0)
+    resource = tf.get_variable("resource", [4], use_resource=True)
+    reference = tf.get_variable("reference", [4], use_resource=False)
+    queue = tf.FIFOQueue(10, tf.float32, [[4]])
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.float32, [0.0] * 4)
+    keys = tf.constant([0], tf.int64)
+    array = tf.TensorArray(tf.float32, 1, element_shape=[4])
+    kept: list[Any] = []
+
+    def read_python() -> Any:
+        read = tf.py_func(lambda: kept[-1], [], tf.float32)
+        read.set_shape([4])
+        return read
+
+    return {
+        "AssignVariableOp": (resource.assign(total), resource.read_value),
+        "Assign": (tf.assign(reference, total), lambda: tf.identity(reference)),
+        "QueueEnqueueV2": (queue.enqueue(total), queue.dequeue),
+        "LookupTableInsertV2": (table.insert(keys, total[None]), lambda: table.lookup(keys)),
+        "PyFunc": (tf.py_func(lambda rows: kept.append(rows.sum(0)), [x], []), read_python),
+        "an array": (array.write(0, total).flow, lambda: array.read(0)),
+        "a branch": (tf.cond(keys[0] < 1, lambda: resource.assign(total), resource.read_value), resource.read_value),
+    }
+
+
+def test_rows_that_go_through_state_are_refused(tf: Any) -> None:
+    with t1.GraphSession() as gs:
+        x = tf.placeholder(tf.float32, [None, 4])
+        for kind, (write, read) in through_state(tf, x).items():
+            with tf.control_dependencies([write]):
+                y = x + read()
+            state = RowStates(gs.graph, [(x, Rows(0))]).of(y)
+            assert isinstance(state, Mixed) and (state.type == kind or kind.startswith("a")), (kind, state)
+        with pytest.raises(ConfigError, match=r"of type \w+ may mix them.*row_wise="):
+            Batcher(gs, x, y)
+        Batcher(gs, x, {"y": y}, row_wise=["y"]).close()
+
+
+def test_control_dependencies_that_write_nothing_of_the_rows_pass(tf: Any) -> None:
+    with t1.GraphSession() as gs:
+        x = tf.placeholder(tf.float32, [None, 4])
+        runs = tf.get_variable("runs", [], initializer=tf.zeros_initializer(), use_resource=True)
+        checks = [tf.assert_greater(x, -1e9), tf.print("a batch"), tf.cond(x[0, 0] > 0.0, tf.no_op, tf.no_op)]
+        with tf.control_dependencies([*checks, runs.assign_add(1.0)]):
+            y = x * 2.0
+        assert RowStates(gs.graph, [(x, Rows(0))]).of(y) == Rows(0)
+
+
 def test_what_does_not_depend_on_rows_and_what_counts_them(tf: Any) -> None:
     with t1.GraphSession() as gs:
         x = tf.placeholder(tf.float32, [None, 2])

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from support import PythonRun
 
-CASES = Path(__file__).resolve().parents[1] / "golden" / "cases"
-sys.path.insert(0, str(CASES))
+FOLDER = Path(__file__).resolve().parents[1] / "golden" / "cases"
+sys.path.insert(0, str(FOLDER))
 from model_cases import CASES  # noqa: E402
 
 _PROGRAM = """
@@ -55,7 +55,7 @@ report(devices=devices(), no_graph=refused("graph"), unknown_type=refused(None))
 
 @pytest.fixture(scope="module")
 def found(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
-    results: dict[str, Any] = run_python(_PROGRAM, str(CASES), deadline=170).results
+    results: dict[str, Any] = run_python(_PROGRAM, str(FOLDER), deadline=170).results
     return results
 
 

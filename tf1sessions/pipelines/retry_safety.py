@@ -10,12 +10,12 @@ random numbers may be repeated (a failed run has given nobody its numbers), and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tf1sessions.runtime import private, tf
 
-__all__ = ["changed_by"]
+__all__ = ["changed_by", "functions_of"]
 
 #: Operations that TensorFlow registers as stateful, or that take a reference, and that only read, or keep what they
 #: write for the one run.
@@ -42,7 +42,7 @@ _READERS = frozenset(
 )
 
 
-def changed_by(graph: Any, operations: Iterable[Any]) -> str | None:
+def changed_by(graph: Any, operations: Iterable[Any], functions: Mapping[str, Any] | None = None) -> str | None:
     """Names an operation of a request that changes something: a variable, a queue, a table, a file.
 
     The bodies of functions are looked into. An operation whose definition is not known counts as one that does.
@@ -50,11 +50,12 @@ def changed_by(graph: Any, operations: Iterable[Any]) -> str | None:
     Args:
         graph: The graph of the request.
         operations: The operations that it runs, as :func:`~tf1sessions.sessions.operations.prune` returns them.
+        functions: The definitions of functions by name; those of the graph by default.
 
     Returns:
         ``"'name' of type Type"``, or None.
     """
-    bodies = _functions_of(graph)
+    bodies = functions_of(graph) if functions is None else functions
     entered: set[str] = set()
     todo = [(operation.name, operation.type, operation.get_attr) for operation in operations]
     while todo:
@@ -94,7 +95,8 @@ def _reader(node: Any) -> Callable[[str], Any]:
     return read
 
 
-def _functions_of(graph: Any) -> dict[str, Any]:
+def functions_of(graph: Any) -> dict[str, Any]:
+    """Return the definitions of a graph's functions by name."""
     library = tf.GraphDef()
     graph._copy_functions_to_graph_def(library, 0)
     return {function.signature.name: function for function in library.library.function}

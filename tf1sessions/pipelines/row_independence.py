@@ -10,14 +10,17 @@ A state says where a tensor has the rows: on one axis (:class:`Rows`); nowhere, 
 
 The rules are an allow-list: an operation without a rule mixes whatever rows it gets. So does one whose rule needs to
 know what the graph leaves open, such as an axis that is computed. Loops are followed until no state changes, functions
-are entered. The result is meant to be sound, not complete: a graph that is refused may be right all the same.
+are entered. An operation that puts something of the rows where another one may read it, such as an assignment or an
+enqueue, mixes them too; also where only a control dependency makes it run. The result is meant to be sound, not
+complete: a graph that is refused may be right all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from tf1sessions.pipelines.retry_safety import changed_by, functions_of
 from tf1sessions.pipelines.row_rules import RULES
 from tf1sessions.pipelines.row_states import (
     COUNT,
@@ -54,6 +57,7 @@ class RowStates:
         feeds: The fed tensors, each with its state.
         fixed_rows: The number of rows, where the graph fixes it.
         functions: The definitions of functions by name; those of the graph by default.
+        always: Operations that run whatever is fetched, as those of a function that have effects do.
 
     Thread-safety: not safe; the graph must not change meanwhile.
     """
@@ -64,10 +68,12 @@ class RowStates:
         feeds: Sequence[tuple[Any, State]],
         fixed_rows: int | None = None,
         functions: Mapping[str, Any] | None = None,
+        always: Sequence[Any] = (),
     ) -> None:
         self._graph = graph
         self.fixed_rows = fixed_rows
         self._functions = functions
+        self._always = always
         self._states: dict[int, State] = {id(tensor): state for tensor, state in feeds}
         self._fed = frozenset(self._states)
 
@@ -77,7 +83,8 @@ class RowStates:
 
     def of(self, tensor: Any) -> State:
         """The state of a tensor."""
-        operations = self._needed(tensor)
+        fetched = [] if self.is_fed(tensor) else [tensor.op]
+        operations = self._needed([*self._always, *fetched])
         for _ in range(_MOST_PASSES):
             before = dict(self._states)
             for operation in operations:
@@ -85,7 +92,9 @@ class RowStates:
                     if state is not None and id(output) not in self._fed:
                         self._states[id(output)] = self._refined(output, state)
             if self._states == before:
-                return self._states.get(id(tensor), Mixed(tensor.op.name, tensor.op.type))
+                state = self._states.get(id(tensor), Mixed(tensor.op.name, tensor.op.type))
+                by_data = {id(each) for each in self._needed(fetched, control=False)}
+                return self._mixed_by_state(operations, by_data) or state
         return Mixed(tensor.op.name, tensor.op.type)
 
     def _refined(self, output: Any, state: State) -> State:
@@ -97,14 +106,38 @@ class RowStates:
         counted = entries is None or any(entry in (ROW_COUNT, SOME_COUNT) for entry in entries)
         return COUNT if counted else FREE
 
-    def _needed(self, tensor: Any) -> list[Any]:
-        """The operations that a tensor is computed from, each after its inputs but for a loop's back edges."""
+    def _mixed_by_state(self, operations: Sequence[Any], by_data: Set[int]) -> Mixed | None:
+        """Return an operation that writes something of the rows to where another one may read it.
+
+        Args:
+            operations: Those that run, with states for all of their inputs.
+            by_data: The ids of those that the fetch takes data from. A TensorArray that is written by these is
+                followed, by its flow.
+        """
+        for operation in operations:
+            if all(self._states.get(id(each)) == FREE for each in operation.inputs):
+                continue
+            is_array = operation.type.startswith("TensorArray")
+            if is_array if id(operation) not in by_data else operation.type.startswith("StackPush"):
+                return Mixed(operation.name, operation.type)
+            if not is_array and changed_by(self._graph, [operation], self._all_functions()):
+                return Mixed(operation.name, operation.type)
+        return None
+
+    def _needed(self, operations: Sequence[Any], control: bool = True) -> list[Any]:
+        """Return the operations that run for these, each after its inputs but for a loop's back edges.
+
+        Args:
+            operations: What is fetched.
+            control: Whether to follow control dependencies too.
+        """
         found: dict[int, Any] = {}
         entered: set[int] = set()
-        todo = [] if id(tensor) in self._fed else [tensor.op]
+        todo = list(operations)
         while todo:
             operation = todo[-1]
             before = [each.op for each in operation.inputs if id(each) not in self._fed]
+            before += operation.control_inputs if control else ()
             new = [each for each in before if id(each) not in entered]
             entered.add(id(operation))
             if new:
@@ -233,18 +266,22 @@ class RowStates:
 
     # -- functions --------------------------------------------------------------------------------------------------
 
+    def _all_functions(self) -> Mapping[str, Any]:
+        if self._functions is None:
+            self._functions = functions_of(self._graph)
+        return self._functions
+
     def body(self, name: str, states: Sequence[State], shapes: Sequence[Any]) -> Sequence[State]:
         """The states of a function's results for those of its arguments."""
-        if self._functions is None:
-            library = tf.GraphDef()
-            self._graph._copy_functions_to_graph_def(library, 0)
-            self._functions = {each.signature.name: each for each in library.library.function}
-        definition = self._functions.get(name)
+        functions = self._all_functions()
+        definition = functions.get(name)
         if definition is None:
             raise GraphLeavesOpen
         with self._graph.as_default():
             inner = private.function_def_to_graph.function_def_to_graph(definition, input_shapes=list(shapes))
-        inside = RowStates(inner, list(zip(inner.inputs, states, strict=True)), self.fixed_rows, self._functions)
+        effects = [each for each in inner.get_operations() if each.op_def is not None and each.op_def.is_stateful]
+        feeds = list(zip(inner.inputs, states, strict=True))
+        inside = RowStates(inner, feeds, self.fixed_rows, functions, effects)
         return [inside.of(each) for each in inner.outputs]
 
 
