@@ -7,7 +7,20 @@ import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 
-__all__ = ["ROWS", "amount", "brief", "counted", "figures", "printable", "quoted", "size", "some", "table", "wrapped"]
+__all__ = [
+    "ROWS",
+    "amount",
+    "brief",
+    "counted",
+    "figures",
+    "printable",
+    "quoted",
+    "size",
+    "some",
+    "table",
+    "text_of",
+    "wrapped",
+]
 
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 60
@@ -15,6 +28,19 @@ _BRIEF_BITS = 200
 
 #: How many rows of a table are shown. Arbitrary.
 ROWS = 12
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an exception, or why it has none: the ``__str__`` of a program's own may raise as well.
+
+    Example:
+        >>> text_of(ValueError("no such step"))
+        'no such step'
+    """
+    try:
+        return str(error)
+    except BaseException as other:  # noqa: BLE001 - whatever a foreign __str__ raises; the error itself is reported
+        return f"its str() raises {type(other).__name__}"
 
 
 def printable(text: str, keep: str = "") -> str:

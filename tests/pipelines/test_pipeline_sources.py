@@ -353,6 +353,25 @@ def test_errors_of_a_producer_are_skipped_and_counted(gs: Any, threads: int) -> 
     assert re.search(r"^q/source +source +ended +\d+ +10 ", str(told), re.MULTILINE)
 
 
+def test_an_error_without_a_text_is_the_stages_error(gs: Any) -> None:
+    class Unprintable(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    def numbers() -> Any:
+        yield 1.0
+        raise Unprintable
+
+    with (
+        pytest.raises(StageError, match="Unprintable: its str.. raises RuntimeError") as caught,
+        QueuePipeline(gs) as pipe,
+    ):
+        queue = pipe.queue("q", capacity=9, dtypes=["float32"], shapes=[()])
+        pipe.source(queue, numbers())
+        list(pipe.items(queue))
+    assert isinstance(caught.value.__cause__, Unprintable)
+
+
 def test_a_generator_that_has_raised_has_ended(gs: Any) -> None:
     def items() -> Iterator[int]:
         yield 0

@@ -22,7 +22,7 @@ import time
 import weakref
 from typing import Any
 
-from tf1sessions import forks
+from tf1sessions import forks, texts
 from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError
 from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, join_all, whereabouts
 from tf1sessions.pipelines.monitor_thread import TICK_SECS, MonitorThread
@@ -416,7 +416,7 @@ class Flow:
         ):
             for other in (failed, *late):
                 if other is not None and other is not raised:
-                    _add_note(raised, f"{type(other).__name__}: {other}")
+                    _add_note(raised, f"{type(other).__name__}: {texts.text_of(other)}")
             if interrupt is not None:
                 raise interrupt
             return False
@@ -544,7 +544,8 @@ def _is_active(stage: Stage) -> bool:
 
 def _text(error: BaseException) -> str:
     """What an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
-    text = str(getattr(error, "message", None) or error).strip() or "no message"
+    message = getattr(error, "message", None)
+    text = (message if isinstance(message, str) and message else texts.text_of(error)).strip() or "no message"
     found = re.search(r"\nNode: ('[^\n]*')\n(.*?)(?:\n\t \[\[\{\{node|\Z)", text, re.DOTALL)
     if not found:
         return _short(text)
