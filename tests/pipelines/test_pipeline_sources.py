@@ -364,7 +364,7 @@ def test_an_error_without_a_text_is_the_stages_error(gs: Any) -> None:
 
     with (
         pytest.raises(StageError, match="Unprintable: its str.. raises RuntimeError") as caught,
-        QueuePipeline(gs) as pipe,
+        t1.QueuePipeline(gs) as pipe,
     ):
         queue = pipe.queue("q", capacity=9, dtypes=["float32"], shapes=[()])
         pipe.source(queue, numbers())

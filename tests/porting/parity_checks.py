@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf2
 import tensorflow.compat.v1 as tf
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import tf1sessions as t1
 from tf1sessions import porting
-from tf1sessions.errors import ModelError, UsageError
+from tf1sessions.errors import ModelError, UnsafeModelError, UsageError
 from tf1sessions.porting import Comparison, Tolerance, verify
 from tf1sessions.porting.parity import views
 from tf1sessions.porting.parity.artifacts import ArtifactSide
@@ -132,6 +133,48 @@ def check_golden_models() -> None:
         assert ("of the left side in one side of a condition" in reasons) == (name in ("frozen.pb", "training"))
         assert ("of the left side in the body of a loop" in reasons) == (name == "recurrent.pb")
         assert ("of the right side in functions of loops" in reasons) or name != "recurrent.pb"
+
+
+def check_tables_of_a_saved_model_of_tensorflow_2() -> None:
+    """Its own vocabulary may be read; another file, by whatever way the function that fills a table gets it, not."""
+    path = converted(str(MODELS / "saved_main_op"))
+    assert verify(MODELS / "saved_main_op", path).equal
+    model = SavedModel()
+    model.ParseFromString(Path(path, "saved_model.pb").read_bytes())
+    filler = next(name for name in model.meta_graphs[0].object_graph_def.concrete_functions if "initializer" in name)
+
+    def variable_instead(graph: Any) -> None:
+        objects = graph.object_graph_def
+        objects.concrete_functions[filler].bound_inputs[0] = next(
+            index for index, node in enumerate(objects.nodes) if node.WhichOneof("kind") == "variable"
+        )
+
+    def not_bound(graph: Any) -> None:
+        del graph.object_graph_def.concrete_functions[filler].bound_inputs[0]
+
+    def called_by_another(graph: Any) -> None:
+        other = next(each for each in graph.graph_def.library.function if each.signature.name != filler)
+        other.node_def.add(name="call", op="StatefulPartitionedCall").attr["f"].func.name = filler
+
+    def another_file(graph: Any) -> None:
+        body = next(each for each in graph.graph_def.library.function if each.signature.name == filler)
+        table = next(node for node in body.node_def if "InitializeTable" in node.op)
+        table.input[1] = "path:output:0"
+        constant = body.node_def.add(name="path", op="Const")
+        constant.attr["dtype"].type = tf.string.as_datatype_enum
+        constant.attr["value"].tensor.CopyFrom(tf.make_tensor_proto("/etc/hostname"))
+
+    for change in (variable_instead, not_bound, called_by_another, another_file):
+        changed = SavedModel()
+        changed.CopyFrom(model)
+        change(changed.meta_graphs[0])
+        Path(path, "saved_model.pb").write_bytes(changed.SerializeToString())
+        try:
+            verify(MODELS / "saved_main_op", path)
+        except UnsafeModelError as error:
+            assert "--allow-op InitializeTableFromTextFileV2" in str(error), error
+        else:
+            raise AssertionError(change.__name__)
 
 
 def check_blocks() -> None:

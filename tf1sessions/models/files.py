@@ -28,6 +28,7 @@ __all__ = [
     "checkpoint_prefix",
     "checkpoint_reader",
     "read",
+    "read_tensor",
 ]
 
 #: What TensorFlow's reader of checkpoints raises; of a file that is cut off an IndexError.
@@ -153,6 +154,24 @@ def checkpoint_reader(prefix: str) -> Any:
         return reader
     except READ_ERRORS as error:
         raise bad_checkpoint(prefix, error) from error
+
+
+def read_tensor(reader: Any, prefix: str, name: str) -> Any:
+    """Read a value of a checkpoint; the parts of a partitioned variable in the first format are joined.
+
+    Args:
+        reader: Of :func:`checkpoint_reader`, for ``prefix``.
+
+    Raises:
+        Exception: One of :data:`READ_ERRORS`.
+    """
+    try:
+        return reader.get_tensor(name)
+    except tf.errors.UnimplementedError:  # the reader knows no parts; the operation does
+        dtype = tf.as_dtype(reader.get_variable_to_dtype_map()[name])
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as session:
+        (whole,) = tf.raw_ops.RestoreV2(prefix=prefix, tensor_names=[name], shape_and_slices=[""], dtypes=[dtype])
+        return session.run(whole)
 
 
 def bad_checkpoint(prefix: str, error: BaseException) -> ModelFileError:
@@ -461,4 +480,5 @@ def _inside(folder: str, name: str) -> str:
             next_step="If you know who made the link, copy the model without links: cp -rL.",
             path=folder,
         )
+    _check_is_file(path)
     return path

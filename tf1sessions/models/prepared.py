@@ -133,10 +133,11 @@ def refuse(found: Mapping[str, list[str]], allowed: Collection[str], what: str, 
     if refused:
         reached = "; ".join(f"{op} ({risks.RISKS[op].why}): {listed(names)}" for op, names in refused.items())
         allowing = ", ".join(f'"{op}"' for op in refused)
+        options = " ".join(f"--allow-op {op}" for op in refused)
         raise UnsafeModelError(
             f"{what} of this model would run {reached}",
             where=path,
-            next_step=f"If you trust whoever wrote it: load(..., allow_ops={{{allowing}}}).",
+            next_step=f"If you trust whoever wrote it: allow_ops={{{allowing}}}, or on the command line {options}.",
             nodes=refused,
         )
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from tf1sessions.models.graph_index import function_values, functions_named
 
-__all__ = ["KINDS", "RISKS", "Risk", "functions_of", "own_nodes", "risky", "risky_nodes"]
+__all__ = ["KINDS", "RISKS", "Risk", "asset_arguments", "functions_of", "own_nodes", "risky", "risky_nodes"]
 
 
 @dataclass(frozen=True)
@@ -230,6 +230,7 @@ def risky(
     feeds: Collection[str] = (),
     saver: Any = None,
     assets: Collection[str] = (),
+    asset_arguments: Mapping[str, Collection[str]] | None = None,
 ) -> dict[str, list[str]]:
     """Finds the operations of :data:`RISKS` that a run could reach.
 
@@ -242,6 +243,7 @@ def risky(
             than the saver's own ends leads there.
         assets: Names of tensors that this run is fed with paths of the artifact's own files. Filling a table from one
             is left out. A run that does not feed them reads what the graph says, which may be any file.
+        asset_arguments: The same for arguments of functions, by the function's name; see :func:`asset_arguments`.
 
     Returns:
         Operation -> the nodes of it, both sorted.
@@ -269,10 +271,47 @@ def risky(
         inputs = _Inputs(node, scope, feeds if scope is house.nodes else ())
         if node.op in _HARMLESS and _HARMLESS[node.op](node, inputs):
             continue
-        if node.op in _FILLS_TABLE and scope is house.nodes and _asset(inputs, assets):
+        function = name.removesuffix(f"/{node.name}")
+        own_files = assets if scope is house.nodes else (asset_arguments or {}).get(function, ())
+        if node.op in _FILLS_TABLE and _asset(inputs, own_files):
             continue
         found.setdefault(node.op, []).append(name)
     return {op: sorted(names) for op, names in sorted(found.items())}
+
+
+def asset_arguments(graph_def: Any, objects: Any) -> dict[str, list[str]]:
+    """Find the arguments that are always files of the artifact, where TensorFlow 2 loads a SavedModel.
+
+    Its loader runs no nodes of the graph. It calls functions, and binds their last arguments to the objects that the
+    SavedModel names; some of these are assets.
+
+    Args:
+        graph_def: The graph, with its functions.
+        objects: The SavedObjectGraph beside it.
+
+    Returns:
+        Function -> names of such arguments. A function that another one may call, or stand in for, is left out: it may
+        get anything there.
+    """
+    library = graph_def.library
+    house = _House(graph_def, library)
+    called = {name for function in library.function for node in function.node_def for name in house.called(node)}
+    called |= {gradient.gradient_func for gradient in library.gradient}
+    found = {}
+    for name, concrete in objects.concrete_functions.items():
+        function = house.functions.get(name)
+        if function is None or name in called or "api_implements" in function.attr:
+            continue
+        bound = list(concrete.bound_inputs)
+        names = [argument.name for argument in function.signature.input_arg][-len(bound) :] if bound else []
+        found[name] = [
+            argument
+            for argument, index in zip(names, bound, strict=False)
+            if len(names) == len(bound)
+            and 0 <= index < len(objects.nodes)
+            and objects.nodes[index].WhichOneof("kind") == "asset"
+        ]
+    return {name: arguments for name, arguments in found.items() if arguments}
 
 
 def risky_nodes(graph_def: Any, library: Any) -> set[str]:

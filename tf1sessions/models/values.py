@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError, ModelError, ModelFileError
-from tf1sessions.models.files import READ_ERRORS, Artifact, bad_checkpoint, checkpoint_reader
+from tf1sessions.models.files import READ_ERRORS, Artifact, bad_checkpoint, checkpoint_reader, read_tensor
 from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
 from tf1sessions.models.weights import Weight
 from tf1sessions.runtime import private, tf
@@ -439,7 +439,7 @@ class Values:
 
     def _read(self, key: _Key) -> Any:
         try:
-            value = self._reader.get_tensor(key.name)
+            value = read_tensor(self._reader, str(self._artifact.checkpoint), key.name)
         except READ_ERRORS as error:
             raise bad_checkpoint(str(self._artifact.checkpoint), error) from error
         _, part = key.slices()

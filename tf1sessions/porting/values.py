@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError
-from tf1sessions.models.files import READ_ERRORS, bad_checkpoint, checkpoint_reader
+from tf1sessions.models.files import READ_ERRORS, bad_checkpoint, checkpoint_reader, read_tensor
 from tf1sessions.models.graph_index import listed, node_of, tensor_name
 from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared
@@ -185,7 +185,8 @@ class Values:
                     prefix=prefix, tensor_names=[key.name], shape_and_slices=[""], dtypes=[dtype]
                 )[0]
             if self._last is None or self._last[0] != key.name:
-                self._last = key.name, self._reader.get_tensor(key.name)
+                path = str(self._prepared.artifact.checkpoint)
+                self._last = key.name, read_tensor(self._reader, path, key.name)
         except READ_ERRORS as error:
             raise bad_checkpoint(str(self._prepared.artifact.checkpoint), error) from error
         return np.ascontiguousarray(self._last[1][part])

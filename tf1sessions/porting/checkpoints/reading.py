@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tf1sessions.errors import ModelFileError
-from tf1sessions.models.files import READ_ERRORS, checkpoint_prefix, checkpoint_reader
+from tf1sessions.models.files import READ_ERRORS, checkpoint_prefix, checkpoint_reader, read_tensor
 from tf1sessions.runtime import private, tf
 
 __all__ = ["OBJECT_GRAPH", "VALUE_SUFFIX", "NamedValues", "Spec", "escaped", "read", "unescaped"]
@@ -87,11 +87,10 @@ class NamedValues(Mapping[str, Any]):
         key = self._keys[name]
         try:
             with self._lock:
-                return self._reader.get_tensor(key)
-        except tf.errors.UnimplementedError:  # the parts of a partitioned variable, in the first format
-            return self._joined(key)
+                return read_tensor(self._reader, self.path, key)
         except READ_ERRORS as error:
-            raise _unreadable(self.path, f"the value of {name!r} cannot be read: {error}") from error
+            text = getattr(error, "message", error)
+            raise _unreadable(self.path, f"the value of {name!r} cannot be read: {text}") from error
 
     def as_in_graph(self) -> NamedValues:
         """The values by the names that their variables had in a graph, where a Keras model of TensorFlow 1 was saved.
@@ -124,15 +123,6 @@ class NamedValues(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<NamedValues of {self.path!r}: {len(self)} {self.form}>"
-
-    def _joined(self, key: str) -> Any:
-        dtype = tf.as_dtype(self._reader.get_variable_to_dtype_map()[key])
-        with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as session:
-            (whole,) = tf.raw_ops.RestoreV2(prefix=self.path, tensor_names=[key], shape_and_slices=[""], dtypes=[dtype])
-            try:
-                return session.run(whole)
-            except tf.errors.OpError as error:
-                raise _unreadable(self.path, f"the value of {key!r} cannot be read: {error.message}") from error
 
 
 def read(path: str | os.PathLike[str]) -> NamedValues:

@@ -12,7 +12,7 @@ from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, load
 from tf1sessions.models.prepared import refuse
-from tf1sessions.models.risks import risky
+from tf1sessions.models.risks import asset_arguments, risky
 from tf1sessions.porting.parity import functions
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.callables import CallableSide, imported
@@ -129,9 +129,15 @@ def _vet(path: str, allow_ops: Collection[str]) -> None:
             next_step="Remove the one that is not the model.",
             path=path,
         )
-    saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
-    library = artifact.graph_def.library
-    refuse(risky(artifact.graph_def, library, saver=saver, assets=artifact.assets), allow_ops, "loading", path)
+    meta_graph, graph_def = artifact.meta_graph, artifact.graph_def
+    found = risky(
+        graph_def,
+        graph_def.library,
+        saver=meta_graph.saver_def if meta_graph is not None else None,
+        assets=artifact.assets,
+        asset_arguments=asset_arguments(graph_def, meta_graph.object_graph_def) if meta_graph is not None else None,
+    )
+    refuse(found, allow_ops, "loading", path)
 
 
 def _is_of_tensorflow_2(path: str) -> bool:
