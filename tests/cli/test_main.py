@@ -77,3 +77,12 @@ def test_wrong_call(args: list[str], words: list[str]) -> None:
 def test_without_a_command_the_help_is_shown() -> None:
     done = call()
     assert "Commands:" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_output_that_cannot_be_written_is_one_line(option: str) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "tf1sessions", option]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert "No space left on device" in done.stderr

@@ -138,6 +138,13 @@ asset.tensor_info.name = "vocabulary:0"
 put("asset/saved_model.pb", saved.SerializeToString())
 report(asset=told("asset"))
 
+# one for which a reader would wait for ever
+saved.meta_graphs[0].asset_file_def[0].filename = "words.txt"
+put("piped/saved_model.pb", saved.SerializeToString())
+os.mkdir("piped/assets")
+os.mkfifo("piped/assets/words.txt")
+report(piped=told("piped"))
+
 # links in the model that lead out of it; the model may itself lie behind a link
 saved.meta_graphs[0].asset_file_def[0].filename = "words.txt"
 put("secret.txt", b"secret")
@@ -282,6 +289,11 @@ def test_damaged_checkpoints_are_errors_of_the_file(found: dict[str, Any]) -> No
         assert set(errors.values()) == {"ModelFileError"}, (case, errors)
     assert any("is a pipe, a socket or a device" in error for error in seen["fifo 2  /checkpoint"])
     assert any("it is not what a saver writes" in error for error in seen["sparse 1  /checkpoint"])
+
+
+def test_an_asset_is_a_file(found: dict[str, Any]) -> None:
+    kind, text = found["piped"]
+    assert kind == "ModelFileError" and "words.txt is a pipe, a socket or a device" in text
 
 
 def test_assets_stay_in_their_folder(found: dict[str, Any]) -> None:

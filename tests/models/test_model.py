@@ -289,6 +289,19 @@ report(no_values=raised(t1.load, "alone.meta"), no_checkpoint=raised(t1.load, "a
 with t1.load("alone.meta", initialize=True) as model:
     report(initialized=model(x=x)["y"].tolist(), notes=[note for note in model.notes if "initialized" in note])
 
+# parts of one variable, in the first format
+os.mkdir("parts")
+with tf.Graph().as_default(), tf.Session() as session:
+    whole = tf.get_variable("whole", [5, 2], partitioner=tf.fixed_size_partitioner(2), use_resource=False)
+    rows = tf.placeholder(tf.int32, [None], name="rows")
+    tf.nn.embedding_lookup(whole, rows, partition_strategy="div", name="found")
+    session.run(tf.global_variables_initializer())
+    tf.train.Saver(write_version=tf.train.SaverDef.V1).save(session, "./parts/model")
+    wanted = session.run(tf.convert_to_tensor(whole)).tolist()
+with t1.load("parts/model") as model:
+    (found,) = model(rows=[0, 1, 2, 3, 4]).values()
+    report(parts=[found.tolist(), wanted])
+
 def other():
     tf.get_variable("w", initializer=[[1.0, 2.0, 3.0]])
     tf.get_variable("extra", initializer=[1.0])
@@ -348,6 +361,11 @@ def test_values_that_are_not_there(values: dict[str, Any]) -> None:
     assert values["no_checkpoint"][0] == "ModelFileError" and "nowhere/model" in values["no_checkpoint"][1]
     assert values["initialized"] == values["graph_with_values"] == [[13.0]]
     assert len(values["notes"]) == 1 and "b, w" in values["notes"][0]
+
+
+def test_parts_of_a_variable_in_the_first_format(values: dict[str, Any]) -> None:
+    found, wanted = values["parts"]
+    assert found == wanted
 
 
 def test_wrong_checkpoint_names_every_difference(values: dict[str, Any]) -> None:
