@@ -13,7 +13,7 @@ from .source import Program
 
 __all__ = ["MACHINE_RULES", "UNREAD", "check", "while_running", "without_suppressed"]
 
-#: The name of what is told about files that could not be read; no rule finds it.
+#: The name of the finding about files that could not be read; no rule finds it.
 UNREAD = "not-read"
 
 #: The names of what machine.py finds.

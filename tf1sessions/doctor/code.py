@@ -18,7 +18,7 @@ from .tensorflow_names import is_session, makes_operations
 
 __all__ = ["UNKNOWN", "Code", "Worker"]
 
-#: A value in a configuration that the text does not tell.
+#: A value in a configuration that the text does not say.
 UNKNOWN = object()
 
 _SESSION_NAME = re.compile(r"(self\.)?_?(\w+_)?(sess|session)\d*", re.IGNORECASE)
@@ -51,7 +51,7 @@ class Worker:
         maker: Where the thread, process or pool is made.
         target: What runs there, where it is a function of the program.
         many: Whether there is more than one: it is made in a loop, or it is a pool.
-        count: How many, where the text tells.
+        count: How many, where the text says.
     """
 
     kind: str
@@ -303,7 +303,7 @@ class Code:
         return False, 1
 
     def length(self, iterable: ast.expr) -> int | None:
-        """How many items an iterable has, where the text tells."""
+        """How many items an iterable has, where the text says."""
         if isinstance(iterable, ast.Tuple | ast.List | ast.Set):
             return len(iterable.elts)
         if isinstance(iterable, ast.Dict):

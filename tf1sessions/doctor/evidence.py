@@ -29,19 +29,19 @@ IN_PYTHON = 0.5
 TOGETHER = 1.6
 #: Above so many cores busy with Python at once it is not the lock that they wait for: NumPy and the like give it up.
 ONE_LOCK = 1.3
-#: How long threads must have been watched. Arbitrary: below that the clocks tell little.
+#: How long threads must have been watched. Arbitrary: below that the clocks say little.
 WATCHED_SECS = 0.5
-#: Feeds that are converted: how often, and what part of the time in Session.run, before it is told. Arbitrary.
+#: Feeds that are converted: how often, and what part of the time in Session.run, before it is reported. Arbitrary.
 FEEDS, FEED_PART = 10, 0.05
-#: Fetches of a constant before that is told. Arbitrary.
+#: Fetches of a constant before that is reported. Arbitrary.
 FETCHES = 10
-#: Threads for a core from which on a number is told. Arbitrary.
+#: Threads for a core from which on a number is reported. Arbitrary.
 THREADS_A_CORE = 2
 
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """How places are told: as the user named a file, else relative to the folder that the user is in.
+    """How places are shown: as the user named a file, else relative to the folder that the user is in.
 
     Attributes:
         folder: That folder.
@@ -72,7 +72,7 @@ class Notes:
     Attributes:
         events: In the order in which they happened.
         state: The last counts.
-        shown: How places are told.
+        shown: How places are shown.
     """
 
     events: Sequence[Mapping[str, Any]]

@@ -1,4 +1,4 @@
-"""What the doctor tells: findings, each with its place, why it bites, and the fix."""
+"""What the doctor reports: findings, each with its place, why it bites, and the fix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Finding", "Place", "Severity", "Source", "in_order"]
 
 
 class Severity(enum.IntEnum):
-    """How much it bites; the order in which findings are told."""
+    """How much it bites; the order in which findings are reported."""
 
     NOTE = 1  #: costs time or memory, or is good to know
     WARNING = 2  #: may give other results, or fail, under some circumstances

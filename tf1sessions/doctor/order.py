@@ -1,4 +1,4 @@
-"""In which order a program does things, as far as its text tells.
+"""In which order a program does things, as far as its text shows.
 
 Data flow: :class:`Order` walks the script from its first line, goes into the program's own functions where they are
 called and into its modules where they are imported, and notes each call and assignment as a :class:`Step`, with what

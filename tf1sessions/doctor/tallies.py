@@ -104,7 +104,7 @@ class ThreadClock:
 
 
 def _run_queue_secs() -> float:
-    """How long this thread was ready and no core was free for it; 0 where the kernel does not tell."""
+    """How long this thread was ready and no core was free for it; 0 where the kernel does not say."""
     try:
         with open("/proc/thread-self/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9
@@ -154,14 +154,14 @@ class Builder:
 
 
 class GraphRecord:
-    """One graph: who built it and who runs it."""
+    """One graph: which thread built it and which run it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.operations = 0
         self.builders: dict[ThreadClock, Builder] = {}
         self.tallies: dict[ThreadClock, Tally] = {}
-        self.turn: ThreadClock | None = None  # who made the last operation
+        self.turn: ThreadClock | None = None  # the thread that made the last operation
         self.sites: dict[Spot, Site] = {}
         self.reported = False
 

@@ -167,7 +167,7 @@ def _operands(node: Any, nodes: dict[str, Any]) -> Iterator[str]:
 
 @dataclasses.dataclass(frozen=True)
 class _Argument:
-    """An argument of an operation: how many tensors of which type, told by attributes or fixed."""
+    """An argument of an operation: how many tensors of which type, given by attributes or fixed."""
 
     number_attr: str
     type_list_attr: str
@@ -239,7 +239,7 @@ _NONE = tf.AttrValue()
 
 
 def _types_of(node: Any, outputs: bool) -> list[int] | None:
-    """The number of the type of each output or data input; 0 where it is not told, None for an unknown operation."""
+    """The number of the type of each output or data input; 0 where it is not given, None for an unknown operation."""
     operation = _operation(node.op)
     if operation is None:
         return None

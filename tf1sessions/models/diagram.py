@@ -236,7 +236,7 @@ def _flops(node: _Node, inspection: Inspection) -> int:
 
 
 def _attributes(node: Any) -> Iterable[str]:
-    """The attributes that tell something, short."""
+    """The attributes that say something, short."""
     for name in sorted(node.attr):
         if name in _OBVIOUS or name.startswith("_"):
             continue

@@ -84,7 +84,7 @@ def other_signatures(name: str, signatures: Iterable[str]) -> str:
 
 
 def of_signature(name: str, signature: Any, graph_index: GraphIndex) -> Interface:
-    """The interface that a SignatureDef tells. Sparse tensors are their three parts, ``"name/indices"`` and so on.
+    """The interface that a SignatureDef describes. Sparse tensors are their three parts, ``"name/indices"`` and so on.
 
     A signature that has inputs only (a generic one of ``session_bundle``) has as inputs what a placeholder feeds.
     """

@@ -160,7 +160,7 @@ def _for_one_row(
             continue
         node = part.node.add()
         node.CopyFrom(original)
-        for attr in ("_output_shapes", "_class"):  # tells what this asks for; names nodes that are not here
+        for attr in ("_output_shapes", "_class"):  # says what this asks for; names nodes that are not here
             node.attr.pop(attr, None)
         node.device = ""
         for index, entry in enumerate(node.input):

@@ -44,7 +44,7 @@ class Guess:
 
 
 def guess(graph_index: GraphIndex, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Guess:
-    """Guesses what of ``inputs`` and ``outputs`` is not given, as the module tells.
+    """Guesses what of ``inputs`` and ``outputs`` is not given, as the module says.
 
     Args:
         wiring: The graph.
@@ -458,7 +458,7 @@ def _trained(graph_index: GraphIndex, nodes: Iterable[Any], kind: re.Pattern[str
 
 
 def _is_named(node: Any) -> bool:
-    """Whether somebody gave a node a name of its own, and not that of a loss or a measure."""
+    """Whether a node was given a name of its own, and not that of a loss or a measure."""
     last = re.sub(r"_\d+$", "", node.name.rpartition("/")[2]).lower()
     usual = re.sub(r"V\d$", "", node.op).lower()
     return last.replace("_", "") not in {usual, *_USUAL_NAMES.get(usual, ())} and not _LOSS_WORDS.search(node.name)

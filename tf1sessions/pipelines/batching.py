@@ -17,7 +17,7 @@ shapes, inputs without rows (by value), which optional inputs are given.
 When a run has answered several callers (or others have come meanwhile) the next one waits for those callers to come
 back, for at most ``max_delay_ms`` from the end of that run, so that they make one full batch and not two halves. This
 is the only time that is ever waited for: an idle model answers at once. Where callers do not come back (each request
-is somebody else's), waiting is in vain, and is tried more and more rarely.
+is another's), waiting is in vain, and is tried more and more rarely.
 
 A failed batch is run again in halves until the requests that fail are alone with their errors, unless the graph changes
 something (retry_safety.py); then nothing is run twice, and all of the batch fail with the cause.
@@ -65,8 +65,8 @@ _IDLE_SECS = 10.0
 _LOOK_SECS = 0.5
 #: The longest time that can be asked for, in whatever unit. Arbitrary: below what a lock can wait for.
 _LONGEST = 1e6
-#: Stands for the moment at which the dispatcher will have told all callers of a batch their answers.
-_UNTIL_TOLD = float("inf")
+#: Stands for the moment at which the dispatcher will have given all callers of a batch their answers.
+_UNTIL_ANSWERED = float("inf")
 #: How often a wait for callers is tried when they do not come back: after this many runs, at last. Arbitrary.
 _LONGEST_PAUSE = 32
 #: How many of the last requests the percentiles are made of.
@@ -226,7 +226,7 @@ class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
             self.answered.release()
 
     def _forget(self) -> None:
-        """Drops what a Future that somebody keeps must not keep alive."""
+        """Drops what a Future that is kept must not keep alive."""
         self._batcher = self._rows = None
 
 
@@ -337,11 +337,11 @@ class Batcher:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)  # the dispatcher waits for it, always with a limit
         self._queue: collections.deque[_Request] = collections.deque()
-        self._turn: _Request | threading.Thread | None = None  # who runs the model
+        self._turn: _Request | threading.Thread | None = None  # the caller that runs the model
         self._dispatcher: threading.Thread | None = None
         self._closed = False
         self._record = _Record()
-        # Callers who are expected back: until when, with which key, how many rows with those that wait already.
+        # Callers that are expected back: until when, with which key, how many rows with those that wait already.
         self._expected_until = 0.0
         self._expected_key: Any = None
         self._expected_rows = 0
@@ -568,7 +568,7 @@ class Batcher:
                 elif len(callers) > 1:
                     self._expected_rows = min(self._call.max_rows, sum(each.count for each in callers))
                     self._expected_key = key
-                    self._expected_until = _UNTIL_TOLD if turn is self._dispatcher else now + self._delay_secs
+                    self._expected_until = _UNTIL_ANSWERED if turn is self._dispatcher else now + self._delay_secs
             if self._queue:
                 self._changed.notify()
 
@@ -589,7 +589,7 @@ class Batcher:
 
     def _serve_batch(self, thread: threading.Thread) -> bool:
         with self._lock:
-            if self._expected_until == _UNTIL_TOLD:
+            if self._expected_until == _UNTIL_ANSWERED:
                 self._expected_until = time.monotonic() + self._delay_secs
             if not self._wait_for_work():
                 if self._dispatcher is thread:

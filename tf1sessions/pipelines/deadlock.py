@@ -1,4 +1,4 @@
-"""Whether threads wait in queues for ever: nobody is left who could feed or drain what they wait for.
+"""Whether threads wait in queues for ever: no thread is left that could feed or drain what they wait for.
 
 Nothing is measured while programs run. Whoever waits for threads to end looks at them from time to time, and takes
 stock of what each thread of the process is in::
@@ -37,7 +37,7 @@ _WORKING = 0.05
 #: the others. Arbitrary.
 _DOUBT = 6.0
 
-#: Between the looks at who runs; arbitrary.
+#: Between the looks at which threads run; arbitrary.
 _AGAIN_SECS = 0.01
 _TASKS = "/proc/self/task"
 

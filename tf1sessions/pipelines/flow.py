@@ -280,7 +280,7 @@ class Flow:
         workers = {worker.thread.ident: worker for stage in [*self.stages.values()] for worker in stage.workers}
         for call in calls:
             if call.thread in workers:
-                call.named = True  # told by the observer, with what it knows besides
+                call.named = True  # reported by the observer, with what it knows besides
         others = [call for call in calls if call.thread not in workers]
         noticed = interrupted is None or self._see_to_interrupt(interrupted, others)
         if not self.started and not self.stopping and any(map(self._waits_for_us, others)):
@@ -330,7 +330,7 @@ class Flow:
                     self._close(queue.cancel_now)
 
     def _waits_for_us(self, call: Call) -> bool:
-        """Whether somebody waits for a queue of a pipeline that was not started."""
+        """Whether a thread waits for a queue of a pipeline that was not started."""
         if call.thread != self._declarer and time.monotonic() - call.since < _START_SECS:
             return False
         operations = (self.session.graph.get_operation_by_name(name) for name, _ in call.operations)
@@ -339,7 +339,7 @@ class Flow:
     def _close_queues(self) -> None:
         """Closes queues as they are marked.
 
-        Cancelling does not wait. Ending does, behind those who wait for space; of the pipeline's own there are none
+        Cancelling does not wait. Ending does, behind those that wait for space; of the pipeline's own there are none
         then, but of others there may be: so it is left to a thread of its own.
         """
         for queue in list(self.queues.values()):
@@ -357,7 +357,7 @@ class Flow:
 
     def _cancel_queue(self, queue: PipelineQueue) -> None:
         if not self.stopping and queue.state == "open":
-            # Then its readers have ended because the program has closed it, under the hands of those who write to it:
+            # Then its readers have ended because the program has closed it, while threads write to it:
             # what they have still got is lost, and is not to be lost without a word.
             queue.closed_by_others = bool(self.compile_call(None, queue.closed_now, None)())
         with self.lock:
@@ -472,7 +472,7 @@ class Flow:
             if self.tracing is not None:
                 try:
                     self.tracing.write()
-                except OSError as error:  # raised, unless there is something worse to tell
+                except OSError as error:  # raised, unless there is something worse to report
                     errors.append(error)
         if late:
             errors.insert(0, self._stragglers(late))
@@ -509,9 +509,9 @@ class Flow:
             if isinstance(cause, StallError):
                 found = cause
             else:
-                who = f"stage {stage!r}" if stage is not None else "a thread"
+                actor = f"stage {stage!r}" if stage is not None else "a thread"
                 found = StageError(
-                    f"{who} of {self.name} failed{f' at {at}' if at else ''}: {type(cause).__name__}: {_text(cause)}",
+                    f"{actor} of {self.name} failed{f' at {at}' if at else ''}: {type(cause).__name__}: {_text(cause)}",
                     stage=stage,
                     item=at,
                 )

@@ -1,7 +1,7 @@
-"""What a pipeline looks like from outside: sizes, who waits for what, stalls; by samples that the monitor thread takes.
+"""What a pipeline looks like from outside: sizes, waiting threads, stalls; by samples that the monitor thread takes.
 
 A run of the session takes from a queue, computes and puts into another one, all inside TensorFlow: which of these it is
-at, nobody tells. So at each look a thread that is in a run is said to wait for a queue if that has not the items, or
+at, nothing says. So at each look a thread that is in a run is said to wait for a queue if that has not the items, or
 not the space, that the run needs; otherwise it is at work.
 """
 
@@ -28,7 +28,7 @@ logger = logging.getLogger("tf1sessions")
 
 #: A stage that was busy for less of its time than this holds nobody up.
 _BUSY = 0.5
-#: Less than this was too short to say who holds whom up.
+#: Less than this was too short to say which side holds the other up.
 _SHORTEST_SECS = 0.25
 
 
@@ -137,18 +137,18 @@ class Observer:
             others = [other for other in stages if queue in other.writes]
             held = " besides those that this run has taken" if needed > 1 else ""
             what = f"{needed} item{'s' * (needed != 1)} of queue {queue.name!r}, which has {size}{held}"
-            who = "writes to it"
+            action = "writes to it"
         else:
             others = [other for other in stages if queue in other.reads]
             what = f"space in queue {queue.name!r}, which is full with {size} items"
-            who = "reads from it"
+            action = "reads from it"
         active = [other.name for other in others if other.active]
         if active:
-            reason = f"{', '.join(map(repr, active))} {who}"
+            reason = f"{', '.join(map(repr, active))} {action}"
         elif others:
-            reason = f"{', '.join(repr(other.name) for other in others)} {who} no more"
+            reason = f"{', '.join(repr(other.name) for other in others)} {action} no more"
         else:
-            reason = f"no stage of the pipeline {who}"
+            reason = f"no stage of the pipeline {action}"
         waited = f"{secs:.{0 if secs >= 10 else 1}f} s"
         text = f"{self._flow.name}: stage {stage.name!r} has waited {waited} for {what}; {reason}"
         statistics = self.statistics()

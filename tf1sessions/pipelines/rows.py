@@ -315,7 +315,7 @@ def _alike(one: Any, two: Any) -> bool:
 def _join(parts: list[Any], padding: int) -> Any:
     """One array of the rows of all parts, and ``padding`` copies of the last row.
 
-    A row that somebody gave is the one kind that the graph can surely work on: zeros divide, empty strings do not
+    A row that was given is the one kind that the graph can surely work on: zeros divide, empty strings do not
     parse, an index of 0 may be none.
     """
     if padding:

@@ -194,7 +194,7 @@ class Buffer:
             self._ready.notify_all()
 
     def cancel(self) -> None:
-        """Drops all items, and lets everybody go who waits."""
+        """Drops all items, and wakes all threads that wait."""
         with self._lock:
             self._cancelled = True
             self._items.clear()

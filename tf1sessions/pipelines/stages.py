@@ -51,9 +51,9 @@ class Worker:
         doing: "starts", "python", "run" (of the session), "items" (waits for some), "space" (waits for some), "ended".
         since: When that began.
         item: What it is at, for errors: its number or a word for it, and the value.
-        adopted: Whether the thread is somebody else's, who does not tell when it ends.
+        adopted: Whether the thread is another's, which does not say when it ends.
         counts: Whether its time is the stage's; that of a helper is not.
-        blocked: The queue that it waits for; told by the observer, as is ``stalled``, the call it has reported.
+        blocked: The queue that it waits for; set by the observer, as is ``stalled``, the call it has reported.
     """
 
     __slots__ = (

@@ -9,7 +9,7 @@ thread of the stage) a thread; counters, and instants without a track, are in a 
 title. Viewers close a span when the one around it ends, and refuse or misplace what overlaps, so times are whole
 microseconds, rounded down, begins and ends alike: what was nested, or one after the other, still is.
 
-Of a long run the end matters: the newest events are kept. How many were dropped is told in ``otherData``, and by an
+Of a long run the end matters: the newest events are kept. How many were dropped is in ``otherData``, and by an
 instant where the trace begins.
 """
 

@@ -157,7 +157,7 @@ class GraphFunction:
             with contextlib.suppress(_OtherStructure):
                 return {**dict(_matched(self._given, values)), **named}
         if isinstance(values, Mapping):
-            return dict(values)  # which of them is wrong is told where they are used
+            return dict(values)  # which of them is wrong is reported where they are used
         if len(required) == 1:
             return {required[0]: values, **named}
         raise TypeError(f"the signature {self.name!r} takes {self._spec_text()}, by name or in that structure")
@@ -333,7 +333,7 @@ class _Call:
             return found
 
     def _exactly_for(self, shapes: tuple[Any, ...]) -> _Function | None:
-        """None where it cannot be made of values of these shapes: what is wrong, if it is, the call will tell."""
+        """None where it cannot be made of values of these shapes: what is wrong, if it is, the call will show."""
         assert self._exact is not None
         all_shapes = list(self._shapes)
         for index, shape in zip(self._open, shapes, strict=True):

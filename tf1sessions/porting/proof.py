@@ -127,7 +127,7 @@ def _differs(where: str, name: str, compared: Compared) -> ConversionError:
         f"the converted model does not give what TensorFlow 1's side gives: of {name}, {compared.problem}",
         where=where,
         next_step="Nothing was written. --no-check (check=False) writes it all the same; `tf1sessions verify MODEL OUT "
-        "--all-tensors` then tells where the two part.",
+        "--all-tensors` then shows where the two part.",
         nodes=(name,),
     )
 

@@ -63,7 +63,7 @@ SMALL = 16
 #: Bytes of a piece of a series, and of all that waits to become one.
 _PIECE = 1 << 20
 _WAITING = 1 << 25
-#: How many tensors and how many kinds of calls are told apart: a bound for programs whose graph grows at each step.
+#: How many tensors and how many kinds of calls are distinguished: a bound for programs whose graph grows at each step.
 _MOST = 20000
 #: A GraphDef of more bytes than this is not kept. Arbitrary.
 _LARGEST_GRAPH = 1 << 26
@@ -183,7 +183,7 @@ class _Spool(object):
         while length:
             found.append(os.read(self._fd, min(length, 1 << 24)))
             if not found[-1]:
-                raise IOError("%s was cut off by somebody else" % self._path)
+                raise IOError("%s was cut off by another program" % self._path)
             length -= len(found[-1])
         return b"".join(found)
 
@@ -649,7 +649,7 @@ def _is_counter(writer):
 
 
 def _readers(operation, among):
-    """What takes the value of a variable. An Identity of a reference does not: it hands on the variable's memory."""
+    """What takes the value of a variable. An Identity of a reference does not: it passes on the variable's memory."""
     found = []
     for reader in [reader for output in operation.outputs for reader in output.consumers() if reader.name in among]:
         handed_on = reader.type == "Identity" and _readers(reader, among)

@@ -117,7 +117,7 @@ def _random(part: GraphIndex) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-# ------------------------------------------------------------------------------------------------- what is told besides
+# ------------------------------------------------------------------------------------------------- remarks
 
 
 def _cuts(source: Source, functions: Iterable[GraphFunction]) -> Iterator[str]:

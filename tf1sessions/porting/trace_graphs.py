@@ -92,7 +92,7 @@ class Node:
 
     @property
     def rounds(self) -> bool:
-        """Whether it is about floating-point numbers, as far as its attributes tell."""
+        """Whether it is about floating-point numbers, as far as its attributes show."""
         return any(tf.as_dtype(each.type).is_floating for each in self.attrs.values() if each.type)
 
     @property
@@ -287,7 +287,7 @@ class Change:
         text: What is otherwise.
         left, right: The lines of the program that made it there and here, where they are known.
         at: Where it is among the operations of the left side.
-        of_tensorflow: Whether it may be TensorFlow's functions that make it otherwise; its line is new, so it is told.
+        of_tensorflow: Whether it may be TensorFlow's functions that make it otherwise; a new line is reported.
     """
 
     name: str

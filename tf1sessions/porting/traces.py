@@ -215,7 +215,7 @@ class Step:
 
 
 class Trace:
-    """One run of a program, as its recording tells it. A context manager; made by :func:`read`.
+    """One run of a program, as its recording has it. A context manager; made by :func:`read`.
 
     Values are read when they are asked for. Safe to use from several threads at once.
 
@@ -326,7 +326,7 @@ class Trace:
         table = table[np.argsort(table[:, 0], kind="stable")]
         limits = (self.count, None, len(self._threads) - 1, len(self.kinds) - 1, len(self._errors))
         for column, limit in enumerate(limits):
-            # Kind -1: more kinds than the recorder tells apart.
+            # Kind -1: more kinds than the recorder distinguishes.
             if (
                 len(table)
                 and limit is not None

@@ -191,7 +191,7 @@ class Values:
         return np.ascontiguousarray(self._last[1][part])
 
     def _check(self, keys: Mapping[str, Any]) -> None:
-        """Compares the shapes that the graph tells with those of the checkpoint, before anything is read."""
+        """Compares the shapes that the graph has with those of the checkpoint, before anything is read."""
         saved = self._reader.get_variable_to_shape_map() if keys else {}
         wrong = {}
         for name, key in keys.items():

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 #: How long a program's threads hang in queues before they are ended. Arbitrary: longer than a step of most input
-#: pipelines, shorter than the patience of somebody who waits for a prompt.
+#: pipelines, shorter than the patience of a user that waits for a prompt.
 QUEUE_GRACE_SECS = 10.0
 SEEDS = ("tf1", "tf2", "report")
 """Whose seeds operations get that draw and have none of their own, in a graph that has one."""
@@ -140,7 +140,7 @@ class JobSettings:
         queue_grace: Seconds after which threads are ended that hang in queues when the program has ended or has
             requested a stop; 0 waits as TensorFlow 1 does. By default 10.
         seeds: ``"tf1"``, so that operations which draw get the seeds that TensorFlow 1 gave them, or ``"tf2"`` for
-            today's; ``"report"`` is "tf1" and tells at the job's end which are exact. By default "tf1".
+            today's; ``"report"`` is "tf1" and reports at the job's end which are exact. By default "tf1".
 
     Raises:
         ConfigError: A value is out of its range.

@@ -101,7 +101,7 @@ def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
     if sides is None:
         return 0, 0
     if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-        _hand_on(op, grad)
+        _pass_on(op, grad)
         return 0, 5 - 3 * sides + _kept_by_loops(op, 2) + _order_of_stacks(op)
     is_new = is_first(op.graph, "broadcasts", tuple(x.shape.as_list()), tuple(y.shape.as_list()))
     return 0, (1 if is_new else -2) + sides
@@ -113,7 +113,7 @@ def _division_gradient(op: Any, grad: Any) -> tuple[int, int]:
     sides = _broadcast_sides(*op.inputs)
     if sides is None:
         return 0, 0
-    _hand_on(op, grad)
+    _pass_on(op, grad)
     return 0, 5 - 3 * sides + _kept_by_loops(op, _unknown_shapes(op))
 
 
@@ -298,7 +298,7 @@ _ALWAYS_SUMMED = ("RealDiv", "Div", "DivNoNan", "FloorMod", "Maximum", "Minimum"
 _HANDING_ON = {"Add": (0, 1), "AddV2": (0, 1), "Sub": (0,), "FloorMod": (0,)}
 
 
-def _hand_on(op: Any, grad: Any) -> None:
+def _pass_on(op: Any, grad: Any) -> None:
     """Notes that a gradient becomes an operand's as it is, where it was summed and reshaped."""
     if is_tensor(grad) and any(not _is_broadcast(op, side) for side in _HANDING_ON.get(op.type, ())):
         handed = getattr(op.graph, _HANDED, {})

@@ -1,6 +1,6 @@
 """Which of the seeds that follow from the number of operations are TensorFlow 1's, and from where on that is not known.
 
-In use with ``--seeds report`` alone; seed_words.py tells of it. Data flow::
+In use with ``--seeds report`` alone; seed_words.py writes it out. Data flow::
 
     an operation is made   ──┐  the stack: the program's line, the call it made, the way from there to the operation
     op_counts.py adds      ──┤                    │
@@ -12,8 +12,8 @@ innermost frame. It is measured when each function that makes operations in it i
 function is measured when its traits were there in graphs of tests/golden all of whose seeds are those of genuine
 1.15.5: which functions and operations it makes, what the table of differences adds, and of what kinds its arguments
 are. A gradient is one trait with all that is made for it. How close traits look depends on evidence against a function:
-most need the :data:`USUAL` ones; one that is counted wrongly in some recorded graph needs those that tell this graph
-from the right ones, and is never measured where none do. measured_traits.txt has a line for each function, with
+most need the :data:`USUAL` ones; one that is counted wrongly in some recorded graph needs traits that this graph alone
+has, and is never measured where none do. measured_traits.txt has a line for each function, with
 checksums of its traits; tests/golden/make_measured_traits.py makes it, and shows the traits behind the checksums.
 """
 
@@ -56,7 +56,7 @@ __all__ = [
 MEASURED_ON = ("2.16", "2.17", "2.18", "2.19", "2.20", "2.21")
 TRAITS = Path(__file__).with_name("measured_traits.txt")
 #: How close a trait looks at a function: at the kinds of its arguments, each of many by itself; at all of these
-#: together; also at ranks and values, and at how much is added. Beyond that nothing tells.
+#: together; also at ranks and values, and at how much is added. Beyond that nothing distinguishes them.
 USUAL, CLOSE, CLOSEST, NEVER = range(4)
 _LEVELS = ("usual", "close", "closest", "never")
 
@@ -95,7 +95,7 @@ _GENERATED = "__autograph_generated_file"
 # What happens in loops, conditions and functions at every operation.
 _ANYWHERE = frozenset(["_control_flow_post_processing", "capture"])
 _SEEDS = "_tf1sessions_seed_report"
-#: A function of more arguments is not measured for each combination of them; of longer lists the items are not told.
+#: A function of more arguments is not measured for each combination of them; of longer lists the items are left out.
 _MANY = 6
 #: Arguments that change no operation.
 _TEXTS = frozenset(["base_name", "family", "message", "name", "scope", "shared_name", "summarize", "tag"])
@@ -237,14 +237,14 @@ class SeedReport:
                 seeds.draws.append(Draw(seed, call, seeds.seen - 1))
 
     def graphs(self) -> list[GraphSeeds]:
-        """What is known by now, of each graph in which there are seeds to tell of, in the order of their making."""
+        """What is known by now, of each graph in which there are seeds to report, in the order of their making."""
         with self._lock:
-            for nodes in self._nodes.values():  # what still runs is told as if it had ended
+            for nodes in self._nodes.values():  # what still runs is reported as if it had ended
                 self._end(nodes, set())
             return [seeds for seeds in self._graphs if seeds.draws]
 
     def forget_draws(self) -> None:
-        """Leave out what was drawn by now: for a forked child, whose parent tells of that."""
+        """Leave out what was drawn by now: for a forked child, whose parent reports it."""
         with self._lock:
             for seeds in self._graphs:
                 seeds.draws.clear()

@@ -1,4 +1,4 @@
-"""Tells at the end of a process which of its seeds are exact: what ``--seeds report`` shows.
+"""Report at the end of a process which of its seeds are exact: what ``--seeds report`` shows.
 
 seed_report.py ──▶ :func:`lines` ──▶ stderr, as many as fit; all of them in a file beside the job's log, if there is one
 """
@@ -31,7 +31,7 @@ _path: Path | None = None
 
 
 def begin(path: str | None) -> SeedReport:
-    """A report of this process that is told when it ends, and of each process that multiprocessing forks from it.
+    """A report of this process that is written when it ends, and of each process that multiprocessing forks from it.
 
     Args:
         path: A file for all of it; those of children have their process's number in their names. None: all is shown.
@@ -59,7 +59,7 @@ def _of_child(path: Path) -> Path:
 
 
 def write_report() -> None:
-    """Tell of this process's report, if it has one that was not told. For the end of the process."""
+    """Write this process's report, if it has one that was not written. For the end of the process."""
     global _report
     report, _report = _report, None
     if report is None:

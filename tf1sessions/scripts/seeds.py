@@ -55,7 +55,7 @@ def choose(seeds: str, report: str | None = None) -> None:
     """Turns the counting on (``"tf1"``) or off (``"tf2"``), for operations that are made from now on.
 
     Args:
-        seeds: ``"report"`` turns it on, and lets the process tell at its end which seeds are TensorFlow 1's.
+        seeds: ``"report"`` turns it on, and lets the process report at its end which seeds are TensorFlow 1's.
         report: A file for that.
     """
     global _is_on

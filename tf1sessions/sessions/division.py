@@ -234,7 +234,7 @@ def _growth(growth: bool, lanes: int, environ: Mapping[str, str], notes: list[st
     return growth
 
 
-# -- who goes where ---------------------------------------------------------------------------------------------------
+# -- which worker goes where -------------------------------------------------------------------------------------------
 
 
 def _room(gpu: Gpu, reserve: float) -> float:
@@ -330,7 +330,7 @@ def _largest(gpus: Sequence[Gpu], workers: int, reserve: float) -> float | None:
 
 
 def _held(gpu: Gpu) -> str:
-    """Who holds memory of a GPU, for a message."""
+    """The processes that hold memory of a GPU, for a message."""
     processes = [f"process {holder.pid} {holder.name}".rstrip() for holder in gpu.holders[:3]]
     return f" ({', '.join(processes)})" if processes else ""
 

@@ -92,7 +92,7 @@ class Agreement:
     """
 
     settings: GpuSettings
-    who: str
+    caller: str
     where: str
     config: bytes | None = None
     gpu: bool = True
@@ -128,7 +128,7 @@ def settle(agreement: Agreement) -> Agreement:
             None not in (_agreement.config, agreement.config) and _agreement.config != agreement.config
         ):
             differences = _agreement.settings.unlike(agreement.settings) or ["another share of the machine"]
-            raise _conflict(agreement.who, differences, agreement.where)
+            raise _conflict(agreement.caller, differences, agreement.where)
         return _agreement
 
 
@@ -197,7 +197,7 @@ def _agreed(config: Any, refuse: bool) -> Any:
             _log.warning(
                 "%s: a session asks for %s, which TensorFlow ignores or refuses: GPU memory belongs to the process, "
                 "and %s at %s came first",
-                *(caller_place(), " and ".join(differences), _agreement.who, _agreement.where),
+                *(caller_place(), " and ".join(differences), _agreement.caller, _agreement.where),
             )
         return config
     if differences:
@@ -223,14 +223,14 @@ def _fill(config: Any, plan: bytes) -> None:
             config.device_count[kind] = count
 
 
-def _conflict(who: str, differences: list[str], where: str) -> MemoryPlanConflict:
+def _conflict(caller: str, differences: list[str], where: str) -> MemoryPlanConflict:
     assert _agreement is not None
     return MemoryPlanConflict(
-        f"{who} asks for {' and '.join(differences)}, but GPU memory belongs to the process, and "
-        f"{_agreement.who} at {_agreement.where} came first",
+        f"{caller} asks for {' and '.join(differences)}, but GPU memory belongs to the process, and "
+        f"{_agreement.caller} at {_agreement.where} came first",
         where=where,
         next_step=WAYS_OUT,
-        first=_agreement.who,
+        first=_agreement.caller,
         first_where=_agreement.where,
     )
 

@@ -27,7 +27,7 @@ def usable_cores(root: Path = Path("/")) -> int:
 
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Bytes that can be used without swapping, or None where that cannot be told."""
+    """Bytes that can be used without swapping, or None where that cannot be determined."""
     free: list[int] = []
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):

@@ -349,7 +349,7 @@ def _resource(operation: Any) -> str:
 class _Fresh:
     """Which results of a request are written anew by each run and held by nobody else.
 
-    Three things could give somebody else the buffer, and each is looked for: another operation reads the same tensor;
+    Three things could give others the buffer, and each is looked for: another operation reads the same tensor;
     an optimizer replaces the tensor by a constant; an optimizer merges the operation with a twin of it (the runtime
     does so with two equal products, which then give two results in one buffer).
     """

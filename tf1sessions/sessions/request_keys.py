@@ -1,4 +1,4 @@
-"""Keys of requests: what of the fetches and feeds of a ``run`` tells its shape from that of any other request."""
+"""Keys of requests: the fetches and feeds of a ``run`` without the values, in a form that can be hashed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_leaf(kind: type) -> bool:
     return known
 
 
-# Keys of dicts that are equal only when nobody can tell them apart, as 1 and True can be.
+# Keys of dicts that are equal only when nobody can distinguish them, as 1 and True can be.
 _NAME_TYPES = {str, int}
 
 

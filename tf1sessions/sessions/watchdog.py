@@ -166,7 +166,7 @@ def _describe(call: Call, now: float, frames: dict[int, Any], names: dict[int | 
     return (
         f"thread {names.get(call.thread, '?')!r} has been waiting in Session.run for {now - call.since:.0f} s, "
         f"at {place(frames.get(call.thread))}. What may hold it: {list_operations(call.operations)}. "
-        "It would wait on TensorFlow 1 too; look at who should feed or drain it."
+        "It would wait on TensorFlow 1 too; look at what should feed or drain it."
     )
 
 

@@ -56,7 +56,7 @@ def operands(code: Code, node: ast.AST, operators: tuple[type[ast.operator], ...
 
 
 def kind_of(code: Code, node: ast.AST, depth: int = 0) -> Kind | None:
-    """The kind of an expression where the text tells it surely."""
+    """The kind of an expression where the text shows it surely."""
     if depth > 8:
         return None
     if isinstance(node, ast.Name | ast.Attribute):

@@ -40,7 +40,7 @@ RULE = Rule(
     name="oversubscribed-threads",
     severity=Severity.NOTE,
     what="several processes whose sessions have more threads than there are cores",
-    why="A session's process has a thread for every core unless told otherwise: N processes have N times as many "
+    why="A session's process has a thread for every core unless set otherwise: N processes have N times as many "
     "threads as there are cores, and slow each other down.",
     fix="Divide the cores: intra_op_parallelism_threads = cores / processes in each ConfigProto, or "
     "tf1sessions.MemoryPlan(workers=N).apply(worker=K), which does that.",

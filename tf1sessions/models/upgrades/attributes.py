@@ -40,7 +40,7 @@ _LATER_DEFAULTS: dict[str, Any] = {
     "use_default_device": True,
     "reshuffle_each_iteration": True,
 }
-#: What tells about a node without changing what it computes.
+#: What says something about a node without changing what it computes.
 _REMARKS = frozenset({"metadata", "debug_name"})
 
 

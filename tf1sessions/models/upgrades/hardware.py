@@ -170,7 +170,7 @@ def _mkl_name(op: str) -> str | None:
 
 
 def _mkl_inputs(place: Place) -> list[str] | None:
-    """The inputs without those that tell layouts: the second half, if there are twice as many as there should be."""
+    """The inputs without the layouts: the second half is these, if there are twice as many as there should be."""
     op, (data, _) = place.node.op, inputs_of(place.node)
     if op == "_MklToTf":
         return data[:1] if data else None

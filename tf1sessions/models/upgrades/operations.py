@@ -214,7 +214,7 @@ OPERATIONS: tuple[Upgrade, ...] = (
         _any_shape,
     ),
     Upgrade(
-        "a pooling that does not tell its type is of floats",
+        "a pooling that has no type is of floats",
         "MaxPoolWithArgmax up to 0.12: the default of T was dropped later",
         _argmax_without_type,
         _float_type,

@@ -32,7 +32,7 @@ class Upgrade:
     """A row of the table.
 
     Attributes:
-        what: What is done, as it is told to the user.
+        what: What is done, as the user reads it.
         since: Which graphs need it, and why.
         find: The nodes that need it; how they are known.
         change: What is done to one of them.
@@ -226,7 +226,7 @@ def become(node: Any, op: str, data: Iterable[str], **attrs: Any) -> None:
 
 
 def rename_outputs(places: Iterable[Place]) -> None:
-    """In a function an output is told by the name that its operation has for it: by the new one's, if it has one."""
+    """In a function an output goes by the name that its operation has for it: by the new one's, if it has one."""
     by_function: dict[str, tuple[Any, dict[str, str]]] = {}
     for place in places:
         definition = definition_of(place.node.op)

@@ -104,7 +104,7 @@ def setting_of(name: str) -> str | None:
 
 
 def role_of(leaf: str) -> str:
-    """The part of a layer that the last step of a name tells: ``"weights"`` is a ``"kernel"``."""
+    """The part of a layer that the last step of a name means: ``"weights"`` is a ``"kernel"``."""
     return _ROLES.get(leaf, leaf)
 
 

@@ -1,4 +1,4 @@
-"""The names and shapes that objects get in a checkpoint of TensorFlow 1, where nothing else tells them."""
+"""The names and shapes that objects get in a checkpoint of TensorFlow 1, where nothing else gives them."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class NamedValues(Mapping[str, Any]):
     def as_in_graph(self) -> NamedValues:
         """The values by the names that their variables had in a graph, where a Keras model of TensorFlow 1 was saved.
 
-        Such a checkpoint of objects tells them beside the paths. Itself, where it is none, or tells no name of its own
+        Such a checkpoint of objects has them beside the paths. Itself, where it is none, or has no name of its own
         for each.
         """
         if self.form != "objects" or not any("layer_with_weights-" in name for name in self.specs):

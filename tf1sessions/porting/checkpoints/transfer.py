@@ -175,7 +175,7 @@ def save_named(
     prefix = check_target(path, force)
     if averages == "variables":
         raise UsageError(
-            "averages='variables' tells where averages are restored to",
+            "averages='variables' says where averages are restored to",
             where="save_named()",
             next_step="Give the object that keeps the averages, or nothing.",
         )

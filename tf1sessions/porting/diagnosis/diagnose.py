@@ -1,4 +1,4 @@
-"""Tells why the first value parts: seeds, a kernel, or the code; with what shows it.
+"""Finds why the first value parts: seeds, a kernel, or the code; with what shows it.
 
 Data flow::
 
@@ -177,7 +177,7 @@ class _Diagnosing:
         there = self._alignment.calls.get(call, self._right.count)
         if tensor.role == "last":
             call, there = self._left.count, self._right.count
-        # What a call changes comes after what it computes, but where the change itself is what was looked at.
+        # What a call changes follows what it computes, but where the change itself is what was looked at.
         is_state = tensor.role in ("initial", "variable", "last") or left.variable(node_of(tensor.name)) is not None
         ours = left.upstream([node_of(tensor.name)], self._ran(left, self._left, tensor.session, call + is_state))
         theirs = right.upstream(

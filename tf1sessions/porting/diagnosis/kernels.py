@@ -286,7 +286,7 @@ def _given(graph: TraceGraph, values: Mapping[str, Any], tensor: str) -> Any:
 def _computed(node: Node, given: Sequence[Any]) -> list[Any] | None:
     """What today's TensorFlow makes of these inputs; None where it does not take the operation so.
 
-    An operation that would touch files or the network is not run: the trace may be somebody else's.
+    An operation that would touch files or the network is not run: the trace may come from anywhere.
     """
     if node.op in RISKS:
         return None

@@ -14,7 +14,7 @@ CAUSES: Mapping[str, str] = {
     "seeds": "an operation draws with other seeds, or with none",
     "kernel": "TensorFlow computes the same operations of the same values otherwise",
     "code": "the program builds another graph, feeds or reads other data, or makes other calls",
-    "unknown": "the recording does not carry enough to tell",
+    "unknown": "the recording does not carry enough to decide",
 }
 
 

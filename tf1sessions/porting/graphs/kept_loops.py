@@ -1,7 +1,7 @@
 """Loops of TensorFlow 1 as they are, for calls that nothing differentiates.
 
 A loop of TensorFlow 2 can be differentiated and saved, and costs more: TensorFlow runs it by the operations that
-TensorFlow 1 had (Enter, Merge, Switch, NextIteration, Exit), but with a counter and a limit of its own, and hands on
+TensorFlow 1 had (Enter, Merge, Switch, NextIteration, Exit), but with a counter and a limit of its own, and passes on
 in each iteration what never changes. So where no gradient can be asked for, a loop is made of the operations that the
 graph has, in the frames that it had, its arrays and stacks as the state that they were::
 
@@ -94,7 +94,7 @@ class KeptLoops:
             create: Makes an operation, of its type, inputs, name and attributes.
 
         Raises:
-            ConversionError: With shapes that are known: what a loop hands on to its next iteration has, or may have,
+            ConversionError: With shapes that are known: what a loop passes on to its next iteration has, or may have,
                 another shape than what it begins with.
         """
         with tf.control_dependencies(None):

@@ -162,7 +162,7 @@ class Known:
         after = tuple(each for each in controls if each.type not in ENTER) or self._after(self._inside(inputs[0]))
         if not after:
             raise ConversionError(
-                f"node {name!r} pops what is known, and nothing tells when",
+                f"node {name!r} pops what is known, and nothing says when",
                 where="a loop with shapes that are known",
                 next_step="Make it without.",
                 nodes=(name,),

@@ -379,7 +379,7 @@ class LocalLists:
                 break
             source = structure.inputs[source][0][0]
         raise ConversionError(
-            f"what array or stack node {name!r} works on cannot be told: its handle comes from {source!r}",
+            f"what array or stack node {name!r} works on cannot be determined: its handle comes from {source!r}",
             where=self._where,
             next_step="Convert the part of the graph that makes the array as well.",
             nodes=(name,),

@@ -40,8 +40,8 @@ from tf1sessions.porting.graphs.references import (
     Part,
     Reference,
     changes_reference,
-    hands_on,
     make_change,
+    passes_on,
     read_part,
     reads,
     waits,
@@ -293,13 +293,13 @@ class Replay:
             return
         values = [env[key] for key in structure.inputs[name] if key[1] != CONTROL]
         if node.op in SWITCH:
-            env[name, 0] = env[name, 1] = values[0]  # which of the two is used tells the branch that uses it
+            env[name, 0] = env[name, 1] = values[0]  # which of the two is used follows from the branch that uses it
             env[name, CONTROL] = None
         elif node.op in ENTER or node.op in NEXT or node.op in ("LoopCond", "PlaceholderWithDefault"):
             env[name, 0], env[name, CONTROL] = values[0], None
         elif name in self._lists and not env["keep"]:
             self._lists.make(env, name, [_value(value) for value in values])
-        elif hands_on(node.op) and isinstance(values[0], Reference):
+        elif passes_on(node.op) and isinstance(values[0], Reference):
             controls = [env[key] for key in structure.inputs[name] if key[1] == CONTROL]
             env[name, 0] = values[0].handed_on(each for each in controls if each is not None)
             env[name, CONTROL] = waits(env[name, 0])

@@ -1,7 +1,7 @@
 """Where a GraphDef has loops and conditions.
 
 TensorFlow 1 writes them as single operations: Switch and Merge for a condition; Enter, Merge, Switch, Exit and
-NextIteration, with a frame's name, for a loop. A frozen graph has nothing else that tells. This module finds out, for
+NextIteration, with a frame's name, for a loop. A frozen graph has nothing else that says so. This module finds out, for
 each tensor, in which loops it is computed (its *frame*), and under which *condition*: which predicates must have come
 out how for it to be computed at all::
 

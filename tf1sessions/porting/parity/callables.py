@@ -110,7 +110,7 @@ def _from_file(path: str) -> Any:
 
 
 def _is_keras(function: Any) -> bool:
-    """Whether it is a model of Keras, of either kind, told without importing it."""
+    """Whether it is a model of Keras, of either kind, found without importing it."""
     return any(
         each.__name__ == "Model" and each.__module__.partition(".")[0] in ("keras", "tf_keras")
         for each in type(function).__mro__

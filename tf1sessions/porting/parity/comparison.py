@@ -286,7 +286,7 @@ def errors(each: Compared) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value of an element, with as many digits as tell floats of 32 bits apart."""
+    """A value of an element, with as many digits as distinguish floats of 32 bits."""
     return f"{value:.9g}" if isinstance(value, float) else repr(value)
 
 

@@ -84,7 +84,7 @@ def compared_call_by_call(
     once: bool = False,
     args: Sequence[str] | None = None,
 ) -> TraceComparison:
-    """Holds a recording, or what a script computes now, against the recording on the left, and tells why they part.
+    """Holds a recording, or what a script computes now, against the recording on the left, and finds why they part.
 
     Args:
         left: The path of a recording.
@@ -92,7 +92,7 @@ def compared_call_by_call(
         tolerances: As for :func:`tf1sessions.porting.verify`.
         given: What a script gets from the recording.
         seeds: Whose seeds a script gets, ``"tf1"`` or ``"tf2"``; by default TensorFlow 1's.
-        once: Whether the script runs once alone, even where a second run would tell the cause.
+        once: Whether the script runs once alone, even where a second run would show the cause.
         args: The arguments of the script; by default those that the recording has.
     """
     with read(left) as trace, contextlib.ExitStack() as stack:

@@ -35,7 +35,7 @@ _SILENT = frozenset(
     "T Tidx Tshape Tparams Tindices Tpaddings dtype container shared_name use_cudnn_on_gpu value seed seed2".split()
 )
 # What has a rule of its own.
-_TOLD_APART = frozenset(
+_OWN_RULE = frozenset(
     "padding explicit_paddings data_format src_format epsilon is_training align_corners half_pixel_centers".split()
 )
 _SAME_GIVEN = "both were given the same, and give another value"
@@ -85,7 +85,7 @@ def other_dtype(found: Evidence) -> Cause | None:
     return Cause(
         "dtype",
         f"another dtype: {left} against {right}",
-        "the values are equal as far as the coarser of the two can tell" if same else "",
+        "the values are equal as far as the coarser of the two can show" if same else "",
     )
 
 
@@ -134,7 +134,7 @@ def other_attributes(found: Evidence) -> Cause | None:
     """Any other attribute that differs."""
     if found.left.op != found.right.op:
         return None
-    names = [name for name in _differing(found) if name not in _SILENT | _TOLD_APART and not name.startswith("_")]
+    names = [name for name in _differing(found) if name not in _SILENT | _OWN_RULE and not name.startswith("_")]
     if not names or not found.given_alike:
         return None
     text = "; ".join(_described(found, name) for name in names)
