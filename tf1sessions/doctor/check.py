@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from ..errors import ScriptUsageError
 from .code import Code
-from .findings import Finding, Place, Severity, Source, in_order
+from .findings import Finding, Severity, Source, SourceLine, in_order
 from .rules.registry import RULES
 from .source import Program
 
@@ -95,7 +95,7 @@ def _is_suppressed(finding: Finding, program: Program | None) -> bool:
     return any(comment[1] is None or finding.rule in re.split(r"[,\s]+", comment[1]) for comment in comments)
 
 
-def _unread(place: Place, reason: str) -> Finding:
+def _unread(place: SourceLine, reason: str) -> Finding:
     return Finding(
         rule=UNREAD,
         severity=Severity.NOTE,

@@ -26,7 +26,7 @@ from typing import Any
 
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames, without_collection
-from tf1sessions.sessions.watchdog import Call, program_frame, watchdog
+from tf1sessions.sessions.watchdog import ActiveCall, program_frame, watchdog
 
 __all__ = ["DeadlockDetector", "ThreadActivity", "ThreadSnapshot", "wait_for_stop_frame"]
 
@@ -72,7 +72,7 @@ class ThreadSnapshot:
 
     thread: threading.Thread | None
     state: ThreadActivity
-    call: Call | None = None
+    call: ActiveCall | None = None
     coordinator: Any = None
 
     @property
@@ -113,7 +113,7 @@ def _see(ident: int, thread: threading.Thread | None, frame: Any) -> ThreadSnaps
     return ThreadSnapshot(thread, ThreadActivity.IDLE if limited or is_service else ThreadActivity.MOVING)
 
 
-def _state_of_call(call: Call) -> ThreadActivity:
+def _state_of_call(call: ActiveCall) -> ThreadActivity:
     if getattr(call.session, "sess_str", None):
         return ThreadActivity.MOVING  # its queues are another process's, which may feed and drain them
     kinds = [kind for _, kind in call.operations]

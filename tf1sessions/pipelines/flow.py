@@ -32,7 +32,7 @@ from tf1sessions.pipelines.stages import Stage, Worker
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall
-from tf1sessions.sessions.watchdog import Call, made_at, program_traceback, watchdog
+from tf1sessions.sessions.watchdog import ActiveCall, made_at, program_traceback, watchdog
 
 __all__ = ["Flow"]
 
@@ -302,7 +302,7 @@ class Flow:
                 self.failed(None, error)
         return noticed
 
-    def _see_to_interrupt(self, secs: float, calls: list[Call]) -> bool:
+    def _see_to_interrupt(self, secs: float, calls: list[ActiveCall]) -> bool:
         """Frees the main thread if it cannot notice a SIGINT because it waits in TensorFlow. True when that is done."""
         if secs < TICK_SECS:
             return False
@@ -315,7 +315,7 @@ class Flow:
         self.stop()
         return True
 
-    def _look_at_adopted(self, calls: list[Call], workers: dict[int | None, Worker]) -> None:
+    def _look_at_adopted(self, calls: list[ActiveCall], workers: dict[int | None, Worker]) -> None:
         """Learns by what an adopted thread waits for what it does, and frees it at the end."""
         for call in calls:
             worker = workers.get(call.thread)
@@ -329,7 +329,7 @@ class Flow:
                     queue.state = "cancelled"
                     self._close(queue.cancel_now)
 
-    def _waits_for_us(self, call: Call) -> bool:
+    def _waits_for_us(self, call: ActiveCall) -> bool:
         """Whether a thread waits for a queue of a pipeline that was not started."""
         if call.thread != self._declarer and time.monotonic() - call.since < _START_SECS:
             return False

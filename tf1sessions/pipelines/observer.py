@@ -20,7 +20,7 @@ from tf1sessions.pipelines.stages import Stage, Worker
 from tf1sessions.pipelines.statistics import PipelineStatistics, QueueStatistics, StageStatistics
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames
-from tf1sessions.sessions.watchdog import Call, place
+from tf1sessions.sessions.watchdog import ActiveCall, place
 
 __all__ = ["Observer"]
 
@@ -32,7 +32,7 @@ _BUSY = 0.5
 _SHORTEST_SECS = 0.25
 
 
-class _Seen:
+class _QueueSamples:
     """What the samples of one queue add up to."""
 
     def __init__(self) -> None:
@@ -47,12 +47,12 @@ class Observer:
         self._flow = flow
         self._stall_secs = stall_secs
         self._stop = stop
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _QueueSamples] = {}
         self._sizes: tuple[tuple[PipelineQueue, ...], Any] | None = None
         self._looked: float | None = None
         self._last: PipelineStatistics | None = None
 
-    def look(self, calls: Mapping[int, Call]) -> None:
+    def look(self, calls: Mapping[int, ActiveCall]) -> None:
         """Takes a sample. ``calls``: those of the session that are in flight and may wait, by thread."""
         now = time.monotonic()
         passed = 0.0 if self._looked is None else now - self._looked
@@ -101,14 +101,14 @@ class Observer:
             return None
 
     def _note_size(self, name: str, size: int) -> None:
-        seen = self._seen.setdefault(name, _Seen())
+        seen = self._seen.setdefault(name, _QueueSamples())
         seen.samples += 1
         seen.sizes += size
         seen.empty += size == 0
         seen.full += 0 < self._flow.queues[name].capacity <= size
 
     @staticmethod
-    def _waits_for(worker: Worker, call: Call | None, sizes: Mapping[str, int]) -> PipelineQueue | None:
+    def _waits_for(worker: Worker, call: ActiveCall | None, sizes: Mapping[str, int]) -> PipelineQueue | None:
         """The queue that a thread waits for; None when it is at work."""
         stage = worker.stage
         if worker.doing == "space":
@@ -174,7 +174,7 @@ class Observer:
         return PipelineStatistics(MappingProxyType(queues), MappingProxyType(by_stage), _bottleneck(by_stage))
 
     def _of_queue(self, queue: PipelineQueue, size: int | None, stages: list[Stage]) -> QueueStatistics:
-        seen = self._seen.get(queue.name) or _Seen()
+        seen = self._seen.get(queue.name) or _QueueSamples()
         samples = max(1, seen.samples)
         return QueueStatistics(
             kind=queue.kind,

@@ -536,7 +536,7 @@ class _Graph(object):
             self.entry["places"] = True
 
 
-class _Kind(object):
+class _CallKind(object):
     """Calls of one graph with the same fetches, targets and feeds. Only used under the recorder's lock."""
 
     def __init__(self, number, graph, how, fetches, targets, feeds, options):
@@ -938,7 +938,7 @@ class Recorder(object):
         )
         kind = self._kinds.get(key)
         if kind is None:
-            kind = _Kind(len(self._kinds), graph, how, fetches, targets, names, self.options)
+            kind = _CallKind(len(self._kinds), graph, how, fetches, targets, names, self.options)
             kind.entry["graph"] = about.number
             kind.entry["place"] = self._places.here()
             if len(self._kinds) < _MOST:

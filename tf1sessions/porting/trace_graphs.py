@@ -19,7 +19,7 @@ import numpy as np
 
 from tf1sessions.models.graph_index import node_of
 from tf1sessions.porting import recorder
-from tf1sessions.porting.traces import Kind, Place, Trace
+from tf1sessions.porting.traces import CallKind, ProgramLine, Trace
 from tf1sessions.runtime import tf
 
 __all__ = ["Change", "GraphLacking", "Node", "TraceGraph", "changes", "counts_part"]
@@ -83,10 +83,10 @@ class Node:
     waits: tuple[str, ...]
     attrs: Mapping[str, Any]
     index: int
-    place: tuple[Place, ...]
+    place: tuple[ProgramLine, ...]
 
     @property
-    def line(self) -> Place | None:
+    def line(self) -> ProgramLine | None:
         """The program's line that made it."""
         return self.place[-1] if self.place else None
 
@@ -181,7 +181,7 @@ class TraceGraph:
                 found.setdefault(each, []).append(node.name)
         return found
 
-    def ran(self, kinds: Iterable[Kind]) -> set[str]:
+    def ran(self, kinds: Iterable[CallKind]) -> set[str]:
         """The operations that calls of some kinds need."""
         wanted = [name for kind in kinds for name in (*kind.fetches, *kind.targets, *kind.extras)]
         return self._closure(map(node_of, wanted), None)
@@ -212,7 +212,7 @@ class TraceGraph:
             node = self.nodes.get(node.inputs[0])
         return node.name if node is not None and node.op in ("VariableV2", "Variable") else None
 
-    def writes(self, kind: Kind, variable: str) -> bool:
+    def writes(self, kind: CallKind, variable: str) -> bool:
         """Whether calls of a kind change a variable."""
         if kind.number not in self._written:
             ran = map(self.nodes.__getitem__, self.ran([kind]))
@@ -261,7 +261,7 @@ class TraceGraph:
                 found.update(map(self._seed_source, node.inputs[at : at + 2]))
         return found
 
-    def has_line(self, place: Place) -> bool:
+    def has_line(self, place: ProgramLine) -> bool:
         """Whether a line of the program, as it reads, is in this program, too."""
         unsure = place.installed or len(place.text) >= recorder._LONGEST_LINE or "\ufffd" in place.text
         return not self._lines or unsure or zlib.crc32(place.text.encode("utf-8")) in self._lines
@@ -292,8 +292,8 @@ class Change:
 
     name: str
     text: str
-    left: Place | None
-    right: Place | None
+    left: ProgramLine | None
+    right: ProgramLine | None
     at: int
     of_tensorflow: bool = False
 

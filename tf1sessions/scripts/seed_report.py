@@ -39,11 +39,11 @@ __all__ = [
     "MEASURED_ON",
     "NEVER",
     "USUAL",
-    "Call",
     "Draw",
     "GraphSeeds",
     "Measured",
     "MeasuredFunction",
+    "ProgramCall",
     "SeedReport",
     "checksum",
     "is_measured",
@@ -108,7 +108,7 @@ _PATHS = ("dir", "filename", "path", "prefix")
 
 
 @dataclass(eq=False)
-class Call:
+class ProgramCall:
     """A call of the program that made operations in a graph.
 
     Args:
@@ -131,7 +131,7 @@ class Draw:
     """A seed that follows from the number of operations; ``at``: how much was seen of the graph before it."""
 
     seed: int
-    call: Call
+    call: ProgramCall
     at: int
 
 
@@ -141,7 +141,7 @@ class GraphSeeds:
 
     seed: int | None = None
     seen: int = 0
-    unknown: Call | None = None
+    unknown: ProgramCall | None = None
     draws: list[Draw] = field(default_factory=list)
     shapes: set[Any] = field(default_factory=set)  # of operands whose gradients were made
 
@@ -180,7 +180,7 @@ class _Node:
 
     frame: types.FrameType  # kept, so that no other one has its id
     graph: GraphSeeds
-    call: Call
+    call: ProgramCall
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     gradient: Callable[[int], str] | None = None  # what of, by level
@@ -249,7 +249,7 @@ class SeedReport:
             for seeds in self._graphs:
                 seeds.draws.clear()
 
-    def _see(self, graph: Any, frame: types.FrameType, what: str) -> tuple[GraphSeeds, Call]:
+    def _see(self, graph: Any, frame: types.FrameType, what: str) -> tuple[GraphSeeds, ProgramCall]:
         seeds: GraphSeeds | None = getattr(graph, _SEEDS, None)
         if seeds is None:
             seeds = GraphSeeds()
@@ -274,7 +274,7 @@ class SeedReport:
 
     def _new_call(self, seeds: GraphSeeds, stack: _Stack, nodes: dict[tuple[int, int], _Node]) -> _Node:
         owner = _owner(stack.call)
-        call = Call(stack.function, owner, stack.where(), seeds.seen)
+        call = ProgramCall(stack.function, owner, stack.where(), seeds.seen)
         node = nodes[id(stack.call), id(seeds)] = _Node(stack.call, seeds, call, _name(stack.call, owner))
         if _kind(stack.call.f_code)[0] == _CALL:
             node.arguments = _arguments(stack.call)
@@ -307,7 +307,7 @@ class SeedReport:
             else:
                 self._check(node.graph, node.call, node.function, node.traits)
 
-    def _check(self, seeds: GraphSeeds, call: Call, function: str, traits: Callable[[int], list[str]]) -> None:
+    def _check(self, seeds: GraphSeeds, call: ProgramCall, function: str, traits: Callable[[int], list[str]]) -> None:
         is_relevant = seeds.unknown is None or call.first < seeds.unknown.first
         if is_relevant and call.why is None and not self._measured.has(function, traits):
             call.why, seeds.unknown = function, call

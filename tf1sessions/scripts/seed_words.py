@@ -15,7 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from . import seed_report
-from .seed_report import Call, GraphSeeds, SeedReport
+from .seed_report import GraphSeeds, ProgramCall, SeedReport
 
 __all__ = ["begin", "lines", "write_report"]
 
@@ -112,7 +112,7 @@ def _values(values: list[int]) -> str:
     return f"{', '.join(map(str, values[:_SEEDS]))}, ... {values[-1]}: {len(values)} seeds"
 
 
-def _called(call: Call, names: dict[Any, str]) -> str:
+def _called(call: ProgramCall, names: dict[Any, str]) -> str:
     method = "" if call.code.co_name in ("__call__", "__init__") else f".{call.code.co_name}"
     if call.owner is not None:
         name = names.get(call.owner, f"{call.owner.__module__}.{call.owner.__qualname__}") + method

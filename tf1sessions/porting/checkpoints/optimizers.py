@@ -18,7 +18,7 @@ from tf1sessions.errors import ConversionError
 from tf1sessions.porting.checkpoints.objects import library_of
 from tf1sessions.runtime import tf
 
-__all__ = ["KINDS", "Kind", "ModernOptimizer", "Slot", "power_of", "steps_of"]
+__all__ = ["KINDS", "ModernOptimizer", "OptimizerKind", "Slot", "power_of", "steps_of"]
 
 
 #: Settings that the graph of a checkpoint has, by the names that Keras has for them.
@@ -49,7 +49,7 @@ class Slot:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class OptimizerKind:
     """An optimizer that both sides have.
 
     Attributes:
@@ -158,14 +158,14 @@ def _rms_slots(optimizer: Any) -> list[Slot]:
 
 #: The class of a modern optimizer, by name -> what it is in TensorFlow 1.
 KINDS = {
-    "Adam": Kind(
+    "Adam": OptimizerKind(
         "Adam",
         lambda optimizer: [Slot("m", ("_momentums",), "m"), Slot("v", ("_velocities",), "v")],
         powers=True,
         differences=_adam_notes,
         settings=("beta_1", "beta_2"),
     ),
-    "SGD": Kind(
+    "SGD": OptimizerKind(
         "Momentum",
         lambda optimizer: (
             [Slot("momentum", ("momentums", "_momentums"), "momentum", scaled=True)] if _momentum(optimizer) else []
@@ -173,13 +173,13 @@ KINDS = {
         differences=_sgd_notes,
         settings=("momentum",),
     ),
-    "RMSprop": Kind("RMSProp", _rms_slots, differences=_rms_notes, settings=("rho", "momentum")),
-    "Adagrad": Kind(
+    "RMSprop": OptimizerKind("RMSProp", _rms_slots, differences=_rms_notes, settings=("rho", "momentum")),
+    "Adagrad": OptimizerKind(
         "Adagrad",
         lambda optimizer: [Slot("sum of squares", ("_accumulators",), "accumulator")],
         differences=_adagrad_notes,
     ),
-    "Adadelta": Kind(
+    "Adadelta": OptimizerKind(
         "Adadelta",
         lambda optimizer: [
             Slot("mean of squares", ("_accumulated_grads",), "accum_grad"),
@@ -188,7 +188,7 @@ KINDS = {
         differences=_adadelta_notes,
         settings=("rho",),
     ),
-    "Ftrl": Kind(
+    "Ftrl": OptimizerKind(
         "Ftrl",
         lambda optimizer: [
             Slot("sum of squares", ("_accumulators",), "accumulator"),

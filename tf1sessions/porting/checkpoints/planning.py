@@ -27,13 +27,13 @@ from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Patterns, Renaming, reason_for
 from tf1sessions.porting.checkpoints.settings import settings_of
 
-__all__ = ["Planner", "Request"]
+__all__ = ["Planner", "RestoreRequest"]
 
 _LEFT_OUT = "optimizer=False"
 
 
 @dataclasses.dataclass(frozen=True)
-class Request:
+class RestoreRequest:
     """What a user asks for; the arguments of :func:`~tf1sessions.porting.checkpoints.restore`."""
 
     target: Any
@@ -73,7 +73,7 @@ class Planner:
     def __init__(
         self,
         specs: Mapping[str, Spec],
-        request: Request,
+        request: RestoreRequest,
         where: str,
         read: Callable[[str], Any] | None,
         matches: list[Match] | None = None,

@@ -20,7 +20,7 @@ from tf1sessions.porting.diagnosis.diagnose import diagnose
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.replaying import replay
 from tf1sessions.porting.trace_comparison import ComparedTraces, TraceComparison
-from tf1sessions.porting.traces import Call, Summary, Trace, is_trace, read
+from tf1sessions.porting.traces import Summary, Trace, TracedCall, is_trace, read
 from tf1sessions.runtime import tf
 from tf1sessions.scripts.jobs import Job, JobSettings
 
@@ -115,8 +115,8 @@ def compared_call_by_call(
         return dataclasses.replace(held.result, diagnosis=diagnose(held, more, seeds or "tf1"))
 
 
-def _chosen(trace: Trace, wanted: frozenset[str]) -> Call | None:
-    best: Call | None = None
+def _chosen(trace: Trace, wanted: frozenset[str]) -> TracedCall | None:
+    best: TracedCall | None = None
     most = 0
     for call in trace.calls:
         kind = call.kind
