@@ -1,4 +1,4 @@
-"""What on this machine, or in a script, will bite.
+"""Findings about this machine, a script or a running program that will bite.
 
 ``findings.py`` the findings, and their order.
 

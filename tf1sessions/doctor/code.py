@@ -1,4 +1,4 @@
-"""What rules look at: a program with its names and order, its sessions, configurations, threads and processes.
+"""A program as rules look at it: with its names and order, its sessions, configurations, threads and processes.
 
 :class:`Code` puts source.py, names.py and order.py together and answers what several rules ask.
 """
@@ -211,7 +211,7 @@ class Code:
         return found
 
     def _assigned(self, maker: ast.Call, at: ast.expr) -> Iterator[tuple[str, object]]:
-        """What is assigned to fields of what ``maker`` made, by the time that ``at`` is reached."""
+        """Yield what is assigned to fields of what ``maker`` made, by the time that ``at`` is reached."""
         for assign in self._field_assignments:
             if self.names.scope(assign) is self.names.scope(at) and assign.lineno > at.lineno:
                 continue
@@ -326,5 +326,5 @@ class Code:
     # -- what a worker does -------------------------------------------------------------------------------------------
 
     def steps_of(self, worker: Worker) -> list[Step]:
-        """What a worker's function does; nothing where it is not known."""
+        """Return what a worker's function does; nothing where it is not known."""
         return [] if worker.target is None else self.order.of(worker.target)

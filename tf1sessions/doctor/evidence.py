@@ -1,4 +1,4 @@
-"""What the notes of a watched run mean: notes in, findings out. Pure functions; no TensorFlow.
+"""Findings from the notes of a watched run. Pure functions; no TensorFlow.
 
 Each function named after a rule takes all notes and gives the findings of that rule; :data:`RULES` lists them. Rules
 that see the same thing in a program's text have the same names there. How much is too much is said at the top.
@@ -67,7 +67,7 @@ class Shown:
 
 @dataclasses.dataclass(frozen=True)
 class Notes:
-    """What was noted.
+    """The notes of a run.
 
     Attributes:
         events: In the order in which they happened.

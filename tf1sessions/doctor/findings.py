@@ -1,4 +1,4 @@
-"""What the doctor reports: findings, each with its place, why it bites, and the fix."""
+"""Findings of the doctor, each with its place, why it bites, and the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this machine and its installed packages mean for TensorFlow 1 programs. Neither TensorFlow nor CUDA is loaded.
+"""Findings about this machine and its packages for TensorFlow 1 programs. Neither TensorFlow nor CUDA is loaded.
 
 Data flow::
 
@@ -100,7 +100,7 @@ VARIABLES = {
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What was seen.
+    """The facts about a machine.
 
     Attributes:
         python: Version of this interpreter.
@@ -140,7 +140,7 @@ class Facts:
         return next((self.versions[name] for name in _BUILDS if name in self.versions), None)
 
     def gpu_session(self) -> list[str]:
-        """What a session gets of each GPU that asks for nothing in its config, a line each; empty without GPUs."""
+        """A line for each GPU: what a session gets of it that asks for nothing in its config; empty without GPUs."""
         growth = self.environment.get("TF_FORCE_GPU_ALLOW_GROWTH", "").lower() == "true"
         pool = self.environment.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async"
         lines = []
@@ -260,7 +260,7 @@ def _installed(name: str) -> str | None:
 
 
 def _required(versions: Mapping[str, str]) -> tuple[str, ...]:
-    """What the installed TensorFlow asks of :data:`_CHECKED`, without what is for other surroundings or extras."""
+    """Return what TensorFlow asks of :data:`_CHECKED`, without what is for other surroundings or extras."""
     build = next((name for name in _BUILDS if name in versions), None)
     try:
         listed = importlib.metadata.requires(build) or [] if build else []
@@ -362,7 +362,7 @@ def _dotted(version: tuple[int, int]) -> str:
 
 
 def examine(seen: Facts | None = None, *, processes: int = 1) -> list[Finding]:
-    """What of a machine bites, the worst first.
+    """Return what of a machine bites, the worst first.
 
     Args:
         seen: What was seen of it; by default this machine, now.

@@ -79,7 +79,7 @@ def execute(payload: Mapping[str, Any]) -> int:
 
 @dataclasses.dataclass
 class _Coordinated:
-    """What became of a Coordinator."""
+    """The state of a Coordinator."""
 
     spot: Spot | None
     threads: int = 0

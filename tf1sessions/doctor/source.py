@@ -73,7 +73,7 @@ class SourceFile:
 
 @dataclasses.dataclass(frozen=True)
 class Unread:
-    """What belongs to a program and could not be read, and why."""
+    """A file that belongs to a program and could not be read, and why."""
 
     place: SourceLine
     reason: str
@@ -236,7 +236,7 @@ def _notebook(text: str, shown: str) -> tuple[SourceFile, list[Unread]]:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong with a file, without what to do about it."""
+    """Return what is wrong with a file, without what to do about it."""
     text = str(error).partition("\n")[0]
     return text.removesuffix(getattr(error, "next_step", None) or "").rstrip(". ")
 

@@ -1,4 +1,4 @@
-"""What a node takes and gives: the dtypes of its inputs and outputs, by the definition of its operation."""
+"""The dtypes of a node's inputs and outputs, by the definition of its operation."""
 
 from __future__ import annotations
 

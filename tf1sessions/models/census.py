@@ -1,4 +1,4 @@
-"""What a graph holds, read off it: variables, constants, loops, queues, readers, datasets, tables."""
+"""The contents of a graph, read off it: variables, constants, loops, queues, readers, datasets, tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could bring TensorFlow down, or be misread, is found on the messages first.
+"""Checks of messages for what could bring TensorFlow down, or be misread.
 
 TensorFlow trusts a GraphDef in places: it recurses into functions without an end, computes with the sizes that a tensor
 claims, and stops the process where a check of its own fails. Each check here has a case in tests/models/test_checks.py.
@@ -78,7 +78,7 @@ def _problems(graph_def: Any, artifact: Artifact) -> Iterator[str]:
 
 
 def _sizes(graph_def: Any) -> Iterator[str]:
-    """What little text can ask for: outputs without number, constants of one number for any shape."""
+    """Yield what little text can ask for: outputs without number, constants of one number for any shape."""
     outputs = expanded = 0
     for node in (*graph_def.node, *(node for function in graph_def.library.function for node in function.node_def)):
         outputs += _output_count(node)

@@ -182,7 +182,7 @@ class _Table:
 
 
 def _kind(op: str, is_weight: bool) -> str:
-    """What kind of node an operation makes; the large constants of a frozen graph are its variables."""
+    """Return what kind of node an operation makes; the large constants of a frozen graph are its variables."""
     if op == "Const":
         return "variable" if is_weight else "constant"
     if op in _VARIABLES:

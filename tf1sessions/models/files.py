@@ -1,4 +1,4 @@
-"""What is at a path, read without trusting it.
+"""The model at a path, read without trusting it.
 
 ::
 

@@ -1,4 +1,4 @@
-"""What is in a model: found on its graph, without running any of it.
+"""The contents of a model: found on its graph, without running any of it.
 
 ::
 
@@ -61,7 +61,7 @@ class Signature:
 
 @dataclasses.dataclass(frozen=True)
 class MadeBy:
-    """What wrote the graph: the version of its form, and that of TensorFlow where it is known."""
+    """The writer of the graph: the version of its form, and that of TensorFlow where it is known."""
 
     producer: int
     min_consumer: int
@@ -116,7 +116,7 @@ class Flops:
 
 @dataclasses.dataclass(frozen=True)
 class Inspection:
-    """What :func:`inspect` found. Bytes are those of values; names are those of the graph."""
+    """The result of :func:`inspect`. Bytes are those of values; names are those of the graph."""
 
     path: str
     kind: str
@@ -396,7 +396,7 @@ def _remarks(
     unknown: Mapping[str, Sequence[str]],
     face: interface.Interface,
 ) -> list[str]:
-    """What a reader should know, in sentences."""
+    """Return what a reader should know, in sentences."""
     fed = {node_of(spec.tensor) for spec in face.inputs.values()}
     notes = []
     if not artifact.graph_def.node:

@@ -508,4 +508,4 @@ def _spec_text(specs: Mapping[str, TensorSpec]) -> str:
 
 
 def _nothing() -> None:
-    """What a failed import has left behind."""
+    """Drop what a failed import has left behind."""

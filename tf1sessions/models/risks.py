@@ -26,7 +26,7 @@ __all__ = ["KINDS", "RISKS", "Risk", "functions_of", "own_nodes", "risky", "risk
 
 @dataclass(frozen=True)
 class Risk:
-    """What an operation can do. ``kind`` is one of :data:`KINDS`; ``why`` goes on after the operation's name."""
+    """A risk of an operation. ``kind`` is one of :data:`KINDS`; ``why`` goes on after the operation's name."""
 
     kind: str
     why: str

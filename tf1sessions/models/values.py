@@ -107,7 +107,7 @@ class Restoring:
 
 
 def main_operations(artifact: Artifact, graph_index: GraphIndex) -> list[str]:
-    """What a SavedModel or an export has run when its variables are there."""
+    """Return what a SavedModel or an export has run when its variables are there."""
     names: list[str] = []
     if "__saved_model_init_op" in artifact.signatures:
         names = [info.name for info in artifact.signatures["__saved_model_init_op"].outputs.values()]

@@ -103,7 +103,7 @@ def times(**measured: Percentiles) -> list[str]:
 
 @dataclass(frozen=True)
 class BatcherStatistics:
-    """What a batcher has done so far; ``print()`` shows it as tables.
+    """The counts of a batcher so far; ``print()`` shows it as tables.
 
     Attributes:
         requests: Requests with valid inputs: those that ended, in any of the following ways, wait or run.
@@ -193,7 +193,7 @@ class _BatchedRows(concurrent.futures.Future):  # type: ignore[type-arg]
 
     @property
     def rows(self) -> Rows:
-        """What it feeds, until it is answered."""
+        """The fed values, until it is answered."""
         assert self._rows is not None
         return self._rows
 
@@ -396,7 +396,7 @@ class Batcher:
             late.cancel()
 
     def statistics(self) -> BatcherStatistics:
-        """What was done so far."""
+        """Return what was done so far."""
         with self._lock:
             return self._record.statistics(len(self._queue))
 

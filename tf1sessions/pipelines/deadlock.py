@@ -49,7 +49,7 @@ _WAIT_FOR_STOP = tf.train.Coordinator.wait_for_stop.__code__
 
 
 class ThreadActivity(enum.Enum):
-    """What a thread is in; see the module."""
+    """The state of a thread; see the module."""
 
     QUEUE = enum.auto()
     PYTHON = enum.auto()
@@ -91,7 +91,7 @@ def wait_for_stop_frame(frame: Any) -> Any:
 
 @without_collection
 def look(leave_out: Iterable[int | None]) -> list[ThreadSnapshot]:
-    """What each thread of this process is in, but for some, by their ``ident``."""
+    """Return what each thread of this process is in, but for some, by their ``ident``."""
     # Started threads only: for the others (TensorFlow's) enumerate() has a dummy at most, once Python ran in them.
     dummy = threading._DummyThread
     threads = {thread.ident: thread for thread in threading.enumerate() if not isinstance(thread, dummy)}

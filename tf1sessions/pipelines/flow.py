@@ -275,7 +275,7 @@ class Flow:
     # -- the look of the monitor thread ------------------------------------------------------------------------------
 
     def _tend(self, interrupted: float | None) -> bool:
-        """What the monitor thread does at each look; see there."""
+        """Return what the monitor thread does at each look; see there."""
         calls = [call for call in watchdog.calls() if call.session is self.session]
         workers = {worker.thread.ident: worker for stage in [*self.stages.values()] for worker in stage.workers}
         for call in calls:
@@ -543,7 +543,7 @@ def _is_active(stage: Stage) -> bool:
 
 
 def _text(error: BaseException) -> str:
-    """What an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
+    """Return what an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
     text = str(getattr(error, "message", None) or error).strip() or "no message"
     found = re.search(r"\nNode: ('[^\n]*')\n(.*?)(?:\n\t \[\[\{\{node|\Z)", text, re.DOTALL)
     if not found:
@@ -559,7 +559,7 @@ def _short(text: str) -> str:
 
 
 def _add_note(error: BaseException, note: str) -> None:
-    """What ``add_note`` of Python 3.11 does."""
+    """Add a note to an error, as ``add_note`` of Python 3.11 does."""
     if hasattr(error, "add_note"):
         error.add_note(note)
     else:

@@ -1,4 +1,4 @@
-"""What a pipeline looks like from outside: sizes, waiting threads, stalls; by samples that the monitor thread takes.
+"""The look of a pipeline from outside: sizes, waiting threads, stalls; by samples that the monitor thread takes.
 
 A run of the session takes from a queue, computes and puts into another one, all inside TensorFlow: which of these it is
 at, nothing says. So at each look a thread that is in a run is said to wait for a queue if that has not the items, or
@@ -33,7 +33,7 @@ _SHORTEST_SECS = 0.25
 
 
 class _QueueSamples:
-    """What the samples of one queue add up to."""
+    """The sums of the samples of one queue."""
 
     def __init__(self) -> None:
         self.samples = self.full = self.empty = 0

@@ -42,7 +42,7 @@ _EPSILONS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What one request feeds.
+    """The fed rows of one request.
 
     Attributes:
         values: An array for each input, in the order of the inputs; None for one that is left out.

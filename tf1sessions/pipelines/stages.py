@@ -73,7 +73,7 @@ class Worker:
         self.item: tuple[int | str, Any] | None = None
 
     def main(self, loop: Callable[[Worker], None]) -> None:
-        """What its thread does."""
+        """Run the stage, in its thread."""
         self.begun = self.since = time.monotonic()
         self.doing = "python"
         try:
@@ -194,7 +194,7 @@ class Stage:
                 self.ran(count(result))
 
     def _next_run(self) -> str:
-        """What the run that begins now is at, in words: items by their numbers from 0, where these are known."""
+        """Return what the run that begins now is at, in words: items by their numbers from 0, where these are known."""
         taken = max(self.reads.values(), default=0)
         with self._lock:
             number, self._begun_runs = self._begun_runs, self._begun_runs + 1

@@ -1,4 +1,4 @@
-"""What a pipeline has done so far, and what it waits for."""
+"""Counts of a pipeline so far, and what it waits for."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _LONGEST = 200
 
 
 class _Event(NamedTuple):
-    """What is remembered; times are of ``time.monotonic()``. Until it is written it is a plain tuple.
+    """An event that is remembered; times are of ``time.monotonic()``. Until it is written it is a plain tuple.
 
     A plain one of strings and numbers is nothing that Python's garbage collector has to look at again and again.
     """
@@ -205,7 +205,7 @@ class Trace:
         return max(0, int((moment - self._begin) * 1e6))
 
     def _beside(self) -> str:
-        """What is written first, in the same folder, so that it can take the place of the file at once."""
+        """Return what is written first, in the same folder, so that it can take the place of the file at once."""
         folder, name = os.path.split(self.path)
         return os.path.join(folder, f".{name}.{os.getpid()}.{id(self):x}")
 

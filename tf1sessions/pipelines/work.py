@@ -61,7 +61,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class WorkStatistics:
-    """What a work queue has done so far; ``print()`` shows it as tables.
+    """The counts of a work queue so far; ``print()`` shows it as tables.
 
     Attributes:
         workers: How many items may run at once.
@@ -373,7 +373,7 @@ class WorkQueue:
         return results()
 
     def statistics(self) -> WorkStatistics:
-        """What was done so far."""
+        """Return what was done so far."""
         self._check_process()
         with self._lock:
             waiting, running, counts = len(self._schedule.waiting), len(self._running), dict(self._counts)

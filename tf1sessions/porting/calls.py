@@ -214,7 +214,7 @@ class GraphFunction:
         return _PreparedFunction(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
 
     def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[Replay, Callable[..., Any]]:
-        """What makes the graph in the default graph, of the tensors of these inputs in this order."""
+        """Return what makes the graph in the default graph, of the tensors of these inputs in this order."""
         parts = self._parts
         keys = [key_of(self.inputs[name].tensor) for name in names]
         constants = {key_of(self.inputs[name].tensor): value for name, value in fixed.items()}
@@ -393,7 +393,7 @@ def _is_chain(graph: Any) -> bool:
 
 
 class _Input:
-    """What a value of an input must be, and the tensor that is made of it.
+    """The requirements on the value of an input, and the tensor that is made of it.
 
     Args:
         spec: Of the input.

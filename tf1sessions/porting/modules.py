@@ -132,7 +132,7 @@ def require_eager(where: str) -> None:
 
 
 def written_name(signature: str) -> str:
-    """What a signature is called in a SavedModel: one that was guessed is the one for serving, for everybody."""
+    """Return what a signature is called in a SavedModel: one that was guessed is the one for serving, for everybody."""
     return _SERVING if signature == GUESSED else signature
 
 
@@ -432,7 +432,7 @@ def _put_together(source: Source, spec: VariableSpec) -> Any:
 
 
 def _by_node(specs: Sequence[VariableSpec], made: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What takes the place of each node that is a variable: a variable, or a part of one."""
+    """Yield what takes the place of each node that is a variable: a variable, or a part of one."""
     for spec in specs:
         if spec.parts:
             for part in spec.parts:

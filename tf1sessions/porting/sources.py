@@ -1,4 +1,4 @@
-"""What is to become a module: a path of anything that ``load()`` takes, a Model, or a function that builds a graph.
+"""The source of a module: a path of anything that ``load()`` takes, a Model, or a function that builds a graph.
 
 ::
 
@@ -137,7 +137,7 @@ def open_source(
 
 
 def _refuse_options(why: str, given: Mapping[str, Any]) -> None:
-    """What would have no effect is an error.
+    """Refuse options that would have no effect.
 
     Raises:
         UsageError: One of these is not None.

@@ -143,7 +143,7 @@ class StepParting:
 
 @dataclasses.dataclass(frozen=True)
 class TraceComparison:
-    """What :func:`compare` found. It can be pickled; ``str()`` of it is a report.
+    """The result of :func:`compare`. It can be pickled; ``str()`` of it is a report.
 
     Attributes:
         left, right: What was compared: script and TensorFlow's version.

@@ -160,7 +160,7 @@ class TraceGraph:
                     self._add(each, inner[each.name], inner, made, (*callers, called))
 
     def inside(self, name: str) -> list[str]:
-        """What is in the functions that an operation calls."""
+        """Return what is in the functions that an operation calls."""
         return self._inside.get(name, [])
 
     @functools.cached_property
@@ -268,7 +268,7 @@ class TraceGraph:
 
 
 def _inner_names(scope: str, body: Iterable[Any]) -> dict[str, str]:
-    """What the nodes of a function are called here: without its scopes and versions, which each release has its own."""
+    """Return a name for nodes of a function: without its scopes and versions, which each release has its own."""
     found: dict[str, str] = {}
     seen: dict[str, int] = {}
     for node in body:
@@ -299,7 +299,7 @@ class Change:
 
 
 def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: Collection[str]) -> list[Change]:
-    """What the program built otherwise, of ``ours`` on the left and ``theirs`` on the right; the first one first."""
+    """Return what the program built otherwise, of ``ours`` on the left and ``theirs`` on the right, in order."""
     ours, theirs = left.ordered(ours), right.ordered(theirs)  # also of several at one place the first one first
     found = [*_of_both(left, right, [name for name in ours if name in right.nodes])]
     for change in _of_one(left, right, [name for name in ours if name not in right.nodes]):
@@ -360,7 +360,7 @@ def _other_constant(was: Any, now: Any) -> str | None:
 
 
 def _of_one(side: TraceGraph, other: TraceGraph, names: Iterable[str]) -> Iterator[Change]:
-    """What one side alone has: ``side``."""
+    """Yield what one side alone has: ``side``."""
     for name in names:
         node = side.nodes[name]
         if not _GRADIENT.search(name) and (node.known not in _GLUE or _line_is_new(node, other)):

@@ -72,7 +72,7 @@ _NOT_READ = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipF
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """What stands for a value that was too large to keep.
+    """The summary of a value that was too large to keep.
 
     Attributes:
         shape, dtype: Of the value.

@@ -176,7 +176,7 @@ class Values:
         return found
 
     def _read(self, key: Any) -> Any:
-        """What the checkpoint has, or a part of it; the whole is read once for parts that follow each other."""
+        """Return what the checkpoint has, or a part of it; the whole is read once for parts that follow each other."""
         _, part = key.slices()
         try:
             if not part:  # as a tensor, which a variable takes as it is; an array it would copy

@@ -1,4 +1,4 @@
-"""What a run reports while it goes on, and :class:`RunSummary`, what it reports at its end. Frozen data."""
+"""Events of a run while it goes on, and :class:`RunSummary`, its end. Frozen data."""
 
 from __future__ import annotations
 

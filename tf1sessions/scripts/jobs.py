@@ -1,4 +1,4 @@
-"""What is to be run: one :class:`Job` a process, and the :class:`JobSettings` it runs under.
+"""The jobs of a run: one :class:`Job` a process, and the :class:`JobSettings` it runs under.
 
 Everything here is frozen and may be shared between threads. A job is complete in itself: its paths are absolute
 from the moment it is made, so that it means the same in another folder, in a worker, or after ``--resume``.
@@ -35,7 +35,7 @@ __all__ = [
 #: pipelines, shorter than the patience of a user that waits for a prompt.
 QUEUE_GRACE_SECS = 10.0
 SEEDS = ("tf1", "tf2", "report")
-"""Whose seeds operations get that draw and have none of their own, in a graph that has one."""
+"""The choices of seeds for operations that draw and have none of their own, in a graph that has one."""
 MAX_JOBS = 10_000
 """How many jobs a run may have. Arbitrary: each change of a job's state writes all of their records."""
 MAX_SECS = 1_000_000_000
@@ -237,14 +237,14 @@ class Job:
 
     @property
     def shown(self) -> str:
-        """What stands in ``sys.argv[0]``: the path as typed, or the absolute one when the job runs elsewhere."""
+        """The text for ``sys.argv[0]``: the path as typed, or the absolute one when the job runs elsewhere."""
         if self.script is None:
             return self.module or ""
         here = os.path.normpath(os.path.join(self.cwd, self.script)) == self.path
         return self.script if here else self.path
 
     def identity(self) -> dict[str, Any]:
-        """What makes it the same job in a later run: ``--resume`` compares this."""
+        """Return what makes it the same job in a later run: ``--resume`` compares this."""
         return {
             "script": self.path or None,
             "module": self.module,

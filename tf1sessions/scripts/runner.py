@@ -58,7 +58,7 @@ _KILL_SECS = 30.0
 
 
 class Handle(Protocol):
-    """What a run needs of :class:`~tf1sessions.pools.fork_server.WorkerHandle`."""
+    """The part of :class:`~tf1sessions.pools.fork_server.WorkerHandle` that a run needs."""
 
     @property
     def pid(self) -> int: ...
@@ -74,7 +74,7 @@ class Handle(Protocol):
 
 
 class Server(Protocol):
-    """What a run needs of :class:`~tf1sessions.pools.fork_server.WorkerServer`."""
+    """The part of :class:`~tf1sessions.pools.fork_server.WorkerServer` that a run needs."""
 
     def start(self) -> None: ...
 
@@ -683,7 +683,7 @@ class _Loop:
 
 
 def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str, Any]:
-    """What an attempt's end changes in its record."""
+    """Return what an attempt's end changes in its record."""
     if isinstance(result, BaseException):
         if not isinstance(result, (Tf1SessionsError, OSError)):
             raise result

@@ -137,7 +137,7 @@ class Draw:
 
 @dataclass(eq=False)
 class GraphSeeds:
-    """What is known of a graph's seeds. ``unknown`` is the first call that was not measured."""
+    """The seeds of a graph, as far as they are known. ``unknown`` is the first call that was not measured."""
 
     seed: int | None = None
     seen: int = 0
@@ -151,7 +151,7 @@ class GraphSeeds:
 
 @dataclass(frozen=True)
 class MeasuredFunction:
-    """What was measured of a function.
+    """The traits that were measured of a function.
 
     Args:
         traits: The checksums of its traits.
@@ -237,7 +237,7 @@ class SeedReport:
                 seeds.draws.append(Draw(seed, call, seeds.seen - 1))
 
     def graphs(self) -> list[GraphSeeds]:
-        """What is known by now, of each graph in which there are seeds to report, in the order of their making."""
+        """Return what is known of each graph in which there are seeds to report, in the order of their making."""
         with self._lock:
             for nodes in self._nodes.values():  # what still runs is reported as if it had ended
                 self._end(nodes, set())
@@ -395,7 +395,7 @@ _PROGRAM, _CALL, _INNER, _SKIPPED = range(4)
 
 @functools.cache
 def _kind(code: types.CodeType) -> tuple[int, str]:
-    """What a frame of this function is: the program's, a call, or neither; and the function's name in traits."""
+    """Return what a frame of this function is: the program's, a call, or neither; and the function's name in traits."""
     path = code.co_filename
     inside = _inside(path)
     if inside is None:

@@ -1,4 +1,4 @@
-"""What this process has settled about its GPUs, and whether a session agrees with it.
+"""The settings of this process's GPUs, and whether a session agrees with it.
 
 TensorFlow builds a GPU's allocator once in a process, for whoever comes first, and ignores what later sessions ask for.
 So the first one is remembered, here::
@@ -40,7 +40,7 @@ WAYS_OUT = (
 
 @dataclass(frozen=True)
 class GpuSettings:
-    """What a ConfigProto asks of the process's GPUs; each field's default means that it asks for nothing."""
+    """The wishes of a ConfigProto for the process's GPUs; each field's default means that it asks for nothing."""
 
     fraction: float = 0.0
     growth: bool = False
@@ -67,7 +67,7 @@ class GpuSettings:
             gpu.experimental.virtual_devices.add().memory_limit_mb.extend(limits)
 
     def unlike(self, asked: GpuSettings) -> list[str]:
-        """What ``asked`` asks for and is otherwise here, in words."""
+        """Return what ``asked`` asks for and is otherwise here, in words."""
         names = {
             "fraction": "per_process_gpu_memory_fraction",
             "growth": "allow_growth",
@@ -84,7 +84,7 @@ class GpuSettings:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was settled, by whom, and in which line of the program.
+    """The settings that were agreed on, by which caller, and in which line of the program.
 
     Attributes:
         config: A plan's whole ConfigProto, for threads and numbers of devices; None from a session.
@@ -105,7 +105,7 @@ _warned = False
 
 
 def current() -> Agreement | None:
-    """What this process has settled; None before."""
+    """Return what this process has settled; None before."""
     return _agreement
 
 

@@ -68,7 +68,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is to share.
+    """The GPUs and cores that there are to share.
 
     Attributes:
         gpus: In CUDA's order, those that CUDA_VISIBLE_DEVICES hides left out.
@@ -148,7 +148,7 @@ class Machine:
 
 
 def look(environ: Mapping[str, str] | None = None) -> Machine:
-    """What this machine has now.
+    """Return what this machine has now.
 
     Args:
         environ: Where CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER and CUDA_MPS_PIPE_DIRECTORY are read; by default

@@ -1,4 +1,4 @@
-"""What this process may use of the machine's cores and memory, containers' limits included.
+"""The cores and the memory that this process may use, containers' limits included.
 
 Only files under ``/proc`` and ``/sys/fs/cgroup`` are read, each time anew. Where they are missing (not Linux) the
 cores are :func:`os.cpu_count` and the memory is unknown. Everything here may be called from any thread.

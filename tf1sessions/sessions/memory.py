@@ -107,7 +107,7 @@ class MemoryPlan:
             object.__setattr__(self, name, value)
 
     def share(self, worker: int = 0) -> Share:
-        """What a worker gets.
+        """Return what a worker gets.
 
         Raises:
             MemoryPlanError: There is no such worker.

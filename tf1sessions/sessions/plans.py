@@ -89,7 +89,7 @@ def _raise(error: Exception) -> None:
 
 
 class Forbidden:
-    """What a graph has marked as not feedable or not fetchable, as far as it concerns one request."""
+    """The tensors that a graph has marked as not feedable or not fetchable, as far as it concerns one request."""
 
     __slots__ = ("_feeds", "_fetches", "_graph", "known", "unfeedable", "unfetchable")
 

@@ -45,7 +45,7 @@ def request_shape(item: Any) -> Any:
 
 
 def leaves(item: Any) -> list[Any]:
-    """What a key's ids stand for; a plan holds these, so that no other object can get the same id."""
+    """Return what a key's ids stand for; a plan holds these, so that no other object can get the same id."""
     if isinstance(item, (list, tuple)):
         return [leaf for each in item for leaf in leaves(each)]
     if isinstance(item, dict):

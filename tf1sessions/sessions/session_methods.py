@@ -1,4 +1,4 @@
-"""What takes the place of ``Session.run``, ``close`` and ``make_callable``; and its installation in a whole process."""
+"""Functions in the place of ``Session.run``, ``close`` and ``make_callable``, and their installation in a process."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _source(module: str) -> Path | None:
 
 @functools.lru_cache(maxsize=256)
 def _names(module: str) -> frozenset[str] | None:
-    """What a module of tf1sessions.contrib has, read from its text; None where that does not say."""
+    """Return what a module of tf1sessions.contrib has, read from its text; None where that does not say."""
     file = _source(module)
     assert file is not None
     found = {path.stem for path in file.parent.glob("*")} if file.name == "__init__.py" else set()

@@ -1,4 +1,4 @@
-"""What NumPy makes of an expression: its dtype, and whether it is an array or a scalar. For the rules about NumPy."""
+"""The value of an expression of NumPy: its dtype, and whether it is an array or a scalar. For the rules about NumPy."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Graph:
         self._taken: dict[str, set[str]] = {}  # function, "" for the graph -> the names of its nodes
 
     def forget(self) -> None:
-        """What was known about nodes, which have changed."""
+        """Forget what was known about nodes, which have changed."""
         for name in ("places", "nodes", "takers"):
             self.__dict__.pop(name, None)
 

@@ -229,7 +229,7 @@ class ModernOptimizer:
         return list(self.kind.slots(self.optimizer))
 
     def differences(self, recorded: RecordedSettings, of_keras: bool = False) -> list[str]:
-        """What training on does otherwise than on TensorFlow 1, in sentences.
+        """Return what training on does otherwise than on TensorFlow 1, in sentences.
 
         Args:
             recorded: What the graph of the checkpoint has, or what an optimizer of tf.keras keeps.

@@ -34,7 +34,7 @@ _LEFT_OUT = "optimizer=False"
 
 @dataclasses.dataclass(frozen=True)
 class RestoreRequest:
-    """What a user asks for; the arguments of :func:`~tf1sessions.porting.checkpoints.restore`."""
+    """The wishes of a user; the arguments of :func:`~tf1sessions.porting.checkpoints.restore`."""
 
     target: Any
     optimizer: Any = None
@@ -272,7 +272,7 @@ class Planner:
         return bool(self.settings)
 
     def _settings(self) -> None:
-        """What an optimizer of tf.keras keeps of how it was made: reported where it differs, and not set."""
+        """Report where an optimizer of tf.keras was made with other settings; they are not set."""
         assert self.modern is not None
         for name, what in self.settings.items():
             if name in self.done:

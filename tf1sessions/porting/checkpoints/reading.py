@@ -29,7 +29,7 @@ _WHOLE = "Copy all files of the checkpoint: the .index, and every .data file."
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """What is known of a variable without its value.
+    """A variable without its value.
 
     Attributes:
         name: Its name, or its path.

@@ -38,7 +38,7 @@ def plan(
     optimizer_name: str | None = None,
     forget_bias: float = 1.0,
 ) -> Plan:
-    """What :func:`restore` would do with the same arguments: nothing is changed.
+    """Return what :func:`restore` would do with the same arguments: nothing is changed.
 
     Raises:
         ModelFileError: The checkpoint cannot be read.

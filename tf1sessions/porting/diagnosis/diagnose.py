@@ -38,7 +38,7 @@ Again = Callable[[tuple[str, ...]], ComparedTraces]
 
 
 def diagnose(compared: ComparedTraces, again: Again | None = None, seeds: str = "tf1") -> Diagnosis:
-    """The leading cause of the first difference.
+    """Return the leading cause of the first difference.
 
     Args:
         compared: What was compared.
@@ -51,7 +51,7 @@ def diagnose(compared: ComparedTraces, again: Again | None = None, seeds: str = 
 
 
 class _Diagnosing:
-    """One diagnosis."""
+    """The state of one diagnosis."""
 
     def __init__(self, compared: ComparedTraces, again: Again | None, seeds: str) -> None:
         self._compared = compared
@@ -98,7 +98,7 @@ class _Diagnosing:
         return Diagnosis("code", text, (*self._found.unmatched[:6], *self._lines()), unknowns=tuple(self._unknowns))
 
     def _lines(self) -> Iterator[str]:
-        """What the program's text says."""
+        """Yield what the program's text says."""
         sources = self._left.sources
         if not sources or not self._right.sources:
             return

@@ -66,7 +66,7 @@ class Diagnosis:
 
     @property
     def again(self) -> str:
-        """What a second run said, in a sentence; empty where there was none."""
+        """The result of a second run, in a sentence; empty where there was none."""
         if self.then is None:
             return ""
         return f"run again with the recording's {' and '.join(self.given)}: {self.then.cause}: {self.then.text}"

@@ -37,7 +37,7 @@ class ConditionGroup:
         return frame[:depth] == self.frame and condition > self.condition
 
     def source(self, key: Key) -> Key:
-        """What to wait for to have a tensor from outside: the condition, where it is borrowed."""
+        """Return what to wait for to have a tensor from outside: the condition, where it is borrowed."""
         lender = self.borrowed.get(key[0])
         return key if lender is None else (lender.ends[0], CONTROL)
 

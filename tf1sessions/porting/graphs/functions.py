@@ -82,7 +82,7 @@ class Functions:
         return self._gradients.get(function)
 
     def body(self, function: str) -> Body:
-        """What a function is made of.
+        """Return what a function is made of.
 
         Raises:
             ConversionError: It takes lists, of which it does not say how long they are.

@@ -80,7 +80,7 @@ class KeptLoops:
         self._stacks = Stacks(structure, list(self._inputs) if self.possible else ())
 
     def needs(self, exit_name: str) -> list[Key]:
-        """What must be there before the loop that a node leaves, with those inside of it, is made."""
+        """Return what must be there before the loop that a node leaves, with those inside of it, is made."""
         members = self._members[self._structure.frames[exit_name][:1]]
         found = [key for name in members for key in self._inputs[name] if self._is_outside(key)]
         return [key for key in dict.fromkeys(found) if key[1] != CONTROL or key[0] in self._structure.nodes]
@@ -258,7 +258,7 @@ class _Making:
         return True
 
     def _operation(self, after: Any) -> Any:
-        """What to wait for: an operation itself; for one of two tensors, another that is there only if that is."""
+        """Return what to wait for: an operation itself; for one of two tensors, one that is there only if that is."""
         if not isinstance(after, tf.Tensor):
             return after
         if after.ref() not in self._there:

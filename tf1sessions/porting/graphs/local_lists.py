@@ -367,7 +367,7 @@ class LocalLists:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _maker(self, name: str, index: int = 0) -> ListId:
-        """What the handle that a node takes was made by."""
+        """Return what the handle that a node takes was made by."""
         structure = self._structure
         source = structure.inputs[name][index][0]
         while source in structure.nodes:

@@ -94,7 +94,7 @@ def _slices(formula: _Formula, given: Mapping[str, Any], switches: Mapping[str, 
 
 
 class _Given(dict[str, Any]):
-    """What an operation takes, as attributes."""
+    """The inputs of an operation, as attributes."""
 
     __getattr__ = dict.__getitem__
 

@@ -106,7 +106,7 @@ class Reference:
     part: Part | None = None
 
     def handed_on(self, operations: Iterable[Any]) -> Reference:
-        """The same, read after these operations as well."""
+        """Return this reference, read after these operations as well."""
         return dataclasses.replace(self, after=(*self.after, *operations))
 
 

@@ -179,7 +179,7 @@ class Structure:
         return frame, self._conditions[name] | {(predicate, bool(index))}
 
     def predicate(self, switch: str) -> Key:
-        """What decides a Switch; without the Identities on the way there, which TensorFlow 1 makes in each branch."""
+        """Return what decides a Switch, without the Identities between, which TensorFlow 1 makes in each branch."""
         return self._handed_on(self.inputs[switch][1])
 
     def _handed_on(self, key: Key) -> Key:
@@ -204,7 +204,7 @@ class Structure:
         return key in self._given
 
     def taken(self) -> set[Key]:
-        """What nodes take."""
+        """Return what nodes take."""
         return {key for keys in self.inputs.values() for key in keys}
 
     # -- finding out -----------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ class Structure:
         return predicate not in self._given and self.nodes[predicate[0]].op == "LoopCond"
 
     def _effect(self, key: Key, around: Condition, name: str) -> Key:
-        """What to wait for instead of ``key``, which is in a branch, where only the condition ``around`` it holds."""
+        """Return what to wait for instead of ``key``, which is in a branch, where only ``around`` it holds."""
         frame, condition = self.context(key)
         if frame != self.frames[name] or condition == around:
             return key

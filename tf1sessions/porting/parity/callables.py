@@ -63,7 +63,7 @@ class CallableSide(Side):
 
 
 def imported(module: str, name: str, role: str) -> Any:
-    """What ``module.py:name`` or ``package.module:name`` means.
+    """Return what ``module.py:name`` or ``package.module:name`` means.
 
     Raises:
         UsageError: There is no such module, or it has no such name.

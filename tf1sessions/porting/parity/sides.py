@@ -1,4 +1,4 @@
-"""What is compared: the two sides, whatever they are, as things that take inputs and give outputs by name.
+"""The two sides of a comparison, whatever they are, as things that take inputs and give outputs by name.
 
 A side is opened by :func:`tf1sessions.porting.parity.opening.open_side`; :class:`Side` is what all of them have.
 """

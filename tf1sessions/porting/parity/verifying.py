@@ -153,7 +153,7 @@ def _asks(source: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class _Fed:
-    """The same values by the names of either side."""
+    """Return the same values by the names of either side."""
 
     given: tuple[Given, ...]
     left: dict[str, Any]
@@ -382,7 +382,7 @@ def _side_notes(side: Side, role: str) -> list[str]:
 
 
 def _reason(error: Any) -> str:
-    """What TensorFlow says was wrong, without what it says around it."""
+    """Return what TensorFlow says was wrong, without what it says around it."""
     around = ("[[", "Node:", "Detected at", "Graph execution error", "Original stack trace", "Function call stack")
     lines = [line.strip() for line in str(error.message).splitlines()]
     return next((line for line in lines if line and not line.startswith(around)), type(error).__name__)

@@ -1,4 +1,4 @@
-"""What of a side's graph can be looked at: its tensors in topological order, and why others cannot."""
+"""The tensors of a side's graph that can be looked at, in topological order, and why others cannot."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _EPSILONS = (1e-3, 1e-5, 1e-4, 1e-6, 1e-7, 1e-8, 1e-12, 1.001e-5, 2e-5, 0.0)
 
 
 def random_numbers(found: Evidence) -> Cause | None:
-    """What parts is made of random numbers."""
+    """Return what parts is made of random numbers."""
     drawn = found.left.random or found.right.random
     if not drawn:
         return None
@@ -230,7 +230,7 @@ def _plain(value: Any) -> str:
 
 
 def _batch_norm(found: Evidence) -> tuple[Any, ...] | None:
-    """What a batch normalisation in inference was given on one side, the value of the other, and its epsilon."""
+    """Return what a batch normalisation in inference was given on one side, the value of the other, and its epsilon."""
     for mine, theirs in ((found.left, found.right), (found.right, found.left)):
         if mine.op not in _BATCH_NORMS or mine.node.attr["is_training"].b or len(mine.inputs) != 5:
             continue

@@ -1,4 +1,4 @@
-"""What the rules go by: both values of what parts first, the operations that made them, and what these were given."""
+"""The evidence for the rules: both values of what parts first, the operations that made them, and their inputs."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _half(side: Side, name: str, value: Any, fed: Mapping[str, Any]) -> Half:
 
 
 def _origin(view: View, seen: ViewedTensor) -> ViewedTensor:
-    """What a tensor is but another name of."""
+    """Return what a tensor is but another name of."""
     while seen.node.op == "Identity" and seen.inputs and seen.inputs[0] in view.tensors:
         seen = view.tensors[seen.inputs[0]]
     return seen
