@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from tf1sessions.cli.main import cli
 from tf1sessions.doctor import dynamic, machine
-from tf1sessions.doctor.findings import Finding, Place, Severity, Source
+from tf1sessions.doctor.findings import Finding, Severity, Source, SourceLine
 from tf1sessions.doctor.rules.registry import RULES
 from tf1sessions.scripts.jobs import Job
 
@@ -227,7 +227,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Job, ob
 
 
 def seen_running(line: int, rule: str = "ops-in-loop") -> Finding:
-    return Finding(rule, Severity.WARNING, "it grew", "It is slow.", "Stop it.", Source.RUN, Place("train.py", line))
+    return Finding(
+        rule, Severity.WARNING, "it grew", "It is slow.", "Stop it.", Source.RUN, SourceLine("train.py", line)
+    )
 
 
 def test_run(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:

@@ -24,7 +24,7 @@ from support import PythonRun, wait_for
 
 from tf1sessions.doctor import evidence, notes
 from tf1sessions.doctor.dynamic import watch
-from tf1sessions.doctor.findings import Finding, Place, Severity, Source
+from tf1sessions.doctor.findings import Finding, Severity, Source, SourceLine
 from tf1sessions.scripts.jobs import Job
 
 HEAD = """
@@ -529,7 +529,7 @@ def test_what_a_program_does_is_found_at_its_line(watched: Watched, rule: str) -
         assert found == [] and watched.codes[f"{rule}.watched"] == 0, describe(watched, rule)
         return
     (finding,) = [one for one in found if one.rule == rule] or pytest.fail(describe(watched, rule))
-    assert finding.place == Place(f"{rule}.py", HEAD_LINES + CASES[rule][1])
+    assert finding.place == SourceLine(f"{rule}.py", HEAD_LINES + CASES[rule][1])
     assert finding.source is Source.RUN
     assert finding.title and finding.why and finding.fix
     assert {one.rule for one in found} <= {rule, *ALSO.get(rule, ())}
@@ -584,7 +584,7 @@ def _without_logs(text: str) -> list[str]:
 def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: Watched) -> None:
     (finding,) = watched.findings("python_bound", cores=8)
     assert finding.rule == "python-bound-threads"
-    assert finding.place == Place("python_bound.py", HEAD_LINES + 2)
+    assert finding.place == SourceLine("python_bound.py", HEAD_LINES + 2)
     assert watched.findings("python_bound", cores=1) == []
     assert watched.findings("waits_only", cores=8) == []
 
@@ -592,7 +592,7 @@ def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: W
 @pytest.mark.slow
 def test_a_library_that_builds_and_runs_in_turns_is_no_loop(watched: Watched) -> None:
     (finding,) = watched.findings("library")
-    assert (finding.rule, finding.place) == ("ops-in-loop", Place("library.py", HEAD_LINES + 9))
+    assert (finding.rule, finding.place) == ("ops-in-loop", SourceLine("library.py", HEAD_LINES + 9))
 
 
 @pytest.mark.slow
@@ -600,7 +600,7 @@ def test_several_processes_without_growth(watched: Watched) -> None:
     found = {finding.rule: finding for finding in watched.findings("processes")}
     assert found.keys() == {"gpu-taken-whole", "fork-after-session", "children-not-watched"}
     assert found["gpu-taken-whole"].severity is Severity.NOTE
-    assert found["gpu-taken-whole"].place == Place("processes.py", HEAD_LINES + 2)
+    assert found["gpu-taken-whole"].place == SourceLine("processes.py", HEAD_LINES + 2)
     assert found["fork-after-session"].severity is Severity.WARNING  # the child did nothing with TensorFlow
     assert "multiprocessing (fork) once" in found["children-not-watched"].title
     assert {finding.rule for finding in watched.findings("processes_growth")} == {"children-not-watched"}
@@ -620,7 +620,7 @@ def test_a_child_that_uses_a_session_makes_it_worse(watched: Watched) -> None:
 @pytest.mark.parametrize(("name", "line", "how"), [("turns", 6, "added to it"), ("rounds", 10, "ran it")])
 def test_threads_that_take_turns_with_a_graph(watched: Watched, name: str, line: int, how: str) -> None:
     (finding,) = watched.findings(name)
-    assert (finding.rule, finding.place) == ("graph-built-by-threads", Place(f"{name}.py", HEAD_LINES + line))
+    assert (finding.rule, finding.place) == ("graph-built-by-threads", SourceLine(f"{name}.py", HEAD_LINES + line))
     assert finding.title.endswith(f"{how} meanwhile")
     assert finding.severity is (Severity.WARNING if name == "rounds" else Severity.ERROR)
 
@@ -635,7 +635,7 @@ def test_pools_of_the_sessions_own(watched: Watched) -> None:
 @pytest.mark.slow
 def test_a_list_of_the_devices_initialises_them(watched: Watched) -> None:
     (finding,) = watched.findings("listed")
-    assert (finding.rule, finding.place) == ("late-visible-devices", Place("listed.py", HEAD_LINES + 3))
+    assert (finding.rule, finding.place) == ("late-visible-devices", SourceLine("listed.py", HEAD_LINES + 3))
     assert "a list of the devices" in finding.title
 
 
@@ -797,10 +797,10 @@ def test_when_threads_are_bound_by_python(threads: list[dict[str, Any]], cores: 
 
 def test_places_are_told_as_the_user_names_them() -> None:
     shown = evidence.Shown("/home/user", {"/home/other/train.py": "../other/train.py"})
-    assert shown.place(["/home/user/lib/net.py", 3]) == Place("lib/net.py", 3)
-    assert shown.place(["/home/other/train.py", 4]) == Place("../other/train.py", 4)
-    assert shown.place(["/opt/lib/net.py", 5]) == Place("/opt/lib/net.py", 5)
-    assert shown.place(["book.ipynb, cell 3", 2]) == Place("book.ipynb", 2, 3)
+    assert shown.place(["/home/user/lib/net.py", 3]) == SourceLine("lib/net.py", 3)
+    assert shown.place(["/home/other/train.py", 4]) == SourceLine("../other/train.py", 4)
+    assert shown.place(["/opt/lib/net.py", 5]) == SourceLine("/opt/lib/net.py", 5)
+    assert shown.place(["book.ipynb, cell 3", 2]) == SourceLine("book.ipynb", 2, 3)
     assert shown.place(None) is None
 
 

@@ -392,7 +392,7 @@ def check_made_inputs_fit_what_takes_them() -> None:
     how = {each.name: each for each in found.inputs}
     assert how["ids"].shape == (3, 5) and "whole numbers below 7, for GatherV2" in how["ids"].how
     assert "whole numbers below 3, for OneHot b" in how["classes"].how
-    assert "nothing tells" in how["count"].how
+    assert "nothing says" in how["count"].how
     assert how["images"].shape == (3, 64, 64, 3)
     assert how["is_training"].how.startswith("made: False")
     assert how["keep_prob"].how.startswith("made: 1,")

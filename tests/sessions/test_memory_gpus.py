@@ -184,7 +184,7 @@ def test_nvml_that_fails_is_followed_by_nvidia_smi(
         (subprocess.TimeoutExpired("nvidia-smi", 30), "timed out after 30 seconds"),
         (PermissionError(13, "Permission denied"), "Permission denied"),
         (9, "nvidia-smi: NVIDIA-SMI has failed"),
-        (f"0, A100, {UUIDS[0]}, [Not Supported], [Not Supported]\n", "does not tell the memory of A100"),
+        (f"0, A100, {UUIDS[0]}, [Not Supported], [Not Supported]\n", "does not give the memory of A100"),
     ],
 )
 def test_no_gpu_has_a_reason(smi: Callable[..., Any], answer: Any, reason: str) -> None:

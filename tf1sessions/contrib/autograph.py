@@ -66,7 +66,7 @@ def convert(
 
 
 def converted_call(f: Any, options: Any, args: Any, kwargs: Any, caller_fn_scope: Any = None) -> Any:
-    """What ``f`` gives when it is converted, as ``options`` say, and called.
+    """Return what ``f`` gives when it is converted, as ``options`` say, and called.
 
     Args:
         f: The function.

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _if_one_step(inputs: Any, one: Callable[[], Any], more: Callable[[], Any]) -> Any:
-    """What ``one`` or ``more`` gives, by T; the graph decides if T is not known while it is built."""
+    """Return what ``one`` or ``more`` gives, by T; the graph decides if T is not known while it is built."""
     steps = inputs.shape.as_list()[1]
     if steps is None:
         return tf.cond(tf.equal(tf.shape(inputs)[1], 1), one, more)

@@ -150,7 +150,7 @@ def assert_element_shape(expected_shapes: Any) -> Apply:
 
 
 def reduce_dataset(dataset: Any, reducer: Any) -> Any:
-    """What a :class:`Reducer` makes of all elements.
+    """Return what a :class:`Reducer` makes of all elements.
 
     Args:
         dataset: The elements.
@@ -207,7 +207,7 @@ _SaveableObject: Any = private.saveable_object.SaveableObject
 
 
 class _IteratorState(_SaveableObject):  # type: ignore[misc]
-    """What a ``tf.train.Saver`` keeps of an iterator, which is given as a resource."""
+    """The state of an iterator for a ``tf.train.Saver``; the iterator is given as a resource."""
 
     def __init__(self, resource: Any) -> None:
         state = tf.raw_ops.SerializeIterator(resource_handle=resource)

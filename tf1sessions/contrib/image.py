@@ -424,7 +424,7 @@ def random_hsv_in_yiq(
 
 
 class BipartiteMatch(NamedTuple):
-    """What :func:`bipartite_match` returns: int32 vectors, -1 where there is no match."""
+    """The result of :func:`bipartite_match`: int32 vectors, -1 where there is no match."""
 
     row_to_col_match_indices: Any
     col_to_row_match_indices: Any

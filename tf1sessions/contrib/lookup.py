@@ -150,5 +150,5 @@ def string_to_index(tensor: Any, mapping: Any, default_value: int = -1, name: st
 
 
 def index_to_string(tensor: Any, mapping: Any, default_value: str = "UNK", name: str | None = None) -> Any:
-    """What is in ``mapping`` at the places in ``tensor``; ``default_value`` for others."""
+    """Return what is in ``mapping`` at the places in ``tensor``; ``default_value`` for others."""
     return index_to_string_table_from_tensor(mapping, default_value, name).lookup(tensor)

@@ -36,7 +36,7 @@ def BytesLimit() -> Any:
 
 
 def _memory(read: Callable[[str], int], name: str) -> Any:
-    """What ``read`` gives for a device such as "GPU:0", when the operation is run."""
+    """Return what ``read`` gives for a device such as "GPU:0", when the operation is run."""
     device = re.search(r"/device:(\w+:\d+)", tf.no_op().device)
     asked = device.group(1) if device else "GPU:0"
     with tf.device("/cpu:0"):

@@ -12,7 +12,7 @@ from .util import constant_value
 __all__ = ["alpha_dropout"]
 
 _SATURATED = -1.7580993408473766
-"""What ``tf.nn.selu`` tends to: -scale * alpha of https://arxiv.org/abs/1706.02515, as 1.15.5 rounds it."""
+"""The limit of ``tf.nn.selu``: -scale * alpha of https://arxiv.org/abs/1706.02515, as 1.15.5 rounds it."""
 
 
 def alpha_dropout(x: Any, keep_prob: Any, noise_shape: Any = None, seed: int | None = None, name: Any = None) -> Any:

@@ -104,14 +104,8 @@ def from_saved_model(
         try:
             meta = tf.saved_model.loader.load(session, list(tags or [tf.saved_model.SERVING]), export_dir)
             if input_names is None or output_names is None:
-                key = signature_def_key or tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
                 if signature_def is None:
-                    if key not in meta.signature_def:
-                        raise ValueError(
-                            f"Got signature_def_key '{key}'. Available signatures are {sorted(meta.signature_def)}. "
-                            f"Original error: '{key}'"
-                        )
-                    signature_def = meta.signature_def[key]
+                    signature_def = _signature(meta, signature_def_key)
                 input_names = {name: info.name for name, info in signature_def.inputs.items()}
                 output_names = {name: info.name for name, info in signature_def.outputs.items()}
             feeds = {name: graph.get_tensor_by_name(tensor) for name, tensor in input_names.items()}
@@ -120,6 +114,16 @@ def from_saved_model(
             session.close()
             raise
     return Predictor(graph, session, feeds, fetches)
+
+
+def _signature(meta: Any, key: str | None) -> Any:
+    key = key or tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+    if key not in meta.signature_def:
+        raise ValueError(
+            f"Got signature_def_key '{key}'. Available signatures are {sorted(meta.signature_def)}. "
+            f"Original error: '{key}'"
+        )
+    return meta.signature_def[key]
 
 
 def from_estimator(

@@ -213,7 +213,7 @@ def entry(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
 
 
 def find(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
-    """What to use in place of ``symbol``, as a sentence without its full stop; None if that is not known.
+    """Return what to use in place of ``symbol``, as a sentence without its full stop; None if that is not known.
 
     Example:
         >>> find("tf.contrib.optimizer_v2.AdamOptimizer"), find("tf.contrib.optimizer_v2.adam.AdamOptimizer")
@@ -224,7 +224,7 @@ def find(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
 
 
 def _rest(name: str, symbol: str) -> str:
-    """What follows ``name`` in ``symbol``, without the inner address of a module of ``tf.contrib``."""
+    """Return what follows ``name`` in ``symbol``, without the inner address of a module of ``tf.contrib``."""
     parts = symbol[len(name) + 1 :].split(".")
     module = name.removeprefix("tf.contrib.")
     for length in range(len(parts) - 1, 0, -1):

@@ -85,7 +85,7 @@ def create_db_writer(
         db_uri: The file.
         experiment_name: The experiment; today's date unless given, and "" for none.
         run_name: The run; the time of the day unless given, and "" for none.
-        user_name: The user; who is logged in unless given.
+        user_name: The user; the one that is logged in unless given.
         name: The name by which sessions share the writer.
 
     Raises:

@@ -1,6 +1,6 @@
-"""What on this machine, or in a script, will bite.
+"""Findings about this machine, a script or a running program that will bite.
 
-``findings.py`` what is told, and in which order.
+``findings.py`` the findings, and their order.
 
 While a program runs::
 

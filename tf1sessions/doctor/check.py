@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable
 
 from ..errors import ScriptUsageError
 from .code import Code
-from .findings import Finding, Place, Severity, Source, in_order
+from .findings import Finding, Severity, Source, SourceLine, in_order
 from .rules.registry import RULES
 from .source import Program
 
 __all__ = ["MACHINE_RULES", "UNREAD", "check", "while_running", "without_suppressed"]
 
-#: The name of what is told about files that could not be read; no rule finds it.
+#: The name of the finding about files that could not be read; no rule finds it.
 UNREAD = "not-read"
 
 #: The names of what machine.py finds.
@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"#\s*tf1sessions:\s*ignore(?:\[([^\]]*)\])?")
 
 
 def check(program: Program, ignore: Collection[str] = ()) -> list[Finding]:
-    """What will bite in a program, the worst first; nothing of it is run, and TensorFlow is not needed.
+    """Return what will bite in a program, the worst first; nothing of it is run, and TensorFlow is not needed.
 
     A comment ``# tf1sessions: ignore[rule]`` on the line, or on another line of its statement, suppresses that rule
     there, without brackets every rule.
@@ -95,7 +95,7 @@ def _is_suppressed(finding: Finding, program: Program | None) -> bool:
     return any(comment[1] is None or finding.rule in re.split(r"[,\s]+", comment[1]) for comment in comments)
 
 
-def _unread(place: Place, reason: str) -> Finding:
+def _unread(place: SourceLine, reason: str) -> Finding:
     return Finding(
         rule=UNREAD,
         severity=Severity.NOTE,

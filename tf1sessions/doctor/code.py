@@ -1,4 +1,4 @@
-"""What rules look at: a program with its names and order, its sessions, configurations, threads and processes.
+"""A program as rules look at it: with its names and order, its sessions, configurations, threads and processes.
 
 :class:`Code` puts source.py, names.py and order.py together and answers what several rules ask.
 """
@@ -18,7 +18,7 @@ from .tensorflow_names import is_session, makes_operations
 
 __all__ = ["UNKNOWN", "Code", "Worker"]
 
-#: A value in a configuration that the text does not tell.
+#: A value in a configuration that the text does not say.
 UNKNOWN = object()
 
 _SESSION_NAME = re.compile(r"(self\.)?_?(\w+_)?(sess|session)\d*", re.IGNORECASE)
@@ -51,7 +51,7 @@ class Worker:
         maker: Where the thread, process or pool is made.
         target: What runs there, where it is a function of the program.
         many: Whether there is more than one: it is made in a loop, or it is a pool.
-        count: How many, where the text tells.
+        count: How many, where the text says.
     """
 
     kind: str
@@ -211,7 +211,7 @@ class Code:
         return found
 
     def _assigned(self, maker: ast.Call, at: ast.expr) -> Iterator[tuple[str, object]]:
-        """What is assigned to fields of what ``maker`` made, by the time that ``at`` is reached."""
+        """Yield what is assigned to fields of what ``maker`` made, by the time that ``at`` is reached."""
         for assign in self._field_assignments:
             if self.names.scope(assign) is self.names.scope(at) and assign.lineno > at.lineno:
                 continue
@@ -303,7 +303,7 @@ class Code:
         return False, 1
 
     def length(self, iterable: ast.expr) -> int | None:
-        """How many items an iterable has, where the text tells."""
+        """How many items an iterable has, where the text says."""
         if isinstance(iterable, ast.Tuple | ast.List | ast.Set):
             return len(iterable.elts)
         if isinstance(iterable, ast.Dict):
@@ -326,5 +326,5 @@ class Code:
     # -- what a worker does -------------------------------------------------------------------------------------------
 
     def steps_of(self, worker: Worker) -> list[Step]:
-        """What a worker's function does; nothing where it is not known."""
+        """Return what a worker's function does; nothing where it is not known."""
         return [] if worker.target is None else self.order.of(worker.target)

@@ -1,4 +1,4 @@
-"""Runs a program as ``tf1sessions run`` does, with probes in its process, and tells what they found.
+"""Runs a program as ``tf1sessions run`` does, with probes in its process, and reports what they found.
 
 Data flow; no TensorFlow in the caller's process::
 
@@ -31,10 +31,10 @@ def watch(
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
     listener: Callable[[Event], None] | None = None,
 ) -> tuple[int, list[Finding]]:
-    """Runs a program to its end, in a process of its own, and tells what it did that bites.
+    """Runs a program to its end, in a process of its own, and reports what it did that bites.
 
     The program's output, exit code and results are those of ``tf1sessions run``. Child processes that it starts are not
-    watched; a finding tells so. In the main thread SIGINT, SIGTERM and SIGHUP end the program while this waits, the
+    watched; a finding says so. In the main thread SIGINT, SIGTERM and SIGHUP end the program while this waits, the
     second one kills it; what was found until then is returned.
 
     Args:

@@ -1,4 +1,4 @@
-"""What the notes of a watched run mean: notes in, findings out. Pure functions; no TensorFlow.
+"""Findings from the notes of a watched run. Pure functions; no TensorFlow.
 
 Each function named after a rule takes all notes and gives the findings of that rule; :data:`RULES` lists them. Rules
 that see the same thing in a program's text have the same names there. How much is too much is said at the top.
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tf1sessions.doctor.findings import Finding, Place, Severity, Source
+from tf1sessions.doctor.findings import Finding, Severity, Source, SourceLine
 
 __all__ = ["RULES", "Notes", "Shown", "judge"]
 
@@ -29,19 +29,19 @@ IN_PYTHON = 0.5
 TOGETHER = 1.6
 #: Above so many cores busy with Python at once it is not the lock that they wait for: NumPy and the like give it up.
 ONE_LOCK = 1.3
-#: How long threads must have been watched. Arbitrary: below that the clocks tell little.
+#: How long threads must have been watched. Arbitrary: below that the clocks say little.
 WATCHED_SECS = 0.5
-#: Feeds that are converted: how often, and what part of the time in Session.run, before it is told. Arbitrary.
+#: Feeds that are converted: how often, and what part of the time in Session.run, before it is reported. Arbitrary.
 FEEDS, FEED_PART = 10, 0.05
-#: Fetches of a constant before that is told. Arbitrary.
+#: Fetches of a constant before that is reported. Arbitrary.
 FETCHES = 10
-#: Threads for a core from which on a number is told. Arbitrary.
+#: Threads for a core from which on a number is reported. Arbitrary.
 THREADS_A_CORE = 2
 
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """How places are told: as the user named a file, else relative to the folder that the user is in.
+    """How places are shown: as the user named a file, else relative to the folder that the user is in.
 
     Attributes:
         folder: That folder.
@@ -51,28 +51,28 @@ class Shown:
     folder: str
     names: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def place(self, spot: Sequence[Any] | None) -> Place | None:
+    def place(self, spot: Sequence[Any] | None) -> SourceLine | None:
         """The place of a file and line."""
         if spot is None:
             return None
         path, line = str(spot[0]), int(spot[1])
         cell = re.fullmatch(r"(.+\.ipynb), cell (\d+)", path)
         if cell:
-            return Place(cell[1], line, int(cell[2]))
+            return SourceLine(cell[1], line, int(cell[2]))
         if path in self.names:
-            return Place(self.names[path], line)
+            return SourceLine(self.names[path], line)
         below = os.path.relpath(path, self.folder) if os.path.isabs(path) else path
-        return Place(path if below.startswith(os.pardir) else below, line)
+        return SourceLine(path if below.startswith(os.pardir) else below, line)
 
 
 @dataclasses.dataclass(frozen=True)
 class Notes:
-    """What was noted.
+    """The notes of a run.
 
     Attributes:
         events: In the order in which they happened.
         state: The last counts.
-        shown: How places are told.
+        shown: How places are shown.
     """
 
     events: Sequence[Mapping[str, Any]]
@@ -98,9 +98,9 @@ class Notes:
         """Whether the program came to an end that it meant; after an error it has had no chance to tidy up."""
         return any(event["exit_code"] == 0 for event in self.of("end"))
 
-    def by_spot(self, events: Iterable[Mapping[str, Any]]) -> list[tuple[Place | None, list[Mapping[str, Any]]]]:
+    def by_spot(self, events: Iterable[Mapping[str, Any]]) -> list[tuple[SourceLine | None, list[Mapping[str, Any]]]]:
         """Events by their place, in the order in which each place came first."""
-        groups: dict[Place | None, list[Mapping[str, Any]]] = {}
+        groups: dict[SourceLine | None, list[Mapping[str, Any]]] = {}
         for event in events:
             groups.setdefault(self.shown.place(event["spot"]), []).append(event)
         return list(groups.items())
@@ -120,11 +120,11 @@ def judge(events: Sequence[Mapping[str, Any]], state: Mapping[str, Any], shown: 
 def _finding(
     rule: str,
     severity: Severity,
-    place: Place | None,
+    place: SourceLine | None,
     title: str,
     why: str,
     fix: str,
-    others: Iterable[Place | None] = (),
+    others: Iterable[SourceLine | None] = (),
 ) -> Finding:
     further = tuple(dict.fromkeys(other for other in others if other is not None and other != place))
     return Finding(rule, severity, title, why, fix, Source.RUN, place, further)
@@ -374,7 +374,7 @@ def constant_fetched(noted: Notes) -> Iterator[Finding]:
 
 def oversubscribed_threads(noted: Notes) -> Iterator[Finding]:
     cores = noted.cores
-    found: dict[Place | None, Finding] = {}
+    found: dict[SourceLine | None, Finding] = {}
     for place, sessions in noted.by_spot(noted.sessions):
         session = max(sessions, key=_asked_threads)
         if _asked_threads(session) >= THREADS_A_CORE * cores and _asked_threads(session) > cores:
@@ -395,7 +395,7 @@ def _asked_threads(session: Mapping[str, Any]) -> int:
     return max(session.get("intra") or 0, session.get("inter") or 0, sum(session.get("pools") or ()))
 
 
-def _oversubscribed(noted: Notes, place: Place | None, what: str) -> Finding:
+def _oversubscribed(noted: Notes, place: SourceLine | None, what: str) -> Finding:
     most = noted.state.get("most_threads", 0)
     seen = f"; {most} threads were there at once" if most else ""
     return _finding(

@@ -1,4 +1,4 @@
-"""What the doctor tells: findings, each with its place, why it bites, and the fix."""
+"""Findings of the doctor, each with its place, why it bites, and the fix."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import enum
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Finding", "Place", "Severity", "Source", "in_order"]
+__all__ = ["Finding", "Severity", "Source", "SourceLine", "in_order"]
 
 
 class Severity(enum.IntEnum):
-    """How much it bites; the order in which findings are told."""
+    """How much it bites; the order in which findings are reported."""
 
     NOTE = 1  #: costs time or memory, or is good to know
     WARNING = 2  #: may give other results, or fail, under some circumstances
@@ -27,7 +27,7 @@ class Source(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class SourceLine:
     """A line of a file; of a notebook, a line of a cell.
 
     Attributes:
@@ -65,8 +65,8 @@ class Finding:
     why: str
     fix: str
     source: Source
-    place: Place | None = None
-    others: tuple[Place, ...] = ()
+    place: SourceLine | None = None
+    others: tuple[SourceLine, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, the same in every version of this library."""
@@ -88,5 +88,5 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _rank(finding: Finding) -> tuple[Any, ...]:
-    place = finding.place or Place("", 0)
+    place = finding.place or SourceLine("", 0)
     return (-finding.severity, finding.place is not None, place.file, place.cell or 0, place.line, finding.rule)

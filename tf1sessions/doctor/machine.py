@@ -1,4 +1,4 @@
-"""What this machine and its installed packages mean for TensorFlow 1 programs. Neither TensorFlow nor CUDA is loaded.
+"""Findings about this machine and its packages for TensorFlow 1 programs. Neither TensorFlow nor CUDA is loaded.
 
 Data flow::
 
@@ -41,11 +41,11 @@ PYTHONS = ((3, 10), (3, 13))
 
 #: The first driver (Linux) that runs programs built with CUDA 12, as these TensorFlows are; NVIDIA's release notes.
 OLDEST_DRIVER = 525
-#: Part of a GPU's memory that others may hold before it is told. Arbitrary.
+#: Part of a GPU's memory that others may hold before it is reported. Arbitrary.
 HELD_PART = 0.5
-#: MiB of /dev/shm below which it is told: the default of Docker.
+#: MiB of /dev/shm below which it is reported: the default of Docker.
 SMALL_SHM_MB = 64
-#: Open files below which it is told. Arbitrary: a pool of processes takes some 20 a worker.
+#: Open files below which it is reported. Arbitrary: a pool of processes takes some 20 a worker.
 FEW_FILES = 512
 
 _BUILDS = (
@@ -100,7 +100,7 @@ VARIABLES = {
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What was seen.
+    """The facts about a machine.
 
     Attributes:
         python: Version of this interpreter.
@@ -108,10 +108,10 @@ class Facts:
         versions: Installed packages that matter -> version.
         required: What TensorFlow's own metadata asks of the packages that come with it, such as ``"numpy<2.2,>=1.26"``.
         cores: That this process may keep busy; of ``all_cores`` that the machine has.
-        memory_mb, free_mb: Main memory, containers' limits included; None where that cannot be told.
+        memory_mb, free_mb: Main memory, containers' limits included; None where that cannot be determined.
         shm_mb: Size of /dev/shm; None where there is none.
         open_files: How many a process may open (the soft limit, and the hard one).
-        machine: The GPUs that CUDA shows, who holds their memory, and whether MPS runs.
+        machine: The GPUs that CUDA shows, which processes hold their memory, and whether MPS runs.
         all_gpus: Those that are there, with what CUDA_VISIBLE_DEVICES hides.
         driver: Version of NVIDIA's driver, or None.
         cuda_libraries: Whether CUDA's libraries are where TensorFlow may find them.
@@ -140,7 +140,7 @@ class Facts:
         return next((self.versions[name] for name in _BUILDS if name in self.versions), None)
 
     def gpu_session(self) -> list[str]:
-        """What a session gets of each GPU that asks for nothing in its config, a line each; empty without GPUs."""
+        """A line for each GPU: what a session gets of it that asks for nothing in its config; empty without GPUs."""
         growth = self.environment.get("TF_FORCE_GPU_ALLOW_GROWTH", "").lower() == "true"
         pool = self.environment.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async"
         lines = []
@@ -200,7 +200,7 @@ def facts(
     Args:
         environ: Environment variables; by default this process's.
         installed: Version of a package, or None; by default what is installed.
-        machine: The GPUs; by default what the driver tells.
+        machine: The GPUs; by default what the driver says.
         root: Where ``proc``, ``sys`` and ``dev`` are.
     """
     environ = os.environ if environ is None else environ
@@ -239,7 +239,7 @@ def _part(one: int, of: int, what: str) -> str:
 
 
 def _holders(gpu: gpus.Gpu) -> str:
-    """Who holds the memory of a GPU, the greatest first."""
+    """The processes that hold the memory of a GPU, the greatest first."""
     held = sorted(gpu.holders, key=lambda holder: -(holder.used_mb or 0.0))
     named = [
         f"{holder.name or 'process'} ({holder.pid}"
@@ -260,7 +260,7 @@ def _installed(name: str) -> str | None:
 
 
 def _required(versions: Mapping[str, str]) -> tuple[str, ...]:
-    """What the installed TensorFlow asks of :data:`_CHECKED`, without what is for other surroundings or extras."""
+    """Return what TensorFlow asks of :data:`_CHECKED`, without what is for other surroundings or extras."""
     build = next((name for name in _BUILDS if name in versions), None)
     try:
         listed = importlib.metadata.requires(build) or [] if build else []
@@ -362,7 +362,7 @@ def _dotted(version: tuple[int, int]) -> str:
 
 
 def examine(seen: Facts | None = None, *, processes: int = 1) -> list[Finding]:
-    """What of a machine bites, the worst first.
+    """Return what of a machine bites, the worst first.
 
     Args:
         seen: What was seen of it; by default this machine, now.
@@ -582,10 +582,10 @@ def _of_gpus(seen: Facts) -> Iterator[Finding]:
                 "gpu-memory-held",
                 Severity.WARNING,
                 f"{held:.0f} of {gpu.total_mb:.0f} MiB of GPU {gpu.index} are held"
-                + (f" by {_holders(gpu)}" if gpu.holders else ", and the driver does not tell by whom"),
+                + (f" by {_holders(gpu)}" if gpu.holders else ", and the driver does not say which processes"),
                 "A session gets what is left. TensorFlow gives memory back only when its process ends, so that one "
                 "without a limit keeps all of a GPU though it uses little.",
-                "tf1sessions memory --watch shows who holds what; MemoryPlan(...).wait_for_memory() waits for room.",
+                "tf1sessions memory --watch shows which process holds what; MemoryPlan(...).wait_for_memory() waits.",
             )
 
 

@@ -1,4 +1,4 @@
-"""What the names in a program mean: ``sess.run`` is ``tf.Session().run`` where ``sess`` was made by ``tf.Session()``.
+"""Meanings of names in a program: ``sess.run`` is ``tf.Session().run`` where ``sess`` was made by ``tf.Session()``.
 
 A meaning is a path: a dotted name in which ``()`` stands for a call. TensorFlow is ``tf`` in paths, by whatever name
 and version it was imported, NumPy is ``np``, tf1sessions is ``t1``; what the program defines itself is
@@ -76,7 +76,7 @@ class Names:
     # -- what rules ask -----------------------------------------------------------------------------------------------
 
     def path(self, node: ast.AST | None) -> str | None:
-        """What an expression means, or None."""
+        """Return what an expression means, or None."""
         if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.IfExp | ast.NamedExpr | ast.Subscript):
             return None
         if node in self._known:
@@ -99,7 +99,7 @@ class Names:
         return (self._scopes.get(node) or self._own[node]).file
 
     def parents(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What a node is in, from the inside out."""
+        """Yield what a node is in, from the inside out."""
         while (parent := self._parents.get(node)) is not None:
             yield parent
             node = parent
@@ -227,7 +227,7 @@ class Names:
         return f"{path}()"
 
     def _element(self, node: ast.expr) -> str | None:
-        """What every item of a list is."""
+        """Return what every item of a list is."""
         lists = self.values(node)
         if lists is None or (lists == [node] and not isinstance(node, ast.List | ast.Tuple | ast.ListComp)):
             return None
@@ -465,7 +465,7 @@ def canonical(path: str) -> str:
 
 
 def _common(meanings: list[str | None]) -> str | None:
-    """What all of them are; None where they differ or one is unknown."""
+    """Return what all of them are; None where they differ or one is unknown."""
     found = set(meanings)
     return found.pop() if len(found) == 1 else None
 

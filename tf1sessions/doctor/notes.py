@@ -1,4 +1,4 @@
-"""What the probes of a watched program write down, so that it outlives a crash of the program.
+"""Notes of the probes of a watched program, written so that it outlives a crash of the program.
 
 Two files: ``events.jsonl`` grows by a line for each thing that happened, ``state.json`` is replaced by each later count
 of what goes on. Both are complete at every moment, also after ``kill -9``; no file stays open in the program.

@@ -1,4 +1,4 @@
-"""In which order a program does things, as far as its text tells.
+"""In which order a program does things, as far as its text shows.
 
 Data flow: :class:`Order` walks the script from its first line, goes into the program's own functions where they are
 called and into its modules where they are imported, and notes each call and assignment as a :class:`Step`, with what
@@ -75,7 +75,7 @@ class Order:
         self._inside: set[ast.AST] = set()
 
     def main(self) -> list[Step]:
-        """What the script does, from its first line."""
+        """Return what the script does, from its first line."""
         if self._main is None:
             self._main = self._walk(self.names.program.files[0].tree)
         return self._main
@@ -91,7 +91,7 @@ class Order:
         return found
 
     def of(self, function: ast.AST) -> list[Step]:
-        """What a function does when it is called."""
+        """Return what a function does when it is called."""
         if function not in self._from:
             self.main()
             self._from[function] = self._walk(function)

@@ -60,12 +60,12 @@ __all__ = ["execute"]
 #: Seconds between two writings of the counts, and between two looks at a thread's clock. Arbitrary.
 _FLUSH_SECS = 1.0
 _SAMPLE_SECS = 0.1
-#: From how many bytes on a constant that is fetched is told. Arbitrary: a copy of it costs about 100 µs.
+#: From how many bytes on a constant that is fetched is reported. Arbitrary: a copy of it costs about 100 µs.
 _BIG_BYTES = 1 << 20
 #: How often a thread may run a graph between two operations that another makes, before that is no hand-over. Arbitrary.
 _ROUNDS = 2
-#: How many places of one kind are told, the busiest first.
-_TOLD = 30
+#: How many places of one kind are reported, the busiest first.
+_MOST_REPORTED = 30
 
 
 def execute(payload: Mapping[str, Any]) -> int:
@@ -79,7 +79,7 @@ def execute(payload: Mapping[str, Any]) -> int:
 
 @dataclasses.dataclass
 class _Coordinated:
-    """What became of a Coordinator."""
+    """The state of a Coordinator."""
 
     spot: Spot | None
     threads: int = 0
@@ -146,7 +146,7 @@ class _Watch:
 
     @_guarded
     def end(self, exit_code: int) -> None:
-        """The program's main thread has ended: what is still open, and who still runs."""
+        """The program's main thread has ended: what is still open, and which threads still run."""
         if os.getpid() != self._pid:  # a child that the program forked has come out here
             return
         left: dict[Spot | None, int] = {}
@@ -664,18 +664,18 @@ class _Watch:
             "seconds": now - self._began,
             "most_threads": self._most_threads,
             "threads": [_about(thread, about) for thread, about in threads.items()],
-            "sites": sorted(sites, key=lambda site: -site["episodes"])[:_TOLD],
+            "sites": sorted(sites, key=lambda site: -site["episodes"])[:_MOST_REPORTED],
             "feeds": [
                 {name: getattr(feed, name) for name in Feeds.__slots__}
-                for feed in sorted(self._feeds.values(), key=lambda feed: -feed.seconds)[:_TOLD]
+                for feed in sorted(self._feeds.values(), key=lambda feed: -feed.seconds)[:_MOST_REPORTED]
             ],
             "constants": [
                 {name: getattr(constant, name) for name in Constant.__slots__}
-                for constant in sorted(self._constants.values(), key=lambda one: -one.runs)[:_TOLD]
+                for constant in sorted(self._constants.values(), key=lambda one: -one.runs)[:_MOST_REPORTED]
             ],
             "promotions": [
                 {name: getattr(one, name) for name in Promotion.__slots__}
-                for one in sorted(self._promotions.values(), key=lambda one: -one.count)[:_TOLD]
+                for one in sorted(self._promotions.values(), key=lambda one: -one.count)[:_MOST_REPORTED]
             ],
         }
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..errors import PythonTwoError, ScriptUsageError
 from ..scripts import notebooks, python2
-from .findings import Place
+from .findings import SourceLine
 
 __all__ = ["MOST_FILES", "Program", "SourceFile", "Unread", "read_module", "read_script", "read_text"]
 
@@ -49,15 +49,15 @@ class SourceFile:
     lines: tuple[str, ...]
     cells: tuple[tuple[int, int], ...] | None = None
 
-    def place(self, node: ast.AST) -> Place:
+    def place(self, node: ast.AST) -> SourceLine:
         """Where ``node`` begins."""
         line = int(getattr(node, "lineno", 1))
         if self.cells is None:
-            return Place(self.file, line)
+            return SourceLine(self.file, line)
         cell, inner = self.cells[line - 1]
-        return Place(self.file, inner, cell)
+        return SourceLine(self.file, inner, cell)
 
-    def statement(self, place: Place) -> str:
+    def statement(self, place: SourceLine) -> str:
         """The text of a place's line; of all lines of a statement that goes over several."""
         line = place.line if self.cells is None else self.cells.index((place.cell or 0, place.line)) + 1
         first = last = line
@@ -73,9 +73,9 @@ class SourceFile:
 
 @dataclasses.dataclass(frozen=True)
 class Unread:
-    """What belongs to a program and could not be read, and why."""
+    """A file that belongs to a program and could not be read, and why."""
 
-    place: Place
+    place: SourceLine
     reason: str
 
 
@@ -226,7 +226,7 @@ def _notebook(text: str, shown: str) -> tuple[SourceFile, list[Unread]]:
         try:
             _parse(source, f"{shown}, cell {cell.number}")
         except ScriptUsageError as error:  # half-written cells are common, and the others are still worth reading
-            unread.append(Unread(Place(shown, 1, cell.number), _reason(error)))
+            unread.append(Unread(SourceLine(shown, 1, cell.number), _reason(error)))
             continue
         for number, line in enumerate(source.split("\n"), 1):
             lines.append(line)
@@ -236,7 +236,7 @@ def _notebook(text: str, shown: str) -> tuple[SourceFile, list[Unread]]:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong with a file, without what to do about it."""
+    """Return what is wrong with a file, without what to do about it."""
     text = str(error).partition("\n")[0]
     return text.removesuffix(getattr(error, "next_step", None) or "").rstrip(". ")
 

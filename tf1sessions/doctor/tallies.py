@@ -1,4 +1,4 @@
-"""What the probes count: threads, graphs, lines. Plain records; probes.py fills them.
+"""The counts of the probes: threads, graphs, lines. Plain records; probes.py fills them.
 
 Each :class:`Tally` and :class:`ThreadClock` is written by its own thread alone. The other records are changed by single
 operations on dicts, which are atomic; counts that two threads add to may miss one now and then.
@@ -104,7 +104,7 @@ class ThreadClock:
 
 
 def _run_queue_secs() -> float:
-    """How long this thread was ready and no core was free for it; 0 where the kernel does not tell."""
+    """How long this thread was ready and no core was free for it; 0 where the kernel does not say."""
     try:
         with open("/proc/thread-self/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9
@@ -113,7 +113,7 @@ def _run_queue_secs() -> float:
 
 
 class Tally:
-    """What one thread ran in the sessions of one graph. Seconds; written by that thread alone."""
+    """The runs of one thread in the sessions of one graph. Seconds; written by that thread alone."""
 
     __slots__ = ("due", "inside", "last", "running", "runs", "sampled_cpu", "sampled_wall", "thread")
 
@@ -141,7 +141,7 @@ class Site:
 
 
 class Builder:
-    """What one thread built of a graph."""
+    """The operations of a graph that one thread built."""
 
     __slots__ = ("last", "operations", "rounds", "spot", "turns")
 
@@ -154,14 +154,14 @@ class Builder:
 
 
 class GraphRecord:
-    """One graph: who built it and who runs it."""
+    """One graph: which thread built it and which run it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.operations = 0
         self.builders: dict[ThreadClock, Builder] = {}
         self.tallies: dict[ThreadClock, Tally] = {}
-        self.turn: ThreadClock | None = None  # who made the last operation
+        self.turn: ThreadClock | None = None  # the thread that made the last operation
         self.sites: dict[Spot, Site] = {}
         self.reported = False
 
@@ -196,7 +196,7 @@ class Promotion:
 
 
 class Local(threading.local):
-    """What belongs to the calling thread."""
+    """The state of the calling thread."""
 
     def __init__(self) -> None:
         self.thread = ThreadClock()

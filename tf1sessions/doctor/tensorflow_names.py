@@ -1,4 +1,4 @@
-"""What calls of TensorFlow do, by the paths that names.py gives: which make operations, sessions, variables."""
+"""Effects of TensorFlow's calls, by the paths that names.py gives: which make operations, sessions, variables."""
 
 from __future__ import annotations
 

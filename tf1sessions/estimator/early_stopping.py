@@ -178,7 +178,7 @@ def _no_change(
 
 
 def _stop_variable() -> Any:
-    """The variable that tells all workers to stop. It is in checkpoints, as it was in 1.15."""
+    """The variable that makes all workers stop. It is in checkpoints, as it was in 1.15."""
     with tf.variable_scope("signal_early_stopping", reuse=tf.AUTO_REUSE):
         return tf.get_variable(
             "STOP",

@@ -403,13 +403,10 @@ class Estimator:
             with tf.train.MonitoredSession(session_creator=creator, hooks=all_hooks) as session:
                 while not session.should_stop():
                     values = session.run(predictions)
-                    if not yield_single_examples:
-                        yield values
-                    elif not isinstance(predictions, dict):
-                        yield from values
+                    if yield_single_examples:
+                        yield from _examples(values)
                     else:
-                        for i in range(_batch_size(values)):
-                            yield {key: value[i] for key, value in values.items()}
+                        yield values
 
     # ---------------------------------------------------------------------------------------------------- export
 
@@ -737,6 +734,15 @@ def _chosen(predictions: Any, keys: Any) -> Any:
     if not chosen:
         raise ValueError(f"Expected to run at least one output from {predictions.keys()}, provided {keys}.")
     return chosen
+
+
+def _examples(values: Any) -> Iterator[Any]:
+    """The predictions for each example of a batch."""
+    if not isinstance(values, dict):
+        yield from values
+        return
+    for i in range(_batch_size(values)):
+        yield {key: value[i] for key, value in values.items()}
 
 
 def _batch_size(values: Mapping[str, Any]) -> int:

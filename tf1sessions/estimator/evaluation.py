@@ -19,7 +19,7 @@ class StopAfterNEvalsHook(tf.train.SessionRunHook):  # type: ignore[misc]
 
     Args:
         num_evals: How many; None for no end.
-        log_progress: Whether the log tells how far it is.
+        log_progress: Whether the log says how far it is.
     """
 
     def __init__(self, num_evals: int | None, log_progress: bool = True) -> None:
@@ -63,7 +63,7 @@ def _eval_step() -> Any:
 
 
 class Evaluation:
-    """What the default graph evaluates, to be run once or several times.
+    """The evaluation of the default graph, to be run once or several times.
 
     Args:
         eval_ops: What is run until a hook stops it or the input ends: an op or tensor.

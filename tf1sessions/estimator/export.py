@@ -44,7 +44,7 @@ class _Supervised(NamedTuple):
 
 
 class ServingInputReceiver(_Serving):
-    """What a ``serving_input_receiver_fn`` returns.
+    """The result of a ``serving_input_receiver_fn``.
 
     Args:
         features: A tensor, which the model gets as ``{"feature": tensor}``, or a dict of them.
@@ -80,7 +80,7 @@ class TensorServingInputReceiver(_Serving):
 
 
 class SupervisedInputReceiver(_Supervised):
-    """What an ``input_receiver_fn`` returns for training and evaluation.
+    """The result of an ``input_receiver_fn`` for training and evaluation.
 
     Args:
         features: A tensor or a dict of them.

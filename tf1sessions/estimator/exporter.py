@@ -1,4 +1,4 @@
-"""What is exported while a model is trained and evaluated: the latest, the best, or the last one."""
+"""Exports while a model is trained and evaluated: the latest, the best, or the last one."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class BestExporter(_SavedModels):
         serving_input_receiver_fn: Returns a ``ServingInputReceiver``.
         event_file_pattern: The event files below ``model_dir`` with the evaluations of before, the newest of which is
             in them already; None knows of none.
-        compare_fn: A function of ``best_eval_result`` and ``current_eval_result`` that tells whether the latter is
+        compare_fn: A function of ``best_eval_result`` and ``current_eval_result`` that says whether the latter is
             better.
         assets_extra: Path below assets.extra -> file to copy.
         as_text: Whether it is written as text.

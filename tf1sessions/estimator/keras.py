@@ -123,7 +123,7 @@ class _Source:
                 tf.train.Saver().save(session, path)
 
     def model_fn(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
-        """What the Estimator builds."""
+        """Return what the Estimator builds."""
         features, sample_weights = _split_sample_weights(features)
         inputs = _in_order(features, getattr(self._model, "input_names", None), "features", "inputs")
         targets = _in_order(labels, getattr(self._model, "output_names", None), "labels", "outputs")

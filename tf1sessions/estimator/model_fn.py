@@ -1,4 +1,4 @@
-"""What a ``model_fn`` gets and returns: :class:`ModeKeys` and :class:`EstimatorSpec`."""
+"""Arguments and results of a ``model_fn``: :class:`ModeKeys` and :class:`EstimatorSpec`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPORT_TAG_MAP: Mapping[str, list[str]] = private.export_utils.EXPORT_TAG_MAP
 
 
 class ModeKeys:
-    """What a model is built for."""
+    """The purposes that a model is built for."""
 
     TRAIN = "train"
     EVAL = "eval"
@@ -95,7 +95,7 @@ class EstimatorSpec(_Fields):
         )
 
     def _replace(self, **kwds: Any) -> EstimatorSpec:
-        """The same with other fields, checked again; ``mode`` stays."""
+        """Return a copy with other fields, checked again; ``mode`` stays."""
         if kwds.get("mode", self.mode) != self.mode:
             raise ValueError("mode of EstimatorSpec cannot be changed.")
         return type(self)(**{**self._asdict(), **kwds})

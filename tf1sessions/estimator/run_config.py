@@ -297,7 +297,7 @@ class RunConfig:
 
     @property
     def service(self) -> dict[str, Any] | None:
-        """What ``TF_CONFIG`` says about the service that runs this."""
+        """The service that runs this, by ``TF_CONFIG``."""
         return self._service
 
     @property

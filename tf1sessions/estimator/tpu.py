@@ -1,4 +1,4 @@
-"""``tf.estimator.tpu``: an Estimator that can be told to use a TPU, on a machine that has none.
+"""``tf.estimator.tpu``: an Estimator that can be determined to use a TPU, on a machine that has none.
 
 With ``use_tpu=False`` a :class:`TPUEstimator` is an Estimator whose functions find the size of a batch in
 ``params["batch_size"]`` and whose ``model_fn`` returns a :class:`TPUEstimatorSpec`. It trains, evaluates, predicts and
@@ -53,7 +53,7 @@ class _Config(NamedTuple):
 
 
 class TPUConfig(_Config):
-    """What a TPU needs to know; without one, :attr:`iterations_per_loop` counts for the log only.
+    """Settings of a TPU; without one, :attr:`iterations_per_loop` counts for the log only.
 
     Args:
         iterations_per_loop: Steps of training in one ``Session.run``, or a time such as "60s".
@@ -197,7 +197,7 @@ class _Spec(NamedTuple):
 
 
 class TPUEstimatorSpec(_Spec):
-    """What the ``model_fn`` of a :class:`TPUEstimator` returns; see ``tf.estimator.EstimatorSpec``.
+    """The result of the ``model_fn`` of a :class:`TPUEstimator`; see ``tf.estimator.EstimatorSpec``.
 
     Args:
         mode: One of ``tf.estimator.ModeKeys``.
@@ -464,7 +464,7 @@ class TPUEstimator(Estimator):
         return spec
 
     def _add_meta_graph_for_mode(self, *args: Any, **kwargs: Any) -> None:
-        """Exports the graph for this kind of machine; its ``model_fn`` is told no size of a batch."""
+        """Exports the graph for this kind of machine; its ``model_fn`` is given no size of a batch."""
         if not self._export_to_cpu:
             raise ValueError("TPUEstimator: export_to_cpu=False leaves nothing to export without a TPU")
         self._exporting = True

@@ -1,7 +1,7 @@
 """Training and evaluating: :func:`train_and_evaluate`, in turns in one process, or as a task of a cluster.
 
 Data flow: training saves a checkpoint -> it is evaluated in a graph of its own -> each exporter gets the result. In one
-process a listener of the training does that, and then training goes on. In a cluster, which ``TF_CONFIG`` tells of,
+process a listener of the training does that, and then training goes on. In a cluster, which ``TF_CONFIG`` describes,
 
     chief, worker  start a server, and train by it
     master         does that, and evaluates as one process does

@@ -19,7 +19,7 @@ class _Fields(NamedTuple):
 
 
 class WarmStartSettings(_Fields):
-    """What to take from which checkpoint; see ``tf.train.warm_start``.
+    """The variables to take from which checkpoint; see ``tf.train.warm_start``.
 
     Args:
         ckpt_to_initialize_from: A checkpoint, or a folder with some.

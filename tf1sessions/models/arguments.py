@@ -1,4 +1,4 @@
-"""What a node takes and gives: the dtypes of its inputs and outputs, by the definition of its operation."""
+"""The dtypes of a node's inputs and outputs, by the definition of its operation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["input_types", "output_types"]
 def output_types(node: Any) -> list[Any]:
     """The ``tf.DType`` of each output of a node, by the definition of its operation.
 
-    None for one that is not told. An operation that this TensorFlow does not have counts as one with one output.
+    None for one that is not known. An operation that this TensorFlow does not have counts as one with one output.
     """
     definition = private.op_def_registry.get(node.op)
     if definition is None:

@@ -1,4 +1,4 @@
-"""What a graph holds, read off it: variables, constants, loops, queues, readers, datasets, tables."""
+"""The contents of a graph, read off it: variables, constants, loops, queues, readers, datasets, tables."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def _control_operations(graph_def: Any) -> dict[str, int]:
 def _loops(graph_index: GraphIndex) -> tuple[tuple[Loop, ...], Mapping[str, tuple[str, ...]]]:
     """The frames of v1 loops, and for each node in one the frames around it, outermost first.
 
-    All that comes into a node comes from the same frame, so one input tells.
+    All that comes into a node comes from the same frame, so one input decides.
     """
     readers: dict[str, list[str]] = {}
     for node in graph_index.graph_def.node:

@@ -1,4 +1,4 @@
-"""What could bring TensorFlow down, or be misread, is found on the messages first.
+"""Checks of messages for what could bring TensorFlow down, or be misread.
 
 TensorFlow trusts a GraphDef in places: it recurses into functions without an end, computes with the sizes that a tensor
 claims, and stops the process where a check of its own fails. Each check here has a case in tests/models/test_checks.py.
@@ -78,7 +78,7 @@ def _problems(graph_def: Any, artifact: Artifact) -> Iterator[str]:
 
 
 def _sizes(graph_def: Any) -> Iterator[str]:
-    """What little text can ask for: outputs without number, constants of one number for any shape."""
+    """Yield what little text can ask for: outputs without number, constants of one number for any shape."""
     outputs = expanded = 0
     for node in (*graph_def.node, *(node for function in graph_def.library.function for node in function.node_def)):
         outputs += _output_count(node)
@@ -167,7 +167,7 @@ def _operands(node: Any, nodes: dict[str, Any]) -> Iterator[str]:
 
 @dataclasses.dataclass(frozen=True)
 class _Argument:
-    """An argument of an operation: how many tensors of which type, told by attributes or fixed."""
+    """An argument of an operation: how many tensors of which type, given by attributes or fixed."""
 
     number_attr: str
     type_list_attr: str
@@ -239,7 +239,7 @@ _NONE = tf.AttrValue()
 
 
 def _types_of(node: Any, outputs: bool) -> list[int] | None:
-    """The number of the type of each output or data input; 0 where it is not told, None for an unknown operation."""
+    """The number of the type of each output or data input; 0 where it is not given, None for an unknown operation."""
     operation = _operation(node.op)
     if operation is None:
         return None

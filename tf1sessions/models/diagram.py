@@ -182,7 +182,7 @@ class _Table:
 
 
 def _kind(op: str, is_weight: bool) -> str:
-    """What kind of node an operation makes; the large constants of a frozen graph are its variables."""
+    """Return what kind of node an operation makes; the large constants of a frozen graph are its variables."""
     if op == "Const":
         return "variable" if is_weight else "constant"
     if op in _VARIABLES:
@@ -236,7 +236,7 @@ def _flops(node: _Node, inspection: Inspection) -> int:
 
 
 def _attributes(node: Any) -> Iterable[str]:
-    """The attributes that tell something, short."""
+    """The attributes that say something, short."""
     for name in sorted(node.attr):
         if name in _OBVIOUS or name.startswith("_"):
             continue

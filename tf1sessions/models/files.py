@@ -1,4 +1,4 @@
-"""What is at a path, read without trusting it.
+"""The model at a path, read without trusting it.
 
 ::
 
@@ -381,7 +381,7 @@ def _bundle_signature(payload: bytes) -> Any:
                 if number in names:
                     side = signature.inputs if number == 1 else signature.outputs
                     side[names[number]].name = dict(bytes_fields(binding)).get(1, b"").decode("utf-8", "replace")
-        elif kind == 3:  # which are inputs and which outputs is not told: interface.py finds out
+        elif kind == 3:  # which are inputs and which outputs is not said: interface.py finds out
             for number, entry in bytes_fields(body):
                 parts = dict(bytes_fields(entry))
                 if number == 1:
@@ -470,14 +470,14 @@ def _inside(folder: str, name: str) -> str:
         raise ModelFileError(
             f"an asset of {folder} is called {name!r}, outside of it",
             where="load()",
-            next_step="Do not load this model, unless you know who wrote it.",
+            next_step="Do not load this model, unless you trust its source.",
             path=folder,
         )
     if not os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep):
         raise ModelFileError(
             f"{name!r} of {folder} is a symbolic link to {os.path.realpath(path)!r}, outside of it",
             where="load()",
-            next_step="If you know who made the link, copy the model without links: cp -rL.",
+            next_step="If you trust the link, copy the model without links: cp -rL.",
             path=folder,
         )
     _check_is_file(path)

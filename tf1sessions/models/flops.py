@@ -135,7 +135,7 @@ def _flag(node: Any, *names: str) -> bool:
 
 
 def _matmul(node: Any, ins: _Shapes, outs: _Shapes) -> int:
-    """[..., M, K] and [..., K, N]; either tells K."""
+    """[..., M, K] and [..., K, N]; either has K."""
     terms = ins.size(0, -2 if _flag(node, "transpose_a", "adj_x") else -1)
     if terms is None:
         terms = ins.size(1, -1 if _flag(node, "transpose_b", "adj_y") else -2)

@@ -1,4 +1,4 @@
-"""What is in a model: found on its graph, without running any of it.
+"""The contents of a model: found on its graph, without running any of it.
 
 ::
 
@@ -61,7 +61,7 @@ class Signature:
 
 @dataclasses.dataclass(frozen=True)
 class MadeBy:
-    """Who wrote the graph: the version of its form, and that of TensorFlow where it is told."""
+    """The writer of the graph: the version of its form, and that of TensorFlow where it is known."""
 
     producer: int
     min_consumer: int
@@ -116,7 +116,7 @@ class Flops:
 
 @dataclasses.dataclass(frozen=True)
 class Inspection:
-    """What :func:`inspect` found. Bytes are those of values; names are those of the graph."""
+    """The result of :func:`inspect`. Bytes are those of values; names are those of the graph."""
 
     path: str
     kind: str
@@ -182,7 +182,7 @@ def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
     upgraded, upgrades = upgrade(artifact.graph_def)
     try:
         check(upgraded, artifact)
-    except ModelFileError as problem:  # load() refuses it for that; here it is told, with all that can be told
+    except ModelFileError as problem:  # load() refuses it for that; here it is reported, with all that can be found
         try:
             return _inspect(artifact, upgraded, upgrades, signature, problem)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -293,7 +293,7 @@ def _signature(name: str, signature: Any, graph_index: GraphIndex) -> Signature:
 
 
 def _tensor(spec: interface.TensorSpec, graph_index: GraphIndex, shapes: Shapes | None) -> Tensor:
-    """An input or output, with what the graph tells where the signature is silent."""
+    """An input or output, with what the graph says where the signature is silent."""
     node = graph_index.nodes.get(node_of(spec.tensor))
     dtype = spec.dtype
     shape = None if spec.shape is None or spec.shape.rank is None else tuple(spec.shape.as_list())
@@ -396,7 +396,7 @@ def _remarks(
     unknown: Mapping[str, Sequence[str]],
     face: interface.Interface,
 ) -> list[str]:
-    """What a reader should know, in sentences."""
+    """Return what a reader should know, in sentences."""
     fed = {node_of(spec.tensor) for spec in face.inputs.values()}
     notes = []
     if not artifact.graph_def.node:

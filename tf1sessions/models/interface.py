@@ -1,4 +1,4 @@
-"""What a model takes and what it gives: from its signatures, or guessed from its graph (signature_inference.py)."""
+"""Inputs and outputs of a model: from its signatures, or guessed from its graph (signature_inference.py)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def default_name(signatures: Iterable[str]) -> str:
 
 
 def other_signatures(name: str, signatures: Iterable[str]) -> str:
-    """What to do about a signature that is not there: names the one that may be meant, and all."""
+    """Return what to do about a signature that is not there: names the one that may be meant, and all."""
     names = list(signatures)
     near = difflib.get_close_matches(name, names, 1) or [each for each in names if each.lower() == name.lower()]
     meant = f"Did you mean {near[0]!r}? " if near else ""
@@ -84,7 +84,7 @@ def other_signatures(name: str, signatures: Iterable[str]) -> str:
 
 
 def of_signature(name: str, signature: Any, graph_index: GraphIndex) -> Interface:
-    """The interface that a SignatureDef tells. Sparse tensors are their three parts, ``"name/indices"`` and so on.
+    """The interface that a SignatureDef describes. Sparse tensors are their three parts, ``"name/indices"`` and so on.
 
     A signature that has inputs only (a generic one of ``session_bundle``) has as inputs what a placeholder feeds.
     """

@@ -63,7 +63,7 @@ def load(
         signature: Which signature the model itself answers to; the one for serving by default. The others are in
             :attr:`Model.signatures`.
         inputs: Tensors to feed, by their names or as name for the caller -> name of the tensor. A queue or a reader in
-            the graph is cut off by naming the tensor that is to be fed instead. Default: what the signature tells, or
+            the graph is cut off by naming the tensor that is to be fed instead. Default: what the signature says, or
             a guess.
         outputs: Tensors to give, likewise.
         checkpoint: Prefix of a checkpoint with the variables' values, or a folder with one; for a graph that has none,
@@ -508,4 +508,4 @@ def _spec_text(specs: Mapping[str, TensorSpec]) -> str:
 
 
 def _nothing() -> None:
-    """What a failed import has left behind."""
+    """Drop what a failed import has left behind."""

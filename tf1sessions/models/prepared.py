@@ -189,7 +189,7 @@ def _interfaces(artifact: Artifact, graph_index: GraphIndex, inputs: Any, output
         guessed = dataclasses.replace(guessed, outputs=_renamed(guessed.outputs, outputs))
     if not guessed.outputs:
         raise ModelError(
-            "no outputs can be told from the graph",
+            "no outputs can be inferred from the graph",
             where=artifact.path,
             next_step="Name them: load(path, outputs=['probs:0']); `tf1sessions inspect` shows what is there.",
         )

@@ -26,7 +26,7 @@ __all__ = ["KINDS", "RISKS", "Risk", "asset_arguments", "functions_of", "own_nod
 
 @dataclass(frozen=True)
 class Risk:
-    """What an operation can do. ``kind`` is one of :data:`KINDS`; ``why`` goes on after the operation's name."""
+    """A risk of an operation. ``kind`` is one of :data:`KINDS`; ``why`` goes on after the operation's name."""
 
     kind: str
     why: str
@@ -141,7 +141,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "changes how the process reaches file systems in the network",
         "FileSystemSetConfiguration GcsConfigureBlockCache GcsConfigureCredentials",
     ),
-    ("network", "runs a function where it is told to, be it on another machine", "RemoteCall"),
+    ("network", "runs a function where its input says, be it on another machine", "RemoteCall"),
     (
         "network",
         "exchanges values with other processes",
@@ -239,7 +239,7 @@ def risky(
         library: The functions that it may call: a FunctionDefLibrary, mostly ``graph_def.library``.
         roots: Names of nodes or tensors that are run. None: every node and every function counts.
         feeds: Names of tensors that the run is given: what only they need is not run.
-        saver: The SaverDef of the artifact. Saving and restoring where it tells to is left out, unless another root
+        saver: The SaverDef of the artifact. Saving and restoring where it says to is left out, unless another root
             than the saver's own ends leads there.
         assets: Names of tensors that this run is fed with paths of the artifact's own files. Filling a table from one
             is left out. A run that does not feed them reads what the graph says, which may be any file.

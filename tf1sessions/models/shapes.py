@@ -45,7 +45,7 @@ def dims(shape: Any) -> Shape:
 
 @dataclasses.dataclass(frozen=True)
 class Shapes:
-    """What is known of the shapes of the graph's tensors."""
+    """The shapes of the graph's tensors, as far as they are known."""
 
     by_node: Mapping[str, tuple[Shape, ...]]
     source: str
@@ -160,7 +160,7 @@ def _for_one_row(
             continue
         node = part.node.add()
         node.CopyFrom(original)
-        for attr in ("_output_shapes", "_class"):  # tells what this asks for; names nodes that are not here
+        for attr in ("_output_shapes", "_class"):  # says what this asks for; names nodes that are not here
             node.attr.pop(attr, None)
         node.device = ""
         for index, entry in enumerate(node.input):
@@ -179,7 +179,7 @@ def _for_one_row(
 
 
 def _stand_in(name: str, index: int) -> str:
-    """What stands for an output of a node: the first has the name of the node."""
+    """Return what stands for an output of a node: the first has the name of the node."""
     return f"{name}/output_{index}" if index else name
 
 

@@ -1,4 +1,4 @@
-"""What a graph without a signature takes and gives, guessed.
+"""Inputs and outputs of a graph without a signature, guessed.
 
 1. Data enters at placeholders, and where queues, readers and iterators give it.
 2. Outputs are the ends of the inference graph: what depends on data and what nothing in the inference graph takes.
@@ -44,7 +44,7 @@ class Guess:
 
 
 def guess(graph_index: GraphIndex, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> Guess:
-    """Guesses what of ``inputs`` and ``outputs`` is not given, as the module tells.
+    """Guesses what of ``inputs`` and ``outputs`` is not given, as the module says.
 
     Args:
         wiring: The graph.
@@ -279,7 +279,7 @@ class _Inference:
         return ends
 
     def _chosen_from(self, choices: Iterable[Any]) -> set[str]:
-        """What these nodes choose from, back before what is computed for the choice alone."""
+        """Return what these nodes choose from, back before what is computed for the choice alone."""
         nodes = self._graph_index.nodes
         found: set[str] = set()
         queue = [node_of(node.input[0]) for node in choices if node.input]
@@ -296,7 +296,7 @@ class _Inference:
 
     @functools.cached_property
     def _branches(self) -> set[str]:
-        """What is inside of loops and branches, where nobody can fetch it."""
+        """The nodes inside of loops and branches, where they cannot be fetched."""
         nodes = self._graph_index.graph_def.node
         enters = [node.name for node in nodes if node.op in ("Enter", "RefEnter")]
         switches = [node.name for node in nodes if node.op in ("Switch", "RefSwitch")]
@@ -405,7 +405,7 @@ def _gradients(graph_index: GraphIndex) -> dict[str, list[str]]:
 
 
 def _changing(graph_index: GraphIndex, made: Iterable[str]) -> set[str]:
-    """What depends on gradients, also by way of a variable that is written first and read then."""
+    """Return what depends on gradients, also by way of a variable that is written first and read then."""
     reached: set[str] = set()
     queue = list(made)
     while queue:
@@ -458,7 +458,7 @@ def _trained(graph_index: GraphIndex, nodes: Iterable[Any], kind: re.Pattern[str
 
 
 def _is_named(node: Any) -> bool:
-    """Whether somebody gave a node a name of its own, and not that of a loss or a measure."""
+    """Whether a node was given a name of its own, and not that of a loss or a measure."""
     last = re.sub(r"_\d+$", "", node.name.rpartition("/")[2]).lower()
     usual = re.sub(r"V\d$", "", node.op).lower()
     return last.replace("_", "") not in {usual, *_USUAL_NAMES.get(usual, ())} and not _LOSS_WORDS.search(node.name)

@@ -122,7 +122,7 @@ def _type_of(graph_index: GraphIndex, tensor: str) -> Any:
             if place < len(taken) and taken[place] is not None:
                 return taken[place]
     raise UsageError(
-        f"the type of {tensor!r} cannot be told", where="inputs=", next_step="Cut the graph one operation later."
+        f"the type of {tensor!r} cannot be determined", where="inputs=", next_step="Cut the graph one operation later."
     )
 
 

@@ -2,7 +2,7 @@
 
 What a file asks for cannot always be known in advance: a graph of a kilobyte may fill 17 GB when it is run, or end the
 process in TensorFlow's C++ code. The child loads the model and runs it once, with zeros for inputs; what becomes of it
-is told as an error, and nothing happens to this process.
+is reported as an error, and nothing happens to this process.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def try_model(
 
     Raises:
         ModelFileError: The child was ended by a signal, needed more memory or more time. Any other error of the model
-            is left to the caller, who will meet it.
+            is left to the caller, which will meet it.
 
     Safe to call from any thread.
     """
@@ -84,6 +84,6 @@ def try_model(
     raise ModelFileError(
         f"{os.fspath(path)} cannot be loaded and run here: {what}",
         where="a trial in a process of its own",
-        next_step="Do not load it, unless you know who wrote it.",
+        next_step="Do not load it, unless you trust its source.",
         path=os.fspath(path),
     )

@@ -40,7 +40,7 @@ _TABLE_INITIALIZERS = frozenset(
 )
 _UPDATES = frozenset({"Assign", "AssignVariableOp", "LookupTableImport", "LookupTableImportV2"})
 _RESTORES = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
-#: The collections of a MetaGraph that tell of variables and their initializers.
+#: The collections of a MetaGraph that list variables and their initializers.
 _COLLECTIONS = ("variables", "trainable_variables", "model_variables", "moving_average_variables", "local_variables")
 _AT_ONCE_BYTES = 64 * 1024 * 1024
 _FILLS = "tf1sessions_fill"
@@ -107,7 +107,7 @@ class Restoring:
 
 
 def main_operations(artifact: Artifact, graph_index: GraphIndex) -> list[str]:
-    """What a SavedModel or an export has run when its variables are there."""
+    """Return what a SavedModel or an export has run when its variables are there."""
     names: list[str] = []
     if "__saved_model_init_op" in artifact.signatures:
         names = [info.name for info in artifact.signatures["__saved_model_init_op"].outputs.values()]

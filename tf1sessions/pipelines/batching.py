@@ -17,7 +17,7 @@ shapes, inputs without rows (by value), which optional inputs are given.
 When a run has answered several callers (or others have come meanwhile) the next one waits for those callers to come
 back, for at most ``max_delay_ms`` from the end of that run, so that they make one full batch and not two halves. This
 is the only time that is ever waited for: an idle model answers at once. Where callers do not come back (each request
-is somebody else's), waiting is in vain, and is tried more and more rarely.
+is another's), waiting is in vain, and is tried more and more rarely.
 
 A failed batch is run again in halves until the requests that fail are alone with their errors, unless the graph changes
 something (retry_safety.py); then nothing is run twice, and all of the batch fail with the cause.
@@ -65,8 +65,8 @@ _IDLE_SECS = 10.0
 _LOOK_SECS = 0.5
 #: The longest time that can be asked for, in whatever unit. Arbitrary: below what a lock can wait for.
 _LONGEST = 1e6
-#: Stands for the moment at which the dispatcher will have told all callers of a batch their answers.
-_UNTIL_TOLD = float("inf")
+#: Stands for the moment at which the dispatcher will have given all callers of a batch their answers.
+_UNTIL_ANSWERED = float("inf")
 #: How often a wait for callers is tried when they do not come back: after this many runs, at last. Arbitrary.
 _LONGEST_PAUSE = 32
 #: How many of the last requests the percentiles are made of.
@@ -103,7 +103,7 @@ def times(**measured: Percentiles) -> list[str]:
 
 @dataclass(frozen=True)
 class BatcherStatistics:
-    """What a batcher has done so far; ``print()`` shows it as tables.
+    """The counts of a batcher so far; ``print()`` shows it as tables.
 
     Attributes:
         requests: Requests with valid inputs: those that ended, in any of the following ways, wait or run.
@@ -174,7 +174,7 @@ class _Record:
 # -- requests ---------------------------------------------------------------------------------------------------------
 
 
-class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
+class _BatchedRows(concurrent.futures.Future):  # type: ignore[type-arg]
     """One caller's rows, and the Future of its answer."""
 
     def __init__(self, batcher: Batcher, rows: Rows, deadline_secs: float | None) -> None:
@@ -193,7 +193,7 @@ class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
 
     @property
     def rows(self) -> Rows:
-        """What it feeds, until it is answered."""
+        """The fed values, until it is answered."""
         assert self._rows is not None
         return self._rows
 
@@ -226,7 +226,7 @@ class _Request(concurrent.futures.Future):  # type: ignore[type-arg]
             self.answered.release()
 
     def _forget(self) -> None:
-        """Drops what a Future that somebody keeps must not keep alive."""
+        """Drops what a Future that is kept must not keep alive."""
         self._batcher = self._rows = None
 
 
@@ -336,12 +336,12 @@ class Batcher:
         # is the one form in which an interrupt cannot leave a lock behind.
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)  # the dispatcher waits for it, always with a limit
-        self._queue: collections.deque[_Request] = collections.deque()
-        self._turn: _Request | threading.Thread | None = None  # who runs the model
+        self._queue: collections.deque[_BatchedRows] = collections.deque()
+        self._turn: _BatchedRows | threading.Thread | None = None  # the caller that runs the model
         self._dispatcher: threading.Thread | None = None
         self._closed = False
         self._record = _Record()
-        # Callers who are expected back: until when, with which key, how many rows with those that wait already.
+        # Callers that are expected back: until when, with which key, how many rows with those that wait already.
         self._expected_until = 0.0
         self._expected_key: Any = None
         self._expected_rows = 0
@@ -396,7 +396,7 @@ class Batcher:
             late.cancel()
 
     def statistics(self) -> BatcherStatistics:
-        """What was done so far."""
+        """Return what was done so far."""
         with self._lock:
             return self._record.statistics(len(self._queue))
 
@@ -443,23 +443,23 @@ class Batcher:
 
     # -- the queue and the turn ------------------------------------------------------------------------------------
 
-    def _request(self, args: tuple[Any, ...], named: Mapping[str, Any], deadline_secs: float | None) -> _Request:
+    def _request(self, args: tuple[Any, ...], named: Mapping[str, Any], deadline_secs: float | None) -> _BatchedRows:
         if forks.forked():
             raise forks.error("the batcher")
         if deadline_secs is None:
             deadline_secs = self._deadline_secs
         else:
             _check_duration("deadline_secs", deadline_secs)
-        return _Request(self, self._call.read(args, named), deadline_secs)
+        return _BatchedRows(self, self._call.read(args, named), deadline_secs)
 
-    def _enter(self, request: _Request, *, can_run: bool) -> bool:
+    def _enter(self, request: _BatchedRows, *, can_run: bool) -> bool:
         """Gives the caller the turn (True), or puts its request into the queue.
 
         Raises:
             Overloaded: The queue is full.
             ClosedError: The batcher is closed.
         """
-        expired: list[_Request] = []
+        expired: list[_BatchedRows] = []
         try:
             with self._lock:
                 if self._closed:
@@ -493,7 +493,7 @@ class Batcher:
             self._end_expired(expired)
         return False
 
-    def _may_run_at_once(self, request: _Request) -> bool:
+    def _may_run_at_once(self, request: _BatchedRows) -> bool:
         if self._dispatcher is not None and self._dispatcher.ident == threading.get_ident():
             return True  # a function added to a Future: waiting for itself would be for ever
         if self._turn is not None or self._queue:
@@ -504,7 +504,7 @@ class Batcher:
             and request.key == self._expected_key
         )
 
-    def _withdraw(self, request: _Request, how: str) -> None:
+    def _withdraw(self, request: _BatchedRows, how: str) -> None:
         """Takes a request out of the queue, as "cancelled" or "expired"; does nothing if it is not there."""
         with self._lock:
             if request not in self._queue:
@@ -517,7 +517,7 @@ class Batcher:
             expired = self._take_expired([request])
         self._end_expired(expired)
 
-    def _take_expired(self, requests: Iterable[_Request] | None = None) -> list[_Request]:
+    def _take_expired(self, requests: Iterable[_BatchedRows] | None = None) -> list[_BatchedRows]:
         """Takes requests whose time is up, or those given, out of the queue; with the lock held."""
         if requests is None:
             now = time.monotonic()
@@ -532,7 +532,7 @@ class Batcher:
                 self._record.counts["cancelled"] += 1
         return expired
 
-    def _end_expired(self, expired: Iterable[_Request]) -> None:
+    def _end_expired(self, expired: Iterable[_BatchedRows]) -> None:
         """Answers them; without the lock, because their Futures' functions are called."""
         for request in expired:
             waited = time.monotonic() - request.arrived
@@ -546,7 +546,7 @@ class Batcher:
             )
 
     def _give_back(
-        self, turn: _Request | threading.Thread, batch: Sequence[_Request], started: float, succeeded: int
+        self, turn: _BatchedRows | threading.Thread, batch: Sequence[_BatchedRows], started: float, succeeded: int
     ) -> None:
         """Ends a turn in which a batch was run; before its callers know, so that the next turn can expect them."""
         now = time.monotonic()
@@ -568,7 +568,7 @@ class Batcher:
                 elif len(callers) > 1:
                     self._expected_rows = min(self._call.max_rows, sum(each.count for each in callers))
                     self._expected_key = key
-                    self._expected_until = _UNTIL_TOLD if turn is self._dispatcher else now + self._delay_secs
+                    self._expected_until = _UNTIL_ANSWERED if turn is self._dispatcher else now + self._delay_secs
             if self._queue:
                 self._changed.notify()
 
@@ -589,7 +589,7 @@ class Batcher:
 
     def _serve_batch(self, thread: threading.Thread) -> bool:
         with self._lock:
-            if self._expected_until == _UNTIL_TOLD:
+            if self._expected_until == _UNTIL_ANSWERED:
                 self._expected_until = time.monotonic() + self._delay_secs
             if not self._wait_for_work():
                 if self._dispatcher is thread:
@@ -615,7 +615,7 @@ class Batcher:
                     return False
             elif self._turn is None:
                 return True
-            elif not self._changed.wait(_LOOK_SECS) and isinstance(self._turn, _Request) and not _runs(self._turn):
+            elif not self._changed.wait(_LOOK_SECS) and isinstance(self._turn, _BatchedRows) and not _runs(self._turn):
                 self._turn = None  # its caller was interrupted where it could not give the turn back
         return False
 
@@ -637,11 +637,11 @@ class Batcher:
         self._pause = min(2**self._in_vain, _LONGEST_PAUSE) - 1
         self._missing_rows = 0
 
-    def _take_batch(self) -> list[_Request]:
+    def _take_batch(self) -> list[_BatchedRows]:
         """Takes the oldest request from the queue, and what may run with it; with the lock held."""
-        batch: list[_Request] = []
+        batch: list[_BatchedRows] = []
         rows = 0
-        passed: list[_Request] = []
+        passed: list[_BatchedRows] = []
         while self._queue and (rows < self._call.max_rows or not batch):
             request = self._queue.popleft()
             if batch and (request.key != batch[0].key or rows + request.count > self._call.max_rows):
@@ -656,7 +656,7 @@ class Batcher:
 
     # -- running ---------------------------------------------------------------------------------------------------
 
-    def _run_here(self, request: _Request) -> Any:
+    def _run_here(self, request: _BatchedRows) -> Any:
         """Runs a caller's request in its own thread; it has the turn."""
         started = time.monotonic()
         succeeded = 0
@@ -667,7 +667,7 @@ class Batcher:
         finally:
             self._give_back(request, [request], started, succeeded)
 
-    def _outcomes(self, batch: list[_Request]) -> list[tuple[Any, BaseException | None]]:
+    def _outcomes(self, batch: list[_BatchedRows]) -> list[tuple[Any, BaseException | None]]:
         """Runs a batch, in parts if it fails and may be run twice; returns a result or an error for each request."""
         if not batch:
             return []
@@ -692,7 +692,7 @@ class Batcher:
         error.__cause__ = cause
         return error
 
-    def _run(self, batch: Sequence[_Request]) -> list[Any]:
+    def _run(self, batch: Sequence[_BatchedRows]) -> list[Any]:
         started = time.monotonic()
         try:
             return self._call.run([request.rows for request in batch], self._note_run)
@@ -707,7 +707,7 @@ class Batcher:
 
 
 @without_collection
-def _runs(request: _Request) -> bool:
+def _runs(request: _BatchedRows) -> bool:
     """Whether the caller that has the turn is still running its request."""
     frame = current_frames().get(request.thread)
     while frame is not None:

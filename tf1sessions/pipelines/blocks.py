@@ -108,7 +108,7 @@ class BlockWriter:
                 blocks.append(block)
                 if block.size == 0:
                     return None
-        except Exception:  # whatever an item raises: found again, and told, one by one
+        except Exception:  # whatever an item raises: found again, and reported, one by one
             return None
         return blocks
 

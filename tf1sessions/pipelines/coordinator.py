@@ -21,7 +21,7 @@ from tf1sessions.errors import ClosedError
 from tf1sessions.pipelines.deadlock import DeadlockDetector, wait_for_stop_frame
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames, without_collection
-from tf1sessions.sessions.watchdog import Call, list_operations, made_at, place, program_frame, watchdog
+from tf1sessions.sessions.watchdog import ActiveCall, list_operations, made_at, place, program_frame, watchdog
 
 __all__ = ["Coordinator", "is_consequence", "join_all", "whereabouts"]
 
@@ -80,7 +80,7 @@ def whereabouts(thread: threading.Thread) -> str:
     return "waits for a stop request" + (f", at {place(frame)}" if program_frame(frame) else "")
 
 
-def _line_of(call: Call, frame: Any) -> str:
+def _line_of(call: ActiveCall, frame: Any) -> str:
     """Where a call was made; of a queue runner's, which TensorFlow makes, where its operation was."""
     if program_frame(frame):
         return f", called at {place(frame)}"

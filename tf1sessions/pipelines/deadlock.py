@@ -1,4 +1,4 @@
-"""Whether threads wait in queues for ever: nobody is left who could feed or drain what they wait for.
+"""Whether threads wait in queues for ever: no thread is left that could feed or drain what they wait for.
 
 Nothing is measured while programs run. Whoever waits for threads to end looks at them from time to time, and takes
 stock of what each thread of the process is in::
@@ -26,7 +26,7 @@ from typing import Any
 
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames, without_collection
-from tf1sessions.sessions.watchdog import Call, program_frame, watchdog
+from tf1sessions.sessions.watchdog import ActiveCall, program_frame, watchdog
 
 __all__ = ["DeadlockDetector", "ThreadActivity", "ThreadSnapshot", "wait_for_stop_frame"]
 
@@ -37,7 +37,7 @@ _WORKING = 0.05
 #: the others. Arbitrary.
 _DOUBT = 6.0
 
-#: Between the looks at who runs; arbitrary.
+#: Between the looks at which threads run; arbitrary.
 _AGAIN_SECS = 0.01
 _TASKS = "/proc/self/task"
 
@@ -49,7 +49,7 @@ _WAIT_FOR_STOP = tf.train.Coordinator.wait_for_stop.__code__
 
 
 class ThreadActivity(enum.Enum):
-    """What a thread is in; see the module."""
+    """The state of a thread; see the module."""
 
     QUEUE = enum.auto()
     PYTHON = enum.auto()
@@ -72,7 +72,7 @@ class ThreadSnapshot:
 
     thread: threading.Thread | None
     state: ThreadActivity
-    call: Call | None = None
+    call: ActiveCall | None = None
     coordinator: Any = None
 
     @property
@@ -91,7 +91,7 @@ def wait_for_stop_frame(frame: Any) -> Any:
 
 @without_collection
 def look(leave_out: Iterable[int | None]) -> list[ThreadSnapshot]:
-    """What each thread of this process is in, but for some, by their ``ident``."""
+    """Return what each thread of this process is in, but for some, by their ``ident``."""
     # Started threads only: for the others (TensorFlow's) enumerate() has a dummy at most, once Python ran in them.
     dummy = threading._DummyThread
     threads = {thread.ident: thread for thread in threading.enumerate() if not isinstance(thread, dummy)}
@@ -113,7 +113,7 @@ def _see(ident: int, thread: threading.Thread | None, frame: Any) -> ThreadSnaps
     return ThreadSnapshot(thread, ThreadActivity.IDLE if limited or is_service else ThreadActivity.MOVING)
 
 
-def _state_of_call(call: Call) -> ThreadActivity:
+def _state_of_call(call: ActiveCall) -> ThreadActivity:
     if getattr(call.session, "sess_str", None):
         return ThreadActivity.MOVING  # its queues are another process's, which may feed and drain them
     kinds = [kind for _, kind in call.operations]

@@ -32,7 +32,7 @@ from tf1sessions.pipelines.stages import Stage, Worker
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall
-from tf1sessions.sessions.watchdog import Call, made_at, program_traceback, watchdog
+from tf1sessions.sessions.watchdog import ActiveCall, made_at, program_traceback, watchdog
 
 __all__ = ["Flow"]
 
@@ -275,12 +275,12 @@ class Flow:
     # -- the look of the monitor thread ------------------------------------------------------------------------------
 
     def _tend(self, interrupted: float | None) -> bool:
-        """What the monitor thread does at each look; see there."""
+        """Return what the monitor thread does at each look; see there."""
         calls = [call for call in watchdog.calls() if call.session is self.session]
         workers = {worker.thread.ident: worker for stage in [*self.stages.values()] for worker in stage.workers}
         for call in calls:
             if call.thread in workers:
-                call.named = True  # told by the observer, with what it knows besides
+                call.named = True  # reported by the observer, with what it knows besides
         others = [call for call in calls if call.thread not in workers]
         noticed = interrupted is None or self._see_to_interrupt(interrupted, others)
         if not self.started and not self.stopping and any(map(self._waits_for_us, others)):
@@ -302,7 +302,7 @@ class Flow:
                 self.failed(None, error)
         return noticed
 
-    def _see_to_interrupt(self, secs: float, calls: list[Call]) -> bool:
+    def _see_to_interrupt(self, secs: float, calls: list[ActiveCall]) -> bool:
         """Frees the main thread if it cannot notice a SIGINT because it waits in TensorFlow. True when that is done."""
         if secs < TICK_SECS:
             return False
@@ -315,7 +315,7 @@ class Flow:
         self.stop()
         return True
 
-    def _look_at_adopted(self, calls: list[Call], workers: dict[int | None, Worker]) -> None:
+    def _look_at_adopted(self, calls: list[ActiveCall], workers: dict[int | None, Worker]) -> None:
         """Learns by what an adopted thread waits for what it does, and frees it at the end."""
         for call in calls:
             worker = workers.get(call.thread)
@@ -329,8 +329,8 @@ class Flow:
                     queue.state = "cancelled"
                     self._close(queue.cancel_now)
 
-    def _waits_for_us(self, call: Call) -> bool:
-        """Whether somebody waits for a queue of a pipeline that was not started."""
+    def _waits_for_us(self, call: ActiveCall) -> bool:
+        """Whether a thread waits for a queue of a pipeline that was not started."""
         if call.thread != self._declarer and time.monotonic() - call.since < _START_SECS:
             return False
         operations = (self.session.graph.get_operation_by_name(name) for name, _ in call.operations)
@@ -339,7 +339,7 @@ class Flow:
     def _close_queues(self) -> None:
         """Closes queues as they are marked.
 
-        Cancelling does not wait. Ending does, behind those who wait for space; of the pipeline's own there are none
+        Cancelling does not wait. Ending does, behind those that wait for space; of the pipeline's own there are none
         then, but of others there may be: so it is left to a thread of its own.
         """
         for queue in list(self.queues.values()):
@@ -357,7 +357,7 @@ class Flow:
 
     def _cancel_queue(self, queue: PipelineQueue) -> None:
         if not self.stopping and queue.state == "open":
-            # Then its readers have ended because the program has closed it, under the hands of those who write to it:
+            # Then its readers have ended because the program has closed it, while threads write to it:
             # what they have still got is lost, and is not to be lost without a word.
             queue.closed_by_others = bool(self.compile_call(None, queue.closed_now, None)())
         with self.lock:
@@ -472,7 +472,7 @@ class Flow:
             if self.tracing is not None:
                 try:
                     self.tracing.write()
-                except OSError as error:  # raised, unless there is something worse to tell
+                except OSError as error:  # raised, unless there is something worse to report
                     errors.append(error)
         if late:
             errors.insert(0, self._stragglers(late))
@@ -509,9 +509,9 @@ class Flow:
             if isinstance(cause, StallError):
                 found = cause
             else:
-                who = f"stage {stage!r}" if stage is not None else "a thread"
+                actor = f"stage {stage!r}" if stage is not None else "a thread"
                 found = StageError(
-                    f"{who} of {self.name} failed{f' at {at}' if at else ''}: {type(cause).__name__}: {_text(cause)}",
+                    f"{actor} of {self.name} failed{f' at {at}' if at else ''}: {type(cause).__name__}: {_text(cause)}",
                     stage=stage,
                     item=at,
                 )
@@ -543,7 +543,7 @@ def _is_active(stage: Stage) -> bool:
 
 
 def _text(error: BaseException) -> str:
-    """What an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
+    """Return what an error says; TensorFlow's without the stack of the operation, which its own traceback shows."""
     message = getattr(error, "message", None)
     text = (message if isinstance(message, str) and message else texts.text_of(error)).strip() or "no message"
     found = re.search(r"\nNode: ('[^\n]*')\n(.*?)(?:\n\t \[\[\{\{node|\Z)", text, re.DOTALL)
@@ -560,7 +560,7 @@ def _short(text: str) -> str:
 
 
 def _add_note(error: BaseException, note: str) -> None:
-    """What ``add_note`` of Python 3.11 does."""
+    """Add a note to an error, as ``add_note`` of Python 3.11 does."""
     if hasattr(error, "add_note"):
         error.add_note(note)
     else:

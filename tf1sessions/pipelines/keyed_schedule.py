@@ -28,7 +28,7 @@ Rank = tuple[float, int]  # priority and number, or deadline and number; no two 
 
 
 class Entry:
-    """What a schedule must know of an item.
+    """The fields of an item that a schedule needs.
 
     Attributes:
         number: Of the item, in order of arrival.

@@ -1,7 +1,7 @@
-"""The monitor thread: one thread a pipeline, that looks every 25 ms and does what nobody else is free to do.
+"""The monitor thread: one thread a pipeline, that looks every 25 ms and does what no other thread is free to do.
 
-It alone closes queues; it samples their sizes and who waits for them; it tells of stalls; and it sees Ctrl-C when the
-main thread cannot, because that waits inside TensorFlow::
+It alone closes queues; it samples their sizes and which threads wait for them; it reports stalls; and it sees Ctrl-C
+when the main thread cannot, because that waits inside TensorFlow::
 
     others ── wake() ──┐                                  ┌─▶ closings
     SIGINT ── signal.set_wakeup_fd ──▶ socket ──▶ monitor ─┼─▶ samples, stalls, trace
@@ -58,7 +58,7 @@ class MonitorThread:
         self._others.setblocking(False)
         self._over = False
         self._before: int | None = None  # the wake-up descriptor that was there, as long as ours is in its place
-        self._heir = -1  # who had asked for signals before: an asyncio loop, an outer pipeline
+        self._heir = -1  # the file that had asked for signals before: an asyncio loop, an outer pipeline
         self.thread = threading.Thread(target=self._keep, name=f"{name}/monitor", daemon=True)
 
     def start(self) -> None:
@@ -74,7 +74,7 @@ class MonitorThread:
             before, self._before = self._before, None
             _listening.discard(self)
             if (other := signal.set_wakeup_fd(before)) != self._others.fileno():
-                signal.set_wakeup_fd(other)  # somebody else's, who came later and is still there
+                signal.set_wakeup_fd(other)  # another's, which came later and is still there
 
     def wake(self) -> None:
         """Makes it look at once."""

@@ -1,7 +1,7 @@
-"""What a pipeline looks like from outside: sizes, who waits for what, stalls; by samples that the monitor thread takes.
+"""The look of a pipeline from outside: sizes, waiting threads, stalls; by samples that the monitor thread takes.
 
 A run of the session takes from a queue, computes and puts into another one, all inside TensorFlow: which of these it is
-at, nobody tells. So at each look a thread that is in a run is said to wait for a queue if that has not the items, or
+at, nothing says. So at each look a thread that is in a run is said to wait for a queue if that has not the items, or
 not the space, that the run needs; otherwise it is at work.
 """
 
@@ -20,7 +20,7 @@ from tf1sessions.pipelines.stages import Stage, Worker
 from tf1sessions.pipelines.statistics import PipelineStatistics, QueueStatistics, StageStatistics
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames
-from tf1sessions.sessions.watchdog import Call, place
+from tf1sessions.sessions.watchdog import ActiveCall, place
 
 __all__ = ["Observer"]
 
@@ -28,12 +28,12 @@ logger = logging.getLogger("tf1sessions")
 
 #: A stage that was busy for less of its time than this holds nobody up.
 _BUSY = 0.5
-#: Less than this was too short to say who holds whom up.
+#: Less than this was too short to say which side holds the other up.
 _SHORTEST_SECS = 0.25
 
 
-class _Seen:
-    """What the samples of one queue add up to."""
+class _QueueSamples:
+    """The sums of the samples of one queue."""
 
     def __init__(self) -> None:
         self.samples = self.full = self.empty = 0
@@ -47,12 +47,12 @@ class Observer:
         self._flow = flow
         self._stall_secs = stall_secs
         self._stop = stop
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _QueueSamples] = {}
         self._sizes: tuple[tuple[PipelineQueue, ...], Any] | None = None
         self._looked: float | None = None
         self._last: PipelineStatistics | None = None
 
-    def look(self, calls: Mapping[int, Call]) -> None:
+    def look(self, calls: Mapping[int, ActiveCall]) -> None:
         """Takes a sample. ``calls``: those of the session that are in flight and may wait, by thread."""
         now = time.monotonic()
         passed = 0.0 if self._looked is None else now - self._looked
@@ -101,14 +101,14 @@ class Observer:
             return None
 
     def _note_size(self, name: str, size: int) -> None:
-        seen = self._seen.setdefault(name, _Seen())
+        seen = self._seen.setdefault(name, _QueueSamples())
         seen.samples += 1
         seen.sizes += size
         seen.empty += size == 0
         seen.full += 0 < self._flow.queues[name].capacity <= size
 
     @staticmethod
-    def _waits_for(worker: Worker, call: Call | None, sizes: Mapping[str, int]) -> PipelineQueue | None:
+    def _waits_for(worker: Worker, call: ActiveCall | None, sizes: Mapping[str, int]) -> PipelineQueue | None:
         """The queue that a thread waits for; None when it is at work."""
         stage = worker.stage
         if worker.doing == "space":
@@ -137,18 +137,18 @@ class Observer:
             others = [other for other in stages if queue in other.writes]
             held = " besides those that this run has taken" if needed > 1 else ""
             what = f"{needed} item{'s' * (needed != 1)} of queue {queue.name!r}, which has {size}{held}"
-            who = "writes to it"
+            action = "writes to it"
         else:
             others = [other for other in stages if queue in other.reads]
             what = f"space in queue {queue.name!r}, which is full with {size} items"
-            who = "reads from it"
+            action = "reads from it"
         active = [other.name for other in others if other.active]
         if active:
-            reason = f"{', '.join(map(repr, active))} {who}"
+            reason = f"{', '.join(map(repr, active))} {action}"
         elif others:
-            reason = f"{', '.join(repr(other.name) for other in others)} {who} no more"
+            reason = f"{', '.join(repr(other.name) for other in others)} {action} no more"
         else:
-            reason = f"no stage of the pipeline {who}"
+            reason = f"no stage of the pipeline {action}"
         waited = f"{secs:.{0 if secs >= 10 else 1}f} s"
         text = f"{self._flow.name}: stage {stage.name!r} has waited {waited} for {what}; {reason}"
         statistics = self.statistics()
@@ -174,7 +174,7 @@ class Observer:
         return PipelineStatistics(MappingProxyType(queues), MappingProxyType(by_stage), _bottleneck(by_stage))
 
     def _of_queue(self, queue: PipelineQueue, size: int | None, stages: list[Stage]) -> QueueStatistics:
-        seen = self._seen.get(queue.name) or _Seen()
+        seen = self._seen.get(queue.name) or _QueueSamples()
         samples = max(1, seen.samples)
         return QueueStatistics(
             kind=queue.kind,

@@ -451,7 +451,7 @@ class QueuePipeline:
                 pipeline; at the end of their input they run its ``close_op``, at a stop its ``cancel_op``. A thread is
                 started with the pipeline, and waited for at its end as a work is, unless it was seen to wait for space
                 in a queue; the queues that the graph has are cancelled where it waits for them. What it raises is an
-                error of the pipeline; of a thread that runs already, only what it tells the coordinator is known.
+                error of the pipeline; of a thread that runs already, only what it reports to the coordinator is known.
             name: Of the stage; of a runner that of its queue by default, of a thread that of the thread.
 
         Raises:

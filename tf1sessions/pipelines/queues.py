@@ -2,7 +2,7 @@
 
 ``PipelineQueue`` is what users hold: TensorFlow's queue, and the operations that a pipeline needs to look at it and to
 end it. ``queues_of`` says which queues an operation reads and writes, from the graph alone, so that a pipeline knows
-who feeds whom without being told: legacy code never tells.
+which threads feed which queue by themselves: legacy code never says.
 """
 
 from __future__ import annotations
@@ -109,13 +109,13 @@ class PipelineQueue:
         #: Held by the thread that reads a block.
         self.reading = threading.Lock()
         #: What the pipeline wants it to be, and what it is: "open", "ended" (no more goes in) or "cancelled" (nobody
-        #: who puts something in waits any more, either).
+        #: a thread that puts something in waits any more, either).
         self.wanted = self.state = "open"
         #: Whether all stages that write to it have ended, before the pipeline did.
         self.input_ended = False
         #: Whether the program reads it by items().
         self.iterated = False
-        #: Whether the program has closed it, before those who write to it had ended.
+        #: Whether the program has closed it, before the threads that write to it had ended.
         self.closed_by_others = False
 
     @property

@@ -86,7 +86,7 @@ def _called(kind: str, attribute: Callable[[str], Any]) -> list[str] | None:
 
 
 def _reader(node: Any) -> Callable[[str], Any]:
-    """What ``Operation.get_attr`` is for an operation, for a node of a function: its attributes that are functions."""
+    """Return a ``get_attr`` for a node of a function: its attributes that are functions."""
 
     def read(name: str) -> Any:
         value = node.attr[name]

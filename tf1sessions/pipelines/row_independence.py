@@ -180,7 +180,7 @@ class RowStates:
         return list(result) if isinstance(result, (list, tuple)) else [result] * count
 
     def joined(self, states: Sequence[State], operation: Any) -> State:
-        """What a tensor is that comes from one of several places."""
+        """Return what a tensor is that comes from one of several places."""
         if not states:
             return FREE
         first = next((state for state in states if isinstance(state, Mixed)), states[0])

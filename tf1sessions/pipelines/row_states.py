@@ -83,7 +83,7 @@ class StateNotYetKnown(Exception):
 
 
 class GraphStates(Protocol):
-    """What rules may ask about the graph; see :class:`~tf1sessions.pipelines.row_independence.RowStates`."""
+    """Questions of rules about the graph; see :class:`~tf1sessions.pipelines.row_independence.RowStates`."""
 
     @property
     def fixed_rows(self) -> int | None: ...

@@ -42,7 +42,7 @@ _EPSILONS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What one request feeds.
+    """The fed rows of one request.
 
     Attributes:
         values: An array for each input, in the order of the inputs; None for one that is left out.
@@ -315,7 +315,7 @@ def _alike(one: Any, two: Any) -> bool:
 def _join(parts: list[Any], padding: int) -> Any:
     """One array of the rows of all parts, and ``padding`` copies of the last row.
 
-    A row that somebody gave is the one kind that the graph can surely work on: zeros divide, empty strings do not
+    A row that was given is the one kind that the graph can surely work on: zeros divide, empty strings do not
     parse, an index of 0 may be none.
     """
     if padding:

@@ -74,7 +74,7 @@ class _Shared:
 
 
 def shards_of(producer: Any, threads: int, over: threading.Event, where: str) -> list[_Shared]:
-    """What each of ``threads`` threads takes its items from.
+    """Return what each of ``threads`` threads takes its items from.
 
     Args:
         producer: An iterable or a function without parameters that returns one, which the threads share; or a function
@@ -194,7 +194,7 @@ class Buffer:
             self._ready.notify_all()
 
     def cancel(self) -> None:
-        """Drops all items, and lets everybody go who waits."""
+        """Drops all items, and wakes all threads that wait."""
         with self._lock:
             self._cancelled = True
             self._items.clear()
@@ -203,7 +203,7 @@ class Buffer:
 
 
 class PythonSource:
-    """What the threads of a source do whose items come from Python.
+    """The work of a source's threads whose items come from Python.
 
     Args:
         stage: The source.

@@ -51,9 +51,9 @@ class Worker:
         doing: "starts", "python", "run" (of the session), "items" (waits for some), "space" (waits for some), "ended".
         since: When that began.
         item: What it is at, for errors: its number or a word for it, and the value.
-        adopted: Whether the thread is somebody else's, who does not tell when it ends.
+        adopted: Whether the thread is another's, which does not say when it ends.
         counts: Whether its time is the stage's; that of a helper is not.
-        blocked: The queue that it waits for; told by the observer, as is ``stalled``, the call it has reported.
+        blocked: The queue that it waits for; set by the observer, as is ``stalled``, the call it has reported.
     """
 
     __slots__ = (
@@ -73,7 +73,7 @@ class Worker:
         self.item: tuple[int | str, Any] | None = None
 
     def main(self, loop: Callable[[Worker], None]) -> None:
-        """What its thread does."""
+        """Run the stage, in its thread."""
         self.begun = self.since = time.monotonic()
         self.doing = "python"
         try:
@@ -194,7 +194,7 @@ class Stage:
                 self.ran(count(result))
 
     def _next_run(self) -> str:
-        """What the run that begins now is at, in words: items by their numbers from 0, where these are known."""
+        """Return what the run that begins now is at, in words: items by their numbers from 0, where these are known."""
         taken = max(self.reads.values(), default=0)
         with self._lock:
             number, self._begun_runs = self._begun_runs, self._begun_runs + 1

@@ -1,4 +1,4 @@
-"""What a pipeline has done so far, and what it waits for."""
+"""Counts of a pipeline so far, and what it waits for."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StageStatistics:
         state: "declared", "running", "ended" or "failed".
         threads: Threads that are alive.
         runs: Runs of the session that went well. Of a thread that was adopted, nothing is known: 0.
-        items: Items that went through them: written by a source, taken by the others, as far as the graph tells.
+        items: Items that went through them: written by a source, taken by the others, as far as the graph shows.
         skipped: Errors that were skipped, by ``on_error``.
         secs: Since the start, or how long it ran; of all its threads together.
         waiting_secs: Of ``secs``, how long it waited for which queue: for items of those that it reads, for space in

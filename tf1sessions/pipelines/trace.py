@@ -9,7 +9,7 @@ thread of the stage) a thread; counters, and instants without a track, are in a 
 title. Viewers close a span when the one around it ends, and refuse or misplace what overlaps, so times are whole
 microseconds, rounded down, begins and ends alike: what was nested, or one after the other, still is.
 
-Of a long run the end matters: the newest events are kept. How many were dropped is told in ``otherData``, and by an
+Of a long run the end matters: the newest events are kept. How many were dropped is in ``otherData``, and by an
 instant where the trace begins.
 """
 
@@ -38,7 +38,7 @@ _LONGEST = 200
 
 
 class _Event(NamedTuple):
-    """What is remembered; times are of ``time.monotonic()``. Until it is written it is a plain tuple.
+    """An event that is remembered; times are of ``time.monotonic()``. Until it is written it is a plain tuple.
 
     A plain one of strings and numbers is nothing that Python's garbage collector has to look at again and again.
     """
@@ -205,7 +205,7 @@ class Trace:
         return max(0, int((moment - self._begin) * 1e6))
 
     def _beside(self) -> str:
-        """What is written first, in the same folder, so that it can take the place of the file at once."""
+        """Return what is written first, in the same folder, so that it can take the place of the file at once."""
         folder, name = os.path.split(self.path)
         return os.path.join(folder, f".{name}.{os.getpid()}.{id(self):x}")
 

@@ -11,7 +11,7 @@ started when they are needed; those without work end after a while. One thread m
 with a deadline wait: it ends those whose time is up while all workers are busy.
 
 A caller may be interrupted by Ctrl-C anywhere. It then withdraws its item; what it has left half done is passed over,
-and whoever was not told because of it looks again after a while.
+and a caller that was not woken because of it looks again after a while.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class WorkStatistics:
-    """What a work queue has done so far; ``print()`` shows it as tables.
+    """The counts of a work queue so far; ``print()`` shows it as tables.
 
     Attributes:
         workers: How many items may run at once.
@@ -151,7 +151,7 @@ class _Item(concurrent.futures.Future, Entry):  # type: ignore[type-arg]
             logger.exception("a function that was added to a Future of a work queue raised")
 
     def _forget(self) -> None:
-        """Drops what a Future that somebody keeps must not keep alive."""
+        """Drops what a Future that is kept must not keep alive."""
         self._queue = self.fetches = self.feeds = None
 
 
@@ -261,7 +261,7 @@ class WorkQueue:
         self._cancelling = False  # nothing is begun any more
         self._threads: set[threading.Thread] = set()  # the workers
         self._left: list[threading.Thread] = []  # those that are about to end, or have ended
-        self._closers: list[threading.Lock] = []  # who waits for the end: each for its own
+        self._closers: list[threading.Lock] = []  # the threads that wait for the end: each for its own
         self._idle: list[threading.Lock] = []  # of workers without work: each waits for its own
         self._thread_numbers = itertools.count(1)
         self._item_numbers = itertools.count()
@@ -298,7 +298,7 @@ class WorkQueue:
 
         Raises:
             UsageError: A priority or deadline that is none.
-            Overloaded: Too many items wait, and the queue was told to refuse more.
+            Overloaded: Too many items wait, and the queue was set to refuse more.
             ClosedError: The queue is closed.
         """
         self._check_process()
@@ -373,7 +373,7 @@ class WorkQueue:
         return results()
 
     def statistics(self) -> WorkStatistics:
-        """What was done so far."""
+        """Return what was done so far."""
         self._check_process()
         with self._lock:
             waiting, running, counts = len(self._schedule.waiting), len(self._running), dict(self._counts)
@@ -436,7 +436,7 @@ class WorkQueue:
             return
         try:
             self.close(cancel_pending=True)
-        except StragglerError as straggler:  # what ended the block is told, and not hidden by this
+        except StragglerError as straggler:  # what ended the block is reported, and not hidden by this
             logger.warning("%s", straggler)
 
     def __repr__(self) -> str:
@@ -493,11 +493,11 @@ class WorkQueue:
             f"{len(places)} of the threads of {self.name} did not end in time: "
             + "; ".join(f"{name} {place}" for name, place in places.items()),
             where="close()",
-            next_step="Look at who should feed or drain them; closing the session ends most waits.",
+            next_step="Look at what should feed or drain them; closing the session ends most waits.",
             threads=places,
         )
 
-    # -- who waits -------------------------------------------------------------------------------------------------
+    # -- waiting -------------------------------------------------------------------------------------------------
 
     def _check_process(self) -> None:
         if forks.forked():
@@ -613,7 +613,7 @@ class WorkQueue:
             self._wake_closers()
 
     def _wake_closers(self) -> None:
-        """Tells who waits for the end if it has come, and the clock if only it is still there; with the lock held."""
+        """Wakes the threads that wait for the end if it has come, and a clock that is alone; with the lock held."""
         if self._threads:
             return
         if self._clock is not None:

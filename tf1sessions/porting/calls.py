@@ -96,7 +96,7 @@ class GraphFunction:
         self._switches = {
             each for each, spec in inputs.items() if spec.dtype == tf.bool and spec.shape.is_compatible_with([])
         }
-        self._calls: dict[Any, _Call] = {}
+        self._calls: dict[Any, _PreparedFunction] = {}
         self._lock = threading.Lock()  # held while a call is traced
 
     @property
@@ -157,17 +157,17 @@ class GraphFunction:
             with contextlib.suppress(_OtherStructure):
                 return {**dict(_matched(self._given, values)), **named}
         if isinstance(values, Mapping):
-            return dict(values)  # which of them is wrong is told where they are used
+            return dict(values)  # which of them is wrong is reported where they are used
         if len(required) == 1:
             return {required[0]: values, **named}
         raise TypeError(f"the signature {self.name!r} takes {self._spec_text()}, by name or in that structure")
 
-    def _call_of(self, given: Mapping[str, Any]) -> tuple[_Call, Mapping[str, Any]]:
+    def _call_of(self, given: Mapping[str, Any]) -> tuple[_PreparedFunction, Mapping[str, Any]]:
         fixed = {name: bool(given[name]) for name in self._switches if isinstance(given.get(name), bool | np.bool_)}
         rest = {name: value for name, value in given.items() if name not in fixed}
         return self._call_for(tuple(rest), fixed), rest
 
-    def _call_for(self, names: tuple[str, ...], fixed: Mapping[str, bool]) -> _Call:
+    def _call_for(self, names: tuple[str, ...], fixed: Mapping[str, bool]) -> _PreparedFunction:
         key = names if not fixed else (names, *sorted(fixed.items()))
         call = self._calls.get(key)
         if call is None:
@@ -195,7 +195,7 @@ class GraphFunction:
 
     # -- tracing
 
-    def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> _Call:
+    def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> _PreparedFunction:
         specs = [self.inputs[name] for name in names]
         replay, body = self._body(names, fixed)
 
@@ -211,10 +211,10 @@ class GraphFunction:
 
         concrete = traced(False, [spec.shape for spec in specs])
         pays = replay.can_keep_loops or bool(self.effects)
-        return _Call(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
+        return _PreparedFunction(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
 
     def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[Replay, Callable[..., Any]]:
-        """What makes the graph in the default graph, of the tensors of these inputs in this order."""
+        """Return what makes the graph in the default graph, of the tensors of these inputs in this order."""
         parts = self._parts
         keys = [key_of(self.inputs[name].tensor) for name in names]
         constants = {key_of(self.inputs[name].tensor): value for name, value in fixed.items()}
@@ -256,7 +256,7 @@ def _matched(names: Any, values: Any) -> Iterator[tuple[str, Any]]:
             yield from _matched(name, value)
 
 
-class _Call:
+class _PreparedFunction:
     """A concrete function, and what its arguments must be.
 
     Where nothing records (no tape, no graph), TensorFlow is asked for the function straight away: with the tensors and
@@ -333,7 +333,7 @@ class _Call:
             return found
 
     def _exactly_for(self, shapes: tuple[Any, ...]) -> _Function | None:
-        """None where it cannot be made of values of these shapes: what is wrong, if it is, the call will tell."""
+        """None where it cannot be made of values of these shapes: what is wrong, if it is, the call will show."""
         assert self._exact is not None
         all_shapes = list(self._shapes)
         for index, shape in zip(self._open, shapes, strict=True):
@@ -393,7 +393,7 @@ def _is_chain(graph: Any) -> bool:
 
 
 class _Input:
-    """What a value of an input must be, and the tensor that is made of it.
+    """The requirements on the value of an input, and the tensor that is made of it.
 
     Args:
         spec: Of the input.

@@ -1,4 +1,4 @@
-"""What a conversion does, as a record and as text. Nothing here prints, or needs TensorFlow."""
+"""The result of a conversion, as a record and as text. Nothing here prints, or needs TensorFlow."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Proof:
 
 @dataclasses.dataclass(frozen=True)
 class Conversion:
-    """What :func:`tf1sessions.porting.convert` wrote, or would write.
+    """The result of :func:`tf1sessions.porting.convert`: what it wrote, or would write.
 
     Attributes:
         source: The path of the model, or what it was made of.
@@ -118,7 +118,7 @@ class Conversion:
         return "\n".join(self.lines())
 
     def lines(self, width: int = 100) -> Iterator[str]:
-        """It as text, at most ``width`` columns wide where names allow. Titles are the lines that are not indented."""
+        """Yield the report, ``width`` columns wide where names allow. Titles are the lines that are not indented."""
         yield texts.printable(f"{_short(self.source)}: {self.kind} -> {self.out}")
         for signature in self.signatures:
             remark = " (guessed)" if signature.guessed else ""

@@ -132,7 +132,7 @@ def require_eager(where: str) -> None:
 
 
 def written_name(signature: str) -> str:
-    """What a signature is called in a SavedModel: one that was guessed is the one for serving, for everybody."""
+    """Return what a signature is called in a SavedModel: one that was guessed is the one for serving, for everybody."""
     return _SERVING if signature == GUESSED else signature
 
 
@@ -328,7 +328,7 @@ class _Calls:
                     structures = (None, structures[1])  # it takes more than the function did: by name
                 self.steps[name] = GraphFunction(name, parts, inputs, gives, operations, structures)
         self._saved: dict[str, Any] | None = None
-        for name, call in {"": self.own, **self.steps}.items():  # what cannot be converted is told now
+        for name, call in {"": self.own, **self.steps}.items():  # what cannot be converted is reported now
             if name != "update":
                 call.concrete  # noqa: B018 - a property that traces
 
@@ -341,7 +341,7 @@ class _Calls:
 
 
 _NO_LOSS = (
-    "which tensor is the loss cannot be told from the gradients: --output loss=NAME, or outputs={..., 'loss': name}, "
+    "the gradients do not show which tensor is the loss: --output loss=NAME, or outputs={..., 'loss': name}, "
     "has the train step give it"
 )
 _OWN = ("by_name", "collections", "notes", "where")
@@ -432,7 +432,7 @@ def _put_together(source: Source, spec: VariableSpec) -> Any:
 
 
 def _by_node(specs: Sequence[VariableSpec], made: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What takes the place of each node that is a variable: a variable, or a part of one."""
+    """Yield what takes the place of each node that is a variable: a variable, or a part of one."""
     for spec in specs:
         if spec.parts:
             for part in spec.parts:

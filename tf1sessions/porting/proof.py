@@ -37,7 +37,7 @@ _OTHER_ROWS = (4, 1)
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What TensorFlow 1's side gives for one signature.
+    """The answer of TensorFlow 1's side for one signature.
 
     Attributes:
         given: The inputs that were made.
@@ -127,13 +127,13 @@ def _differs(where: str, name: str, compared: Compared) -> ConversionError:
         f"the converted model does not give what TensorFlow 1's side gives: of {name}, {compared.problem}",
         where=where,
         next_step="Nothing was written. --no-check (check=False) writes it all the same; `tf1sessions verify MODEL OUT "
-        "--all-tensors` then tells where the two part.",
+        "--all-tensors` then shows where the two part.",
         nodes=(name,),
     )
 
 
 def _reason(error: Exception) -> str:
-    """What TensorFlow says, without where in the graph."""
+    """Return what TensorFlow says, without where in the graph."""
     lines = [line.strip() for line in str(getattr(error, "message", None) or error).splitlines()]
     texts = [line for line in lines if line and not line.startswith("[[")]
     return texts[-1][:200] if texts else type(error).__name__

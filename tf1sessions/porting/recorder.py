@@ -63,7 +63,7 @@ SMALL = 16
 #: Bytes of a piece of a series, and of all that waits to become one.
 _PIECE = 1 << 20
 _WAITING = 1 << 25
-#: How many tensors and how many kinds of calls are told apart: a bound for programs whose graph grows at each step.
+#: How many tensors and how many kinds of calls are distinguished: a bound for programs whose graph grows at each step.
 _MOST = 20000
 #: A GraphDef of more bytes than this is not kept. Arbitrary.
 _LARGEST_GRAPH = 1 << 26
@@ -85,7 +85,7 @@ _LONGEST_LINE = 200
 
 
 class RecorderError(Exception):
-    """What keeps the recorder from recording; the text says what to do."""
+    """The reason why the recorder cannot record; the text says what to do."""
 
 
 class SpoolError(OSError):
@@ -93,7 +93,7 @@ class SpoolError(OSError):
 
 
 class Options(object):
-    """What is recorded.
+    """The choices of what is recorded.
 
     Args:
         tensors: Patterns (as of file names) of tensors that are fetched beside those that the program fetches, in each
@@ -183,7 +183,7 @@ class _Spool(object):
         while length:
             found.append(os.read(self._fd, min(length, 1 << 24)))
             if not found[-1]:
-                raise IOError("%s was cut off by somebody else" % self._path)
+                raise IOError("%s was cut off by another program" % self._path)
             length -= len(found[-1])
         return b"".join(found)
 
@@ -346,7 +346,7 @@ def _seeds(operation):
 
 
 def closure(tensors, operations, fed):
-    """What a call computes: the operations that its fetches and targets need, up to what is fed."""
+    """Return what a call computes: the operations that its fetches and targets need, up to what is fed."""
     found = {}
     ahead = [tensor.op for tensor in tensors if tensor.name not in fed] + list(operations)
     while ahead:
@@ -448,7 +448,7 @@ class _Places(object):
         return installed or not path.startswith(os.path.dirname(os.path.abspath(os.__file__)) + os.sep)
 
     def entries(self, script):
-        """What the index says: ``sources``, ``lines``, ``places``."""
+        """Return what the index says: ``sources``, ``lines``, ``places``."""
         folder = os.path.join(os.path.dirname(script), "")
         texts = [_lines_of(path) for path in self._sources]
         sources = []
@@ -536,7 +536,7 @@ class _Graph(object):
             self.entry["places"] = True
 
 
-class _Kind(object):
+class _CallKind(object):
     """Calls of one graph with the same fetches, targets and feeds. Only used under the recorder's lock."""
 
     def __init__(self, number, graph, how, fetches, targets, feeds, options):
@@ -649,7 +649,7 @@ def _is_counter(writer):
 
 
 def _readers(operation, among):
-    """What takes the value of a variable. An Identity of a reference does not: it hands on the variable's memory."""
+    """Return what takes the value of a variable. An Identity of a reference does not: it passes its memory on."""
     found = []
     for reader in [reader for output in operation.outputs for reader in output.consumers() if reader.name in among]:
         handed_on = reader.type == "Identity" and _readers(reader, among)
@@ -672,7 +672,7 @@ def _unordered(name, writers, read, fed, readers=()):
 
 
 class _Session(object):
-    """What is known about a session. Only used under the recorder's lock."""
+    """The state of a session. Only used under the recorder's lock."""
 
     def __init__(self, number, session, graph):
         self.number = number
@@ -849,7 +849,7 @@ class Recorder(object):
             return kind, turn, self.feeds(about, kind, turn, [tensor.name for tensor in fed], list(values))
 
     def feeds(self, about, kind, turn, names, values):
-        """What is fed: here, what the program gives. For subclasses."""
+        """Return what is fed: here, what the program gives. For subclasses."""
         return values
 
     def initial(self, session, about, name, value):
@@ -938,7 +938,7 @@ class Recorder(object):
         )
         kind = self._kinds.get(key)
         if kind is None:
-            kind = _Kind(len(self._kinds), graph, how, fetches, targets, names, self.options)
+            kind = _CallKind(len(self._kinds), graph, how, fetches, targets, names, self.options)
             kind.entry["graph"] = about.number
             kind.entry["place"] = self._places.here()
             if len(self._kinds) < _MOST:
@@ -1143,7 +1143,7 @@ def _texts(array):
 
 
 def versions():
-    """What the program ran on."""
+    """Return what the program ran on."""
     tensorflow = sys.modules.get("tensorflow.python.framework.versions")
     return {
         "tensorflow": str(getattr(tensorflow, "VERSION", "unknown")),
@@ -1157,7 +1157,7 @@ def versions():
 
 
 def how_it_ended(error):
-    """What the index says about the end of a program that raised ``error``, or None."""
+    """Return what the index says about the end of a program that raised ``error``, or None."""
     if error is None:
         return {"how": "done", "code": 0}
     if isinstance(error, SystemExit):

@@ -66,7 +66,7 @@ def replay(
     """Runs a script in a process of its own, and records what a trace of it has.
 
     Args:
-        trace: What it computed elsewhere; tells what is recorded, too.
+        trace: What it computed elsewhere; it decides what is recorded, too.
         script: The script, or a job, whose settings count.
         args: Its arguments; by default those that the trace has.
         out: Where the new trace is to be. One that is there is replaced.

@@ -1,4 +1,4 @@
-"""What is to become a module: a path of anything that ``load()`` takes, a Model, or a function that builds a graph.
+"""The source of a module: a path of anything that ``load()`` takes, a Model, or a function that builds a graph.
 
 ::
 
@@ -36,7 +36,7 @@ PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefaul
 #: The signature of a function.
 _SERVING = "serving_default"
 #: Until this version of GraphDef, a placeholder of an unknown shape said that it was a scalar.
-_SHAPES_ARE_TOLD = 24
+_SHAPES_ARE_KNOWN = 24
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,20 +71,20 @@ class Source:
         return self.prepared.artifact
 
     def spec(self, name: str, tensor: str) -> TensorSpec:
-        """A tensor of the graph as an input: its dtype and shape, as far as the graph tells them."""
+        """A tensor of the graph as an input: its dtype and shape, as far as the graph shows them."""
         node = self.graph_index.nodes[node_of(tensor)]
         index = int(tensor_name(tensor).rpartition(":")[2])
         if node.op in PLACEHOLDERS:
             dtype, shape = tf.as_dtype(node.attr["dtype"].type), tf.TensorShape(None)
             if "shape" in node.attr and node.op != "PlaceholderV2":
                 shape = tf.TensorShape(node.attr["shape"].shape)
-                if shape.rank == 0 and self.graph_index.graph_def.versions.producer < _SHAPES_ARE_TOLD:
+                if shape.rank == 0 and self.graph_index.graph_def.versions.producer < _SHAPES_ARE_KNOWN:
                     shape = tf.TensorShape(None)
             return TensorSpec(name, tensor, dtype, shape, optional=node.op == "PlaceholderWithDefault")
         types = output_types(node)
         if index >= len(types) or types[index] is None:
             raise ConversionError(
-                f"the dtype of {tensor!r} cannot be told, so it cannot be an input",
+                f"the dtype of {tensor!r} cannot be determined, so it cannot be an input",
                 where=self.where,
                 next_step="Name the tensor before it, or the one behind it.",
                 nodes=(node.name,),
@@ -110,7 +110,7 @@ def open_source(
     Raises:
         ConversionError: It is of TensorFlow 2 already.
         ModelError: As :func:`tf1sessions.load`.
-        UsageError: As there; or a function whose inputs are not told.
+        UsageError: As there; or a function whose inputs are not given.
     """
     given = {"tags": tags, "initialize": initialize or None, "allow_ops": allow_ops or None}
     if isinstance(source, Model):
@@ -137,7 +137,7 @@ def open_source(
 
 
 def _refuse_options(why: str, given: Mapping[str, Any]) -> None:
-    """What would have no effect is an error.
+    """Refuse options that would have no effect.
 
     Raises:
         UsageError: One of these is not None.

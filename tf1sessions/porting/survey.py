@@ -1,4 +1,4 @@
-"""What of a model comes along when it is converted, and what does not: read off its graph and its module."""
+"""The parts of a model that are converted, and those that are not: read off its graph and its module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SAVING = re.compile(r"^(Save|SaveV2|SaveSlices|ShardedFilename|MergeV2Checkpoin
 
 
 def survey(source: Source, module: GraphModule, out: str, written: Mapping[str, str]) -> Conversion:
-    """What converting would write.
+    """Return what converting would write.
 
     Args:
         source: What is converted.
@@ -117,7 +117,7 @@ def _random(part: GraphIndex) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-# ------------------------------------------------------------------------------------------------- what is told besides
+# ------------------------------------------------------------------------------------------------- remarks
 
 
 def _cuts(source: Source, functions: Iterable[GraphFunction]) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _cuts(source: Source, functions: Iterable[GraphFunction]) -> Iterator[str]:
 
 
 def _counters(source: Source, module: GraphModule) -> Iterator[str]:
-    """What TensorFlow 1 leaves to chance in a training step."""
+    """Yield what TensorFlow 1 leaves to chance in a training step."""
     for call in module.steps.values():
         given = [key_of(spec.tensor) for spec in call.inputs.values()]
         effects = [(effect, CONTROL) for effect in call.effects]

@@ -23,7 +23,7 @@ def make_tables(source: Source, names: Iterable[str]) -> dict[str, Any]:
     """The table of TensorFlow 2 for each node that is a table.
 
     Raises:
-        ConversionError: Nothing tells what is in one.
+        ConversionError: Nothing says what is in one.
     """
     return {name: _table(source, name) for name in names}
 

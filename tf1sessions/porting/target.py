@@ -45,7 +45,7 @@ class Target:
 
     @classmethod
     def checked(cls, out: str | os.PathLike[str], source: str | None, *, force: bool = False) -> Target:
-        """A target that can be written, as far as can be told before it is.
+        """A target that can be written, as far as can be known before it is.
 
         Args:
             out: The path of the folder; what is missing above it is made.
@@ -98,7 +98,7 @@ class Target:
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)  # the old one, where one was replaced
             for folder in made:
-                with contextlib.suppress(OSError):  # somebody else uses it by now
+                with contextlib.suppress(OSError):  # another process uses it by now
                     os.rmdir(folder)
 
     def _put_into_place(self, temporary: str) -> None:

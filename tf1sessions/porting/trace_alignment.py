@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tf1sessions.porting.traces import Kind, Trace, summary_of
+from tf1sessions.porting.traces import CallKind, Trace, summary_of
 
 __all__ = ["UNSEEDED", "Alignment"]
 
@@ -24,7 +24,7 @@ class Alignment:
         self.left, self.right = left, right
         self.calls: dict[int, int] = {}
         self.steps: dict[int, int] = {}  # call on the left -> which of its kind
-        self.kinds: dict[int, Kind] = {}
+        self.kinds: dict[int, CallKind] = {}
         self.renamed: dict[tuple[int, str], str] = {}
         self.unmatched: list[str] = []
         self.notes: list[str] = []
@@ -58,7 +58,7 @@ class Alignment:
                     yield key, other
                     break
 
-    def _pair(self, key: Any, ours: tuple[Kind, list[Any]], theirs: tuple[Kind, list[Any]]) -> None:
+    def _pair(self, key: Any, ours: tuple[CallKind, list[Any]], theirs: tuple[CallKind, list[Any]]) -> None:
         kind, calls = ours
         others = theirs[1]
         if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
@@ -79,7 +79,9 @@ class Alignment:
         if errors and kind.fetches:
             self.unmatched.append(f"{kind} raises on one side alone, {_times(errors)}")
 
-    def _by_value(self, session: int, kind: Kind, other: Kind, calls: list[Any], others: list[Any]) -> list[Any]:
+    def _by_value(
+        self, session: int, kind: CallKind, other: CallKind, calls: list[Any], others: list[Any]
+    ) -> list[Any]:
         """The calls on the right in the order of those on the left whose values they have; the rest as they came."""
         ours = _contents(self.left, session, kind, {call[0] for call in calls})
         theirs = _contents(self.right, session, other, {call[0] for call in others})
@@ -108,7 +110,7 @@ class Alignment:
         return found
 
 
-def _looks_at_the_step(kind: Kind) -> bool:
+def _looks_at_the_step(kind: CallKind) -> bool:
     """Whether a call is one of a hook that asks for the global step, to see whether its time has come."""
     return not kind.targets and not kind.feeds and bool(kind.fetches) and all(map(_is_the_step, kind.fetches))
 
@@ -117,8 +119,8 @@ def _is_the_step(tensor: str) -> bool:
     return tensor.startswith(("global_step:", "global_step/"))
 
 
-def _calls_by_kind(trace: Trace) -> dict[Any, tuple[Kind, list[Any]]]:
-    found: dict[Any, tuple[Kind, list[Any]]] = {}
+def _calls_by_kind(trace: Trace) -> dict[Any, tuple[CallKind, list[Any]]]:
+    found: dict[Any, tuple[CallKind, list[Any]]] = {}
     keys = [(kind.fetches, kind.targets, kind.feeds) for kind in trace.kinds]
     for number, session, thread, kind, error, _ in trace.table.tolist():
         if kind >= 0:
@@ -126,7 +128,7 @@ def _calls_by_kind(trace: Trace) -> dict[Any, tuple[Kind, list[Any]]]:
     return found
 
 
-def _contents(trace: Trace, session: int, kind: Kind, calls: set[int]) -> dict[int, Any]:
+def _contents(trace: Trace, session: int, kind: CallKind, calls: set[int]) -> dict[int, Any]:
     """Call → what stands for its values: equal where they are, to the bit."""
     found: dict[int, list[bytes]] = {}
     names = [("fetch", name) for name in kind.fetches] + [("feed", name) for name in kind.feeds]

@@ -22,7 +22,7 @@ from tf1sessions.porting.diagnosis.record import Diagnosis
 from tf1sessions.porting.parity.measures import Difference, is_float, measure
 from tf1sessions.porting.parity.tolerances import Tolerance, Tolerances, records_of
 from tf1sessions.porting.trace_alignment import UNSEEDED, Alignment
-from tf1sessions.porting.traces import Kind, Series, Summary, Trace, summary_of
+from tf1sessions.porting.traces import CallKind, Series, Summary, Trace, summary_of
 from tf1sessions.texts import printable
 
 __all__ = [
@@ -143,7 +143,7 @@ class StepParting:
 
 @dataclasses.dataclass(frozen=True)
 class TraceComparison:
-    """What :func:`compare` found. It can be pickled; ``str()`` of it is a report.
+    """The result of :func:`compare`. It can be pickled; ``str()`` of it is a report.
 
     Attributes:
         left, right: What was compared: script and TensorFlow's version.
@@ -548,7 +548,7 @@ def _causes(
     parted: StepTensor,
     results: Sequence[StepTensor],
     random: Mapping[str, str],
-    kind: Kind | None,
+    kind: CallKind | None,
 ) -> Iterator[str]:
     if parted.problem is not None:
         yield parted.problem

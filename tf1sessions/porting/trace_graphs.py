@@ -19,7 +19,7 @@ import numpy as np
 
 from tf1sessions.models.graph_index import node_of
 from tf1sessions.porting import recorder
-from tf1sessions.porting.traces import Kind, Place, Trace
+from tf1sessions.porting.traces import CallKind, ProgramLine, Trace
 from tf1sessions.runtime import tf
 
 __all__ = ["Change", "GraphLacking", "Node", "TraceGraph", "changes", "counts_part"]
@@ -83,16 +83,16 @@ class Node:
     waits: tuple[str, ...]
     attrs: Mapping[str, Any]
     index: int
-    place: tuple[Place, ...]
+    place: tuple[ProgramLine, ...]
 
     @property
-    def line(self) -> Place | None:
+    def line(self) -> ProgramLine | None:
         """The program's line that made it."""
         return self.place[-1] if self.place else None
 
     @property
     def rounds(self) -> bool:
-        """Whether it is about floating-point numbers, as far as its attributes tell."""
+        """Whether it is about floating-point numbers, as far as its attributes show."""
         return any(tf.as_dtype(each.type).is_floating for each in self.attrs.values() if each.type)
 
     @property
@@ -160,7 +160,7 @@ class TraceGraph:
                     self._add(each, inner[each.name], inner, made, (*callers, called))
 
     def inside(self, name: str) -> list[str]:
-        """What is in the functions that an operation calls."""
+        """Return what is in the functions that an operation calls."""
         return self._inside.get(name, [])
 
     @functools.cached_property
@@ -181,7 +181,7 @@ class TraceGraph:
                 found.setdefault(each, []).append(node.name)
         return found
 
-    def ran(self, kinds: Iterable[Kind]) -> set[str]:
+    def ran(self, kinds: Iterable[CallKind]) -> set[str]:
         """The operations that calls of some kinds need."""
         wanted = [name for kind in kinds for name in (*kind.fetches, *kind.targets, *kind.extras)]
         return self._closure(map(node_of, wanted), None)
@@ -212,7 +212,7 @@ class TraceGraph:
             node = self.nodes.get(node.inputs[0])
         return node.name if node is not None and node.op in ("VariableV2", "Variable") else None
 
-    def writes(self, kind: Kind, variable: str) -> bool:
+    def writes(self, kind: CallKind, variable: str) -> bool:
         """Whether calls of a kind change a variable."""
         if kind.number not in self._written:
             ran = map(self.nodes.__getitem__, self.ran([kind]))
@@ -261,14 +261,14 @@ class TraceGraph:
                 found.update(map(self._seed_source, node.inputs[at : at + 2]))
         return found
 
-    def has_line(self, place: Place) -> bool:
+    def has_line(self, place: ProgramLine) -> bool:
         """Whether a line of the program, as it reads, is in this program, too."""
         unsure = place.installed or len(place.text) >= recorder._LONGEST_LINE or "\ufffd" in place.text
         return not self._lines or unsure or zlib.crc32(place.text.encode("utf-8")) in self._lines
 
 
 def _inner_names(scope: str, body: Iterable[Any]) -> dict[str, str]:
-    """What the nodes of a function are called here: without its scopes and versions, which each release has its own."""
+    """Return a name for nodes of a function: without its scopes and versions, which each release has its own."""
     found: dict[str, str] = {}
     seen: dict[str, int] = {}
     for node in body:
@@ -287,19 +287,19 @@ class Change:
         text: What is otherwise.
         left, right: The lines of the program that made it there and here, where they are known.
         at: Where it is among the operations of the left side.
-        of_tensorflow: Whether it may be TensorFlow's functions that make it otherwise; its line is new, so it is told.
+        of_tensorflow: Whether it may be TensorFlow's functions that make it otherwise; a new line is reported.
     """
 
     name: str
     text: str
-    left: Place | None
-    right: Place | None
+    left: ProgramLine | None
+    right: ProgramLine | None
     at: int
     of_tensorflow: bool = False
 
 
 def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: Collection[str]) -> list[Change]:
-    """What the program built otherwise, of ``ours`` on the left and ``theirs`` on the right; the first one first."""
+    """Return what the program built otherwise, of ``ours`` on the left and ``theirs`` on the right, in order."""
     ours, theirs = left.ordered(ours), right.ordered(theirs)  # also of several at one place the first one first
     found = [*_of_both(left, right, [name for name in ours if name in right.nodes])]
     for change in _of_one(left, right, [name for name in ours if name not in right.nodes]):
@@ -360,7 +360,7 @@ def _other_constant(was: Any, now: Any) -> str | None:
 
 
 def _of_one(side: TraceGraph, other: TraceGraph, names: Iterable[str]) -> Iterator[Change]:
-    """What one side alone has: ``side``."""
+    """Yield what one side alone has: ``side``."""
     for name in names:
         node = side.nodes[name]
         if not _GRADIENT.search(name) and (node.known not in _GLUE or _line_is_new(node, other)):

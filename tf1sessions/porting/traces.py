@@ -44,7 +44,19 @@ import numpy as np
 from tf1sessions.errors import UsageError
 from tf1sessions.porting import recorder as _recorder
 
-__all__ = ["Call", "Kind", "Place", "Series", "Step", "Summary", "Trace", "is_trace", "read", "steps", "summary_of"]
+__all__ = [
+    "CallKind",
+    "ProgramLine",
+    "Series",
+    "Step",
+    "Summary",
+    "Trace",
+    "TracedCall",
+    "is_trace",
+    "read",
+    "steps",
+    "summary_of",
+]
 
 recorder: Any = _recorder  # it has no annotations
 
@@ -60,7 +72,7 @@ _NOT_READ = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipF
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """What stands for a value that was too large to keep.
+    """The summary of a value that was too large to keep.
 
     Attributes:
         shape, dtype: Of the value.
@@ -92,7 +104,7 @@ _STATISTICS = ("smallest", "largest", "mean", "deviation", "norm", "nans", "infi
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class ProgramLine:
     """A line of the program.
 
     Attributes:
@@ -120,7 +132,7 @@ class Place:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class CallKind:
     """Calls of one graph with the same fetches, targets and feeds: what a line of the program does.
 
     Attributes:
@@ -144,7 +156,7 @@ class Kind:
     extras: tuple[str, ...]
     random: Mapping[str, tuple[str, ...]]
     races: Mapping[str, tuple[str, ...]]
-    place: tuple[Place, ...] = ()
+    place: tuple[ProgramLine, ...] = ()
 
     def __str__(self) -> str:
         shown = [*self.fetches, *self.targets]
@@ -153,7 +165,7 @@ class Kind:
 
 
 @dataclasses.dataclass(frozen=True)
-class Call:
+class TracedCall:
     """One call of a session.
 
     Attributes:
@@ -168,7 +180,7 @@ class Call:
     number: int
     session: int
     thread: str
-    kind: Kind
+    kind: CallKind
     turn: int
     error: str | None
 
@@ -208,14 +220,14 @@ class Step:
         variables: Those that were read after it, by name.
     """
 
-    call: Call
+    call: TracedCall
     fetches: Mapping[str, Any]
     feeds: Mapping[str, Any]
     variables: Mapping[str, Any]
 
 
 class Trace:
-    """One run of a program, as its recording tells it. A context manager; made by :func:`read`.
+    """One run of a program, as its recording has it. A context manager; made by :func:`read`.
 
     Values are read when they are asked for. Safe to use from several threads at once.
 
@@ -286,7 +298,7 @@ class Trace:
             str(entry["file"]): tuple(map(int, entry["lines"])) for entry in index.get("sources", ())
         }
         names = [str(entry["file"]) for entry in index.get("sources", ())]
-        lines = [Place(names[source], int(line), str(text)) for source, line, text in index.get("lines", ())]
+        lines = [ProgramLine(names[source], int(line), str(text)) for source, line, text in index.get("lines", ())]
         self._places = [tuple(lines[line] for line in place) for place in index.get("places", ())]
         self.kinds = tuple(self._kind(number, entry) for number, entry in enumerate(index["kinds"]))
         self._order = [
@@ -312,13 +324,13 @@ class Trace:
             raise self._damaged(f"is damaged: {missing[0]} is missing")
         self.table = self._with_turns(np.concatenate([np.zeros([0, 5], np.int64), *map(self._member, members)]))
 
-    def _kind(self, number: int, entry: Mapping[str, Any]) -> Kind:
+    def _kind(self, number: int, entry: Mapping[str, Any]) -> CallKind:
         fetches, targets, feeds, extras = (_strings(entry[key]) for key in ("fetches", "targets", "feeds", "extras"))
         random, races = (
             {str(name): _strings(sources) for name, sources in entry[key].items()} for key in ("random", "races")
         )
         place = self._place(int(entry.get("place", -1)))
-        return Kind(
+        return CallKind(
             number, int(entry["graph"]), str(entry["how"]), fetches, targets, feeds, extras, random, races, place
         )
 
@@ -326,7 +338,7 @@ class Trace:
         table = table[np.argsort(table[:, 0], kind="stable")]
         limits = (self.count, None, len(self._threads) - 1, len(self.kinds) - 1, len(self._errors))
         for column, limit in enumerate(limits):
-            # Kind -1: more kinds than the recorder tells apart.
+            # Kind -1: more kinds than the recorder distinguishes.
             if (
                 len(table)
                 and limit is not None
@@ -372,16 +384,16 @@ class Trace:
     # What is in it
 
     @property
-    def calls(self) -> Iterator[Call]:
+    def calls(self) -> Iterator[TracedCall]:
         """The calls, in the order in which they ended."""
         for row in range(len(self.table)):
             yield self._call(row)
 
-    def _call(self, row: int) -> Call:
+    def _call(self, row: int) -> TracedCall:
         number, session, thread, kind, error, turn = (int(value) for value in self.table[row])
-        known = self.kinds[kind] if kind >= 0 else Kind(-1, 0, "run", (), (), (), (), {}, {})
+        known = self.kinds[kind] if kind >= 0 else CallKind(-1, 0, "run", (), (), (), (), {}, {})
         raised = self._errors[error - 1] if error > 0 else None
-        return Call(number, session, self._threads[thread], known, turn, raised)
+        return TracedCall(number, session, self._threads[thread], known, turn, raised)
 
     def columns(self, series: Series) -> Mapping[str, Any]:
         """The arrays of a series: ``calls``, and those of its form. Kept once they were read."""
@@ -469,16 +481,16 @@ class Trace:
         """A GraphDef, serialised; None where it was too large to keep."""
         return self._member(f"graph.{number}").tobytes() if self.graphs[number]["kept"] else None
 
-    def places(self, number: int) -> list[tuple[Place, ...]]:
+    def places(self, number: int) -> list[tuple[ProgramLine, ...]]:
         """Where the program made the operations of a graph, in their order; of an older trace an empty list."""
         if not self.graphs[number].get("places"):
             return []
         return [self._place(place) for place in self._member(f"graph.{number}.places").tolist()]
 
-    def _place(self, number: int) -> tuple[Place, ...]:
+    def _place(self, number: int) -> tuple[ProgramLine, ...]:
         return self._places[number] if number >= 0 else ()
 
-    def step(self, call: Call) -> Step:
+    def step(self, call: TracedCall) -> Step:
         """A call with its values."""
         if self._rows is None:
             rows: dict[int, list[tuple[Series, int]]] = {}

@@ -176,7 +176,7 @@ class Values:
         return found
 
     def _read(self, key: Any) -> Any:
-        """What the checkpoint has, or a part of it; the whole is read once for parts that follow each other."""
+        """Return what the checkpoint has, or a part of it; the whole is read once for parts that follow each other."""
         _, part = key.slices()
         try:
             if not part:  # as a tensor, which a variable takes as it is; an array it would copy
@@ -192,7 +192,7 @@ class Values:
         return np.ascontiguousarray(self._last[1][part])
 
     def _check(self, keys: Mapping[str, Any]) -> None:
-        """Compares the shapes that the graph tells with those of the checkpoint, before anything is read."""
+        """Compares the shapes that the graph has with those of the checkpoint, before anything is read."""
         saved = self._reader.get_variable_to_shape_map() if keys else {}
         wrong = {}
         for name, key in keys.items():

@@ -1,7 +1,7 @@
 """Which variables a graph of TensorFlow 1 has: their names, whether they are trained, and their collections.
 
-A MetaGraph tells it in its collections. Where there is none (a GraphDef), and for the constants that freezing made of
-variables, a rule tells: what arithmetic with inputs takes as weights is trained; statistics of batch normalisation,
+A MetaGraph has it in its collections. Where there is none (a GraphDef), and for the constants that freezing made of
+variables, a rule decides: what arithmetic with inputs takes as weights is trained; statistics of batch normalisation,
 moving averages, slots of optimizers and whole numbers are not.
 """
 
@@ -283,7 +283,7 @@ def _is_statistic(graph_index: GraphIndex, name: str) -> bool:
 
 
 def recorded_slices(artifact: Artifact, graph_index: GraphIndex) -> dict[str, Slice]:
-    """The variables that are parts of others, as the collections tell."""
+    """The variables that are parts of others, as the collections say."""
     found = {}
     for definitions in variable_definitions(artifact, graph_index).values():
         for definition in definitions:

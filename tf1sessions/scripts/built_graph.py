@@ -93,7 +93,7 @@ def _function(target: str) -> Callable[[], Any]:
 
 
 def _sorted(made: Any, target: str) -> tuple[dict[str, str] | None, list[Any]]:
-    """Outputs as name -> tensor, None where the graph is to tell; and the operations."""
+    """Outputs as name -> tensor, None where the graph decides; and the operations."""
     from ..runtime import tf
 
     outputs: dict[str, str] = {}

@@ -41,7 +41,7 @@ def apply(face: Any) -> None:
 
 
 def _with_dropout(nn_ops: Any, tf: Any) -> Any:
-    """It multiplied by the mask: dropped negative numbers are -0, and a rate that is fed is rounded otherwise.
+    """TensorFlow 1 multiplied by the mask: dropped negative numbers are -0, a rate that is fed is rounded otherwise.
 
     Today's divides by what is kept, and selects.
     """
@@ -75,7 +75,7 @@ def _with_dropout(nn_ops: Any, tf: Any) -> Any:
 
 
 def _with_type(tf: Any) -> Any:
-    """What is neither float16 nor float32 was scaled to [0, 1] before, and back to its type, saturating, after."""
+    """TensorFlow 1 scaled what is neither float16 nor float32 to [0, 1], and back to its type, saturating."""
     image_ops: Any = importlib.import_module("tensorflow.python.ops.image_ops_impl")
 
     @functools.wraps(image_ops.per_image_standardization)
@@ -90,7 +90,7 @@ def _with_type(tf: Any) -> Any:
 
 
 def _of_one_image(image_ops: Any, tf: Any) -> tuple[Any, Any]:
-    """What has no rank was one image, and flipped as such; today that is decided when it runs."""
+    """Return what has no rank was one image, and flipped as such; today that is decided when it runs."""
     flip, random_flip = image_ops._flip, image_ops._random_flip
 
     def is_one(image: Any) -> bool:
@@ -121,7 +121,7 @@ def _of_one_image(image_ops: Any, tf: Any) -> tuple[Any, Any]:
 
 
 def _with_products(tf: Any) -> Any:
-    """It multiplied matrices, or arrays, one operand after the other."""
+    """TensorFlow 1 multiplied matrices, or arrays, one operand after the other."""
     original = tf.einsum
 
     @functools.wraps(original)
@@ -238,7 +238,7 @@ def _with_resources(tf: Any) -> Any:
 
 
 def _with_sigmoid(tf: Any) -> Any:
-    """It had no beta, which today is a constant of its own, with a gradient."""
+    """TensorFlow 1 had no beta, which today is a constant of its own, with a gradient."""
     original = tf.nn.swish
 
     @functools.wraps(original)
@@ -259,7 +259,7 @@ def _with_sigmoid(tf: Any) -> Any:
 
 
 def _with_reciprocals(tf: Any) -> Any:
-    """It divided once, and multiplied by that."""
+    """TensorFlow 1 divided once, and multiplied by that."""
     original = tf.nn.weighted_moments
 
     @functools.wraps(original)

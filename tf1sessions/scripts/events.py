@@ -1,4 +1,4 @@
-"""What a run tells its listener while it goes on, and :class:`RunSummary`, what it says at its end. Frozen data."""
+"""Events of a run while it goes on, and :class:`RunSummary`, its end. Frozen data."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class JobEnded:
 
 @dataclass(frozen=True)
 class Interrupted:
-    """The run was told to end, for the ``count``-th time; from the second on jobs are killed."""
+    """The run was asked to end, for the ``count``-th time; from the second on jobs are killed."""
 
     signum: int
     count: int

@@ -34,7 +34,7 @@ STATES = ("pending", "running", "done", "failed", "killed", "timeout", "cancelle
 
 @dataclass(frozen=True)
 class JobRecord:
-    """What is known about one job; an object of ``jobs.json``.
+    """The record of one job; an object of ``jobs.json``.
 
     Args:
         name: The job's name.

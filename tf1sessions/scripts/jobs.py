@@ -1,4 +1,4 @@
-"""What is to be run: one :class:`Job` a process, and the :class:`JobSettings` it runs under.
+"""The jobs of a run: one :class:`Job` a process, and the :class:`JobSettings` it runs under.
 
 Everything here is frozen and may be shared between threads. A job is complete in itself: its paths are absolute
 from the moment it is made, so that it means the same in another folder, in a worker, or after ``--resume``.
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 #: How long a program's threads hang in queues before they are ended. Arbitrary: longer than a step of most input
-#: pipelines, shorter than the patience of somebody who waits for a prompt.
+#: pipelines, shorter than the patience of a user that waits for a prompt.
 QUEUE_GRACE_SECS = 10.0
 SEEDS = ("tf1", "tf2", "report")
-"""Whose seeds operations get that draw and have none of their own, in a graph that has one."""
+"""The choices of seeds for operations that draw and have none of their own, in a graph that has one."""
 MAX_JOBS = 10_000
 """How many jobs a run may have. Arbitrary: each change of a job's state writes all of their records."""
 MAX_SECS = 1_000_000_000
@@ -140,7 +140,7 @@ class JobSettings:
         queue_grace: Seconds after which threads are ended that hang in queues when the program has ended or has
             requested a stop; 0 waits as TensorFlow 1 does. By default 10.
         seeds: ``"tf1"``, so that operations which draw get the seeds that TensorFlow 1 gave them, or ``"tf2"`` for
-            today's; ``"report"`` is "tf1" and tells at the job's end which are exact. By default "tf1".
+            today's; ``"report"`` is "tf1" and reports at the job's end which are exact. By default "tf1".
 
     Raises:
         ConfigError: A value is out of its range.
@@ -237,14 +237,14 @@ class Job:
 
     @property
     def shown(self) -> str:
-        """What stands in ``sys.argv[0]``: the path as typed, or the absolute one when the job runs elsewhere."""
+        """The text for ``sys.argv[0]``: the path as typed, or the absolute one when the job runs elsewhere."""
         if self.script is None:
             return self.module or ""
         here = os.path.normpath(os.path.join(self.cwd, self.script)) == self.path
         return self.script if here else self.path
 
     def identity(self) -> dict[str, Any]:
-        """What makes it the same job in a later run: ``--resume`` compares this."""
+        """Return what makes it the same job in a later run: ``--resume`` compares this."""
         return {
             "script": self.path or None,
             "module": self.module,

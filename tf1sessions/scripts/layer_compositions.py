@@ -91,7 +91,7 @@ def _with_ones(original: Any, tf: Any) -> Any:
 
 
 def _without_phase(apply_scores: Any) -> Any:
-    """It had no dropout, and did not ask whether it is trained."""
+    """TensorFlow 1 had no dropout, and did not ask whether it is trained."""
 
     @functools.wraps(apply_scores)
     def applied(self: Any, scores: Any, value: Any, scores_mask: Any = None, training: Any = None) -> Any:
@@ -103,7 +103,7 @@ def _without_phase(apply_scores: Any) -> Any:
 
 
 def _with_one_product(original: Any, tf: Any) -> Any:
-    """It transposed nothing, but let the product of matrices do it."""
+    """TensorFlow 1 transposed nothing, but let the product of matrices do it."""
 
     @functools.wraps(original)
     def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:

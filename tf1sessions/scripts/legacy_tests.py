@@ -1,4 +1,4 @@
-"""What the tests of 1.15 had otherwise: ``tf.test.TestCase``, and what is beside it.
+"""Tests as 1.15 had them: ``tf.test.TestCase``, and what is beside it.
 
 Data flow: :func:`apply` replaces methods of the one TestCase that TensorFlow has, and functions where each module that
 tests import has them.

@@ -64,7 +64,7 @@ def error_line(path: Path, start: int = 0) -> str | None:
 
 
 def our_messages(path: Path, start: int = 0, limit: int = 20) -> tuple[str, ...]:
-    """What tf1sessions itself said in a job's log (lines that begin with ``tf1sessions:``), each once.
+    """Return what tf1sessions itself said in a job's log (lines that begin with ``tf1sessions:``), each once.
 
     Args:
         path: The log.

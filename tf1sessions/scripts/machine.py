@@ -12,7 +12,7 @@ from tf1sessions.sessions.machine import available_memory, usable_cores
 __all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "default_share", "mps_share", "usable_cores"]
 
 JOB_MEMORY_BYTES = 1_200_000_000
-"""What one TensorFlow process with a small model needs; twice what a script of a few layers was seen to take."""
+"""Memory for one TensorFlow process with a small model; twice what a script of a few layers was seen to take."""
 
 
 def default_parallel(jobs: int, root: Path = Path("/")) -> int:

@@ -1,4 +1,4 @@
-"""What TensorFlow 1.15 had and today's TensorFlow has not: the replacement of each, and the errors that say so.
+"""Names of TensorFlow 1.15 that today's TensorFlow has not: the replacement of each, and the errors that say so.
 
 An entry of :data:`REPLACEMENTS` covers the name and everything below it; the longest entry that fits is taken. Those of
 ``tf.contrib`` are in contrib/replacements.py. The errors are kinds of ``AttributeError`` and ``ImportError``, so that
@@ -76,7 +76,7 @@ _TPU_DEBUG_OPS = re.compile(r"tf\.raw_ops\.(Load|Retrieve)TPUEmbedding\w+GradAcc
 
 
 def replacement(symbol: str) -> str | None:
-    """What to use in place of ``symbol`` ("tf.contrib.rnn.GRUCell"), as a sentence without its full stop."""
+    """Return what to use in place of ``symbol`` ("tf.contrib.rnn.GRUCell"), as a sentence without its full stop."""
     if _TPU_DEBUG_OPS.fullmatch(symbol):
         return "Leave it out: it was for debugging TPU embeddings"
     return contrib_replacements.find(symbol, REPLACEMENTS)

@@ -143,7 +143,7 @@ def _translate_line(line: str) -> str:
 
 
 class Shell:
-    """What ``get_ipython()`` gives: magics and shell lines. Not thread-safe, as a notebook is not.
+    """The object of ``get_ipython()``: magics and shell lines. Not thread-safe, as a notebook is not.
 
     Args:
         namespace: Where the cells run.

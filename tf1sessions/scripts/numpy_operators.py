@@ -2,7 +2,7 @@
 
 From NumPy 2.2 on there is no switch for them (NEP 50): ``0.0 + np.float32(0.1)`` is float32 where it was float64, so
 that every printed average of a loss changes; a float32 array times ``np.sqrt(2.0)`` is float64, which TensorFlow
-refuses. :func:`apply` gives operators that look who calls. Libraries were written, or mended, for NumPy 2, and get
+refuses. :func:`apply` gives operators that look at their caller. Libraries were written for NumPy 2, and get
 NumPy 2's result from the same function as before; a line of the program's own files gets the result of NumPy 1.
 
 Where an operator leads::
@@ -176,7 +176,7 @@ def old_operands(left: Any, right: Any, takes_first: bool = False) -> tuple[Any,
 
 
 def _notice_operands(given: tuple[Any, Any], taken: tuple[Any, Any]) -> None:
-    """Tells whoever wants to know of a scalar that was taken as another type than its own."""
+    """Reports a scalar that was taken as another type than its own."""
     for one, other, partner in zip(given, taken, reversed(taken), strict=True):
         if one is not other and isinstance(partner, np.ndarray) and other.dtype != getattr(one, "dtype", None):
             kind = f"a {one.dtype} scalar" if isinstance(one, np.ndarray | np.generic) else f"the number {one!r}"

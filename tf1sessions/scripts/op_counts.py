@@ -66,7 +66,7 @@ of(
 def _random_uniform(
     shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", *_: Any, **__: Any
 ) -> tuple[int, int]:
-    """It scaled always; today not where nothing would change."""
+    """TensorFlow 1 scaled always; today not where nothing would change."""
     if as_dtype(dtype).is_integer or not (isinstance(minval, int) and minval == 0):
         return 0, 0
     return (2, 3) if maxval is None or (isinstance(maxval, int) and maxval == 1) else (0, 2)
@@ -94,7 +94,7 @@ def _reduction_dims(x: Any, axis: Any) -> tuple[int, int]:
     )
 )
 def _variance(input_tensor: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    """It did not read a variable first."""
+    """TensorFlow 1 did not read a variable first."""
     if is_tensor(input_tensor):
         return 0, 0
     return 0, _reduction_dims(input_tensor, axis)[1] + hasattr(input_tensor, "handle")
@@ -102,7 +102,7 @@ def _variance(input_tensor: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[
 
 @of(OPS + "math_ops:reduce_logsumexp")
 def _logsumexp(input_tensor: Any, axis: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    """It did."""
+    """TensorFlow 1 read a variable first."""
     if is_tensor(input_tensor):
         return 0, 0
     return 0, -_reduction_dims(input_tensor, axis)[1] - hasattr(input_tensor, "handle")
@@ -179,7 +179,7 @@ def _transpose(a: Any, perm: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
 
 @of(OPS + "math_ops:tensordot")
 def _tensordot(a: Any, b: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """It transposed and reshaped also where nothing changes."""
+    """TensorFlow 1 transposed and reshaped also where nothing changes."""
     if isinstance(axes, int):
         rank = a.shape.rank if is_tensor(a) else len(module("numpy").shape(a))
         if rank is None:
@@ -223,7 +223,7 @@ def _tensor_array_size(self: Any, name: Any = None) -> tuple[int, int]:
 
 @of(OPS + "tensor_array_ops:_GraphTensorArray.concat")
 def _tensor_array_concat(self: Any, name: Any = None) -> tuple[int, int]:
-    """It did not ask for the size."""
+    """TensorFlow 1 did not ask for the size."""
     return 0, -int(bool(self.element_shape) and self._infer_shape)
 
 
@@ -237,7 +237,7 @@ def _clip_by_norm(t: Any, clip_norm: Any, *_: Any, **__: Any) -> tuple[int, int]
 
 @of(OPS + "confusion_matrix:confusion_matrix")
 def _confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, *_: Any, **__: Any) -> tuple[int, int]:
-    """It added to zeros."""
+    """TensorFlow 1 added to zeros."""
     return 0, 3 if num_classes is None or is_tensor(num_classes) else 2
 
 
@@ -245,7 +245,7 @@ def _confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, *_
 def _one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, *_: Any, **__: Any
 ) -> tuple[int, int]:
-    """It made a tensor of a value to learn its type, and another one to use it."""
+    """TensorFlow 1 made a tensor of a value to learn its type, and another one to use it."""
     return 0, sum(value is not None and not is_tensor(value) for value in (on_value, off_value))
 
 
@@ -256,7 +256,7 @@ def _repeat(input: Any, repeats: Any, axis: Any = None, *_: Any, **__: Any) -> t
 
 @of(OPS + "math_ops:cast")
 def _cast(x: Any, dtype: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """What a reference holds is cast to its own type today."""
+    """Return what a reference holds is cast to its own type today."""
     of_reference = is_tensor(x) and x.dtype._is_ref_dtype
     return (0, -1) if of_reference and x.dtype.base_dtype == as_dtype(dtype).base_dtype else (0, 0)
 
@@ -275,7 +275,7 @@ def _saturate_cast(value: Any, dtype: Any, *_: Any, **__: Any) -> tuple[int, int
 def _gather_drop_negatives(
     params: Any, ids: Any, zero_clipped_indices: Any = None, is_positive: Any = None
 ) -> tuple[int, int]:
-    """It added one axis after the other."""
+    """TensorFlow 1 added one axis after the other."""
     if is_positive is not None or params.shape.rank is None or ids.shape.rank is None:
         return 0, 0
     return 0, 2 * (params.shape.rank - 1) - 12
@@ -310,7 +310,7 @@ for _rank, _name in enumerate(("fft", "fft2d", "fft3d"), 1):
 def _cosine_transform(
     input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
 ) -> tuple[int, int]:
-    """It was a complex number's part without a constant of its own, and took roots in the graph."""
+    """TensorFlow 1 was a complex number's part without a constant of its own, and took roots in the graph."""
     if type == 1:
         return 0, -1
     return 0, int(type == 3) + int(norm == "ortho")
@@ -326,7 +326,7 @@ def _frame(
     axis: Any = -1,
     name: Any = None,
 ) -> tuple[int, int]:
-    """It computed in the graph what is known, too."""
+    """TensorFlow 1 computed in the graph what is known, too."""
     if is_tensor(axis) and constant(axis) is None:
         return 0, -7
     are_known = all(not is_tensor(size) or constant(size) is not None for size in (frame_length, frame_step))
@@ -337,7 +337,7 @@ def _frame(
 
 @of(_SIGNAL + "reconstruction_ops:overlap_and_add")
 def _overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> tuple[int, int]:
-    """The same."""
+    """TensorFlow 1 computed in the graph what is known, too."""
     is_shape_known = not is_tensor(signal) or signal.shape.is_fully_defined()
     if is_tensor(frame_step) and constant(frame_step) is None:
         return 0, 6 + is_shape_known
@@ -360,7 +360,7 @@ def _window(name: Any, default_name: Any, window_length: Any, *_: Any, **__: Any
 
 @of(_SIGNAL + "spectral_ops:inverse_stft_window_fn")
 def _window_back(*_: Any, **__: Any) -> tuple[int, int]:
-    """It divided by zeros, too, as TensorFlow 2.16 to 2.19 do."""
+    """TensorFlow 1 divided by zeros, too, as TensorFlow 2.16 to 2.19 do."""
     return 0, -4 if minor_release() >= 20 else 0
 
 
@@ -391,7 +391,7 @@ def _sparse_placeholder(dtype: Any, shape: Any = None, name: Any = None) -> tupl
 
 @of(OPS + "math_ops:_unsorted_segment_N")
 def _segments(data: Any, segment_ids: Any, num_segments: Any) -> tuple[int, int]:
-    """It wrote the shape down that counts have, with an axis for each that segments have of their own."""
+    """TensorFlow 1 wrote the shape down that counts have, with an axis for each that segments have of their own."""
     has_more = data.shape.rank is None or data.shape.rank != segment_ids.shape.rank
     return 0, -12 if is_tensor(num_segments) and has_more else -13
 
@@ -422,7 +422,7 @@ def _sparse_concat(
 
 @of(OPS + "linalg.linear_operator_kronecker:LinearOperatorKronecker._to_dense")
 def _kronecker(self: Any) -> tuple[int, int]:
-    """It looked the shape of each product up."""
+    """TensorFlow 1 looked the shape of each product up."""
     are_known = all(operator.shape.is_fully_defined() for operator in self.operators)
     return 0, (29 if are_known else 4) * (len(self.operators) - 1)
 
@@ -432,7 +432,7 @@ def _kronecker(self: Any) -> tuple[int, int]:
 
 @of(OPS + "image_ops_impl:_AssertAtLeast3DImage")
 def _assert_image(image: Any) -> tuple[int, int]:
-    """It asserted that batches are not empty, too; today only the last three axes are looked at."""
+    """TensorFlow 1 asserted that batches are not empty, too; today only the last three axes are looked at."""
     shape = image.shape
     if shape.rank is None or not shape[-3:].is_fully_defined():
         return 0, -4
@@ -441,19 +441,19 @@ def _assert_image(image: Any) -> tuple[int, int]:
 
 @of(OPS + "image_ops_impl:_CheckAtLeast3DImage")
 def _check_image(image: Any, require_static: Any = True) -> tuple[int, int]:
-    """The same, for those that call this by themselves."""
+    """TensorFlow 1 asserted the same, where this is called by itself."""
     return (0, 0) if module("sys")._getframe(2).f_code.co_name == "_AssertAtLeast3DImage" else _assert_image(image)
 
 
 @of("tensorflow:image.per_image_standardization")
 def _standardization(image: Any) -> tuple[int, int]:
-    """It converted what is of the type already, too."""
+    """TensorFlow 1 converted what is of the type already, too."""
     return 0, int(not hasattr(image, "dtype") or as_dtype(image.dtype).name in ("float16", "float32"))
 
 
 @of(OPS + "image_ops_impl:central_crop")
 def _central_crop(image: Any, central_fraction: Any) -> tuple[int, int]:
-    """It computed with doubles; today also how large the fraction is, in the graph."""
+    """TensorFlow 1 computed with doubles; today also how large the fraction is, in the graph."""
     shape: Any = getattr(image, "shape", None)
     if getattr(shape, "rank", None) not in (3, 4) or central_fraction == 1:
         return 0, 0
@@ -462,13 +462,13 @@ def _central_crop(image: Any, central_fraction: Any) -> tuple[int, int]:
 
 @of(OPS + "image_ops_impl:transpose")
 def _transpose_image(image: Any, name: Any = None) -> tuple[int, int]:
-    """It wanted one image where the rank is not known; today several are chosen in the graph."""
+    """TensorFlow 1 wanted one image where the rank is not known; today several are chosen in the graph."""
     return 0, -12 if is_tensor(image) and image.shape.rank is None else 0
 
 
 @of(OPS + "image_ops_impl:rot90")
 def _rot90(image: Any, k: Any = 1, name: Any = None) -> tuple[int, int]:
-    """The same."""
+    """TensorFlow 1 wanted one image where the rank is not known; today several are chosen in the graph."""
     return 0, -71 if is_tensor(image) and image.shape.rank is None else 0
 
 
@@ -483,7 +483,7 @@ def _padded_suppression(
     *_: Any,
     **__: Any,
 ) -> tuple[int, int]:
-    """It was one kernel."""
+    """TensorFlow 1 was one kernel."""
     return 0, -14 if pad_to_max_output_size else -8
 
 
@@ -505,13 +505,13 @@ def _resize_images(
 
 @of(OPS + "image_ops_impl:adjust_jpeg_quality", "tensorflow:image.adjust_jpeg_quality")
 def _adjust_jpeg_quality(image: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """It did not limit what it converted."""
+    """TensorFlow 1 did not limit what it converted."""
     return 0, -4 if is_tensor(image) and image.dtype.is_floating else 0
 
 
 @of(OPS + "image_ops_impl:decode_image")
 def _decode_image(contents: Any, channels: Any = None, *dtype: Any, **more: Any) -> tuple[int, int]:
-    """It chose between formats in the graph."""
+    """TensorFlow 1 chose between formats in the graph."""
     return 0, 0 if dtype or more.keys() - {"name"} else 75
 
 
@@ -532,7 +532,7 @@ def _parse_example(serialized: Any, features: Any, *_: Any, **__: Any) -> tuple[
 def _parse_sequence(
     serialized: Any, context_features: Any = None, sequence_features: Any = None, *_: Any, **__: Any
 ) -> tuple[int, int]:
-    """The same, for each of the two kinds of keys."""
+    """TensorFlow 1 made the entries of both kinds of keys one by one."""
     return 0, len(context_features or ()) + len(sequence_features or ()) - 6
 
 
@@ -541,7 +541,7 @@ def _parse_sequence(
 
 @of(_DATA + "ops.dataset_ops:DatasetV1._make_initializable_iterator")
 def _initializable(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """It optimised what is read, and what it was to do was a constant; not where it is copied to a device."""
+    """TensorFlow 1 optimised what is read, and what it was to do was a constant; not where it is copied to a device."""
     waiting = [self]
     while waiting:
         dataset = waiting.pop()
@@ -561,7 +561,7 @@ def _rejection(class_func: Any, target_dist: Any, initial_dist: Any = None, *_: 
 def _bucket(
     tensors: Any, which_bucket: Any, batch_size: Any, num_buckets: int, *_: Any, keep_input: Any = True, **__: Any
 ) -> tuple[int, int]:
-    """It asked for each bucket, and for what is kept, with conditions that gave nothing."""
+    """TensorFlow 1 asked for each bucket, and for what is kept, with conditions that gave nothing."""
     return 0, 2 * num_buckets + 1 + int(is_tensor(keep_input) and constant(keep_input) is None)
 
 
@@ -577,7 +577,7 @@ def _rejection_of_examples(
     runtime_checks: bool = False,
     name: Any = None,
 ) -> tuple[int, int]:
-    """It named the probability once more that it had checked."""
+    """TensorFlow 1 named the probability once more that it had checked."""
     return int(runtime_checks), 0
 
 
@@ -585,7 +585,7 @@ def _rejection_of_examples(
 def _stratified(
     tensors: Any, labels: Any, target_probs: Any, batch_size: Any, init_probs: Any = None, *_: Any, **__: Any
 ) -> tuple[int, int]:
-    """It asserted more, of each tensor also how many there are."""
+    """TensorFlow 1 asserted more, of each tensor also how many there are."""
     return 146 + 16 * len(tensors) + (4 if init_probs is None else 0), 0
 
 
@@ -601,7 +601,7 @@ CONTRIB |= {
 
 @of(OPS + "embedding_ops:_embedding_lookup_and_transform")
 def _embedding_lookup(params: Any, ids: Any, *_: Any, **more: Any) -> tuple[int, int]:
-    """It named what it read of a resource once more."""
+    """TensorFlow 1 named what it read of a resource once more."""
     params = params[0] if isinstance(params, (list, tuple)) and len(params) == 1 else params
     is_resource = getattr(params, "handle", None) is not None
     return 0, int(is_resource and more.get("transform_fn") is None)
@@ -619,7 +619,7 @@ def _sparse_lookup(
     *_: Any,
     **__: Any,
 ) -> tuple[int, int]:
-    """It looked each row up once, and then those that are to be added up; today only where it cannot add at once."""
+    """TensorFlow 1 looked each row up once, then those to be added up; today only where it cannot add at once."""
     if sp_weights is not None:
         return 0, 0
     is_resource = getattr(params[0], "handle", None) is not None
@@ -628,7 +628,7 @@ def _sparse_lookup(
 
 @of(OPS + "array_ops:zeros", OPS + "array_ops:ones")
 def _filled(shape: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """It multiplied the sizes, to see whether there are few elements."""
+    """TensorFlow 1 multiplied the sizes, to see whether there are few elements."""
     if not isinstance(shape, (list, tuple)) or not any(map(is_tensor, shape)):
         return 0, 0
     made, product = 2, shape[0]

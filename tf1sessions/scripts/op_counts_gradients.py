@@ -32,7 +32,7 @@ _HANDED = "_tf1sessions_handed"
 
 @dataclass(eq=False)
 class _Noted:
-    """What is known of the gradients that are being made in a graph.
+    """The state of the gradients that are being made in a graph.
 
     Args:
         are_waiting: Whether those of one operation wait for each other, as an optimizer lets them.
@@ -58,14 +58,14 @@ GRADIENTS |= {
 
 @gradient_of("MatrixDiagPartV3")
 def _diagonal_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It set the diagonal of zeros where the matrix is not known to be square; today where it is not known."""
+    """TensorFlow 1 set the diagonal of zeros where the matrix may not be square; today where it is not known."""
     rows, columns = op.inputs[0].shape[-2:].as_list() if op.inputs[0].shape.rank else (None, None)
     return 0, 1 + int(None not in (rows, columns) and rows != columns)
 
 
 @gradient_of("MatrixSetDiagV3")
 def _set_diagonal_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It computed the diagonal's shape where the matrix' is not known, today where the diagonal's is not."""
+    """TensorFlow 1 computed the diagonal's shape where the matrix' is not known, today where the diagonal's is not."""
     matrix, diagonal = op.inputs[:2]
     was_known, is_known = (shape.is_fully_defined() for shape in (matrix.shape.merge_with(grad.shape), diagonal.shape))
     return 0, 2 + 18 * (not was_known) - 67 * (not is_known)
@@ -73,13 +73,13 @@ def _set_diagonal_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @gradient_of("LeakyReluGrad", "Relu6Grad", "ReluGrad", "Sign")
 def _zero_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It filled zeros into a shape that it had looked up."""
+    """TensorFlow 1 filled zeros into a shape that it had looked up."""
     return 0, 0 if _is_large(op.inputs[1 if len(op.inputs) > 1 else 0].shape) else 2
 
 
 @gradient_of("MaxPoolGrad")
 def _pooling_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """The same, of two tensors."""
+    """TensorFlow 1 filled zeros into the shapes of two tensors that it had looked up."""
     return 0, 0 if _is_large(op.inputs[0].shape) else 4
 
 
@@ -101,7 +101,7 @@ def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
     if sides is None:
         return 0, 0
     if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-        _hand_on(op, grad)
+        _pass_on(op, grad)
         return 0, 5 - 3 * sides + _kept_by_loops(op, 2) + _order_of_stacks(op)
     is_new = is_first(op.graph, "broadcasts", tuple(x.shape.as_list()), tuple(y.shape.as_list()))
     return 0, (1 if is_new else -2) + sides
@@ -113,13 +113,13 @@ def _division_gradient(op: Any, grad: Any) -> tuple[int, int]:
     sides = _broadcast_sides(*op.inputs)
     if sides is None:
         return 0, 0
-    _hand_on(op, grad)
+    _pass_on(op, grad)
     return 0, 5 - 3 * sides + _kept_by_loops(op, _unknown_shapes(op))
 
 
 @gradient_of("BroadcastTo")
 def _broadcast_to_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """What the gradient of a sum broadcasts today, it repeated."""
+    """Return what the gradient of a sum broadcasts today, it repeated."""
     first = op._original_op
     if first is None or first.type not in ("Sum", "Mean", "Prod"):
         return 0, -1
@@ -139,7 +139,7 @@ def _real_transform_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @gradient_of("GatherV2")
 def _gather_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It cast the shape, whose type may be chosen today, and knew less of other axes than the first."""
+    """TensorFlow 1 cast the shape, whose type may be chosen today, and knew less of other axes than the first."""
     axis = constant(op.inputs[2])
     cast = int(minor_release() >= 19)  # TensorFlow 2.16 to 2.18 cast it, too
     if axis is not None and axis == 0:
@@ -157,26 +157,26 @@ def _is_of_frames(op: Any) -> bool:
 
 @gradient_of("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
 def _sparse_lookup_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It gathered before it summed; of a sparse lookup it went on through the rows that had been looked up."""
+    """TensorFlow 1 gathered before it summed; a sparse lookup went on through the rows that had been looked up."""
     gathered = 2 * (op.type == "SparseSegmentSum")
     return 0, gathered + (13 if op.get_attr("sparse_gradient") else 0)
 
 
 @gradient_of("SelfAdjointEigV2")
 def _eigenvalues_gradient(op: Any, *grads: Any) -> tuple[int, int]:
-    """It set and read diagonals by operations that have no constants."""
+    """TensorFlow 1 set and read diagonals by operations that have no constants."""
     return 0, -4 if op.get_attr("compute_v") else 0
 
 
 @gradient_of("Svd")
 def _singular_values_gradient(op: Any, *grads: Any) -> tuple[int, int]:
-    """It looked sizes up, and for how many values there are."""
+    """TensorFlow 1 looked sizes up, and for how many values there are."""
     return 0, 8 if op.get_attr("compute_uv") else 0
 
 
 @gradient_of("SparseReduceSum")
 def _sparse_sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked the shape up."""
+    """TensorFlow 1 looked the shape up."""
     if constant(op.inputs[2]) is None:
         return 0, 2 if minor_release() >= 19 else 0  # what TensorFlow 2.16 to 2.18 cast, too
     return 0, 9
@@ -184,14 +184,14 @@ def _sparse_sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @gradient_of("Atan2")
 def _angle_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It did not look for what had been broadcast."""
+    """TensorFlow 1 did not look for what had been broadcast."""
     x, y = op.inputs
     return 0, -2 if x.shape.is_fully_defined() and y.shape.is_fully_defined() else -7
 
 
 @gradient_of("SelectV2")
 def _selection_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked for what had been broadcast although nothing had; gradients selected with what looked for nothing."""
+    """TensorFlow 1 looked for what had been broadcast although nothing had, but in gradients of selections."""
     sides = [_broadcast_sides(side, op.outputs[0]) for side in op.inputs[1:]]
     is_in_gradient = op._original_op is not None and op._original_op.type != "SelectV2"
     return 0, 5 - 3 * sum(side is None or side > 0 for side in sides) - 9 * is_in_gradient
@@ -216,7 +216,7 @@ def _saturation_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @gradient_of("MatrixTriangularSolve")
 def _triangular_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It did not look for what had been broadcast."""
+    """TensorFlow 1 did not look for what had been broadcast."""
     one, other = (tensor.shape for tensor in op.inputs)
     are_known = one.is_fully_defined() and other.is_fully_defined() and one[:-2] == other[:-2]
     return 0, 0 if are_known else -15
@@ -224,7 +224,7 @@ def _triangular_gradient(op: Any, grad: Any) -> tuple[int, int]:
 
 @gradient_of("Sum", "Mean")
 def _sum_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """What a sum over some axes leaves was computed in the graph: once for each shape that is known, else each time.
+    """TensorFlow 1 computed in the graph what a sum over some axes leaves: once for each known shape, else each time.
 
     Today it is, too, where both are known, and takes fewer operations.
     """
@@ -298,7 +298,7 @@ _ALWAYS_SUMMED = ("RealDiv", "Div", "DivNoNan", "FloorMod", "Maximum", "Minimum"
 _HANDING_ON = {"Add": (0, 1), "AddV2": (0, 1), "Sub": (0,), "FloorMod": (0,)}
 
 
-def _hand_on(op: Any, grad: Any) -> None:
+def _pass_on(op: Any, grad: Any) -> None:
     """Notes that a gradient becomes an operand's as it is, where it was summed and reshaped."""
     if is_tensor(grad) and any(not _is_broadcast(op, side) for side in _HANDING_ON.get(op.type, ())):
         handed = getattr(op.graph, _HANDED, {})
@@ -357,7 +357,7 @@ def _handed_gradients(tensor: Any, made: set[Any]) -> int:
 
 
 def _joined_in_tensordot(tensor: Any, made: set[Any]) -> int:
-    """What tensordot gave for it was added up before what others gave."""
+    """Return what tensordot gave for it was added up before what others gave."""
     if tensor.name not in made:
         return 0
     users = [user for user in tensor.consumers() if user in made]
@@ -427,7 +427,7 @@ def _missing_in_tensordot(operand: Any, scope: str) -> int:
 
 @gradient_of("BatchMatMulV2")
 def _batches_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """It looked for what had been broadcast although nothing had, but where both are of one shape."""
+    """TensorFlow 1 looked for what had been broadcast although nothing had, but where both are of one shape."""
     return 0, 15 if _are_batches_alike(op) else 0
 
 
@@ -441,7 +441,7 @@ def _are_batches_alike(op: Any) -> bool:
 
 @gradient_of("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def _fused_batch_norm_gradient(op: Any, *grads: Any) -> tuple[int, int]:
-    """It gave gradients of the batch's own statistics, which an optimizer let wait for the others."""
+    """TensorFlow 1 gave gradients of the batch's own statistics, which an optimizer let wait for the others."""
     return 0, 2 if op.get_attr("is_training") and _noted(op.graph).are_waiting else 0
 
 

@@ -36,7 +36,7 @@ def _ftrl_slots(self: Any, var_list: Any) -> tuple[int, int]:
 
 @of("tensorflow.python.training.gradient_descent:GradientDescentOptimizer._resource_apply_sparse_duplicate_indices")
 def _sparse_descent(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """It took the learning rate as it was given, not the tensor of it."""
+    """TensorFlow 1 took the learning rate as it was given, not the tensor of it."""
     is_reference = hasattr(self._learning_rate, "initializer") and not hasattr(self._learning_rate, "handle")
     return 0, int(not is_tensor(self._learning_rate) and not is_reference)
 
@@ -121,7 +121,7 @@ def _ranks_are_one(one: Any, other: Any) -> bool:
 
 @of(_FEATURES + "IdentityCategoricalColumn._transform_input_tensor")
 def _identity_column(self: Any, input_tensor: Any) -> tuple[int, int]:
-    """It asserted that numbers are in range."""
+    """TensorFlow 1 asserted that numbers are in range."""
     return 0, 38 if self.default_value is None else 0
 
 
@@ -149,7 +149,7 @@ CONTRIB |= {
 
 @of_contrib("rnn.core_rnn_cell:zeros")
 def _contrib_zeros(size: Any, batch_size: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """It made both sizes once more, to learn the shape."""
+    """TensorFlow 1 made both sizes once more, to learn the shape."""
     return 0, sum(2 if is_tensor(part) else 1 for part in (size, batch_size))
 
 

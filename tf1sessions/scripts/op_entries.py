@@ -54,7 +54,7 @@ def of(*places: str) -> Callable[[Differs], Differs]:
 
 
 def of_contrib(place: str) -> Callable[[Differs], Differs]:
-    """The same for a function of ``tf1sessions.contrib``."""
+    """Writes an entry down for a function of ``tf1sessions.contrib``."""
 
     def add(differs: Differs) -> Differs:
         CONTRIB["tf1sessions.contrib." + place] = differs
@@ -64,7 +64,7 @@ def of_contrib(place: str) -> Callable[[Differs], Differs]:
 
 
 def gradient_of(*operations: str) -> Callable[[Differs], Differs]:
-    """The same for the gradients of operations, by their types."""
+    """Writes an entry down for the gradients of operations, by their types."""
 
     def add(differs: Differs) -> Differs:
         def of_any(op: Any, *grads: Any) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""What a job's process is given: a :class:`ProgramPayload`, sent as JSON by runner.py and read by program.py."""
+"""The payload of a job: a :class:`ProgramPayload`, sent as JSON by runner.py and read by program.py."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class _DieOfInterrupt:
 
 
 def _exit_code(code: Any) -> int:
-    """What Python makes of ``sys.exit(code)``: an integer is the code, None is 0, the rest is printed and is 1."""
+    """Return the exit code of ``sys.exit(code)``: an integer is it, None is 0, the rest is printed and is 1."""
     if code is None:
         return 0
     if isinstance(code, int):

@@ -103,7 +103,7 @@ def _code(line: str) -> str:
 
 
 def hint(error: BaseException) -> str | None:
-    """What to print below the traceback of ``error`` where its cause is Python 2: a name, or a module's syntax."""
+    """Return the hint below a traceback of ``error`` whose cause is Python 2: a name, or a module's syntax."""
     if isinstance(error, SyntaxError):  # of a module that the program imports
         two = explain_syntax("".join(linecache.getlines(error.filename or "")), error)
         return None if two is None else str(two)

@@ -5,7 +5,7 @@ threads; on TF1 that is for ever when one of them is in a queue that nobody feed
 
     main thread   waits for threads as Python does                                       ──▶ atexit, the exit code
     watcher       looks at all threads; a deadlock of queue_grace_secs:
-                  names who hangs ─▶ asks Coordinators to stop ─▶ closes the sessions ─┬─▶ they end: as above
+                  names what hangs ─▶ asks Coordinators to stop ─▶ closes the sessions ─┬─▶ they end: as above
                                                                                        └─▶ another deadlock, as a
                                             Python function cannot be ended: atexit, flush, os._exit(the exit code)
 
@@ -32,7 +32,7 @@ __all__ = ["apply", "end_process", "wait"]
 
 #: How long threads have to end by themselves when their Coordinator was asked to stop. Arbitrary.
 _STOP_SECS = 1.0
-#: How long threads that were ended may go on, at least, before that is told. Arbitrary.
+#: How long threads that were ended may go on, at least, before that is reported. Arbitrary.
 _TELL_SECS = 5.0
 #: How long a session may take to close once no call of it runs any more. Arbitrary.
 _CLOSE_SECS = 5.0

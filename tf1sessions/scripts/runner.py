@@ -58,7 +58,7 @@ _KILL_SECS = 30.0
 
 
 class Handle(Protocol):
-    """What a run needs of :class:`~tf1sessions.pools.fork_server.WorkerHandle`."""
+    """The part of :class:`~tf1sessions.pools.fork_server.WorkerHandle` that a run needs."""
 
     @property
     def pid(self) -> int: ...
@@ -74,7 +74,7 @@ class Handle(Protocol):
 
 
 class Server(Protocol):
-    """What a run needs of :class:`~tf1sessions.pools.fork_server.WorkerServer`."""
+    """The part of :class:`~tf1sessions.pools.fork_server.WorkerServer` that a run needs."""
 
     def start(self) -> None: ...
 
@@ -267,7 +267,7 @@ class Run:
         self._inbox.put(_Interrupted(signum))
 
     def resize(self) -> None:
-        """Tells a single job's terminal that the caller's has another size now. For any thread or signal handler."""
+        """Pass the caller's new terminal size to a single job's terminal. For any thread or signal handler."""
         self._inbox.put(_Resized())
 
     def suspend(self) -> None:
@@ -452,7 +452,7 @@ class _Loop:
                     self._on_ended(active, WorkError(f"did not end within {_KILL_SECS:g} s after SIGKILL"))
 
     def _suspend(self) -> None:
-        """Stops the jobs, then this process; once somebody continues it, goes on, with the time limits put off."""
+        """Stops the jobs, then this process; once it is continued, goes on, with the time limits put off."""
         self._listener(Suspending())
         began = time.monotonic()
         self._signal_all(signal.SIGSTOP)  # which alone stops jobs too: in their sessions SIGTSTP is ignored
@@ -683,7 +683,7 @@ class _Loop:
 
 
 def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str, Any]:
-    """What an attempt's end changes in its record."""
+    """Return what an attempt's end changes in its record."""
     if isinstance(result, BaseException):
         if not isinstance(result, (Tf1SessionsError, OSError)):
             raise result
@@ -722,5 +722,5 @@ def _base_environment(fast_kernels: bool) -> dict[str, str]:
     if fast_kernels:
         env["TF_ENABLE_ONEDNN_OPTS"] = "1"
     else:
-        env.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # a user who exported a choice keeps it
+        env.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # a user that exported a choice keeps it
     return env

@@ -1,6 +1,6 @@
 """Which of the seeds that follow from the number of operations are TensorFlow 1's, and from where on that is not known.
 
-In use with ``--seeds report`` alone; seed_words.py tells of it. Data flow::
+In use with ``--seeds report`` alone; seed_words.py writes it out. Data flow::
 
     an operation is made   ──┐  the stack: the program's line, the call it made, the way from there to the operation
     op_counts.py adds      ──┤                    │
@@ -12,8 +12,8 @@ innermost frame. It is measured when each function that makes operations in it i
 function is measured when its traits were there in graphs of tests/golden all of whose seeds are those of genuine
 1.15.5: which functions and operations it makes, what the table of differences adds, and of what kinds its arguments
 are. A gradient is one trait with all that is made for it. How close traits look depends on evidence against a function:
-most need the :data:`USUAL` ones; one that is counted wrongly in some recorded graph needs those that tell this graph
-from the right ones, and is never measured where none do. measured_traits.txt has a line for each function, with
+most need the :data:`USUAL` ones; one that is counted wrongly in some recorded graph needs traits that this graph alone
+has, and is never measured where none do. measured_traits.txt has a line for each function, with
 checksums of its traits; tests/golden/make/make_measured_traits.py makes it, and shows the traits behind the checksums.
 """
 
@@ -39,11 +39,11 @@ __all__ = [
     "MEASURED_ON",
     "NEVER",
     "USUAL",
-    "Call",
     "Draw",
     "GraphSeeds",
     "Measured",
     "MeasuredFunction",
+    "ProgramCall",
     "SeedReport",
     "checksum",
     "is_measured",
@@ -56,7 +56,7 @@ __all__ = [
 MEASURED_ON = ("2.16", "2.17", "2.18", "2.19", "2.20", "2.21")
 TRAITS = Path(__file__).with_name("measured_traits.txt")
 #: How close a trait looks at a function: at the kinds of its arguments, each of many by itself; at all of these
-#: together; also at ranks and values, and at how much is added. Beyond that nothing tells.
+#: together; also at ranks and values, and at how much is added. Beyond that nothing distinguishes them.
 USUAL, CLOSE, CLOSEST, NEVER = range(4)
 _LEVELS = ("usual", "close", "closest", "never")
 
@@ -95,7 +95,7 @@ _GENERATED = "__autograph_generated_file"
 # What happens in loops, conditions and functions at every operation.
 _ANYWHERE = frozenset(["_control_flow_post_processing", "capture"])
 _SEEDS = "_tf1sessions_seed_report"
-#: A function of more arguments is not measured for each combination of them; of longer lists the items are not told.
+#: A function of more arguments is not measured for each combination of them; of longer lists the items are left out.
 _MANY = 6
 #: Arguments that change no operation.
 _TEXTS = frozenset(["base_name", "family", "message", "name", "scope", "shared_name", "summarize", "tag"])
@@ -108,7 +108,7 @@ _PATHS = ("dir", "filename", "path", "prefix")
 
 
 @dataclass(eq=False)
-class Call:
+class ProgramCall:
     """A call of the program that made operations in a graph.
 
     Args:
@@ -131,17 +131,17 @@ class Draw:
     """A seed that follows from the number of operations; ``at``: how much was seen of the graph before it."""
 
     seed: int
-    call: Call
+    call: ProgramCall
     at: int
 
 
 @dataclass(eq=False)
 class GraphSeeds:
-    """What is known of a graph's seeds. ``unknown`` is the first call that was not measured."""
+    """The seeds of a graph, as far as they are known. ``unknown`` is the first call that was not measured."""
 
     seed: int | None = None
     seen: int = 0
-    unknown: Call | None = None
+    unknown: ProgramCall | None = None
     draws: list[Draw] = field(default_factory=list)
     shapes: set[Any] = field(default_factory=set)  # of operands whose gradients were made
 
@@ -151,7 +151,7 @@ class GraphSeeds:
 
 @dataclass(frozen=True)
 class MeasuredFunction:
-    """What was measured of a function.
+    """The traits that were measured of a function.
 
     Args:
         traits: The checksums of its traits.
@@ -180,7 +180,7 @@ class _Node:
 
     frame: types.FrameType  # kept, so that no other one has its id
     graph: GraphSeeds
-    call: Call
+    call: ProgramCall
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     gradient: Callable[[int], str] | None = None  # what of, by level
@@ -237,19 +237,19 @@ class SeedReport:
                 seeds.draws.append(Draw(seed, call, seeds.seen - 1))
 
     def graphs(self) -> list[GraphSeeds]:
-        """What is known by now, of each graph in which there are seeds to tell of, in the order of their making."""
+        """Return what is known of each graph in which there are seeds to report, in the order of their making."""
         with self._lock:
-            for nodes in self._nodes.values():  # what still runs is told as if it had ended
+            for nodes in self._nodes.values():  # what still runs is reported as if it had ended
                 self._end(nodes, set())
             return [seeds for seeds in self._graphs if seeds.draws]
 
     def forget_draws(self) -> None:
-        """Leave out what was drawn by now: for a forked child, whose parent tells of that."""
+        """Leave out what was drawn by now: for a forked child, whose parent reports it."""
         with self._lock:
             for seeds in self._graphs:
                 seeds.draws.clear()
 
-    def _see(self, graph: Any, frame: types.FrameType, what: str) -> tuple[GraphSeeds, Call]:
+    def _see(self, graph: Any, frame: types.FrameType, what: str) -> tuple[GraphSeeds, ProgramCall]:
         seeds: GraphSeeds | None = getattr(graph, _SEEDS, None)
         if seeds is None:
             seeds = GraphSeeds()
@@ -274,7 +274,7 @@ class SeedReport:
 
     def _new_call(self, seeds: GraphSeeds, stack: _Stack, nodes: dict[tuple[int, int], _Node]) -> _Node:
         owner = _owner(stack.call)
-        call = Call(stack.function, owner, stack.where(), seeds.seen)
+        call = ProgramCall(stack.function, owner, stack.where(), seeds.seen)
         node = nodes[id(stack.call), id(seeds)] = _Node(stack.call, seeds, call, _name(stack.call, owner))
         if _kind(stack.call.f_code)[0] == _CALL:
             node.arguments = _arguments(stack.call)
@@ -307,7 +307,7 @@ class SeedReport:
             else:
                 self._check(node.graph, node.call, node.function, node.traits)
 
-    def _check(self, seeds: GraphSeeds, call: Call, function: str, traits: Callable[[int], list[str]]) -> None:
+    def _check(self, seeds: GraphSeeds, call: ProgramCall, function: str, traits: Callable[[int], list[str]]) -> None:
         is_relevant = seeds.unknown is None or call.first < seeds.unknown.first
         if is_relevant and call.why is None and not self._measured.has(function, traits):
             call.why, seeds.unknown = function, call
@@ -395,7 +395,7 @@ _PROGRAM, _CALL, _INNER, _SKIPPED = range(4)
 
 @functools.cache
 def _kind(code: types.CodeType) -> tuple[int, str]:
-    """What a frame of this function is: the program's, a call, or neither; and the function's name in traits."""
+    """Return what a frame of this function is: the program's, a call, or neither; and the function's name in traits."""
     path = code.co_filename
     inside = _inside(path)
     if inside is None:

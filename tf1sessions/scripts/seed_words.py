@@ -1,4 +1,4 @@
-"""Tells at the end of a process which of its seeds are exact: what ``--seeds report`` shows.
+"""Report at the end of a process which of its seeds are exact: what ``--seeds report`` shows.
 
 seed_report.py ──▶ :func:`lines` ──▶ stderr, as many as fit; all of them in a file beside the job's log, if there is one
 """
@@ -15,7 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from . import seed_report
-from .seed_report import Call, GraphSeeds, SeedReport
+from .seed_report import GraphSeeds, ProgramCall, SeedReport
 
 __all__ = ["begin", "lines", "write_report"]
 
@@ -31,7 +31,7 @@ _path: Path | None = None
 
 
 def begin(path: str | None) -> SeedReport:
-    """A report of this process that is told when it ends, and of each process that multiprocessing forks from it.
+    """A report of this process that is written when it ends, and of each process that multiprocessing forks from it.
 
     Args:
         path: A file for all of it; those of children have their process's number in their names. None: all is shown.
@@ -59,7 +59,7 @@ def _of_child(path: Path) -> Path:
 
 
 def write_report() -> None:
-    """Tell of this process's report, if it has one that was not told. For the end of the process."""
+    """Write this process's report, if it has one that was not written. For the end of the process."""
     global _report
     report, _report = _report, None
     if report is None:
@@ -112,7 +112,7 @@ def _values(values: list[int]) -> str:
     return f"{', '.join(map(str, values[:_SEEDS]))}, ... {values[-1]}: {len(values)} seeds"
 
 
-def _called(call: Call, names: dict[Any, str]) -> str:
+def _called(call: ProgramCall, names: dict[Any, str]) -> str:
     method = "" if call.code.co_name in ("__call__", "__init__") else f".{call.code.co_name}"
     if call.owner is not None:
         name = names.get(call.owner, f"{call.owner.__module__}.{call.owner.__qualname__}") + method

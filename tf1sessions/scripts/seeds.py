@@ -55,7 +55,7 @@ def choose(seeds: str, report: str | None = None) -> None:
     """Turns the counting on (``"tf1"``) or off (``"tf2"``), for operations that are made from now on.
 
     Args:
-        seeds: ``"report"`` turns it on, and lets the process tell at its end which seeds are TensorFlow 1's.
+        seeds: ``"report"`` turns it on, and lets the process report at its end which seeds are TensorFlow 1's.
         report: A file for that.
     """
     global _is_on
@@ -91,7 +91,7 @@ def are_counted() -> bool:
 
 @contextlib.contextmanager
 def uncounted(name: str) -> Iterator[None]:
-    """What this thread makes meanwhile, in a scope of that name, counts as nothing: TensorFlow 1 did not make it."""
+    """Count nothing that this thread makes meanwhile, in a scope of that name: TensorFlow 1 did not make it."""
     ops: Any = importlib.import_module("tensorflow.python.framework.ops")
     graph = ops.get_default_graph()
     first, was_counting = graph.num_operations(), _thread.is_counting
@@ -124,7 +124,7 @@ def apply() -> None:
 
 
 def apply_to_contrib() -> None:
-    """The same for what has been imported of this package's own ``tf.contrib``, once :func:`apply` was called."""
+    """Watches what has been imported of this package's own ``tf.contrib``, once :func:`apply` was called."""
     if not _is_applied:
         return
     with _applying:

@@ -1,7 +1,7 @@
 """``Dataset.shuffle(n).repeat(k)`` and ``shuffle_and_repeat`` in TensorFlow 1's order.
 
 1.15.5 ran the two as one: it drew for all epochs from one stream of random numbers, where today's kernels begin a new
-one for each. No kernel can be told to go on, so this is composed of data sets::
+one for each. No kernel can be determined to go on, so this is composed of data sets::
 
     elements ──▶ blocks of them, in each epoch ──▶ scan: what waits + a block ──▶ what leaves, what waits ──▶ elements
 

@@ -1,4 +1,4 @@
-"""What programs of Python 3.5 to 3.7 use and the standard library has dropped since.
+"""Modules that programs of Python 3.5 to 3.7 use and the standard library has dropped since.
 
 Data flow: :func:`apply` goes through the tables below and adds what the running Python lacks. Modules that are gone
 altogether are made when they are imported first, so that nothing is loaded for a program that does not ask.
@@ -60,7 +60,7 @@ _ABSTRACT = [
 
 
 class ArgSpec(NamedTuple):
-    """What ``inspect.getargspec`` returned."""
+    """The result of ``inspect.getargspec``."""
 
     args: list[str]
     varargs: str | None

@@ -172,7 +172,7 @@ def _write_all(fd: int, data: bytes) -> None:
     while rest:
         try:
             rest = rest[os.write(fd, rest) :]
-        except BlockingIOError:  # somebody made the caller's stream non-blocking
+        except BlockingIOError:  # another process made the caller's stream non-blocking
             with selectors.DefaultSelector() as selector:
                 selector.register(fd, selectors.EVENT_WRITE)
                 selector.select()

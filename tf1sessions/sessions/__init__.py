@@ -3,7 +3,7 @@
 Files::
 
     machine.py          the cores and the memory that this process may use
-    gpus.py             the GPUs: what is free, and who holds the rest
+    gpus.py             the GPUs: what is free, and which processes hold the rest
     division.py         how workers share them: the arithmetic of a plan
     logical_devices.py  logical devices, and how a graph stays on one
     config.py           SessionConfig, to and from ConfigProto
@@ -11,7 +11,7 @@ Files::
     stacks.py           looking at the stacks of other threads
     watchdog.py         names calls that wait for ever
     feed_values.py      fed values: converted, checked, and kept apart from results
-    request_keys.py     what tells the shape of one request from that of any other
+    request_keys.py     what distinguishes the shape of one request from others
     plans.py            a request, compiled once, and its plan, which checks the values of one run
     session_calls.py    the compiled requests and plans of a session
     session_methods.py  what takes the place of TensorFlow's Session.run and close

@@ -238,7 +238,7 @@ def watched_session(given: Any, where: str) -> Any:
     """Returns the session of a GraphSession, or the session that was given itself, watched: see :func:`watch`.
 
     Raises:
-        ConfigError: It is neither; ``where`` says who was given it.
+        ConfigError: It is neither; ``where`` names the argument.
     """
     session = getattr(given, "session", given)
     if not isinstance(session, (tf.Session, tf.InteractiveSession)):

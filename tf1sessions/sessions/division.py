@@ -36,7 +36,7 @@ STRATEGIES = ("spread", "pack")
 
 @dataclass(frozen=True)
 class Share:
-    """What one worker, a process, gets.
+    """The share of one worker, a process.
 
     Attributes:
         worker: Its number, from 0.
@@ -68,7 +68,7 @@ class Share:
 
     @property
     def needed_mb(self) -> float:
-        """What has to be free before the worker starts; with growth alone, what its start takes."""
+        """The memory that has to be free before the worker starts; with growth alone, that which its start takes."""
         return CONTEXT_MB + (self.memory_mb or 0.0)
 
 
@@ -82,7 +82,7 @@ class Division:
     notes: tuple[str, ...] = ()
 
     def planned_mb(self, gpu: int) -> float:
-        """What the workers on a GPU may take together, contexts included; growth without a limit counts as nothing."""
+        """Return what the workers on a GPU may take together, with contexts; growth without a limit is nothing."""
         return sum(share.needed_mb for share in self.shares if share.gpu == gpu)
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _growth(growth: bool, lanes: int, environ: Mapping[str, str], notes: list[st
     return growth
 
 
-# -- who goes where ---------------------------------------------------------------------------------------------------
+# -- which worker goes where -------------------------------------------------------------------------------------------
 
 
 def _room(gpu: Gpu, reserve: float) -> float:
@@ -288,7 +288,7 @@ def _sizes_by_room(
 
 
 def _equal_share(gpu: Gpu, workers: int, reserve: float) -> float:
-    """What each of ``workers`` gets of a GPU's free memory, rounded down to a thousandth of the GPU."""
+    """Return what each of ``workers`` gets of a GPU's free memory, rounded down to a thousandth of the GPU."""
     size = _room(gpu, reserve) / workers - CONTEXT_MB
     if size < LEAST_MB:
         raise _wrong(
@@ -313,7 +313,7 @@ def _too_much(gpus: Sequence[Gpu], workers: int, fit: int, reserve: float, size_
 
 
 def _ways_out(workers: int, reserve: float, gpus: Sequence[Gpu]) -> str:
-    """What makes room on GPUs, as far as there is something to change."""
+    """Return what makes room on GPUs, as far as there is something to change."""
     ways = ["plan fewer workers"] * (workers > 1) + ["reserve less"] * (reserve > 0)
     if any(gpu.free_mb < gpu.total_mb for gpu in gpus):
         ways.append("end what holds memory")
@@ -330,7 +330,7 @@ def _largest(gpus: Sequence[Gpu], workers: int, reserve: float) -> float | None:
 
 
 def _held(gpu: Gpu) -> str:
-    """Who holds memory of a GPU, for a message."""
+    """The processes that hold memory of a GPU, for a message."""
     processes = [f"process {holder.pid} {holder.name}".rstrip() for holder in gpu.holders[:3]]
     return f" ({', '.join(processes)})" if processes else ""
 

@@ -1,4 +1,4 @@
-"""What this process has settled about its GPUs, and whether a session agrees with it.
+"""The settings of this process's GPUs, and whether a session agrees with it.
 
 TensorFlow builds a GPU's allocator once in a process, for whoever comes first, and ignores what later sessions ask for.
 So the first one is remembered, here::
@@ -40,7 +40,7 @@ WAYS_OUT = (
 
 @dataclass(frozen=True)
 class GpuSettings:
-    """What a ConfigProto asks of the process's GPUs; each field's default means that it asks for nothing."""
+    """The wishes of a ConfigProto for the process's GPUs; each field's default means that it asks for nothing."""
 
     fraction: float = 0.0
     growth: bool = False
@@ -67,7 +67,7 @@ class GpuSettings:
             gpu.experimental.virtual_devices.add().memory_limit_mb.extend(limits)
 
     def unlike(self, asked: GpuSettings) -> list[str]:
-        """What ``asked`` asks for and is otherwise here, in words."""
+        """Return what ``asked`` asks for and is otherwise here, in words."""
         names = {
             "fraction": "per_process_gpu_memory_fraction",
             "growth": "allow_growth",
@@ -84,7 +84,7 @@ class GpuSettings:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was settled, by whom, and in which line of the program.
+    """The settings that were agreed on, by which caller, and in which line of the program.
 
     Attributes:
         config: A plan's whole ConfigProto, for threads and numbers of devices; None from a session.
@@ -92,7 +92,7 @@ class Agreement:
     """
 
     settings: GpuSettings
-    who: str
+    caller: str
     where: str
     config: bytes | None = None
     gpu: bool = True
@@ -105,7 +105,7 @@ _warned = False
 
 
 def current() -> Agreement | None:
-    """What this process has settled; None before."""
+    """Return what this process has settled; None before."""
     return _agreement
 
 
@@ -128,7 +128,7 @@ def settle(agreement: Agreement) -> Agreement:
             None not in (_agreement.config, agreement.config) and _agreement.config != agreement.config
         ):
             differences = _agreement.settings.unlike(agreement.settings) or ["another share of the machine"]
-            raise _conflict(agreement.who, differences, agreement.where)
+            raise _conflict(agreement.caller, differences, agreement.where)
         return _agreement
 
 
@@ -197,7 +197,7 @@ def _agreed(config: Any, refuse: bool) -> Any:
             _log.warning(
                 "%s: a session asks for %s, which TensorFlow ignores or refuses: GPU memory belongs to the process, "
                 "and %s at %s came first",
-                *(caller_place(), " and ".join(differences), _agreement.who, _agreement.where),
+                *(caller_place(), " and ".join(differences), _agreement.caller, _agreement.where),
             )
         return config
     if differences:
@@ -223,14 +223,14 @@ def _fill(config: Any, plan: bytes) -> None:
             config.device_count[kind] = count
 
 
-def _conflict(who: str, differences: list[str], where: str) -> MemoryPlanConflict:
+def _conflict(caller: str, differences: list[str], where: str) -> MemoryPlanConflict:
     assert _agreement is not None
     return MemoryPlanConflict(
-        f"{who} asks for {' and '.join(differences)}, but GPU memory belongs to the process, and "
-        f"{_agreement.who} at {_agreement.where} came first",
+        f"{caller} asks for {' and '.join(differences)}, but GPU memory belongs to the process, and "
+        f"{_agreement.caller} at {_agreement.where} came first",
         where=where,
         next_step=WAYS_OUT,
-        first=_agreement.who,
+        first=_agreement.caller,
         first_where=_agreement.where,
     )
 

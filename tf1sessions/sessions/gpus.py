@@ -1,4 +1,4 @@
-"""The GPUs of a machine: what they are, what is free on them, and who holds the rest. Without TensorFlow or CUDA.
+"""The GPUs of a machine: what they are, what is free, which processes hold the rest. Without TensorFlow or CUDA.
 
 ::
 
@@ -36,7 +36,7 @@ SMI_SECS = 30.0
 
 @dataclass(frozen=True)
 class Holder:
-    """A process that holds memory of a GPU; ``used_mb`` is None where the driver does not tell, as in containers."""
+    """A process that holds memory of a GPU; ``used_mb`` is None where the driver does not say, as in containers."""
 
     pid: int
     used_mb: float | None
@@ -52,7 +52,7 @@ class Gpu:
         number: Its number for nvidia-smi, in the order of the PCI bus.
         name, uuid: As the driver gives them.
         total_mb, free_mb: Its memory, and what of it nobody holds.
-        holders: The processes that hold the rest, as far as the driver tells.
+        holders: The processes that hold the rest, as far as the driver shows.
         mig: Whether it is divided into instances (MIG), which CUDA shows in its place.
     """
 
@@ -68,12 +68,12 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is to share.
+    """The GPUs and cores that there are to share.
 
     Attributes:
         gpus: In CUDA's order, those that CUDA_VISIBLE_DEVICES hides left out.
         cores: Processor cores that this process may keep busy.
-        source: Who told: ``"NVML"``, ``"nvidia-smi"``, ``"none"`` or the path of a description.
+        source: Where this is from: ``"NVML"``, ``"nvidia-smi"``, ``"none"`` or the path of a description.
         mps: Whether NVIDIA's Multi-Process Service runs, which lets kernels of several processes run at once.
         notes: What a reader should know: why there are no GPUs, or that their order is not sure.
     """
@@ -148,7 +148,7 @@ class Machine:
 
 
 def look(environ: Mapping[str, str] | None = None) -> Machine:
-    """What this machine has now.
+    """Return what this machine has now.
 
     Args:
         environ: Where CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER and CUDA_MPS_PIPE_DIRECTORY are read; by default
@@ -179,7 +179,7 @@ def look(environ: Mapping[str, str] | None = None) -> Machine:
     return Machine(tuple(shown), usable_cores(), source, bool(shown) and (pipes / "control").exists(), tuple(notes))
 
 
-# -- who tells --------------------------------------------------------------------------------------------------------
+# -- where the facts come from -----------------------------------------------------------------------------------------
 
 
 class _Unanswered(Exception):
@@ -202,7 +202,7 @@ def _ask_nvml() -> list[Gpu]:
             memory = nvml.nvmlDeviceGetMemoryInfo(handle)
             try:
                 running = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
-            except nvml.NVMLError:  # not told to this user, or in this container
+            except nvml.NVMLError:  # not shown to this user, or in this container
                 running = []
             holders = [
                 Holder(process.pid, None if process.usedGpuMemory is None else process.usedGpuMemory / MIB)
@@ -234,7 +234,7 @@ def _ask_nvidia_smi() -> list[Gpu]:
     for number, name, uuid, total, free in _smi("--query-gpu=index,name,uuid,memory.total,memory.free", 5):
         sizes = (_mebibytes(total), _mebibytes(free))
         if not number.isdigit() or sizes[0] is None or sizes[1] is None:
-            raise _Unanswered(f"nvidia-smi does not tell the memory of {name}: {total}, {free}")
+            raise _Unanswered(f"nvidia-smi does not give the memory of {name}: {total}, {free}")
         gpus.append(Gpu(len(gpus), name, sizes[0], sizes[1], int(number), uuid, _named(holders.get(uuid, ()))))
     return gpus
 

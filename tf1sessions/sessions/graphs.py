@@ -123,7 +123,7 @@ class Ownership:
 
 
 class _ForeignCollection(list):  # type: ignore[type-arg]
-    """What a thread that may not change a graph gets for ``get_collection_ref``: the entries, and errors on change."""
+    """A collection for threads that may not change the graph: the entries, and errors on change."""
 
     def __init__(self, entries: list[Any], ownership: Ownership, name: Any) -> None:
         super().__init__(entries)

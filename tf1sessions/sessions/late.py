@@ -15,7 +15,7 @@ __all__ = ["LateSession"]
 
 
 def _when_made(name: str) -> Any:
-    """What the classes above have as None until there is a session."""
+    """Return what the classes above have as None until there is a session."""
     return property(lambda self: self._of_made(name), lambda self, value: vars(self).__setitem__(name, value))
 
 

@@ -1,6 +1,6 @@
 """Lanes: logical devices of one GPU or CPU, and how a graph stays on one of them.
 
-A lane is told by its device string, such as ``"/device:GPU:1"``::
+A lane is named by its device string, such as ``"/device:GPU:1"``::
 
     SessionConfig(lane=...) ──▶ OwnedGraph: each operation that is made     ──▶ on_lane(its device, lane)
                                             each GraphDef that is imported ──▶ place(graph_def, lane), with functions

@@ -1,4 +1,4 @@
-"""What this process may use of the machine's cores and memory, containers' limits included.
+"""The cores and the memory that this process may use, containers' limits included.
 
 Only files under ``/proc`` and ``/sys/fs/cgroup`` are read, each time anew. Where they are missing (not Linux) the
 cores are :func:`os.cpu_count` and the memory is unknown. Everything here may be called from any thread.
@@ -27,7 +27,7 @@ def usable_cores(root: Path = Path("/")) -> int:
 
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Bytes that can be used without swapping, or None where that cannot be told."""
+    """Bytes that can be used without swapping, or None where that cannot be determined."""
     free: list[int] = []
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):

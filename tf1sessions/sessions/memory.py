@@ -107,7 +107,7 @@ class MemoryPlan:
             object.__setattr__(self, name, value)
 
     def share(self, worker: int = 0) -> Share:
-        """What a worker gets.
+        """Return what a worker gets.
 
         Raises:
             MemoryPlanError: There is no such worker.
@@ -174,10 +174,10 @@ class MemoryPlan:
         """
         share = self.share(worker)
         proto = self._proto(share)
-        place, who = caller_place(), f"MemoryPlan.apply(worker={worker})"
+        place, caller = caller_place(), f"MemoryPlan.apply(worker={worker})"
         agreement = gpu_settings.Agreement(
             gpu_settings.GpuSettings.of(proto),
-            who,
+            caller,
             place,
             proto.SerializeToString(deterministic=True),
             share.gpu is not None,
@@ -193,7 +193,7 @@ class MemoryPlan:
                 gpu_settings.withdraw(agreement)
                 raise
         for note in self.division.notes:
-            _log.info("%s: %s", who, note)
+            _log.info("%s: %s", caller, note)
 
     def applied(self) -> int | None:
         """Which of the plan's workers this process has been made by :meth:`apply`; None when it is none of them.
@@ -220,7 +220,7 @@ class MemoryPlan:
             poll_secs: How often the driver is asked.
 
         Raises:
-            MemoryWaitError: It did not become free in time; names who holds the memory.
+            MemoryWaitError: It did not become free in time; names what holds the memory.
             MemoryPlanError: The plan is for another machine, or the GPU is gone.
         """
         share = self.share(worker)

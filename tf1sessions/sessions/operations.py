@@ -1,4 +1,4 @@
-"""What the compiled call has to know about TensorFlow's operations, as tables of op types and two pure functions.
+"""Facts about TensorFlow's operations for the compiled call: tables of op types and two pure functions.
 
 ``prune`` walks a request's graph as the runtime will (from the fetches and targets back to the feeds); ``judge`` reads
 off it what the call may do::
@@ -178,7 +178,7 @@ _DEPTH = 8
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one request may do. Names are those of the graph's operations.
+    """The effects that one request may have. Names are those of the graph's operations.
 
     Attributes:
         unsafe_in_caller: Why the request must not run in the caller's thread, or None when it may.
@@ -341,7 +341,7 @@ def _race(operations: Sequence[Any], fetches: Sequence[Any]) -> str | None:
 
 
 def _resource(operation: Any) -> str:
-    """What a root stands for: its variable, which two operations may share, or itself."""
+    """Return what a root stands for: its variable, which two operations may share, or itself."""
     shared = operation.get_attr("shared_name") if operation.type in _VARIABLES else b""
     return str(shared.decode(errors="replace") or operation.name)
 
@@ -349,7 +349,7 @@ def _resource(operation: Any) -> str:
 class _Fresh:
     """Which results of a request are written anew by each run and held by nobody else.
 
-    Three things could give somebody else the buffer, and each is looked for: another operation reads the same tensor;
+    Three things could give others the buffer, and each is looked for: another operation reads the same tensor;
     an optimizer replaces the tensor by a constant; an optimizer merges the operation with a twin of it (the runtime
     does so with two equal products, which then give two results in one buffer).
     """

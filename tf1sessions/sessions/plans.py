@@ -13,7 +13,7 @@ from tf1sessions.sessions.feed_values import Feed
 from tf1sessions.sessions.operations import Judgement
 from tf1sessions.sessions.watchdog import watchdog
 
-__all__ = ["ASK", "RESOURCE", "RUNNING", "Forbidden", "Plan", "Request", "assembler", "run_callable"]
+__all__ = ["ASK", "RESOURCE", "RUNNING", "CompiledRequest", "Forbidden", "Plan", "assembler", "run_callable"]
 
 _Tensor: Any = tf.Tensor
 _Operation: Any = tf.Operation
@@ -21,7 +21,7 @@ _OpError: Any = tf.errors.OpError
 _ndarray = np.ndarray
 
 
-class Request:
+class CompiledRequest:
     """Feeds, fetches and targets, compiled for one session. Any thread may run it."""
 
     __slots__ = ("__weakref__", "_session", "copied", "handle", "in_caller", "judgement", "plain", "recent")
@@ -77,7 +77,7 @@ class Request:
 
 
 # The code of the functions that call TensorFlow for a `request` in a `session`; close() looks for their frames.
-RUNNING = {Request.run.__code__}
+RUNNING = {CompiledRequest.run.__code__}
 
 RESOURCE = np.dtype([("resource", np.ubyte)])
 
@@ -89,7 +89,7 @@ def _raise(error: Exception) -> None:
 
 
 class Forbidden:
-    """What a graph has marked as not feedable or not fetchable, as far as it concerns one request."""
+    """The tensors that a graph has marked as not feedable or not fetchable, as far as it concerns one request."""
 
     __slots__ = ("_feeds", "_fetches", "_graph", "known", "unfeedable", "unfetchable")
 
@@ -112,7 +112,7 @@ class Forbidden:
 
 
 class Plan:
-    """How one shape of request becomes a call of a :class:`Request`, and its results the caller's structure.
+    """How one shape of request becomes a call of a :class:`CompiledRequest`, and its results the caller's structure.
 
     Attributes:
         run: ``run(session, values)``: the caller's results for the values fed, or ``ASK`` when TensorFlow's own checks
@@ -123,7 +123,7 @@ class Plan:
 
     def __init__(
         self,
-        request: Request,
+        request: CompiledRequest,
         feeds: Sequence[Feed],
         order: Sequence[int] | None,
         assemble: Callable[[list[Any]], Any] | None,
@@ -138,7 +138,7 @@ class Plan:
 
 
 def _runner(
-    request: Request,
+    request: CompiledRequest,
     feeds: Sequence[Feed],
     order: Sequence[int] | None,
     assemble: Callable[[list[Any]], Any] | None,

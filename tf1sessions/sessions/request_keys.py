@@ -1,4 +1,4 @@
-"""Keys of requests: what of the fetches and feeds of a ``run`` tells its shape from that of any other request."""
+"""Keys of requests: the fetches and feeds of a ``run`` without the values, in a form that can be hashed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_leaf(kind: type) -> bool:
     return known
 
 
-# Keys of dicts that are equal only when nobody can tell them apart, as 1 and True can be.
+# Keys of dicts that are equal only when nobody can distinguish them, as 1 and True can be.
 _NAME_TYPES = {str, int}
 
 
@@ -45,7 +45,7 @@ def request_shape(item: Any) -> Any:
 
 
 def leaves(item: Any) -> list[Any]:
-    """What a key's ids stand for; a plan holds these, so that no other object can get the same id."""
+    """Return what a key's ids stand for; a plan holds these, so that no other object can get the same id."""
     if isinstance(item, (list, tuple)):
         return [leaf for each in item for leaf in leaves(each)]
     if isinstance(item, dict):

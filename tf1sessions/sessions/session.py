@@ -2,7 +2,7 @@
 
 ::
 
-    GraphSession ──owns──▶ OwnedGraph   (graphs.py: who may change it)
+    GraphSession ──owns──▶ OwnedGraph   (graphs.py: which thread may change it)
                  └─owns──▶ Session      (calls.py: compiled calls)
     with gs:            graph and session are this thread's default; leaving closes
     gs.building()       hands building over        gs.seal()   ends building for everybody

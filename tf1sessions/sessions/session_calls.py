@@ -11,7 +11,7 @@ from tf1sessions.errors import ConfigError, ExecutionModeError
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.feed_values import Feed
 from tf1sessions.sessions.operations import judge, prune
-from tf1sessions.sessions.plans import Forbidden, Plan, Request, assembler
+from tf1sessions.sessions.plans import CompiledRequest, Forbidden, Plan, assembler
 
 __all__ = ["CAPACITY", "EXECUTIONS", "SessionCalls", "calls_of", "name_of"]
 
@@ -38,14 +38,16 @@ class SessionCalls:
             )
         self.execution = execution
         self.plans: dict[Any, Plan] = {}
-        self.requests: dict[Any, Request] = {}
+        self.requests: dict[Any, CompiledRequest] = {}
         self._capacity = capacity
         self._lock = threading.RLock()
         self._refused: str | None = None
         self._one_thread = False
         self._looked = False
 
-    def request(self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]) -> Request:
+    def request(
+        self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
+    ) -> CompiledRequest:
         """The compiled request for tensors sorted by name; compiles it when it is new."""
         key = request_key(feeds, fetches, targets)
         found = self.requests.get(key)
@@ -59,7 +61,7 @@ class SessionCalls:
 
     def _compile(
         self, session: Any, names: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
-    ) -> Request:
+    ) -> CompiledRequest:
         if not self._looked:
             self._refused = _refused(session)
             self._one_thread = _one_thread(session._config)
@@ -86,7 +88,7 @@ class SessionCalls:
             for index, (tensor, fresh) in enumerate(zip(fetches, judgement.fresh, strict=True))
             if not fresh and tensor.dtype.base_dtype != tf.string
         ]
-        return Request(session, handle, judgement, in_caller, copied)
+        return CompiledRequest(session, handle, judgement, in_caller, copied)
 
     def plan(self, session: Any, key: Any, fetches: Any, feeds: Iterable[Any], refs: Any) -> Plan | None:
         """Makes the plan of a request that the slow way has accepted. None when it has to go that way each time.

@@ -1,4 +1,4 @@
-"""What takes the place of ``Session.run``, ``close`` and ``make_callable``; and its installation in a whole process."""
+"""Functions in the place of ``Session.run``, ``close`` and ``make_callable``, and their installation in a process."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def close(session: Any) -> None:
     """As ``BaseSession.close``, and safe while other threads run requests in their own threads.
 
     TensorFlow crashes when a session is closed during a call in the caller's thread (2.21; calls in the pool it ends
-    well). Such calls wait for nothing, so those that have begun are let end; none begins any more. Nothing tells of a
+    well). Such calls wait for nothing, so those that have begun are let end; none begins any more. Nothing reports a
     call that runs, because telling would cost time in each: this looks at the stacks of the other threads instead.
     """
     if session._session is None or session._closed:
@@ -212,7 +212,7 @@ def install_fast_path() -> bool:
         if forks.refusing:
             raise forks.error()
         asked = dict(zip(("target", "graph", "config"), args, strict=False)) | kwargs
-        # The options of a script that TensorFlow ignores are told once, and ignored.
+        # The options of a script that TensorFlow ignores are named once, and ignored.
         with gpu_settings.joining(asked.get("config"), asked.get("target"), refuse=False) as (_, made):
             original.init(self, *args, **kwargs)
             made(self)

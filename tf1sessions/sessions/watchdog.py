@@ -23,7 +23,7 @@ from tf1sessions.sessions.stacks import current_frames, without_collection
 
 __all__ = [
     "STALL_SECS",
-    "Call",
+    "ActiveCall",
     "Watchdog",
     "is_program",
     "list_operations",
@@ -46,7 +46,7 @@ _INSTALLED = (sysconfig.get_path("purelib") + os.sep, sysconfig.get_path("platli
 logger = logging.getLogger("tf1sessions")
 
 
-class Call:
+class ActiveCall:
     """One call in flight. Entered and left by the calling thread alone; any thread may read it.
 
     Attributes:
@@ -85,7 +85,7 @@ class Watchdog:
     def __init__(self, stall_secs: float = STALL_SECS, look_secs: float = _LOOK_SECS) -> None:
         self.stall_secs = stall_secs
         self._look_secs = look_secs
-        self._calls: set[Call] = set()
+        self._calls: set[ActiveCall] = set()
         self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
         self._lock = threading.RLock()
         self._wake = threading.Event()
@@ -100,19 +100,19 @@ class Watchdog:
         self._wake = threading.Event()
         self._thread = None
 
-    def call(self, session: Any, operations: tuple[tuple[str, str], ...]) -> Call:
+    def call(self, session: Any, operations: tuple[tuple[str, str], ...]) -> ActiveCall:
         """A context manager around one call; ``operations`` are (name, type) of those that may wait."""
         if session not in self._sessions:
             self._watch(session)
-        return Call(self, session, operations)
+        return ActiveCall(self, session, operations)
 
-    def calls(self, session: Any = None) -> list[Call]:
+    def calls(self, session: Any = None) -> list[ActiveCall]:
         """The calls in flight that may wait, the oldest first; those of all sessions or of one."""
         if not self._calls:
             return []
         return sorted((call for call in tuple(self._calls) if session in (None, call.session)), key=_since)
 
-    def call_of(self, thread: int | None) -> Call | None:
+    def call_of(self, thread: int | None) -> ActiveCall | None:
         """The call that a thread (its ``ident``) is in, if it may wait; the innermost of several."""
         return max((call for call in tuple(self._calls) if call.thread == thread), key=_since, default=None)
 
@@ -152,7 +152,7 @@ class Watchdog:
                     logger.warning("%s", _describe(call, now, frames, names))
 
 
-def _since(call: Call) -> float:
+def _since(call: ActiveCall) -> float:
     return call.since
 
 
@@ -162,11 +162,11 @@ def list_operations(operations: tuple[tuple[str, str], ...]) -> str:
     return text if len(operations) <= 4 else f"{text} and {len(operations) - 4} more"
 
 
-def _describe(call: Call, now: float, frames: dict[int, Any], names: dict[int | None, str]) -> str:
+def _describe(call: ActiveCall, now: float, frames: dict[int, Any], names: dict[int | None, str]) -> str:
     return (
         f"thread {names.get(call.thread, '?')!r} has been waiting in Session.run for {now - call.since:.0f} s, "
         f"at {place(frames.get(call.thread))}. What may hold it: {list_operations(call.operations)}. "
-        "It would wait on TensorFlow 1 too; look at who should feed or drain it."
+        "It would wait on TensorFlow 1 too; look at what should feed or drain it."
     )
 
 

@@ -97,7 +97,7 @@ class _CudnnRNN(tf.layers.Layer):  # type: ignore[misc]
 
     @property
     def saveable(self) -> Any:
-        """What saves the layer as variables of cells; it is in SAVEABLE_OBJECTS."""
+        """The object that saves the layer as variables of cells; it is in SAVEABLE_OBJECTS."""
         return self._saver
 
     @property

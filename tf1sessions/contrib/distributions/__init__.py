@@ -74,7 +74,7 @@ kl_divergence: Any = _distributions.kl_divergence
 
 
 def _beside(known: Any, name: str) -> Any:
-    """What TensorFlow keeps in the module of ``known`` without exporting it."""
+    """Return what TensorFlow keeps in the module of ``known`` without exporting it."""
     return getattr(_sys.modules[known.__module__], name)
 
 

@@ -35,7 +35,7 @@ _local = threading.local()  # .action: what seterr set; .callback: what checks f
 
 
 class ExecutionCallback(enum.Enum):
-    """What is done about a value."""
+    """The actions that are taken about a value."""
 
     IGNORE = "ignore"
     PRINT = "print"

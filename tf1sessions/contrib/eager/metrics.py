@@ -66,11 +66,11 @@ class Metric:
         raise NotImplementedError("Metrics must define a call() member function")
 
     def result(self) -> Any:
-        """What the metric is so far."""
+        """Return what the metric is so far."""
         raise NotImplementedError("Metrics must define a result() member function")
 
     def value(self) -> Any:
-        """The same as ``result()``."""
+        """Return ``result()``."""
         return self.result()
 
     def aggregate(self, metrics: Any) -> None:

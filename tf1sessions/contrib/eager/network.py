@@ -12,7 +12,7 @@ __all__ = ["Network", "Sequential"]
 
 
 class Network:
-    """Base of networks: subclasses give ``call``, and tell ``track_layer`` of their layers.
+    """Base of networks: subclasses give ``call``, and give ``track_layer`` their layers.
 
     Args:
         name: Of the scope of the variables; made from the name of the class without it.
@@ -92,7 +92,7 @@ class Network:
             return self.call(*args, **kwargs)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """What the network computes."""
+        """Return what the network computes."""
         raise NotImplementedError(f"{type(self).__name__} has no call()")
 
 

@@ -164,7 +164,7 @@ class RNNEstimator(Estimator):
 
 
 class RNNClassifier(RNNEstimator):
-    """A recurrent network that tells classes; see :class:`RNNEstimator` for what is not here.
+    """A recurrent network that predicts classes; see :class:`RNNEstimator` for what is not here.
 
     Args:
         n_classes: The number of classes.

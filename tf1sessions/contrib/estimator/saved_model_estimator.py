@@ -52,7 +52,7 @@ class SavedModelEstimator(Estimator):
         )
 
     def _assert_members_are_not_overridden(self) -> None:
-        """What is overridden is meant to be."""
+        """Allow what is overridden: it is meant to be."""
 
     def _graph_of(self, mode: str) -> Any:
         tags = frozenset(EXPORT_TAG_MAP[mode])
@@ -102,7 +102,7 @@ class SavedModelEstimator(Estimator):
         )
 
     def _scaffold(self, saved: Any, graph: Any) -> Any:
-        """What initializes as a server would: tables, and files that the model needs."""
+        """Return what initializes as a server would: tables, and files that the model needs."""
         initializer = private.loader_impl.get_init_op(saved)
         if initializer is not None:
             graph.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, initializer)
@@ -185,7 +185,7 @@ def _train_op(saved: Any, graph: Any) -> Any:
 
 
 def _export_outputs(saved: Any, graph: Any) -> dict[str, Any]:
-    """What the model would be exported with again."""
+    """Return what the model would be exported with again."""
     found = {}
     for name, signature in saved.signature_def.items():
         outputs = {key: _tensor(graph, info) for key, info in signature.outputs.items()}

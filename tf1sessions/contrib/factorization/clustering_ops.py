@@ -1,4 +1,4 @@
-"""k-means as a graph: operations that choose the first centers, that train, and that tell distances.
+"""k-means as a graph: operations that choose the first centers, that train, and that compute distances.
 
 Data flow: the init operation is run until ``initialized`` is true; it adds centers from its batch to ``clusters``.
 Then the training operation is run, for a whole iteration over the inputs or for a batch of them.
@@ -266,5 +266,5 @@ class KMeans:
 
 
 def _variable(value: Any, name: str | None) -> Any:
-    """A variable whose shape may change; a resource, as a ref would change under those who have read it."""
+    """A variable whose shape may change; a resource, as a ref would change under what has read it."""
     return tf.Variable(value, name=name, validate_shape=False, shape=tf.TensorShape(None), use_resource=True)

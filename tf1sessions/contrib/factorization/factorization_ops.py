@@ -225,7 +225,7 @@ class WALSModel:
         return tf.linalg.solve(left, right[:, :, tf.newaxis])[:, :, 0]
 
     def _weights_of(self, others: _Side, entries: _Entries, own_weights: Any) -> Any:
-        """What is added to the weight of each entry that is in the matrix."""
+        """Return what is added to the weight of each entry that is in the matrix."""
         if others.weights is None:
             return tf.zeros_like(entries.values)
         return tf.gather(own_weights, entries.places) * tf.gather(tf.concat(others.weights, 0), entries.columns)

@@ -58,7 +58,7 @@ class InitializeClustersHook(tf.train.SessionRunHook):  # type: ignore[misc]
 
 
 class Training(NamedTuple):
-    """What the estimators of k-means are made of, here and in ``contrib.learn``.
+    """The parts of the estimators of k-means, here and in ``contrib.learn``.
 
     Attributes:
         all_distances: [N, K], of each input to each center.

@@ -40,7 +40,7 @@ Features = MutableMapping[Any, Any]
 
 
 class FeatureColumn(metaclass=abc.ABCMeta):
-    """What all columns have."""
+    """The base of all columns."""
 
     @property
     @abc.abstractmethod
@@ -54,7 +54,7 @@ class FeatureColumn(metaclass=abc.ABCMeta):
 
     @property
     def key(self) -> str:
-        """What columns are told apart and sorted by."""
+        """The text that columns are distinguished and sorted by."""
         return str(self)
 
     @abc.abstractmethod
@@ -63,7 +63,7 @@ class FeatureColumn(metaclass=abc.ABCMeta):
 
 
 def transform(column: FeatureColumn, columns_to_tensors: Features) -> Any:
-    """What ``column`` stands for; made once."""
+    """Return what ``column`` stands for; made once."""
     if column not in columns_to_tensors:
         column.insert_transformed_feature(columns_to_tensors)
     return columns_to_tensors[column]
@@ -505,19 +505,7 @@ def shared_embedding_columns(
     """
     _check_initializer(initializer)
     _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
-    if not isinstance(sparse_id_columns, Sequence) or isinstance(sparse_id_columns, str):
-        raise TypeError(
-            "sparse_id_columns must be a non-string sequence (ex: list or tuple) instead of type "
-            f"{type(sparse_id_columns)}."
-        )
-    if not sparse_id_columns:
-        raise ValueError("The input sparse_id_columns should have at least one element.")
-    for column in sparse_id_columns:
-        if not isinstance(column, (_SparseColumn, _WeightedSparseColumn)):
-            raise TypeError(
-                "Elements of sparse_id_columns must be _SparseColumn or _WeightedSparseColumn, but get "
-                f"{type(column).__name__}"
-            )
+    _check_shared(sparse_id_columns)
     if len(sparse_id_columns) == 1:
         return [
             embedding_column(
@@ -554,6 +542,22 @@ def shared_embedding_columns(
         )
         for column in sparse_id_columns
     ]
+
+
+def _check_shared(sparse_id_columns: Any) -> None:
+    if not isinstance(sparse_id_columns, Sequence) or isinstance(sparse_id_columns, str):
+        raise TypeError(
+            "sparse_id_columns must be a non-string sequence (ex: list or tuple) instead of type "
+            f"{type(sparse_id_columns)}."
+        )
+    if not sparse_id_columns:
+        raise ValueError("The input sparse_id_columns should have at least one element.")
+    for column in sparse_id_columns:
+        if not isinstance(column, (_SparseColumn, _WeightedSparseColumn)):
+            raise TypeError(
+                "Elements of sparse_id_columns must be _SparseColumn or _WeightedSparseColumn, but get "
+                f"{type(column).__name__}"
+            )
 
 
 class _ScatteredSettings(NamedTuple):

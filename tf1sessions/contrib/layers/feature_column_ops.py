@@ -119,7 +119,7 @@ def parse_feature_columns_from_sequence_examples(
 
 
 def transform_features(features: Mapping[Any, Any], feature_columns: Any) -> dict[Any, Any]:
-    """What each column stands for, by column, of features by name."""
+    """Return what each column stands for, by column, of features by name."""
     ordered = _in_order(feature_columns)
     columns_to_tensors = dict(features)
     return {column: transform(column, columns_to_tensors) for column in ordered}
@@ -229,7 +229,7 @@ def _check_for_steps(column: Any) -> None:
 
 
 def _of_steps(column: Any, transformed: Any, collections: Any, trainable: bool) -> Any:
-    """What a recurrent network gets of a column, [B, T, N]."""
+    """Return what a recurrent network gets of a column, [B, T, N]."""
     if isinstance(column, _RealValuedColumn):
         return tf.cast(_three_dimensions(column.name, transformed), tf.float32)
     ids, weights = (None if part is None else _three_dimensions(column.name, part) for part in _ids(transformed))
@@ -271,7 +271,7 @@ def _ids(transformed: Any) -> tuple[Any, Any]:
 
 
 def _dense(column: Any, transformed: Any, collections: Any, trainable: bool) -> Any:
-    """What a network gets of a column, [B, N]."""
+    """Return what a network gets of a column, [B, N]."""
     if isinstance(column, _RealValuedColumn):
         return _numbers(column, transformed)
     if isinstance(column, _BucketizedColumn):

@@ -497,24 +497,7 @@ def group_norm(
         ValueError: The shape is not known well enough, the groups do not fit, or an axis is given twice.
     """
     inputs = tf.convert_to_tensor(inputs)
-    rank = inputs.shape.rank
-    if rank is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-    if channels_axis > rank - 1:
-        raise ValueError(f"Axis is out of bounds: {channels_axis}.")
-    channel_axis = channels_axis % rank
-    axes = [axis % rank for axis in reduction_axes]
-    if any(axis > rank - 1 for axis in reduction_axes):
-        raise ValueError(f"Axis is out of bounds: {list(reduction_axes)}.")
-    if channel_axis in axes:
-        raise ValueError("reduction_axes must not contain channels_axis")
-    channels = inputs.shape.as_list()[channel_axis]
-    if channels is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {inputs.shape}.")
-    if groups > channels:
-        raise ValueError(f"Invalid groups {groups} for {channels} channels.")
-    if channels % groups:
-        raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
+    rank, channel_axis, axes, channels = _checked_axes(inputs, groups, channels_axis, reduction_axes)
     shape = tf.shape(inputs)
     sizes = [shape[axis] if size is None else size for axis, size in enumerate(inputs.shape.as_list())]
     grouped_shape = [*sizes[:channel_axis], groups, channels // groups, *sizes[channel_axis + 1 :]]
@@ -544,3 +527,28 @@ def group_norm(
         if activation_fn is not None:
             outputs = activation_fn(outputs)
         return collect_named_outputs(outputs_collections, sc.name, outputs)
+
+
+def _checked_axes(
+    inputs: Any, groups: int, channels_axis: int, reduction_axes: Sequence[int]
+) -> tuple[int, int, list[int], int]:
+    """The rank, the axis of the channels and those that are reduced, from the front, and the number of channels."""
+    rank = inputs.shape.rank
+    if rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    if channels_axis > rank - 1:
+        raise ValueError(f"Axis is out of bounds: {channels_axis}.")
+    channel_axis = channels_axis % rank
+    axes = [axis % rank for axis in reduction_axes]
+    if any(axis > rank - 1 for axis in reduction_axes):
+        raise ValueError(f"Axis is out of bounds: {list(reduction_axes)}.")
+    if channel_axis in axes:
+        raise ValueError("reduction_axes must not contain channels_axis")
+    channels = inputs.shape.as_list()[channel_axis]
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {inputs.shape}.")
+    if groups > channels:
+        raise ValueError(f"Invalid groups {groups} for {channels} channels.")
+    if channels % groups:
+        raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
+    return rank, channel_axis, axes, channels

@@ -116,7 +116,7 @@ def adaptive_clipping_fn(
     epsilon: float = 1e-8,
     name: str | None = None,
 ) -> Callable[[Pairs], Pairs]:
-    """What :func:`optimize_loss` takes as ``clip_gradients``: gradients larger than usual become as large as usual.
+    """Return a ``clip_gradients`` of :func:`optimize_loss`: gradients larger than usual become as large as usual.
 
     What is usual is a moving average of the logarithm of the global norm, in variables that are not trained
     (https://arxiv.org/abs/1412.1602, section 3.2.1).

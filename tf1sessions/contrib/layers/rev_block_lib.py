@@ -129,7 +129,7 @@ def recompute_grad(fn: Function | None = None, use_data_dep: bool = False, tuple
     """A decorator of a function that is to be computed again for its gradients: with arguments, or without.
 
     In the second call, operations that change something or are random do it again; a function that has an argument
-    ``is_recomputing`` is told by it which call this is.
+    ``is_recomputing`` learns from it which call this is.
 
     Args:
         fn: A function of tensors, all positional, that gives a tensor or several. It may call ``tf.get_variable``, and

@@ -74,7 +74,7 @@ def sparse_feature_cross(
 def _fingerprints(strings: Any) -> Any:
     """The 64-bit fingerprints of strings, as int64."""
     rest = tf.string_to_hash_bucket_fast(strings, _LARGEST)
-    odd = tf.string_to_hash_bucket_fast(strings, 2)  # the divisor is odd, so this tells how often it was taken away
+    odd = tf.string_to_hash_bucket_fast(strings, 2)  # the divisor is odd, so this says how often it was taken away
     return tf.where(tf.equal(tf.math.mod(rest, 2), odd), rest, rest + _LARGEST)
 
 
@@ -90,6 +90,6 @@ def _modulo(values: Any, divisor: int) -> Any:
 
 
 def _modulo_largest(values: Any) -> Any:
-    """The same modulo the largest int64, of which 2^63 is one more."""
+    """Return the numbers modulo the largest int64, of which 2^63 is one more."""
     highest = tf.cast(values < 0, tf.int64)
     return tf.math.mod(tf.math.mod(tf.bitwise.bitwise_and(values, _LARGEST), _LARGEST) + highest, _LARGEST)

@@ -32,7 +32,7 @@ Metrics = dict[Any, Any]
 
 
 class ProblemType:
-    """What a model is for."""
+    """The purposes of a model."""
 
     UNSPECIFIED = 0
     CLASSIFICATION = 1
@@ -83,7 +83,7 @@ def binary_svm_target(label_name: str | None = None, weight_column_name: str | N
 
 
 class _TargetColumn:
-    """What all have.
+    """The base of the columns.
 
     Args:
         loss_fn: From logits and labels to the losses of the examples.
@@ -134,7 +134,7 @@ class _TargetColumn:
         return tf.reshape(tf.cast(features[self._weight_column_name], tf.float32), [-1])
 
     def logits_to_predictions(self, logits: Any, proba: bool = False) -> Any:
-        """What the model says for ``logits``: numbers or classes, or probabilities if ``proba``."""
+        """Return what the model says for ``logits``: numbers or classes, or probabilities if ``proba``."""
         raise NotImplementedError()
 
     def get_eval_ops(

@@ -1,4 +1,4 @@
-"""What all layers share: sizes from arguments, collections, names of outputs, conditions known early."""
+"""Common parts of all layers: sizes from arguments, collections, names of outputs, conditions known early."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class NotFittedError(ValueError, AttributeError):
 
 
 class BaseEstimator:
-    """What all estimators of ``contrib.learn`` do. Not thread-safe.
+    """The base of all estimators of ``contrib.learn``. Not thread-safe.
 
     Args:
         model_dir: Where checkpoints and summaries go; without it that of ``config``, or a temporary folder.
@@ -133,7 +133,7 @@ class BaseEstimator:
         batch_size: int | None = None,
         monitors: Any = None,
     ) -> Any:
-        """:meth:`fit`, of one step unless told."""
+        """:meth:`fit`, of one step unless set otherwise."""
         return self.fit(x=x, y=y, input_fn=input_fn, steps=steps, batch_size=batch_size, monitors=monitors)
 
     def evaluate(

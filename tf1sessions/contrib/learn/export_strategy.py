@@ -1,4 +1,4 @@
-"""What an Experiment exports when it is done."""
+"""The export of an Experiment when it is done."""
 
 from __future__ import annotations
 

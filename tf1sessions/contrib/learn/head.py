@@ -177,7 +177,7 @@ def no_op_train_fn(loss: Any) -> Any:
 
 
 class Head:
-    """What follows from a model's logits."""
+    """A head: predictions, loss and metrics from a model's logits."""
 
     @property
     def logits_dimension(self) -> int:
@@ -343,7 +343,7 @@ class _SingleHead(Head):
 
 
 def _weighted(losses: Any, weights: Any) -> tuple[Any, Any]:
-    """What is trained with, the mean of the weighted losses; and the weighted mean of them, for metrics."""
+    """Return what is trained with, the mean of the weighted losses; and the weighted mean of them, for metrics."""
     if weights is None:
         loss = tf.reduce_mean(losses, name="loss")
         return loss, loss
@@ -390,7 +390,7 @@ class _RegressionHead(_SingleHead):
 
 
 class _ClassHead(_SingleHead):
-    """What heads for one class of several share."""
+    """The base of heads for one class of several."""
 
     problem_type = ProblemType.CLASSIFICATION
     _classes = 0

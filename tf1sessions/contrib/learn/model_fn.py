@@ -1,4 +1,4 @@
-"""What a ``model_fn`` gets and returns: :class:`ModeKeys` and :class:`ModelFnOps`."""
+"""Arguments and results of a ``model_fn``: :class:`ModeKeys` and :class:`ModelFnOps`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ModeKeys", "ModelFnOps"]
 
 
 class ModeKeys:
-    """What a model is built for."""
+    """The purposes that a model is built for."""
 
     TRAIN = "train"
     EVAL = "eval"

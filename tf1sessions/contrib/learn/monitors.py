@@ -22,14 +22,14 @@ NanLossDuringTrainingError: Any = tf.train.NanLossDuringTrainingError
 
 
 class BaseMonitor:
-    """Is told of each step of a training. Not thread-safe."""
+    """Is called for each step of a training. Not thread-safe."""
 
     def __init__(self) -> None:
         self._estimator: Any = None
         self._max_steps: int | None = None
 
     def set_estimator(self, estimator: Any) -> None:
-        """Tells which estimator is trained."""
+        """Sets the estimator that is trained."""
         if estimator is None:
             raise ValueError("Missing estimator.")
         self._estimator = estimator
@@ -234,7 +234,7 @@ class ValidationMonitor(EveryN):
 
 
 class RunHookAdapterForMonitors(tf.train.SessionRunHook):  # type: ignore[misc]
-    """A hook that tells monitors of the steps of a training."""
+    """A hook that calls monitors for the steps of a training."""
 
     def __init__(self, monitors: Sequence[BaseMonitor]) -> None:
         self._monitors = monitors

@@ -1,4 +1,4 @@
-"""What the classifiers and regressors of ``contrib.learn`` predict: classes, probabilities, scores."""
+"""Predictions of the classifiers and regressors of ``contrib.learn``: classes, probabilities, scores."""
 
 from __future__ import annotations
 

@@ -98,6 +98,6 @@ class RunConfig(_RunConfig):
         return "local"
 
     def uid(self, whitelist: Any = None) -> str:
-        """A text that tells configurations apart; ``whitelist`` are properties that do not count."""
+        """A text that distinguish configurations; ``whitelist`` are properties that do not count."""
         ignored = {"_tf_random_seed", "_model_dir"} if whitelist is None else {f"_{name}" for name in whitelist}
         return ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()) if name not in ignored)

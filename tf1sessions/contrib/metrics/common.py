@@ -1,4 +1,4 @@
-"""What the metrics share: local variables, and the collections of values and updates."""
+"""Common parts of the metrics: local variables, and the collections of values and updates."""
 
 from __future__ import annotations
 

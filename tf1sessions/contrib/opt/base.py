@@ -1,4 +1,4 @@
-"""What the optimizers here share: one update rule for ref and for resource variables."""
+"""The base of the optimizers here: one update rule for ref and for resource variables."""
 
 from __future__ import annotations
 

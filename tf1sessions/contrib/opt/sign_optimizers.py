@@ -27,7 +27,7 @@ class _SignOptimizer(RuleOptimizer):
         self._sign_decay_fn = sign_decay_fn
 
     def _factor(self, agreement: Any, sign_decay: Any) -> Any:
-        """What the gradient is multiplied by; ``agreement`` is the sign of both, -1 where they have not the same."""
+        """Return the factor of the gradient; ``agreement`` is the sign of both, -1 where they have not the same."""
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""What cells share, and wrappers that project or embed what goes in or comes out."""
+"""Common parts of cells, and wrappers that project or embed what goes in or comes out."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def register_gradient(op: str, gradient: Callable[..., list[Any]]) -> None:
         if op not in _registered:
             try:
                 tf.RegisterGradient(op)(gradient)
-            except KeyError:  # somebody else gave it one
+            except KeyError:  # other code gave it one
                 pass
             _registered.add(op)
 

@@ -39,7 +39,7 @@ __all__ = [
 
 
 class AttentionMechanism:
-    """What :class:`AttentionWrapper` asks for alignments; a mechanism is a subclass."""
+    """The base of what :class:`AttentionWrapper` asks for alignments; a mechanism is a subclass."""
 
     @property
     def alignments_size(self) -> Any:
@@ -178,7 +178,7 @@ class _BaseAttentionMechanism(AttentionMechanism):
 
     @property
     def keys(self) -> Any:
-        """What the query is compared with: [B, L, ...]."""
+        """The keys that the query is compared with: [B, L, ...]."""
         return self._keys
 
     @property

@@ -132,7 +132,7 @@ class BeamSearchDecoder(Decoder):
         length_penalty_weight: p: scores are divided by ((5 + length) / 6)^p (arXiv:1609.08144).
         coverage_penalty_weight: What the penalty for memory that was not attended to is multiplied with.
         reorder_tensor_arrays: Whether arrays in the cell's state come back stacked, as [T, ...] in the order of the
-            final beams. Where 1.15.5 could not do that they stay arrays, and a warning tells it: elements of unknown
+            final beams. Where 1.15.5 could not do that they stay arrays, and a warning says so: elements of unknown
             rank, and elements of two known dimensions that are not exactly [B, K] while B is known, such as the
             alignments of a batch of known size.
 

@@ -11,7 +11,7 @@ __all__ = ["Decoder", "dynamic_decode"]
 
 
 class Decoder:
-    """What :func:`dynamic_decode` runs; a decoder is a subclass.
+    """The base of what :func:`dynamic_decode` runs; a decoder is a subclass.
 
     ``inputs``, ``state`` and ``outputs`` are tensors, ``TensorArray`` objects, or nested tuples of these; ``finished``
     is bool [B].

@@ -1,4 +1,4 @@
-"""What samples from the outputs of a decoder's cell and makes its next inputs.
+"""Helpers, which sample from the outputs of a decoder's cell and make its next inputs.
 
 For training, from known sequences: ``TrainingHelper``, and two that take some inputs from the outputs instead
 (arXiv:1506.03099). For inference: ``GreedyEmbeddingHelper``, ``SampleEmbeddingHelper``, ``InferenceHelper``. Of
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Helper:
-    """What :class:`BasicDecoder` needs; a helper is a subclass."""
+    """The base of the helpers of :class:`BasicDecoder`; a helper is a subclass."""
 
     @property
     def batch_size(self) -> Any:
@@ -409,7 +409,7 @@ class InferenceHelper(Helper):
         sample_shape: The shape of the samples, without B.
         sample_dtype: Their dtype.
         start_inputs: The first inputs [B, ...].
-        end_fn: Tells of samples which sequences are finished, bool [B].
+        end_fn: Says of samples which sequences are finished, bool [B].
         next_inputs_fn: Makes inputs of samples; None to take them as they are.
     """
 
@@ -447,7 +447,7 @@ class InferenceHelper(Helper):
         return tf.tile([False], [self._batch_size]), self._start_inputs
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
-        """What ``sample_fn`` gives."""
+        """Return what ``sample_fn`` gives."""
         return self._sample_fn(outputs)
 
     def next_inputs(
@@ -503,7 +503,7 @@ class CustomHelper(Helper):
         return self._sample_ids_dtype
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
-        """What ``initialize_fn`` gives."""
+        """Return what ``initialize_fn`` gives."""
         with tf.name_scope(name, "CustomHelperInitialize"):
             finished, inputs = self._initialize_fn()
             if self._batch_size is None:
@@ -511,13 +511,13 @@ class CustomHelper(Helper):
         return finished, inputs
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
-        """What ``sample_fn`` gives."""
+        """Return what ``sample_fn`` gives."""
         with tf.name_scope(name, "CustomHelperSample", (time, outputs, state)):
             return self._sample_fn(time=time, outputs=outputs, state=state)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Any, Any, Any]:
-        """What ``next_inputs_fn`` gives."""
+        """Return what ``next_inputs_fn`` gives."""
         with tf.name_scope(name, "CustomHelperNextInputs", (time, outputs, state)):
             return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)

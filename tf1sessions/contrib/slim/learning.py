@@ -206,21 +206,10 @@ def train(
 
     Attention: this is **not** thread-safe: it finalizes the graph and runs in the calling thread until training ends.
     """
-    if train_op is None:
-        raise ValueError("train_op cannot be None.")
-    if logdir is None:
-        if summary_op is not _DEFAULT and summary_op is not None:
-            raise ValueError("Cannot provide summary_op because logdir=None")
-        if saver is not None:
-            raise ValueError("Cannot provide saver because logdir=None")
-        if trace_every_n_steps is not None:
-            raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
     optimizers = [] if sync_optimizer is None else list(_listed(sync_optimizer))
-    if optimizers and startup_delay_steps > 0:
-        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
-    if number_of_steps is not None and number_of_steps <= 0:
-        raise ValueError("`number_of_steps` must be either None or a positive number.")
-
+    _check_train(
+        train_op, logdir, summary_op, saver, trace_every_n_steps, optimizers, startup_delay_steps, number_of_steps
+    )
     graph = graph or tf.get_default_graph()
     with graph.as_default():
         if global_step is None:
@@ -270,7 +259,6 @@ def train(
     )
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
-    total_loss = None
     with supervisor.managed_session(master, start_standard_services=False, config=session_config) as session:
         tf.logging.info("Starting Session.")
         if session_wrapper is not None:
@@ -285,19 +273,52 @@ def train(
         if is_chief and optimizers:
             supervisor.start_queue_runners(session, queue_runners)
             session.run(init_tokens)
-        try:
-            while not supervisor.should_stop():
-                total_loss, should_stop = train_step_fn(session, train_op, global_step, train_step_kwargs)
-                if should_stop:
-                    tf.logging.info("Stopping Training.")
-                    supervisor.request_stop()
-                    break
-        except tf.errors.OutOfRangeError as error:  # the data has ended
-            tf.logging.info("Caught OutOfRangeError. Stopping Training. %s", error)
+        total_loss = _make_steps(supervisor, lambda: train_step_fn(session, train_op, global_step, train_step_kwargs))
         if logdir and supervisor.is_chief:
             tf.logging.info("Finished training! Saving model to disk.")
             supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
             supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
+    return total_loss
+
+
+def _check_train(
+    train_op: Any,
+    logdir: str | None,
+    summary_op: Any,
+    saver: Any,
+    trace_every_n_steps: int | None,
+    optimizers: Sequence[Any],
+    startup_delay_steps: int,
+    number_of_steps: int | None,
+) -> None:
+    """Checks the arguments of :func:`train`."""
+    if train_op is None:
+        raise ValueError("train_op cannot be None.")
+    if logdir is None:
+        if summary_op is not _DEFAULT and summary_op is not None:
+            raise ValueError("Cannot provide summary_op because logdir=None")
+        if saver is not None:
+            raise ValueError("Cannot provide saver because logdir=None")
+        if trace_every_n_steps is not None:
+            raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
+    if optimizers and startup_delay_steps > 0:
+        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
+    if number_of_steps is not None and number_of_steps <= 0:
+        raise ValueError("`number_of_steps` must be either None or a positive number.")
+
+
+def _make_steps(supervisor: Any, step: Callable[[], tuple[Any, Any]]) -> Any:
+    """Makes steps until one asks to stop, the supervisor does, or the data ends; gives the last loss."""
+    total_loss = None
+    try:
+        while not supervisor.should_stop():
+            total_loss, should_stop = step()
+            if should_stop:
+                tf.logging.info("Stopping Training.")
+                supervisor.request_stop()
+                break
+    except tf.errors.OutOfRangeError as error:  # the data has ended
+        tf.logging.info("Caught OutOfRangeError. Stopping Training. %s", error)
     return total_loss
 
 

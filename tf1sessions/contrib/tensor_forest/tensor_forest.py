@@ -205,7 +205,7 @@ class RandomForestGraphs:
             return tf.group(*[tf.assign(self._variables[name], value) for name, value in zip(names, new, strict=True)])
 
     def inference_graph(self, input_data: Any, **inference_args: Any) -> tuple[Any, Any, Any]:
-        """What the forest says of a batch.
+        """Return what the forest says of a batch.
 
         Args:
             input_data: Features; see :meth:`training_graph`.

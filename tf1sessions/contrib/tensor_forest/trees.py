@@ -202,7 +202,7 @@ def _free(state: State, tree: int, slot: int) -> None:
 
 
 def predict(shape: Shape, state: State, data: Any) -> tuple[Any, Any]:
-    """What the forest says of ``data`` [B, F]: the mean of the trees, float32 [B, D], and their variance."""
+    """Return what the forest says of ``data`` [B, F]: the mean of the trees, float32 [B, D], and their variance."""
     data = np.asarray(data, np.float32)
     every = []
     for tree in range(shape.trees):

@@ -35,23 +35,23 @@ class Values:
 
 
 class TrainEvalFeatures(Times, Values):
-    """What a model is trained and evaluated on."""
+    """The keys of features for training and evaluation."""
 
 
 class PredictionFeatures(Times, State):
-    """What predictions are made from."""
+    """The keys of features for predictions."""
 
 
 class FilteringFeatures(Times, Values, State):
-    """What a state is updated from."""
+    """The keys of features that update a state."""
 
 
 class PredictionResults(Times):
-    """What predictions have besides those of the model."""
+    """The keys of predictions besides those of the model."""
 
 
 class FilteringResults(Times, State):
-    """What an evaluation returns for predictions that go on from it."""
+    """The keys of an evaluation's results, for predictions that go on from it."""
 
 
 class SavedModelLabels:

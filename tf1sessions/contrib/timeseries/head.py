@@ -1,4 +1,4 @@
-"""What an estimator does with a model: training, evaluation, predictions and the signatures of an export."""
+"""The head of an estimator with a model: training, evaluation, predictions and the signatures of an export."""
 
 from __future__ import annotations
 

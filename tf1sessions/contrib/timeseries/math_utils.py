@@ -34,7 +34,7 @@ class Moments(NamedTuple):
 
 
 class InputStatistics(NamedTuple):
-    """What is known of the series.
+    """Statistics of the series.
 
     Attributes:
         series_start_moments: Of the values at its start.

@@ -1,4 +1,4 @@
-"""What a model of a time series is: its graphs for training, filtering and predicting.
+"""The base of models of time series: graphs for training, filtering and predicting.
 
 Letters of shapes: B series in a batch, W times in a window, F features of the series, E numbers that the exogenous
 features of a time become.
@@ -18,7 +18,7 @@ __all__ = ["ModelOutputs", "SequentialTimeSeriesModel", "TimeSeriesModel"]
 
 
 class ModelOutputs(NamedTuple):
-    """What a model makes of a batch.
+    """The outputs of a model for a batch.
 
     Attributes:
         loss: A scalar.

@@ -26,6 +26,46 @@ def _per_bucket(value: Any, count: int, problem: str) -> list[Any]:
     return list(value)
 
 
+def _known_shapes(flat: Sequence[Any], shapes: Any, dynamic_pad: bool) -> list[Any]:
+    """The shapes of an example's tensors.
+
+    Raises:
+        ValueError: They are not known well enough.
+    """
+    known = [tf.TensorShape(shape) for shape in (shapes or [tensor.shape for tensor in flat])]
+    if len(known) != len(flat):
+        raise ValueError(f"bucket: {len(known)} shapes for {len(flat)} tensors")
+    if dynamic_pad:
+        if any(shape.rank is None for shape in known):
+            raise ValueError(f"Cannot infer Tensor's rank: {flat}")
+    elif not all(shape.is_fully_defined() for shape in known):
+        raise ValueError(f"All shapes must be fully defined: {known}")
+    return known
+
+
+def _add_runners(top: Any, queues: Sequence[Any], enqueue_op: Any, num_threads: int, batches: Sequence[Any]) -> None:
+    """Adds the threads that fill the buckets from the input, and the top queue from the buckets."""
+    ended = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
+    tf.train.add_queue_runner(
+        tf.train.QueueRunner(
+            queues[0],
+            batches,
+            close_op=top.close(),
+            cancel_op=top.close(cancel_pending_enqueues=True),
+            queue_closed_exception_types=ended,
+        )
+    )
+    tf.train.add_queue_runner(
+        tf.train.QueueRunner(
+            top,
+            [enqueue_op] * num_threads,
+            close_op=tf.group(*[queue.close() for queue in queues]),
+            cancel_op=tf.group(*[queue.close(cancel_pending_enqueues=True) for queue in queues]),
+            queue_closed_exception_types=ended,
+        )
+    )
+
+
 def bucket(
     tensors: Tensors,
     which_bucket: Any,
@@ -76,15 +116,7 @@ def bucket(
             num_buckets,
             f"The list bucket_capacities ({bucket_capacities}) must have exactly num_buckets ({num_buckets}) elements.",
         )
-        known = [tf.TensorShape(shape) for shape in (shapes or [tensor.shape for tensor in flat])]
-        if len(known) != len(flat):
-            raise ValueError(f"bucket: {len(known)} shapes for {len(flat)} tensors")
-        if dynamic_pad:
-            if any(shape.rank is None for shape in known):
-                raise ValueError(f"Cannot infer Tensor's rank: {flat}")
-        elif not all(shape.is_fully_defined() for shape in known):
-            raise ValueError(f"All shapes must be fully defined: {known}")
-
+        known = _known_shapes(flat, shapes, dynamic_pad)
         sizes = [size if isinstance(size, int) else tf.get_static_value(size, partial=False) or size for size in sizes]
         fixed = sizes[0] if isinstance(sizes[0], int) and all(size is sizes[0] for size in sizes) else None
         if allow_smaller_final_batch:
@@ -136,25 +168,7 @@ def bucket(
             batch = [batch] if tf.is_tensor(batch) else batch
             batches.append(top.enqueue([tf.constant(i), *batch], name=f"enqueue_from_bucket_{i}"))
 
-        ended = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
-        tf.train.add_queue_runner(
-            tf.train.QueueRunner(
-                queues[0],
-                batches,
-                close_op=top.close(),
-                cancel_op=top.close(cancel_pending_enqueues=True),
-                queue_closed_exception_types=ended,
-            )
-        )
-        tf.train.add_queue_runner(
-            tf.train.QueueRunner(
-                top,
-                [enqueue_op] * num_threads,
-                close_op=tf.group(*[queue.close() for queue in queues]),
-                cancel_op=tf.group(*[queue.close(cancel_pending_enqueues=True) for queue in queues]),
-                queue_closed_exception_types=ended,
-            )
-        )
+        _add_runners(top, queues, enqueue_op, num_threads, batches)
         for queue in queues:
             tf.summary.scalar(f"bucket/{queue.name}/size", tf.cast(top.size(), tf.float32))
         full = tf.cast(top.size(), tf.float32) * (1.0 / capacity)

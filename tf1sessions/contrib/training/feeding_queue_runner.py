@@ -52,7 +52,7 @@ class FeedingQueueRunner(tf.train.QueueRunner):  # type: ignore[misc]
 
         Args:
             sess: Where the operations run.
-            coord: Stops the threads, and is told their errors.
+            coord: Stops the threads, and gets their errors.
             daemon: Whether the threads are daemons.
             start: Whether they are started.
         """

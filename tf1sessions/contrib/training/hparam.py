@@ -125,7 +125,7 @@ class HParams:
         {'rate': 1.0, 'layers': [3, 4], 'mode': 'train'}
     """
 
-    _HAS_DYNAMIC_ATTRIBUTES = True  # tells type checkers of TF1's time
+    _HAS_DYNAMIC_ATTRIBUTES = True  # informs type checkers of TF1's time
 
     def __init__(self, hparam_def: None = None, model_structure: Any = None, **kwargs: Any) -> None:
         if hparam_def is not None:
@@ -250,7 +250,7 @@ class HParams:
         return key in self._hparam_types
 
     def get_model_structure(self) -> Any:
-        """What the constructor or :meth:`set_model_structure` was given."""
+        """Return what the constructor or :meth:`set_model_structure` was given."""
         return self._model_structure
 
     def set_model_structure(self, model_structure: Any) -> None:

@@ -16,7 +16,7 @@ _CONTRIB = Path(replacements.__file__).parent
 
 
 def find(code: Code) -> Iterator[Hit]:
-    """Each missing part once in a file; the further places where it is used are told with it."""
+    """Each missing part once in a file; the further places where it is used are reported with it."""
     uses: dict[tuple[str, str], list[tuple[ast.AST, str]]] = {}
     for node, symbol in _symbols(code):
         if is_missing(symbol) and not _is_tried(code, node):
@@ -86,7 +86,7 @@ def _source(module: str) -> Path | None:
 
 @functools.lru_cache(maxsize=256)
 def _names(module: str) -> frozenset[str] | None:
-    """What a module of tf1sessions.contrib has, read from its text; None where that does not tell."""
+    """Return what a module of tf1sessions.contrib has, read from its text; None where that does not say."""
     file = _source(module)
     assert file is not None
     found = {path.stem for path in file.parent.glob("*")} if file.name == "__init__.py" else set()

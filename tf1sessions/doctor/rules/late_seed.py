@@ -39,7 +39,7 @@ def _is_random(step: Step) -> bool:
 
 
 def _alike(one: Step, other: Step) -> bool:
-    """Whether both are for the same graph, as far as ``with`` blocks tell."""
+    """Whether both are for the same graph, as far as ``with`` blocks show."""
     return [f.node for f in one.frames if f.kind == "with"] == [f.node for f in other.frames if f.kind == "with"]
 
 

@@ -1,4 +1,4 @@
-"""What NumPy makes of an expression: its dtype, and whether it is an array or a scalar. For the rules about NumPy."""
+"""The value of an expression of NumPy: its dtype, and whether it is an array or a scalar. For the rules about NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 
 from ..code import Code
 
-__all__ = ["BY_RUN", "LIMITS", "Kind", "is_number", "kind_of", "operands", "whole_number"]
+__all__ = ["BY_RUN", "LIMITS", "NumpyValue", "is_number", "kind_of", "operands", "whole_number"]
 
 #: For the rules about operators.
 BY_RUN = (
@@ -36,7 +36,7 @@ _NUMBER_MAKERS = frozenset(["builtins.float", "builtins.int", "builtins.len"])
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class NumpyValue:
     """A dtype's name, and whether it is an array or a scalar of NumPy's."""
 
     dtype: str
@@ -55,8 +55,8 @@ def operands(code: Code, node: ast.AST, operators: tuple[type[ast.operator], ...
     return None
 
 
-def kind_of(code: Code, node: ast.AST, depth: int = 0) -> Kind | None:
-    """The kind of an expression where the text tells it surely."""
+def kind_of(code: Code, node: ast.AST, depth: int = 0) -> NumpyValue | None:
+    """The kind of an expression where the text shows it surely."""
     if depth > 8:
         return None
     if isinstance(node, ast.Name | ast.Attribute):
@@ -73,31 +73,31 @@ def kind_of(code: Code, node: ast.AST, depth: int = 0) -> Kind | None:
     return None
 
 
-def _reckoned(code: Code, node: ast.BinOp, depth: int) -> Kind | None:
+def _reckoned(code: Code, node: ast.BinOp, depth: int) -> NumpyValue | None:
     left, right = kind_of(code, node.left, depth + 1), kind_of(code, node.right, depth + 1)
     if left is not None and right is not None:
-        return Kind(left.dtype, left.is_array or right.is_array) if left.dtype == right.dtype else None
+        return NumpyValue(left.dtype, left.is_array or right.is_array) if left.dtype == right.dtype else None
     known, other = (left, node.right) if left is not None else (right, node.left)
     if known is not None and known.dtype.startswith("float") and is_number(code, other):
         return known
     return None
 
 
-def _called(code: Code, node: ast.Call) -> Kind | None:
+def _called(code: Code, node: ast.Call) -> NumpyValue | None:
     path = code.path(node.func) or ""
     name = path.removeprefix("np.")
     if path.startswith("np.") and name in _SCALARS:
         one = len(node.args) == 1 and (is_number(code, node.args[0]) or kind_of(code, node.args[0]) is not None)
         inner = kind_of(code, node.args[0]) if one else None
-        return Kind(name, inner.is_array if inner is not None else False) if one else None
+        return NumpyValue(name, inner.is_array if inner is not None else False) if one else None
     if path.startswith("np.") and name in _FILLED:
         dtype = _dtype(code, code.argument(node, _FILLED[name], "dtype"))
-        return None if dtype is None else Kind(dtype, True)
+        return None if dtype is None else NumpyValue(dtype, True)
     if path.startswith("np.") and name in _OF_A_NUMBER and len(node.args) == 1 and is_number(code, node.args[0]):
-        return Kind("float64", False)
+        return NumpyValue("float64", False)
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and not path.startswith("tf."):
         dtype = _dtype(code, code.argument(node, 0, "dtype"))
-        return None if dtype is None else Kind(dtype, True)
+        return None if dtype is None else NumpyValue(dtype, True)
     return None
 
 

@@ -50,7 +50,7 @@ def find(code: Code) -> Iterator[Hit]:
 
 
 def _called(code: Code, call: ast.Call, loop: _Loop) -> Iterator[Hit]:
-    """What a function of the program makes that the loop calls."""
+    """Yield what a function of the program makes that the loop calls."""
     function = code.names.functions.get(code.path(call.func) or "")
     if not isinstance(function, ast.FunctionDef) or function.name.startswith("__"):
         return
@@ -87,7 +87,7 @@ def _counts(code: Code, loop: _Loop) -> bool:
 
 
 def _calls(code: Code, loop: ast.For | ast.AsyncFor) -> list[str]:
-    """What is called to get what a loop goes over."""
+    """Return what is called to get what a loop goes over."""
     return [code.path(node.func) or "" for node in ast.walk(loop.iter) if isinstance(node, ast.Call)]
 
 

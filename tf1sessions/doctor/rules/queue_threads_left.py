@@ -1,4 +1,4 @@
-"""Threads of queues that nobody tells to stop."""
+"""Threads of queues that are never asked to stop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find(code: Code) -> Iterator[Hit]:
         return
     first = next((step for step in code.order.main() if starts_threads(code, step.node)), None)
     if first is not None:
-        yield Hit(first.node, "the threads of the queues that are started here are never told to stop")
+        yield Hit(first.node, "the threads of the queues that are started here are never asked to stop")
 
 
 RULE = Rule(

@@ -1,4 +1,4 @@
-"""Threads of queues that are waited for without being told to stop."""
+"""Threads of queues that are waited for without being asked to stop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RULE = Rule(
     name="queues-not-stopped",
     severity=Severity.WARNING,
     what="threads of queues without Coordinator.request_stop",
-    why="join() waits until the queues' threads end, and they end when somebody asks them to, or when the input does. "
+    why="join() waits until the queues' threads end, and they end when they are asked to, or when the input does. "
     "An input without num_epochs never ends.",
     fix="Call coord.request_stop() before coord.join(threads), in a finally block.",
     find=find,

@@ -1,4 +1,4 @@
-"""What a rule is. Free of imports of the rules, so that there is no circle."""
+"""The form of a rule. Free of imports of the rules, so that there is no circle."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Rule:
     find: Callable[[Code], Iterable[Hit]]
 
     def findings(self, code: Code) -> list[Finding]:
-        """What the rule finds in a program; each line once."""
+        """Return what the rule finds in a program; each line once."""
         found: dict[object, Finding] = {}
         for hit in self.find(code):
             place = code.file(hit.node).place(hit.node)

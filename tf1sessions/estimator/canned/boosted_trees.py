@@ -43,7 +43,7 @@ _PRUNING = ("none", "post", "pre")
 
 
 class _TreesError(ValueError, AssertionError):
-    """What 1.15.5 documents as a ValueError, and raises as an AssertionError."""
+    """An error that 1.15.5 documents as a ValueError, and raises as an AssertionError."""
 
 
 # --------------------------------------------------------------------------------------------------------- features
@@ -220,7 +220,7 @@ class _StopHook(tf.train.SessionRunHook):  # type: ignore[misc]
 
 
 class _Model(NamedTuple):
-    """What the function of the model is made from.
+    """The arguments of the model's function.
 
     Attributes:
         head: A head.
@@ -353,7 +353,7 @@ def _check_training(model: _Model) -> None:
 
 
 class _BoostedTrees(Estimator):
-    """What the estimators of trees have in common."""
+    """The base of the estimators of trees."""
 
     def __init__(self, model: _Model, model_dir: Any, config: Any) -> None:
         self._model = model
@@ -528,7 +528,7 @@ class BoostedTreesEstimator(_BoostedTrees):
 
 
 class BoostedTreesClassifier(_BoostedTrees):
-    """Trees that tell two classes; see :class:`BoostedTreesEstimator` for what is not here.
+    """Trees that predict two classes; see :class:`BoostedTreesEstimator` for what is not here.
 
     Args:
         n_classes: 2.
@@ -593,7 +593,7 @@ class BoostedTreesClassifier(_BoostedTrees):
 
 
 class BoostedTreesRegressor(_BoostedTrees):
-    """Trees that tell a number; see :class:`BoostedTreesEstimator` for what is not here.
+    """Trees that predict a number; see :class:`BoostedTreesEstimator` for what is not here.
 
     Args:
         label_dimension: 1.

@@ -45,7 +45,7 @@ def num_finished(forest: Forest) -> Any:
 
 
 def center(forest: Forest, sums: Any, params: TreeParams) -> tuple[Forest, Any]:
-    """Moves the bias, which is the value of the first tree's root, and tells whether it has to be moved again.
+    """Moves the bias, which is the value of the first tree's root, and returns whether it has to be moved again.
 
     Args:
         forest: It has no splits yet.

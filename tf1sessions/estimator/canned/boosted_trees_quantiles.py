@@ -38,11 +38,11 @@ class _Summary(NamedTuple):
         return len(self.values)
 
     def known_after(self) -> Any:
-        """What at least is up to each value."""
+        """Return what at least is up to each value."""
         return self.lowest + self.weights
 
     def known_before(self) -> Any:
-        """What at most is before each value."""
+        """Return what at most is before each value."""
         return self.highest - self.weights
 
 

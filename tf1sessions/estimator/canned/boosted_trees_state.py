@@ -29,7 +29,7 @@ _SHAPES = Forest(
 
 
 class _Resource(NamedTuple):
-    """What ``tf.GraphKeys.RESOURCES`` holds."""
+    """An entry of ``tf.GraphKeys.RESOURCES``."""
 
     handle: Any
     create: Any
@@ -139,7 +139,7 @@ def child(node: Any, buckets: Any) -> Any:
 
 
 def logits(forest: Forest, place: Any) -> Any:
-    """What the trees say together: [B, T] -> [B, 1]."""
+    """Return what the trees say together: [B, T] -> [B, 1]."""
     values = tf.gather(forest.values, tf.transpose(place), axis=1, batch_dims=1)  # [T, B]
     return tf.reduce_sum(values * forest.weights[:, None], axis=0)[:, None]
 

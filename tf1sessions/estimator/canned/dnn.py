@@ -170,7 +170,7 @@ class DNNEstimator(Estimator):
 
 
 class DNNClassifier(DNNEstimator):
-    """A deep network that tells classes; see :class:`DNNEstimator` for what is not here.
+    """A deep network that predicts classes; see :class:`DNNEstimator` for what is not here.
 
     Args:
         hidden_units: The widths of the hidden layers.
@@ -215,7 +215,7 @@ class DNNClassifier(DNNEstimator):
 
 
 class DNNRegressor(DNNEstimator):
-    """A deep network that tells numbers; see :class:`DNNEstimator` for what is not here.
+    """A deep network that predicts numbers; see :class:`DNNEstimator` for what is not here.
 
     Args:
         hidden_units: The widths of the hidden layers.

@@ -152,7 +152,7 @@ class DNNLinearCombinedEstimator(Estimator):
 
 
 class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
-    """A wide and deep model that tells classes; see :class:`DNNLinearCombinedEstimator` for what is not here.
+    """A wide and deep model that predicts classes; see :class:`DNNLinearCombinedEstimator` for what is not here.
 
     Args:
         n_classes: The number of classes.
@@ -202,7 +202,7 @@ class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
 
 
 class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
-    """A wide and deep model that tells numbers; see :class:`DNNLinearCombinedEstimator` for what is not here.
+    """A wide and deep model that predicts numbers; see :class:`DNNLinearCombinedEstimator` for what is not here.
 
     Args:
         label_dimension: How many numbers an example has.

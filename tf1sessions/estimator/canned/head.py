@@ -68,7 +68,7 @@ class LossSpec(NamedTuple):
 
 
 class Head(abc.ABC):
-    """What turns logits into predictions, a loss, metrics and signatures; see :meth:`create_estimator_spec`."""
+    """A head turns logits into predictions, a loss, metrics and signatures; see :meth:`create_estimator_spec`."""
 
     _weight_column: Any = None
     _per_logit_weights = False
@@ -136,7 +136,7 @@ class Head(abc.ABC):
         return f"{key}/{self.name}" if self.name else key
 
     def _parts_of_loss(self, spec: LossSpec) -> dict[str, Any]:
-        """What is shown besides the loss."""
+        """Return what is shown besides the loss."""
         del spec
         return {}
 
@@ -193,7 +193,7 @@ class Head(abc.ABC):
         update_ops: Any = None,
         regularization_losses: Any = None,
     ) -> EstimatorSpec:
-        """What a ``model_fn`` returns.
+        """Return what a ``model_fn`` returns.
 
         Args:
             features: name -> tensor; the weights are taken from it.

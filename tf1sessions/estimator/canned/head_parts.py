@@ -1,4 +1,4 @@
-"""What heads are put together from: checks of their inputs, and predictions and metrics that several have.
+"""Parts of heads: checks of their inputs, and predictions and metrics that several have.
 
 Shapes: logits [D0, ..., DN, L] with the head's ``logits_dimension`` L; mostly [B, L] with a batch of B.
 """

@@ -110,7 +110,7 @@ class LinearEstimator(Estimator):
 
 
 class LinearClassifier(LinearEstimator):
-    """A linear model that tells classes; see :class:`LinearEstimator` for what is not here.
+    """A linear model that predicts classes; see :class:`LinearEstimator` for what is not here.
 
     Args:
         feature_columns: Feature columns, dense and categorical.
@@ -149,7 +149,7 @@ class LinearClassifier(LinearEstimator):
 
 
 class LinearRegressor(LinearEstimator):
-    """A linear model that tells numbers; see :class:`LinearEstimator` for what is not here.
+    """A linear model that predicts numbers; see :class:`LinearEstimator` for what is not here.
 
     Args:
         feature_columns: Feature columns, dense and categorical.

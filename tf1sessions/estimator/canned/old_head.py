@@ -55,7 +55,7 @@ class OldHead:
         train_op_fn: Any = None,
         regularization_losses: Any = None,
     ) -> EstimatorSpec:
-        """What a ``model_fn`` returns; see :meth:`Head.create_estimator_spec`."""
+        """Return what a ``model_fn`` returns; see :meth:`Head.create_estimator_spec`."""
         head = self._head
         with tf.name_scope(self.name, "head") as scope:
             predictions = head.predictions(logits)
@@ -129,7 +129,7 @@ class OldMultiHead:
         train_op_fn: Any = None,
         regularization_losses: Any = None,
     ) -> EstimatorSpec:
-        """What a ``model_fn`` returns; see :meth:`Head.create_estimator_spec`."""
+        """Return what a ``model_fn`` returns; see :meth:`Head.create_estimator_spec`."""
         logits = split_logits(logits, self._heads)
         specs = [
             head.create_estimator_spec(

@@ -1,4 +1,4 @@
-"""What ``tf.parse_example`` needs to know for a canned estimator: its features, its label and its weight."""
+"""Arguments of ``tf.parse_example`` for a canned estimator: its features, its label and its weight."""
 
 from __future__ import annotations
 

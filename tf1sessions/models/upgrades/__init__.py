@@ -1,4 +1,4 @@
-"""What an old graph needs so that today's TensorFlow takes it: one table.
+"""Upgrades of old graphs so that today's TensorFlow takes them: one table.
 
 ::
 

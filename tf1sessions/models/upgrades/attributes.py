@@ -7,7 +7,7 @@ from typing import Any
 
 from tf1sessions.models.upgrades.rewriting import (
     Graph,
-    Place,
+    LocatedNode,
     Upgrade,
     attr_value,
     attribute_names,
@@ -40,7 +40,7 @@ _LATER_DEFAULTS: dict[str, Any] = {
     "use_default_device": True,
     "reshuffle_each_iteration": True,
 }
-#: What tells about a node without changing what it computes.
+#: What says something about a node without changing what it computes.
 _REMARKS = frozenset({"metadata", "debug_name"})
 
 
@@ -56,7 +56,7 @@ def _is_default(key: str, value: Any) -> bool:
     return bool(given == _LATER_DEFAULTS[key]) if key in _LATER_DEFAULTS else not given
 
 
-def _newer_attributes(graph: Graph) -> Iterator[Place]:
+def _newer_attributes(graph: Graph) -> Iterator[LocatedNode]:
     for op, places in graph.places.items():
         known = attribute_names(op)
         if known is None:
@@ -66,30 +66,30 @@ def _newer_attributes(graph: Graph) -> Iterator[Place]:
                 yield place
 
 
-def _droppable(place: Place, known: frozenset[str]) -> Iterator[str]:
+def _droppable(place: LocatedNode, known: frozenset[str]) -> Iterator[str]:
     attr = place.node.attr
     for key in attr:
         if key not in known and not key.startswith("_") and _is_default(key, attr[key]):
             yield key
 
 
-def _drop_newer(graph: Graph, place: Place) -> None:
+def _drop_newer(graph: Graph, place: LocatedNode) -> None:
     for key in list(_droppable(place, attribute_names(place.node.op) or frozenset())):
         del place.node.attr[key]
 
 
-def _one_type_of_arguments(place: Place) -> bool:
+def _one_type_of_arguments(place: LocatedNode) -> bool:
     return (
         "TArgs" not in place.node.attr and has(place, T="type", num_args="i") and 0 < place.node.attr["num_args"].i < 16
     )
 
 
-def _note_argument_types(graph: Graph, place: Place) -> None:
+def _note_argument_types(graph: Graph, place: LocatedNode) -> None:
     attr = place.node.attr
     attr["TArgs"].CopyFrom(attr_value(types=[attr["T"].type] * attr["num_args"].i))
 
 
-def _removed_by_version(graph: Graph) -> Iterator[Place]:
+def _removed_by_version(graph: Graph) -> Iterator[LocatedNode]:
     """Deprecated operations in a graph that claims to be newer than their end: one that was written anew."""
     producer = graph.graph_def.versions.producer
     for op, places in graph.places.items():
@@ -98,12 +98,12 @@ def _removed_by_version(graph: Graph) -> Iterator[Place]:
             yield from places
 
 
-def _older_producer(graph: Graph, place: Place) -> None:
+def _older_producer(graph: Graph, place: LocatedNode) -> None:
     versions = graph.graph_def.versions
     versions.producer = min(versions.producer, definition_of(place.node.op).deprecation.version - 1)
 
 
-def _drop_shapes(graph: Graph, place: Place) -> None:
+def _drop_shapes(graph: Graph, place: LocatedNode) -> None:
     del place.node.attr["_output_shapes"]
 
 

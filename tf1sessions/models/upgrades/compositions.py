@@ -51,7 +51,10 @@ def _gather_tree(step_ids: Any, parent_ids: Any, max_lengths: Any, end_token: An
 
 
 def _gather_tree_of_1_4(step_ids: Any, parent_ids: Any, lengths: Any) -> tuple[Any, dict[str, str]]:
-    """The same before there was an end token: ``lengths`` [B, K] tells where each beam ends; behind it is -1."""
+    """Compose GatherTree as it was before there was an end token.
+
+    ``lengths`` [B, K] says where each beam ends; behind it is -1.
+    """
     return _follow_beams(step_ids, parent_ids, lengths, tf.constant(-1))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tf1sessions.models.upgrades.rewriting import (
     Graph,
-    Place,
+    LocatedNode,
     Upgrade,
     attr_value,
     attribute_names,
@@ -25,38 +25,38 @@ from tf1sessions.runtime import tf
 __all__ = ["HARDWARE"]
 
 
-def _tpu_pass_through(graph: Graph, place: Place) -> None:
+def _tpu_pass_through(graph: Graph, place: LocatedNode) -> None:
     kind = copy_of(place.node.attr["T"])
     become(place.node, "Identity", inputs_of(place.node)[0][:1], T=kind)
 
 
-def _one_replica(place: Place) -> bool:
+def _one_replica(place: LocatedNode) -> bool:
     node = place.node
     replicas = [node.attr[key].i for key in ("N", "num_replicas") if key in node.attr]
     return has(place, T="type") and data_count(place) >= 1 and all(count == 1 for count in replicas)
 
 
-def _nothing(graph: Graph, place: Place) -> None:
+def _nothing(graph: Graph, place: LocatedNode) -> None:
     become(place.node, "NoOp", [])
 
 
-def _empty_string(graph: Graph, place: Place) -> None:
+def _empty_string(graph: Graph, place: LocatedNode) -> None:
     proto = tf.make_tensor_proto("", tf.string)
     become(place.node, "Const", [], dtype=attr_value(type=proto.dtype), value=attr_value(tensor=proto))
 
 
-def _zero_ordinal(graph: Graph, place: Place) -> None:
+def _zero_ordinal(graph: Graph, place: LocatedNode) -> None:
     proto = tf.make_tensor_proto([0], tf.int32)
     become(place.node, "Const", [], dtype=attr_value(type=proto.dtype), value=attr_value(tensor=proto))
 
 
-def _called_on_tpu(graph: Graph) -> Iterator[Place]:
+def _called_on_tpu(graph: Graph) -> Iterator[LocatedNode]:
     for place in graph.places.get("TPUPartitionedCall", ()):
         if has(place, f="func", Tin="list") and place.node.attr["f"].func.name in graph.functions and data_count(place):
             yield place
 
 
-def _call(graph: Graph, place: Place) -> None:
+def _call(graph: Graph, place: LocatedNode) -> None:
     kept = {
         key: copy_of(place.node.attr[key]) for key in ("Tin", "Tout", "f", "_output_shapes") if key in place.node.attr
     }
@@ -64,7 +64,7 @@ def _call(graph: Graph, place: Place) -> None:
     become(place.node, "StatefulPartitionedCall", data[:-1], **kept)  # the last one says which core
 
 
-def _one_call(graph: Graph) -> Iterator[Place]:
+def _one_call(graph: Graph) -> Iterator[LocatedNode]:
     for op in ("TPUReplicate", "_TPUReplicate"):
         for place in graph.places.get(op, ()):
             attr = place.node.attr
@@ -77,7 +77,7 @@ def _one_call(graph: Graph) -> Iterator[Place]:
                 yield place
 
 
-def _call_computation(graph: Graph, place: Place) -> None:
+def _call_computation(graph: Graph, place: LocatedNode) -> None:
     attr = place.node.attr
     lists = [attr[key].list.type if key in attr else [] for key in ("Tinputs", "Tbroadcast_inputs")]
     constants = attr["Tguaranteed_constants"].list.type if "Tguaranteed_constants" in attr else []
@@ -95,13 +95,13 @@ def _of_one_replica(graph: Graph) -> bool:
     return all(has(each, num_replicas="i") and each.node.attr["num_replicas"].i == 1 for each in clusters)
 
 
-def _described(graph: Graph) -> Iterator[Place]:
+def _described(graph: Graph) -> Iterator[LocatedNode]:
     yield from graph.places.get("ShutdownDistributedTPU", ())
     if _of_one_replica(graph):
         yield from graph.places.get("TPUReplicateMetadata", ())
 
 
-def _sums_of_one(graph: Graph) -> Iterator[Place]:
+def _sums_of_one(graph: Graph) -> Iterator[LocatedNode]:
     if _of_one_replica(graph):
         for place in graph.places.get("CrossReplicaSum", ()):
             if has(place, T="type") and data_count(place):
@@ -111,7 +111,7 @@ def _sums_of_one(graph: Graph) -> Iterator[Place]:
 _TPU_MARKS = ("_tpu_replicate", "_tpu_input_identity", "_tpu_output_identity", "_tpu_compilation_status")
 
 
-def _marked_for_tpu(graph: Graph) -> Iterator[Place]:
+def _marked_for_tpu(graph: Graph) -> Iterator[LocatedNode]:
     """Nodes of a cluster that is compiled for TPUs: without its metadata node nothing would run them."""
     if not any(op in graph.places for op in _TPU_OPS) or not _of_one_replica(graph):
         return
@@ -120,7 +120,7 @@ def _marked_for_tpu(graph: Graph) -> Iterator[Place]:
             yield place
 
 
-def _unmark(graph: Graph, place: Place) -> None:
+def _unmark(graph: Graph, place: LocatedNode) -> None:
     for mark in _TPU_MARKS:
         place.node.attr.pop(mark, None)
 
@@ -128,7 +128,7 @@ def _unmark(graph: Graph, place: Place) -> None:
 _TPU_OPS = ("TPUReplicateMetadata", "TPUReplicatedInput", "TPUReplicatedOutput", "TPUCompilationResult")
 
 
-def _segment(graph: Graph, place: Place) -> str | None:
+def _segment(graph: Graph, place: LocatedNode) -> str | None:
     """The function of the graph that computes what a TensorRT engine does: 1.14 names it otherwise than 1.13."""
     node = place.node
     if has(place, segment_func="func") and node.attr["segment_func"].func.name in graph.functions:
@@ -139,13 +139,13 @@ def _segment(graph: Graph, place: Place) -> str | None:
     return None
 
 
-def _engines(graph: Graph) -> Iterator[Place]:
+def _engines(graph: Graph) -> Iterator[LocatedNode]:
     for place in graph.places.get("TRTEngineOp", ()):
         if _segment(graph, place) and has(place, InT="list", OutT="list"):
             yield place
 
 
-def _native_segment(graph: Graph, place: Place) -> None:
+def _native_segment(graph: Graph, place: LocatedNode) -> None:
     attr = place.node.attr
     function = tf.AttrValue()
     function.func.name = _segment(graph, place)
@@ -169,8 +169,8 @@ def _mkl_name(op: str) -> str | None:
     return None
 
 
-def _mkl_inputs(place: Place) -> list[str] | None:
-    """The inputs without those that tell layouts: the second half, if there are twice as many as there should be."""
+def _mkl_inputs(place: LocatedNode) -> list[str] | None:
+    """The inputs without the layouts: the second half is these, if there are twice as many as there should be."""
     op, (data, _) = place.node.op, inputs_of(place.node)
     if op == "_MklToTf":
         return data[:1] if data else None
@@ -207,7 +207,7 @@ def _input_count(op: str, node: Any) -> int | None:
 _MORE_NODES = ("WithBias", "InputConversion")
 
 
-def _mkl(graph: Graph) -> Iterator[Place]:
+def _mkl(graph: Graph) -> Iterator[LocatedNode]:
     for op, places in graph.places.items():
         if op.startswith("_Mkl"):
             for place in places:
@@ -215,7 +215,7 @@ def _mkl(graph: Graph) -> Iterator[Place]:
                     yield place
 
 
-def _plain(graph: Graph, place: Place) -> None:
+def _plain(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     op, name, data = node.op, _mkl_name(node.op), _mkl_inputs(place)
     assert name is not None and data is not None  # _mkl found them
@@ -243,7 +243,7 @@ _LOCAL = re.compile(
 )
 
 
-def _elsewhere(graph: Graph) -> Iterator[Place]:
+def _elsewhere(graph: Graph) -> Iterator[LocatedNode]:
     """Nodes on another host, or on a device that is neither a CPU nor a GPU."""
     local: dict[str, bool] = {}
     for place in graph:
@@ -254,7 +254,7 @@ def _elsewhere(graph: Graph) -> Iterator[Place]:
                 yield place
 
 
-def _here(graph: Graph, place: Place) -> None:
+def _here(graph: Graph, place: LocatedNode) -> None:
     found = re.search(r"/(device:)?(CPU|GPU):(\d+|\*)$", place.node.device, re.I)
     place.node.device = f"/device:{found.group(2).upper()}:{found.group(3)}" if found else ""
 

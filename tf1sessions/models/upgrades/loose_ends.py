@@ -9,7 +9,7 @@ from typing import Any
 from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.upgrades.rewriting import (
     Graph,
-    Place,
+    LocatedNode,
     Upgrade,
     become,
     connect,
@@ -22,7 +22,7 @@ from tf1sessions.models.upgrades.rewriting import (
 __all__ = ["LOOSE_ENDS", "WAS"]
 
 
-def _colocated_with_nothing(graph: Graph) -> Iterator[Place]:
+def _colocated_with_nothing(graph: Graph) -> Iterator[LocatedNode]:
     for place in graph:
         if place.function is None and "_class" in place.node.attr:
             for entry in place.node.attr["_class"].list.s:
@@ -31,7 +31,7 @@ def _colocated_with_nothing(graph: Graph) -> Iterator[Place]:
                     break
 
 
-def _not_colocated(graph: Graph, place: Place) -> None:
+def _not_colocated(graph: Graph, place: LocatedNode) -> None:
     entries = place.node.attr["_class"].list.s
     kept = [
         entry
@@ -79,12 +79,12 @@ _ON_VALUES = {
 }
 
 
-def _assigning_to_values(graph: Graph) -> Iterable[Place]:
+def _assigning_to_values(graph: Graph) -> Iterable[LocatedNode]:
     """Operations on a reference, in a graph that has a constant or another plain value in its place.
 
     What gives a reference only as long as it gets one, such as RefSwitch, passes a value on.
     """
-    takers: dict[str, list[Place]] = {}
+    takers: dict[str, list[LocatedNode]] = {}
     plain: list[str] = []
     for op in _ON_VALUES:
         for place in graph.places.get(op, ()):
@@ -93,7 +93,7 @@ def _assigning_to_values(graph: Graph) -> Iterable[Place]:
                 takers.setdefault(source, []).append(place)
                 if source in graph.nodes and not _gives_references(graph.nodes[source].op):
                     plain.append(source)
-    found: dict[str, Place] = {}
+    found: dict[str, LocatedNode] = {}
     while plain:
         for place in takers.pop(plain.pop(), ()):
             if place.node.name not in found:
@@ -102,7 +102,7 @@ def _assigning_to_values(graph: Graph) -> Iterable[Place]:
     return found.values()
 
 
-def _on_values(graph: Graph, place: Place) -> None:
+def _on_values(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     data, _ = inputs_of(node)
     if node.op.startswith("Assign"):
@@ -118,7 +118,7 @@ def _on_values(graph: Graph, place: Place) -> None:
 _ON_RESOURCES = {"ReadVariableOp": "Identity", "ResourceGather": "Gather"}
 
 
-def _reading_values(graph: Graph) -> Iterator[Place]:
+def _reading_values(graph: Graph) -> Iterator[LocatedNode]:
     """Reads of a resource variable, where the graph has a constant in its place."""
     for op in _ON_RESOURCES:
         for place in graph.places.get(op, ()):
@@ -134,7 +134,7 @@ def _batch_dims(node: Any) -> int:
     return int(node.attr["batch_dims"].i) if "batch_dims" in node.attr else 0
 
 
-def _read_value(graph: Graph, place: Place) -> None:
+def _read_value(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     kind = copy_of(node.attr["dtype"])
     if node.op == "ReadVariableOp":

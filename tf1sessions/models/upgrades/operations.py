@@ -9,7 +9,7 @@ from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.upgrades.compositions import COMPOSED, composition
 from tf1sessions.models.upgrades.rewriting import (
     Graph,
-    Place,
+    LocatedNode,
     Upgrade,
     attr_value,
     become,
@@ -27,7 +27,7 @@ from tf1sessions.runtime import tf
 __all__ = ["OPERATIONS"]
 
 
-def _without_deleted_key(graph: Graph) -> Iterator[Place]:
+def _without_deleted_key(graph: Graph) -> Iterator[LocatedNode]:
     for op in ("MutableDenseHashTableV2", "MutableDenseHashTable"):
         for place in graph.places.get(op, ()):
             known = has(place, key_dtype="type") and place.node.attr["key_dtype"].type in _KEYS
@@ -35,7 +35,7 @@ def _without_deleted_key(graph: Graph) -> Iterator[Place]:
                 yield place
 
 
-def _users(graph: Graph, place: Place) -> list[Any] | None:
+def _users(graph: Graph, place: LocatedNode) -> list[Any] | None:
     """The nodes that use a table with a handle of strings, if each is there for a handle of a resource too."""
     if place.function is not None:
         return None
@@ -54,7 +54,7 @@ _KEYS: dict[int, tuple[Any, Any]] = {
 }
 
 
-def _with_deleted_key(graph: Graph, place: Place) -> None:
+def _with_deleted_key(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     (empty,) = inputs_of(node)[0]
     kind = node.attr["key_dtype"].type
@@ -81,12 +81,12 @@ def _is_filled_with(node: Any, key: Any) -> bool:
         return False
 
 
-def _argmax_without_type(graph: Graph) -> Iterator[Place]:
+def _argmax_without_type(graph: Graph) -> Iterator[LocatedNode]:
     for op in ("MaxPoolWithArgmax", "MaxPoolGradWithArgmax"):
         yield from (place for place in graph.places.get(op, ()) if "T" not in place.node.attr)
 
 
-def _float_type(graph: Graph, place: Place) -> None:
+def _float_type(graph: Graph, place: LocatedNode) -> None:
     place.node.attr["T"].type = tf.float32.as_datatype_enum
 
 
@@ -94,7 +94,7 @@ def _float_type(graph: Graph, place: Place) -> None:
 _RENAMED = {"CreateVariableOp": "AssignVariableOp", "MapAndBatchDatasetV2": "MapAndBatchDataset"}
 
 
-def _rename(graph: Graph, place: Place) -> None:
+def _rename(graph: Graph, place: LocatedNode) -> None:
     place.node.op = _RENAMED[place.node.op]
 
 
@@ -108,17 +108,17 @@ _LISTS = {
 }
 
 
-def _short_lists(graph: Graph) -> Iterator[Place]:
+def _short_lists(graph: Graph) -> Iterator[LocatedNode]:
     for op, count in _LISTS.items():
         yield from (place for place in graph.places.get(op, ()) if data_count(place) == count - 1)
 
 
-def _any_shape(graph: Graph, place: Place) -> None:
+def _any_shape(graph: Graph, place: LocatedNode) -> None:
     unknown = graph.constant(place, "any", -1, tf.int32)
     connect(place.node, [*inputs_of(place.node)[0], unknown])
 
 
-def _sorted_top_k(graph: Graph, place: Place) -> None:
+def _sorted_top_k(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     (rows,) = inputs_of(node)[0]
     k = graph.constant(place, "k", node.attr["k"].i, tf.int32)
@@ -126,7 +126,7 @@ def _sorted_top_k(graph: Graph, place: Place) -> None:
     become(node, "TopKV2", [rows, k], **kept)
 
 
-def _projective_transform(graph: Graph, place: Place) -> None:
+def _projective_transform(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     data, _ = inputs_of(node)
     int32 = attr_value(type=tf.int32.as_datatype_enum)
@@ -140,7 +140,7 @@ def _projective_transform(graph: Graph, place: Place) -> None:
     become(node, "ImageProjectiveTransformV2", [*data, *graph.outputs(place, size)], **kept)
 
 
-def _composed(graph: Graph) -> Iterator[Place]:
+def _composed(graph: Graph) -> Iterator[LocatedNode]:
     """Operations that are not there and that others make up for, with as many inputs and a known type."""
     for (name, count), (_, kinds, _) in COMPOSED.items():
         lacking = [op for op in (name, f"Addons>{name}") if definition_of(op) is None]  # as TensorFlow Addons calls it
@@ -150,7 +150,7 @@ def _composed(graph: Graph) -> Iterator[Place]:
                 yield place
 
 
-def _compose(graph: Graph, place: Place) -> None:
+def _compose(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     data, _ = inputs_of(node)
     template = composition(node.op.removeprefix("Addons>"), len(data), node.attr["T"].type)
@@ -172,7 +172,7 @@ def _compose(graph: Graph, place: Place) -> None:
     become(node, "Identity", [called["output"]], T=copy_of(made["output"].attr["T"]))
 
 
-def _crosses(graph: Graph) -> Iterator[Place]:
+def _crosses(graph: Graph) -> Iterator[LocatedNode]:
     for op in ("SparseFeatureCross", "SparseFeatureCrossV2"):
         for place in graph.places.get(op, ()):
             if op == "SparseFeatureCrossV2" or (
@@ -181,7 +181,7 @@ def _crosses(graph: Graph) -> Iterator[Place]:
                 yield place
 
 
-def _cross(graph: Graph, place: Place) -> None:
+def _cross(graph: Graph, place: LocatedNode) -> None:
     if place.node.op == "SparseFeatureCross":
         place.node.attr["hash_key"].i = 0
     place.node.op = "SparseCross"
@@ -214,7 +214,7 @@ OPERATIONS: tuple[Upgrade, ...] = (
         _any_shape,
     ),
     Upgrade(
-        "a pooling that does not tell its type is of floats",
+        "a pooling that has no type is of floats",
         "MaxPoolWithArgmax up to 0.12: the default of T was dropped later",
         _argmax_without_type,
         _float_type,

@@ -15,7 +15,7 @@ from tf1sessions.runtime import private, tf
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class LocatedNode:
     """A node, and the function whose body it is in; None for the graph itself."""
 
     node: Any
@@ -32,7 +32,7 @@ class Upgrade:
     """A row of the table.
 
     Attributes:
-        what: What is done, as it is told to the user.
+        what: What is done, as the user reads it.
         since: Which graphs need it, and why.
         find: The nodes that need it; how they are known.
         change: What is done to one of them.
@@ -41,8 +41,8 @@ class Upgrade:
 
     what: str
     since: str
-    find: Callable[[Graph], Iterable[Place]]
-    change: Callable[[Graph, Place], None]
+    find: Callable[[Graph], Iterable[LocatedNode]]
+    change: Callable[[Graph, LocatedNode], None]
     hardware: bool = False
 
 
@@ -55,21 +55,21 @@ class Graph:
         self._taken: dict[str, set[str]] = {}  # function, "" for the graph -> the names of its nodes
 
     def forget(self) -> None:
-        """What was known about nodes, which have changed."""
+        """Forget what was known about nodes, which have changed."""
         for name in ("places", "nodes", "takers"):
             self.__dict__.pop(name, None)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[LocatedNode]:
         for node in self.graph_def.node:
-            yield Place(node)
+            yield LocatedNode(node)
         for function in self.graph_def.library.function:
             for node in function.node_def:
-                yield Place(node, function)
+                yield LocatedNode(node, function)
 
     @functools.cached_property
-    def places(self) -> dict[str, list[Place]]:
+    def places(self) -> dict[str, list[LocatedNode]]:
         """Operation -> where it is. A function may have the name of an operation; then it is none."""
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[LocatedNode]] = {}
         for place in self:
             found.setdefault(place.node.op, []).append(place)
         return {op: places for op, places in found.items() if op not in self.functions}
@@ -120,7 +120,7 @@ class Graph:
                 calling.setdefault(each, set()).add(name)
         return closure(names, lambda name: calling.get(name, ()))
 
-    def add(self, place: Place, name: str, op: str, inputs: Iterable[str] = (), **attrs: Any) -> Any:
+    def add(self, place: LocatedNode, name: str, op: str, inputs: Iterable[str] = (), **attrs: Any) -> Any:
         """Adds a node where ``place`` is, named below it."""
         nodes = self.graph_def.node if place.function is None else place.function.node_def
         scope = "" if place.function is None else place.function.signature.name
@@ -138,7 +138,7 @@ class Graph:
             node.attr[key].CopyFrom(value)
         return node
 
-    def outputs(self, place: Place, node: Any) -> list[str]:
+    def outputs(self, place: LocatedNode, node: Any) -> list[str]:
         """How the outputs of a node are called where ``place`` is."""
         counts = [
             (arg.name, node.attr[arg.number_attr].i if arg.number_attr else 1)
@@ -148,7 +148,7 @@ class Graph:
             return [f"{node.name}:{name}:{index}" for name, count in counts for index in range(count)]
         return [f"{node.name}:{index}" if index else node.name for index in range(sum(count for _, count in counts))]
 
-    def constant(self, place: Place, name: str, value: Any, dtype: Any) -> str:
+    def constant(self, place: LocatedNode, name: str, value: Any, dtype: Any) -> str:
         """Adds a constant."""
         proto = tf.make_tensor_proto(value, dtype)
         node = self.add(place, name, "Const", dtype=attr_value(type=proto.dtype), value=attr_value(tensor=proto))
@@ -156,7 +156,7 @@ class Graph:
         return self.outputs(place, node)[0]
 
 
-def same_frame(graph: Graph, place: Place) -> list[str]:
+def same_frame(graph: Graph, place: LocatedNode) -> list[str]:
     """The control input that puts a constant into the loop or the branch that a node is in; none without any."""
     if place.function is None and "Enter" not in graph.places and "Switch" not in graph.places:
         return []
@@ -225,8 +225,8 @@ def become(node: Any, op: str, data: Iterable[str], **attrs: Any) -> None:
         node.attr[key].CopyFrom(value)
 
 
-def rename_outputs(places: Iterable[Place]) -> None:
-    """In a function an output is told by the name that its operation has for it: by the new one's, if it has one."""
+def rename_outputs(places: Iterable[LocatedNode]) -> None:
+    """In a function an output goes by the name that its operation has for it: by the new one's, if it has one."""
     by_function: dict[str, tuple[Any, dict[str, str]]] = {}
     for place in places:
         definition = definition_of(place.node.op)
@@ -246,23 +246,25 @@ def rename_outputs(places: Iterable[Place]) -> None:
             function.ret[key] = renamed(entry)
 
 
-def with_ops(*ops: str, where: Callable[[Place], bool] = lambda place: True) -> Callable[[Graph], Iterable[Place]]:
+def with_ops(
+    *ops: str, where: Callable[[LocatedNode], bool] = lambda place: True
+) -> Callable[[Graph], Iterable[LocatedNode]]:
     """Finds the nodes of these operations."""
 
-    def find(graph: Graph) -> Iterator[Place]:
+    def find(graph: Graph) -> Iterator[LocatedNode]:
         for op in ops:
             yield from (place for place in graph.places.get(op, ()) if where(place))
 
     return find
 
 
-def has(place: Place, **kinds: str) -> bool:
+def has(place: LocatedNode, **kinds: str) -> bool:
     """Whether a node has these attributes, of these kinds."""
     attr = place.node.attr
     return all(key in attr and attr[key].WhichOneof("value") == kind for key, kind in kinds.items())
 
 
-def data_count(place: Place) -> int:
+def data_count(place: LocatedNode) -> int:
     return len(inputs_of(place.node)[0])
 
 

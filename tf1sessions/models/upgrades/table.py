@@ -67,7 +67,7 @@ def unknown_operations(graph_def: Any) -> dict[str, list[str]]:
 
     Returns:
         Operation -> the nodes that need it: those of the graph by name, with the nodes that call a function that needs
-        it, and after them those of functions, told as ``"node in the function f"``.
+        it, and after them those of functions, as ``"node in the function f"``.
     """
     graph = Graph(graph_def)
     missing = {op for op in graph.places if not runs(op)}
@@ -104,7 +104,7 @@ def importing(import_graph_def: Callable[..., Any], undo: Callable[[], Callable[
     """``import_graph_def``, tried again without what it found inconsistent.
 
     A graph of 1.15 may carry the shapes that 1.15 inferred, as an attribute ``_output_shapes`` on each node. Where
-    today's shape inference comes to another result the import fails. Elsewhere the attribute tells shapes that cannot
+    today's shape inference comes to another result the import fails. Elsewhere the attribute has shapes that cannot
     be inferred, so it is dropped only from the kinds of nodes that an import failed for.
 
     Args:

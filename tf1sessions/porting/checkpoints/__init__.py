@@ -18,7 +18,7 @@ Files::
     assignment.py  the best pairing, and whether it is the only one
     matching.py    which variable is which
     optimizers.py  slots and formulas
-    settings.py    what the graph beside a checkpoint tells of them
+    settings.py    what the graph beside a checkpoint says about them
     plans.py       the plan as a record
     planning.py    the plan: what is done with each variable, and how that is found
     naming.py      names for what is saved

@@ -33,7 +33,7 @@ _VALID = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 
 @dataclasses.dataclass(frozen=True)
 class ConvertedCheckpoint:
-    """What was written, or would be.
+    """The result of a conversion: what was written, or would be.
 
     Attributes:
         source: The prefix of the checkpoint that was read.

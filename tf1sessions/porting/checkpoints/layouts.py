@@ -17,11 +17,11 @@ __all__ = ["AS_IT_IS", "Cell", "CudnnGru", "Gru", "Layout", "Part", "Scaled"]
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """The same values on both sides."""
+    """A layout of which both sides have the same values."""
 
     @property
     def text(self) -> str:
-        """What it does, in words; empty where that is nothing."""
+        """The change, in words; empty where there is none."""
         return ""
 
     def forward(self, values: Sequence[Any]) -> list[Any]:
@@ -33,7 +33,7 @@ class Layout:
         return list(values)
 
     def linear(self) -> Layout:
-        """The same without constants that are added: for slots, which have a value for each element."""
+        """Return the layout without constants that are added: for slots, which have a value for each element."""
         return self
 
 

@@ -55,7 +55,7 @@ class Match:
 
 @dataclasses.dataclass
 class Matching:
-    """What was found.
+    """The pairs that were found.
 
     Attributes:
         matches: What belongs together.
@@ -158,7 +158,7 @@ class _Matcher:
             self.found.unknown.append(f"{old!r} is to be {new!r}, and no variable of the checkpoint is named so")
 
     def _new_name(self, name: str, renaming: Renaming) -> str | None:
-        """What the user calls a variable in the objects; by the role of its last step, if that is how it is there."""
+        """Return the user's name of a variable in the objects; by its last step's role, if that is how it is there."""
         new = renaming(name)
         if new is None:
             return None

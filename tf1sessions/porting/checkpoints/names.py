@@ -1,4 +1,4 @@
-"""What the names of TensorFlow 1's variables say: slots and averages of others, layers and the parts of layers."""
+"""Names of TensorFlow 1's variables: slots and averages of others, layers and the parts of layers."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ def is_counter(name: str) -> str | None:
 
 
 def setting_of(name: str) -> str | None:
-    """What an optimizer of tf.keras keeps in a variable that is no slot: ``"learning_rate"``, say; None for others."""
+    """Return what an optimizer of tf.keras keeps in a variable that is no slot: ``"learning_rate"``; or None."""
     found = _OF_KERAS.fullmatch(name)
     return (found[1] or found[2]) if found else None
 
 
 def role_of(leaf: str) -> str:
-    """The part of a layer that the last step of a name tells: ``"weights"`` is a ``"kernel"``."""
+    """The part of a layer that the last step of a name means: ``"weights"`` is a ``"kernel"``."""
     return _ROLES.get(leaf, leaf)
 
 

@@ -1,4 +1,4 @@
-"""The names and shapes that objects get in a checkpoint of TensorFlow 1, where nothing else tells them."""
+"""The names and shapes that objects get in a checkpoint of TensorFlow 1, where nothing else gives them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, CudnnGru, Gr
 from tf1sessions.porting.checkpoints.matching import Match
 from tf1sessions.porting.checkpoints.objects import Holder, holders_of
 from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer
-from tf1sessions.porting.checkpoints.planning import Request
+from tf1sessions.porting.checkpoints.planning import RestoreRequest
 from tf1sessions.porting.checkpoints.plans import Problem
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Renaming, reason_for
@@ -31,7 +31,7 @@ class Naming:
         problems: Names that are given twice, or to nothing.
     """
 
-    def __init__(self, request: Request, names: Names | None) -> None:
+    def __init__(self, request: RestoreRequest, names: Names | None) -> None:
         self.specs: dict[str, Spec] = {}
         self.matches: list[Match] = []
         self.problems: list[Problem] = []
@@ -108,7 +108,7 @@ class Naming:
         targets = tuple(part.name for part in parts)
         self.matches.append(Match(tuple(names), targets, layout, _how(scope, renamed)))
 
-    def _optimizer(self, modern: ModernOptimizer, request: Request, holders: Mapping[str, Holder]) -> None:
+    def _optimizer(self, modern: ModernOptimizer, request: RestoreRequest, holders: Mapping[str, Holder]) -> None:
         trainable = [holder.get() for holder in holders.values() if holder.spec.trainable]
         owned = {id(variable) for variable in modern.variables_of(trainable)}
         title = request.optimizer_name or modern.kind.name

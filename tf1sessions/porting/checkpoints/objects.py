@@ -51,7 +51,7 @@ def library_of(thing: Any) -> str:
 
 
 def spec_of(variable: Any, name: str) -> Spec:
-    """What is known of a variable, under a name."""
+    """Return what is known of a variable, under a name."""
     shape = variable.shape.as_list() if hasattr(variable.shape, "as_list") else variable.shape
     dtype = variable.dtype
     return Spec(

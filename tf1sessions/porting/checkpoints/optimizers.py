@@ -18,10 +18,10 @@ from tf1sessions.errors import ConversionError
 from tf1sessions.porting.checkpoints.objects import library_of
 from tf1sessions.runtime import tf
 
-__all__ = ["KINDS", "Kind", "ModernOptimizer", "Slot", "power_of", "steps_of"]
+__all__ = ["KINDS", "ModernOptimizer", "OptimizerKind", "Slot", "power_of", "steps_of"]
 
 
-#: Settings that the graph of a checkpoint tells, by the names that Keras has for them.
+#: Settings that the graph of a checkpoint has, by the names that Keras has for them.
 RecordedSettings = Mapping[str, float]
 
 
@@ -49,7 +49,7 @@ class Slot:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class OptimizerKind:
     """An optimizer that both sides have.
 
     Attributes:
@@ -57,7 +57,7 @@ class Kind:
         slots: In the order in which TensorFlow 1 makes them.
         powers: Whether TensorFlow 1 keeps ``beta1_power`` and ``beta2_power``.
         differences: What training on will do otherwise, given the optimizer, whether it is a legacy one, and what the
-            graph of the checkpoint tells.
+            graph of the checkpoint has.
         settings: Numbers that both sides are made with, by the names that Keras has for them; besides the learning rate
             and epsilon.
     """
@@ -87,7 +87,7 @@ def _epsilon_note(optimizer: Any, recorded: RecordedSettings, default: str, wher
     if "epsilon" in recorded:
         return [f"epsilon is {epsilon:g} here and {other:g} in the checkpoint's graph. {where}"]
     return [
-        f"epsilon is {epsilon:g} here; TensorFlow 1's default is {default}, and a checkpoint does not tell what was "
+        f"epsilon is {epsilon:g} here; TensorFlow 1's default is {default}, and a checkpoint does not say what was "
         f"used. {where}"
     ]
 
@@ -158,14 +158,14 @@ def _rms_slots(optimizer: Any) -> list[Slot]:
 
 #: The class of a modern optimizer, by name -> what it is in TensorFlow 1.
 KINDS = {
-    "Adam": Kind(
+    "Adam": OptimizerKind(
         "Adam",
         lambda optimizer: [Slot("m", ("_momentums",), "m"), Slot("v", ("_velocities",), "v")],
         powers=True,
         differences=_adam_notes,
         settings=("beta_1", "beta_2"),
     ),
-    "SGD": Kind(
+    "SGD": OptimizerKind(
         "Momentum",
         lambda optimizer: (
             [Slot("momentum", ("momentums", "_momentums"), "momentum", scaled=True)] if _momentum(optimizer) else []
@@ -173,13 +173,13 @@ KINDS = {
         differences=_sgd_notes,
         settings=("momentum",),
     ),
-    "RMSprop": Kind("RMSProp", _rms_slots, differences=_rms_notes, settings=("rho", "momentum")),
-    "Adagrad": Kind(
+    "RMSprop": OptimizerKind("RMSProp", _rms_slots, differences=_rms_notes, settings=("rho", "momentum")),
+    "Adagrad": OptimizerKind(
         "Adagrad",
         lambda optimizer: [Slot("sum of squares", ("_accumulators",), "accumulator")],
         differences=_adagrad_notes,
     ),
-    "Adadelta": Kind(
+    "Adadelta": OptimizerKind(
         "Adadelta",
         lambda optimizer: [
             Slot("mean of squares", ("_accumulated_grads",), "accum_grad"),
@@ -188,7 +188,7 @@ KINDS = {
         differences=_adadelta_notes,
         settings=("rho",),
     ),
-    "Ftrl": Kind(
+    "Ftrl": OptimizerKind(
         "Ftrl",
         lambda optimizer: [
             Slot("sum of squares", ("_accumulators",), "accumulator"),
@@ -216,7 +216,7 @@ class ModernOptimizer:
         kind = next((KINDS[name] for name in names if name in KINDS), None)
         if kind is None or not library_of(self.optimizer):
             raise ConversionError(
-                f"{type(optimizer).__name__} is no optimizer that TensorFlow 1 has the like of",
+                f"{type(optimizer).__name__} is no optimizer that TensorFlow 1 has a counterpart of",
                 where="optimizer=",
                 next_step=f"Give one of {', '.join(KINDS)} of tf_keras or Keras, or None.",
                 nodes=(),
@@ -229,10 +229,10 @@ class ModernOptimizer:
         return list(self.kind.slots(self.optimizer))
 
     def differences(self, recorded: RecordedSettings, of_keras: bool = False) -> list[str]:
-        """What training on does otherwise than on TensorFlow 1, in sentences.
+        """Return what training on does otherwise than on TensorFlow 1, in sentences.
 
         Args:
-            told: What the graph of the checkpoint tells, or what an optimizer of tf.keras keeps.
+            recorded: What the graph of the checkpoint has, or what an optimizer of tf.keras keeps.
             of_keras: Whether the checkpoint is of an optimizer of tf.keras.
         """
         notes = (
@@ -322,7 +322,7 @@ def _is_keras(each: type) -> bool:
 
 
 def steps_of(power: float, beta: float) -> tuple[float, float] | None:
-    """How many steps an Adam of TensorFlow 1 has made, by the power of a beta that it keeps; None if it does not tell.
+    """How many steps an Adam of TensorFlow 1 has made, by the power of a beta that it keeps; None if it does not say.
 
     The power is beta ** (steps + 1) as float32 products: each adds an error of up to half a unit in the last place.
 

@@ -27,14 +27,14 @@ from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Patterns, Renaming, reason_for
 from tf1sessions.porting.checkpoints.settings import settings_of
 
-__all__ = ["Planner", "Request"]
+__all__ = ["Planner", "RestoreRequest"]
 
 _LEFT_OUT = "optimizer=False"
 
 
 @dataclasses.dataclass(frozen=True)
-class Request:
-    """What a user asks for; the arguments of :func:`~tf1sessions.porting.checkpoints.restore`."""
+class RestoreRequest:
+    """The wishes of a user; the arguments of :func:`~tf1sessions.porting.checkpoints.restore`."""
 
     target: Any
     optimizer: Any = None
@@ -73,7 +73,7 @@ class Planner:
     def __init__(
         self,
         specs: Mapping[str, Spec],
-        request: Request,
+        request: RestoreRequest,
         where: str,
         read: Callable[[str], Any] | None,
         matches: list[Match] | None = None,
@@ -188,7 +188,7 @@ class Planner:
         if cells:
             self.notes.append(
                 f"forget_bias={self.request.forget_bias:g} is taken for {' and '.join(cells)}: a checkpoint does not "
-                "tell it, and 1 is TensorFlow 1's default."
+                "say so, and 1 is TensorFlow 1's default."
             )
 
     def _add(self, row: Row) -> None:
@@ -231,7 +231,7 @@ class Planner:
         try:
             return settings_of(self.prefix, {name for each in matches for name in each.sources}) if self.prefix else {}
         except ModelFileError as error:
-            self.notes.append(f"The graph beside the checkpoint tells nothing of the optimizer: {error}")
+            self.notes.append(f"The graph beside the checkpoint says nothing about the optimizer: {error}")
             return {}
 
     def _rate(self) -> float:
@@ -272,7 +272,7 @@ class Planner:
         return bool(self.settings)
 
     def _settings(self) -> None:
-        """What an optimizer of tf.keras keeps of how it was made: told where it differs, and not set."""
+        """Report where an optimizer of tf.keras was made with other settings; they are not set."""
         assert self.modern is not None
         for name, what in self.settings.items():
             if name in self.done:
@@ -363,7 +363,7 @@ class Planner:
             (self.modern.setting("beta_1"), self.modern.setting("beta_2")) if self.modern.kind.powers else (0.0, 0.0)
         )
         if len(powers) > 2 or len(steps) > 1:
-            return  # told with what is left
+            return  # reported with what is left
         counted: int | None = None
         taken = list(powers)
         if self.read is None:
@@ -396,7 +396,7 @@ class Planner:
         if not estimates:
             if powers:
                 self.notes.append(
-                    "The powers of Adam's betas have become so small that they do not tell the number of steps; "
+                    "The powers of Adam's betas have become so small that they do not give the number of steps; "
                     "bias correction has no effect any more."
                 )
             return (steps_found[0], True) if steps_found else (90_000, False)
@@ -404,7 +404,7 @@ class Planner:
         for other, its_error, its_name, its_beta in estimates:
             if abs(other - count) > error + its_error:
                 self.notes.append(
-                    f"{name} tells {count:.2f} steps with a beta of {beta:g}, and {its_name} {other:.2f} with "
+                    f"{name} gives {count:.2f} steps with a beta of {beta:g}, and {its_name} {other:.2f} with "
                     f"{its_beta:g}: the betas here are not those of the checkpoint."
                 )
         whole = round(count)

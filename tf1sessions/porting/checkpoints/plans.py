@@ -1,4 +1,4 @@
-"""What is done with each variable of a checkpoint and of objects: a table, and the check that nothing is missed."""
+"""The plan for each variable of a checkpoint and of objects: a table, and the check that nothing is missed."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Problem:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What is done with each variable. ``print(plan)`` shows it as a table.
+    """The plan for each variable. ``print(plan)`` shows it as a table.
 
     Attributes:
         rows: What is converted.

@@ -29,7 +29,7 @@ _WHOLE = "Copy all files of the checkpoint: the .index, and every .data file."
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """What is known of a variable without its value.
+    """A variable without its value.
 
     Attributes:
         name: Its name, or its path.
@@ -95,7 +95,7 @@ class NamedValues(Mapping[str, Any]):
     def as_in_graph(self) -> NamedValues:
         """The values by the names that their variables had in a graph, where a Keras model of TensorFlow 1 was saved.
 
-        Such a checkpoint of objects tells them beside the paths. Itself, where it is none, or tells no name of its own
+        Such a checkpoint of objects has them beside the paths. Itself, where it is none, or has no name of its own
         for each.
         """
         if self.form != "objects" or not any("layer_with_weights-" in name for name in self.specs):

@@ -1,4 +1,4 @@
-"""What the graph beside a checkpoint tells of the optimizer that trained its variables.
+"""Settings of the optimizer that trained a checkpoint's variables, by the graph beside it.
 
 A checkpoint has no rates and no epsilons, but the ``.meta`` file that a saver writes beside it has: they are inputs of
 the operations that apply gradients, and mostly constants.

@@ -14,7 +14,7 @@ import numpy as np
 from tf1sessions.errors import CheckpointMismatchError, UsageError
 from tf1sessions.porting.checkpoints.naming import Naming
 from tf1sessions.porting.checkpoints.objects import Holder
-from tf1sessions.porting.checkpoints.planning import Planner, Request
+from tf1sessions.porting.checkpoints.planning import Planner, RestoreRequest
 from tf1sessions.porting.checkpoints.plans import Plan
 from tf1sessions.porting.checkpoints.reading import NamedValues, read
 from tf1sessions.porting.checkpoints.renaming import Names, Patterns
@@ -38,7 +38,7 @@ def plan(
     optimizer_name: str | None = None,
     forget_bias: float = 1.0,
 ) -> Plan:
-    """What :func:`restore` would do with the same arguments: nothing is changed.
+    """Return what :func:`restore` would do with the same arguments: nothing is changed.
 
     Raises:
         ModelFileError: The checkpoint cannot be read.
@@ -46,7 +46,7 @@ def plan(
         ConversionError: TensorFlow 1 has no such optimizer.
     """
     values = (checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)).as_in_graph()
-    request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
+    request = RestoreRequest(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
     return _planner(values, request).plan()
 
 
@@ -112,7 +112,7 @@ def restore(
     Attention: this is **not** thread-safe! Nobody else must set the variables meanwhile.
     """
     values = (checkpoint if isinstance(checkpoint, NamedValues) else read(checkpoint)).as_in_graph()
-    request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
+    request = RestoreRequest(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
     planner = _planner(values, request)
     result = planner.plan()
     if dry_run:
@@ -175,17 +175,17 @@ def save_named(
     prefix = check_target(path, force)
     if averages == "variables":
         raise UsageError(
-            "averages='variables' tells where averages are restored to",
+            "averages='variables' says where averages are restored to",
             where="save_named()",
             next_step="Give the object that keeps the averages, or nothing.",
         )
     where = f"the checkpoint {prefix!r}"
     if like is not None:
         values = like if isinstance(like, NamedValues) else read(like)
-        request = Request(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
+        request = RestoreRequest(target, optimizer, names, unused, kept, averages, step, optimizer_name, forget_bias)
         planner = Planner(values.specs, request, where, None, prefix=values.path)
     else:
-        request = Request(target, optimizer, None, None, kept, averages, step, optimizer_name, forget_bias)
+        request = RestoreRequest(target, optimizer, None, None, kept, averages, step, optimizer_name, forget_bias)
         naming = Naming(request, names)
         planner = Planner(naming.specs, request, where, None, naming.matches)
         planner.problems += naming.problems
@@ -203,7 +203,7 @@ def save_named(
     return result
 
 
-def _planner(values: NamedValues, request: Request) -> Planner:
+def _planner(values: NamedValues, request: RestoreRequest) -> Planner:
     return Planner(values.specs, request, f"the checkpoint {values.path!r}", values.__getitem__, prefix=values.path)
 
 

@@ -1,4 +1,4 @@
-"""Tells why the first value parts: seeds, a kernel, or the code; with what shows it.
+"""Finds why the first value parts: seeds, a kernel, or the code; with what shows it.
 
 Data flow::
 
@@ -38,7 +38,7 @@ Again = Callable[[tuple[str, ...]], ComparedTraces]
 
 
 def diagnose(compared: ComparedTraces, again: Again | None = None, seeds: str = "tf1") -> Diagnosis:
-    """The leading cause of the first difference.
+    """Return the leading cause of the first difference.
 
     Args:
         compared: What was compared.
@@ -51,7 +51,7 @@ def diagnose(compared: ComparedTraces, again: Again | None = None, seeds: str = 
 
 
 class _Diagnosing:
-    """One diagnosis."""
+    """The state of one diagnosis."""
 
     def __init__(self, compared: ComparedTraces, again: Again | None, seeds: str) -> None:
         self._compared = compared
@@ -98,7 +98,7 @@ class _Diagnosing:
         return Diagnosis("code", text, (*self._found.unmatched[:6], *self._lines()), unknowns=tuple(self._unknowns))
 
     def _lines(self) -> Iterator[str]:
-        """What the program's text says."""
+        """Yield what the program's text says."""
         sources = self._left.sources
         if not sources or not self._right.sources:
             return
@@ -177,7 +177,7 @@ class _Diagnosing:
         there = self._alignment.calls.get(call, self._right.count)
         if tensor.role == "last":
             call, there = self._left.count, self._right.count
-        # What a call changes comes after what it computes, but where the change itself is what was looked at.
+        # What a call changes follows what it computes, but where the change itself is what was looked at.
         is_state = tensor.role in ("initial", "variable", "last") or left.variable(node_of(tensor.name)) is not None
         ours = left.upstream([node_of(tensor.name)], self._ran(left, self._left, tensor.session, call + is_state))
         theirs = right.upstream(

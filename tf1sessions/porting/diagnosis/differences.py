@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tf1sessions.porting.trace_comparison import ComparedTensor, ComparedTraces, StepParting, StepTensor
-from tf1sessions.porting.traces import Place
+from tf1sessions.porting.traces import ProgramLine
 
 __all__ = ["first_difference", "innermost", "is_large", "same_at", "same_rows", "stays"]
 
@@ -71,7 +71,7 @@ def is_large(first: StepParting) -> bool:
     return bool(found.not_finite or found.absolute > _LARGE * max(abs(found.left), _LARGE))
 
 
-def innermost(place: Iterable[Place]) -> str:
+def innermost(place: Iterable[ProgramLine]) -> str:
     """The innermost of some lines, as ``file:line``."""
     lines = list(place)
     return f"{lines[-1].file}:{lines[-1].line}" if lines else ""

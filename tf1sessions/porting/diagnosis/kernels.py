@@ -47,7 +47,7 @@ _ONEDNN = "which of them: in this process oneDNN computes, in a script it does n
 
 
 class KernelDiagnosis:
-    """What is known when the same operations of the same values give other ones."""
+    """The diagnosis where the same operations of the same values give other ones."""
 
     def __init__(
         self, compared: ComparedTraces, left: TraceGraph, right: TraceGraph, ours: set[str], lines: tuple[str, ...]
@@ -93,7 +93,7 @@ class KernelDiagnosis:
         return Diagnosis("kernel", text, (*evidence, *self._lines), (advice,), tuple(unknowns), about)
 
     def _of_alone(self, alone: Sequence[_Isolated], is_fault: bool, about: dict[str, Any]) -> tuple[str, list[str]]:
-        """What operations say that give another result of the recorded inputs; ``about`` is filled."""
+        """Return what operations say that give another result of the recorded inputs; ``about`` is filled."""
         worst = alone[0]
         about |= {"operation": worst.node.name, "type": worst.node.op, "line": innermost(worst.node.place)}
         about |= {"error": worst.error, "share": worst.share, "call": worst.call}
@@ -104,7 +104,7 @@ class KernelDiagnosis:
         return f"rounding of {_or(list(dict.fromkeys(each.node.op for each in alone))[:3])}, which adds up", evidence
 
     def _of_drawn(self, drawn: Sequence[str], about: dict[str, Any]) -> tuple[str, list[str]]:
-        """What is to be said of operations that draw, of which one must draw otherwise."""
+        """Return text and evidence about operations that draw, of which one must draw otherwise."""
         drawn = sorted(drawn, key=lambda name: "Dataset" not in self._left.nodes[name].op)
         node = self._left.nodes[drawn[0]]
         about |= {"operation": node.name, "type": node.op, "line": innermost(node.place), "suspects": drawn}
@@ -117,7 +117,7 @@ class KernelDiagnosis:
         return f"{node.op} ({node.name}) draws otherwise with the same seeds {seeds}{others}", evidence
 
     def _of_region(self, region: Sequence[str], tensor: StepTensor, about: dict[str, Any]) -> tuple[str, list[str]]:
-        """What is to be said of all operations behind a tensor."""
+        """Return text and evidence about all operations behind a tensor."""
         suspects = self._suspects(region)
         about |= {"type": next(iter(suspects), ""), "suspects": suspects}
         if not suspects:
@@ -205,7 +205,7 @@ class KernelDiagnosis:
                     yield _Isolated(node, call, float(found.absolute or 0.0), found.share, tolerance)
 
     def _values(self, call: int) -> dict[str, Any]:
-        """What the recording has, by tensor, of what operations were given and gave at a call.
+        """Return what the recording has, by tensor, of what operations were given and gave at a call.
 
         A variable of TensorFlow 1 is read as a reference: what was fetched of one that the same call changes may be its
         next value. What it was before is known where nothing had changed it yet, or all variables were recorded.
@@ -278,15 +278,15 @@ def _row(trace: Trace, series: Series, call: int, name: str) -> dict[str, Any]:
 
 
 def _given(graph: TraceGraph, values: Mapping[str, Any], tensor: str) -> Any:
-    """What an operation was given, if the trace has it."""
+    """Return what an operation was given, if the trace has it."""
     name = tensor_name(tensor)
     return values[name] if name in values else graph.constant(node_of(tensor))
 
 
 def _computed(node: Node, given: Sequence[Any]) -> list[Any] | None:
-    """What today's TensorFlow makes of these inputs; None where it does not take the operation so.
+    """Return what today's TensorFlow makes of these inputs; None where it does not take the operation so.
 
-    An operation that would touch files or the network is not run: the trace may be somebody else's.
+    An operation that would touch files or the network is not run: the trace may come from anywhere.
     """
     if node.op in RISKS:
         return None

@@ -14,7 +14,7 @@ CAUSES: Mapping[str, str] = {
     "seeds": "an operation draws with other seeds, or with none",
     "kernel": "TensorFlow computes the same operations of the same values otherwise",
     "code": "the program builds another graph, feeds or reads other data, or makes other calls",
-    "unknown": "the recording does not carry enough to tell",
+    "unknown": "the recording does not carry enough to decide",
 }
 
 
@@ -66,7 +66,7 @@ class Diagnosis:
 
     @property
     def again(self) -> str:
-        """What a second run said, in a sentence; empty where there was none."""
+        """The result of a second run, in a sentence; empty where there was none."""
         if self.then is None:
             return ""
         return f"run again with the recording's {' and '.join(self.given)}: {self.then.cause}: {self.then.text}"

@@ -37,7 +37,7 @@ class ConditionGroup:
         return frame[:depth] == self.frame and condition > self.condition
 
     def source(self, key: Key) -> Key:
-        """What to wait for to have a tensor from outside: the condition, where it is borrowed."""
+        """Return what to wait for to have a tensor from outside: the condition, where it is borrowed."""
         lender = self.borrowed.get(key[0])
         return key if lender is None else (lender.ends[0], CONTROL)
 
@@ -123,7 +123,7 @@ class Conditions:
         return None
 
     def dtype(self, key: Key) -> Any:
-        """Of a tensor; None where its node does not tell, or where there are no zeros of it."""
+        """Of a tensor; None where its node does not say, or where there are no zeros of it."""
         if self._lists.is_handle(key):
             return tf.float32
         types = output_types(self._structure.nodes[key[0]])

@@ -51,7 +51,7 @@ def _fused_product(node: Any, values: Sequence[Any]) -> list[Any]:
 
 
 def _fused(node: Any, made: Any, others: Sequence[Any]) -> Any:
-    """What follows a product or a convolution in a fused operation, from what else it takes."""
+    """Return what follows a product or a convolution in a fused operation, from what else it takes."""
     for each in node.attr["fused_ops"].list.s:
         step = each.decode()
         if step == "BiasAdd":

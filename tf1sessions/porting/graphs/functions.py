@@ -1,7 +1,7 @@
 """The functions that come with a GraphDef: what ``Defun``, datasets and loops of TensorFlow 2 are made of.
 
 TensorFlow has one table of functions for a whole process, in which a name can mean one thing only; two models may well
-use one name for two. So each gets a name that tells its library from others, here and in all that refers to it.
+use one name for two. So each gets a name that is its library's own, here and in all that refers to it.
 
 The table knows nothing of the gradient that a function may come with (``Defun(grad_func=...)``): TensorFlow 2 would
 compute another one, without a word. So such a function, and one that calls it, is made where it is called, of the
@@ -82,7 +82,7 @@ class Functions:
         return self._gradients.get(function)
 
     def body(self, function: str) -> Body:
-        """What a function is made of.
+        """Return what a function is made of.
 
         Raises:
             ConversionError: It takes lists, of which it does not say how long they are.

@@ -1,7 +1,7 @@
 """Loops of TensorFlow 1 as they are, for calls that nothing differentiates.
 
 A loop of TensorFlow 2 can be differentiated and saved, and costs more: TensorFlow runs it by the operations that
-TensorFlow 1 had (Enter, Merge, Switch, NextIteration, Exit), but with a counter and a limit of its own, and hands on
+TensorFlow 1 had (Enter, Merge, Switch, NextIteration, Exit), but with a counter and a limit of its own, and passes on
 in each iteration what never changes. So where no gradient can be asked for, a loop is made of the operations that the
 graph has, in the frames that it had, its arrays and stacks as the state that they were::
 
@@ -80,7 +80,7 @@ class KeptLoops:
         self._stacks = Stacks(structure, list(self._inputs) if self.possible else ())
 
     def needs(self, exit_name: str) -> list[Key]:
-        """What must be there before the loop that a node leaves, with those inside of it, is made."""
+        """Return what must be there before the loop that a node leaves, with those inside of it, is made."""
         members = self._members[self._structure.frames[exit_name][:1]]
         found = [key for name in members for key in self._inputs[name] if self._is_outside(key)]
         return [key for key in dict.fromkeys(found) if key[1] != CONTROL or key[0] in self._structure.nodes]
@@ -94,7 +94,7 @@ class KeptLoops:
             create: Makes an operation, of its type, inputs, name and attributes.
 
         Raises:
-            ConversionError: With shapes that are known: what a loop hands on to its next iteration has, or may have,
+            ConversionError: With shapes that are known: what a loop passes on to its next iteration has, or may have,
                 another shape than what it begins with.
         """
         with tf.control_dependencies(None):
@@ -258,7 +258,7 @@ class _Making:
         return True
 
     def _operation(self, after: Any) -> Any:
-        """What to wait for: an operation itself; for one of two tensors, another that is there only if that is."""
+        """Return what to wait for: an operation itself; for one of two tensors, one that is there only if that is."""
         if not isinstance(after, tf.Tensor):
             return after
         if after.ref() not in self._there:

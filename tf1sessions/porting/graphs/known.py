@@ -1,4 +1,4 @@
-"""What a loop of TensorFlow 1 need not compute where the shapes of all that goes into it are known.
+"""Values that a loop of TensorFlow 1 need not compute where the shapes of all that goes into it are known.
 
 A graph of TensorFlow 1 is mostly built for batches of any size. So each gradient in a loop finds out in each iteration
 to which shapes it belongs: the shapes of the way forth are pushed on stacks, and popped on the way back, to learn of
@@ -52,7 +52,7 @@ class Value:
 
 
 class Stacks:
-    """What is pushed on the stacks of a graph, as far as it is always the same, or of the same shape.
+    """The values that are pushed on the stacks of a graph, as far as it is always the same, or of the same shape.
 
     Args:
         structure: Of the graph.
@@ -81,7 +81,7 @@ class Stacks:
 
 
 class Known:
-    """What is known in a loop while it is made.
+    """The values that are known in a loop while it is made.
 
     Args:
         stacks: Of the graph.
@@ -105,13 +105,13 @@ class Known:
         self._values: dict[Key, Value] = {}
 
     def value(self, key: Key) -> Value | None:
-        """What is known of a tensor that was not made."""
+        """Return what is known of a tensor that was not made."""
         return self._values.get(key)
 
     def find(
         self, name: str, node: Any, inputs: Sequence[Key], controls: Sequence[Any]
     ) -> Mapping[Key, Value | Any] | None:
-        """What a node gives, if it is known or another tensor is the same; None if it is to be made.
+        """Return what a node gives, if it is known or another tensor is the same; None if it is to be made.
 
         Args:
             name, node: The node, and its NodeDef.
@@ -162,7 +162,7 @@ class Known:
         after = tuple(each for each in controls if each.type not in ENTER) or self._after(self._inside(inputs[0]))
         if not after:
             raise ConversionError(
-                f"node {name!r} pops what is known, and nothing tells when",
+                f"node {name!r} pops what is known, and nothing says when",
                 where="a loop with shapes that are known",
                 next_step="Make it without.",
                 nodes=(name,),
@@ -170,7 +170,7 @@ class Known:
         return [Value(numbers, after)]
 
     def _after(self, tensor: Any) -> tuple[Any, ...]:
-        """What comes when a tensor comes, in each iteration; nothing if that is not known."""
+        """Return what comes when a tensor comes, in each iteration; nothing if that is not known."""
         if tensor is None or tensor.op.type in ENTER or tensor.dtype._is_ref_dtype:
             return ()
         return (tensor,) if tensor.op.type in SWITCH else (tensor.op,)

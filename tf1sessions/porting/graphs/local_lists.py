@@ -47,7 +47,7 @@ _raw: Any = tf.raw_ops
 
 
 @dataclasses.dataclass(frozen=True)
-class _Kind:
+class _ListType:
     dtype: Any
     shape: Any  # of an element
     adds: bool  # whether what is written is added to what is there
@@ -67,7 +67,7 @@ class LocalLists:
         self._where = where
         self._used: dict[str, ListId] = {}
         self._users: dict[ListId, set[str]] = defaultdict(set)
-        self._kinds: dict[ListId, _Kind] = {}
+        self._kinds: dict[ListId, _ListType] = {}
         self._pushed: dict[str, ListId] = {}
         self._popped: dict[str, ListId] = {}
         for name in structure.order:
@@ -75,12 +75,12 @@ class LocalLists:
             if node.op == _ARRAY:
                 shape = tf.TensorShape(node.attr["element_shape"].shape)
                 self._used[name] = name
-                self._kinds[name] = _Kind(tf.as_dtype(node.attr["dtype"].type), shape, adds=False)
+                self._kinds[name] = _ListType(tf.as_dtype(node.attr["dtype"].type), shape, adds=False)
             elif node.op == _STACK:
                 dtype = tf.as_dtype(node.attr["elem_type"].type)
                 dtype = tf.variant if dtype == tf.resource else dtype  # of arrays: the lists that they are
                 self._used[name] = name
-                self._kinds[name] = _Kind(dtype, tf.TensorShape(None), adds=False)
+                self._kinds[name] = _ListType(dtype, tf.TensorShape(None), adds=False)
         self._find_stored_arrays()
         self._together: dict[str, tuple[str, ...]] = {}
         shared = self._find_shared()
@@ -91,7 +91,7 @@ class LocalLists:
                 if node.op == _GRADIENT:
                     kind = self._kinds[made]
                     made = (made, node.attr["source"].s.decode())
-                    self._kinds[made] = _Kind(kind.dtype, kind.shape, adds=True)
+                    self._kinds[made] = _ListType(kind.dtype, kind.shape, adds=True)
                 self._used[name] = made
         self._used = {name: shared.get(one, one) for name, one in self._used.items()}
         for name, one in self._used.items():
@@ -367,7 +367,7 @@ class LocalLists:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _maker(self, name: str, index: int = 0) -> ListId:
-        """What the handle that a node takes was made by."""
+        """Return what the handle that a node takes was made by."""
         structure = self._structure
         source = structure.inputs[name][index][0]
         while source in structure.nodes:
@@ -379,7 +379,7 @@ class LocalLists:
                 break
             source = structure.inputs[source][0][0]
         raise ConversionError(
-            f"what array or stack node {name!r} works on cannot be told: its handle comes from {source!r}",
+            f"what array or stack node {name!r} works on cannot be determined: its handle comes from {source!r}",
             where=self._where,
             next_step="Convert the part of the graph that makes the array as well.",
             nodes=(name,),

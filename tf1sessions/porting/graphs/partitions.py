@@ -30,7 +30,7 @@ def change_parts(node: Any, values: Sequence[Any], where: str) -> tuple[Any, lis
         where: Where the graph comes from, for errors.
 
     Returns:
-        The operation, and what it gives: a Reference where it hands one on.
+        The operation, and what it gives: a Reference where it passes one on.
 
     Raises:
         ConversionError: It is an operation for which this is not known, or changes columns by their indices.
@@ -94,7 +94,7 @@ def _slices(formula: _Formula, given: Mapping[str, Any], switches: Mapping[str, 
 
 
 class _Given(dict[str, Any]):
-    """What an operation takes, as attributes."""
+    """The inputs of an operation, as attributes."""
 
     __getattr__ = dict.__getitem__
 

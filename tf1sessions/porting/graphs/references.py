@@ -1,8 +1,8 @@
 """Variables and tables of TensorFlow 1 as those of TensorFlow 2.
 
-A variable of TensorFlow 1 is by default a *reference*: an operation hands on the place itself, others change it there,
+A variable of TensorFlow 1 is by default a *reference*: an operation passes on the place itself, others change it there,
 and whoever takes it as a value reads what it holds by then. TensorFlow 2 has resources: a handle, and operations that
-read and change what is behind it. So where a graph hands on a reference, the handle of a ``tf.Variable`` takes its
+read and change what is behind it. So where a graph passes on a reference, the handle of a ``tf.Variable`` takes its
 place, and each operation on references has a counterpart::
 
     VariableV2 "w" ──▶ Assign ──▶ Add              handle ──▶ AssignVariableOp
@@ -33,8 +33,8 @@ __all__ = [
     "Part",
     "Reference",
     "changes_reference",
-    "hands_on",
     "make_change",
+    "passes_on",
     "read_part",
     "reads",
     "waits",
@@ -106,7 +106,7 @@ class Reference:
     part: Part | None = None
 
     def handed_on(self, operations: Iterable[Any]) -> Reference:
-        """The same, read after these operations as well."""
+        """Return this reference, read after these operations as well."""
         return dataclasses.replace(self, after=(*self.after, *operations))
 
 
@@ -150,8 +150,8 @@ def read_part(node: Any, values: Sequence[Any]) -> list[Any]:
     return [tf.gather(reads(reference), values[1], axis=axis, batch_dims=node.attr["batch_dims"].i)]
 
 
-def hands_on(operation: str) -> bool:
-    """Whether an operation of this type hands on a reference that it gets, and does nothing else with it."""
+def passes_on(operation: str) -> bool:
+    """Whether an operation of this type passes on a reference that it gets, and does nothing else with it."""
     return operation in _HAND_ON
 
 
@@ -171,7 +171,7 @@ def make_change(node: Any, values: Sequence[Any], attributes: dict[str, Any], wh
         where: Where the graph comes from, for errors.
 
     Returns:
-        The operation, and what it gives: a Reference where it hands one on.
+        The operation, and what it gives: a Reference where it passes one on.
 
     Raises:
         ConversionError: There is no such counterpart.

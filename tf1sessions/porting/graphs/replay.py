@@ -40,8 +40,8 @@ from tf1sessions.porting.graphs.references import (
     Part,
     Reference,
     changes_reference,
-    hands_on,
     make_change,
+    passes_on,
     read_part,
     reads,
     waits,
@@ -251,7 +251,7 @@ class Replay:
         )
 
     def _needs_of(self, env: Env, name: str) -> Sequence[Key]:
-        """What must be there before a node can be made."""
+        """Return what must be there before a node can be made."""
         structure = self._structure
         if name in structure.branches:
             group = self._conditions.group(name)
@@ -269,7 +269,7 @@ class Replay:
         return structure.inputs[name]
 
     def _around(self, starts: Iterable[Key], inside: Callable[[Key], bool]) -> list[Key]:
-        """What is needed from outside by what is inside, from the starts backwards."""
+        """Return what is needed from outside by what is inside, from the starts backwards."""
         found: dict[Key, None] = {}
         for key in self._reach(starts, inside):
             if not inside(key):
@@ -293,13 +293,13 @@ class Replay:
             return
         values = [env[key] for key in structure.inputs[name] if key[1] != CONTROL]
         if node.op in SWITCH:
-            env[name, 0] = env[name, 1] = values[0]  # which of the two is used tells the branch that uses it
+            env[name, 0] = env[name, 1] = values[0]  # which of the two is used follows from the branch that uses it
             env[name, CONTROL] = None
         elif node.op in ENTER or node.op in NEXT or node.op in ("LoopCond", "PlaceholderWithDefault"):
             env[name, 0], env[name, CONTROL] = values[0], None
         elif name in self._lists and not env["keep"]:
             self._lists.make(env, name, [_value(value) for value in values])
-        elif hands_on(node.op) and isinstance(values[0], Reference):
+        elif passes_on(node.op) and isinstance(values[0], Reference):
             controls = [env[key] for key in structure.inputs[name] if key[1] == CONTROL]
             env[name, 0] = values[0].handed_on(each for each in controls if each is not None)
             env[name, CONTROL] = waits(env[name, 0])
@@ -395,7 +395,7 @@ class Replay:
 
     @contextlib.contextmanager
     def _refused(self, name: str, kind: str) -> Iterator[None]:
-        """What TensorFlow refuses inside is an error of ours that names the node."""
+        """Yield what TensorFlow refuses inside is an error of ours that names the node."""
         try:
             yield
         except (ValueError, TypeError, KeyError, NotImplementedError, tf.errors.OpError) as error:
@@ -408,7 +408,7 @@ class Replay:
 
     @contextlib.contextmanager
     def _after(self, env: Env, keys: Iterable[Key]) -> Any:
-        """What is made inside runs after these, as far as they are in the same graph; others have run before it."""
+        """Let what is made inside run after these, as far as they are in the same graph; others have run before it."""
         graph = tf.get_default_graph()
         controls = [env[key] for key in keys if key[1] == CONTROL]
         with graph.control_dependencies([each for each in controls if each is not None and each.graph is graph]):
@@ -490,7 +490,7 @@ class Replay:
         return [key[0] for key in self._reach(group.starts(), group.inside) if group.inside(key)]
 
     def _decided(self, env: Env, key: Key) -> bool | None:
-        """What decides about a condition, where it is known while the graph is made: of a switch that is given."""
+        """Return what decides a condition, where it is known while the graph is made: of a switch that is given."""
         value = tf.get_static_value(_value(env[key]))
         if value is not None:
             return bool(value)

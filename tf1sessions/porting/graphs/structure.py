@@ -1,7 +1,7 @@
 """Where a GraphDef has loops and conditions.
 
 TensorFlow 1 writes them as single operations: Switch and Merge for a condition; Enter, Merge, Switch, Exit and
-NextIteration, with a frame's name, for a loop. A frozen graph has nothing else that tells. This module finds out, for
+NextIteration, with a frame's name, for a loop. A frozen graph has nothing else that says so. This module finds out, for
 each tensor, in which loops it is computed (its *frame*), and under which *condition*: which predicates must have come
 out how for it to be computed at all::
 
@@ -179,7 +179,7 @@ class Structure:
         return frame, self._conditions[name] | {(predicate, bool(index))}
 
     def predicate(self, switch: str) -> Key:
-        """What decides a Switch; without the Identities on the way there, which TensorFlow 1 makes in each branch."""
+        """Return what decides a Switch, without the Identities between, which TensorFlow 1 makes in each branch."""
         return self._handed_on(self.inputs[switch][1])
 
     def _handed_on(self, key: Key) -> Key:
@@ -204,7 +204,7 @@ class Structure:
         return key in self._given
 
     def taken(self) -> set[Key]:
-        """What nodes take."""
+        """Return what nodes take."""
         return {key for keys in self.inputs.values() for key in keys}
 
     # -- finding out -----------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ class Structure:
         return predicate not in self._given and self.nodes[predicate[0]].op == "LoopCond"
 
     def _effect(self, key: Key, around: Condition, name: str) -> Key:
-        """What to wait for instead of ``key``, which is in a branch, where only the condition ``around`` it holds."""
+        """Return what to wait for instead of ``key``, which is in a branch, where only ``around`` it holds."""
         frame, condition = self.context(key)
         if frame != self.frames[name] or condition == around:
             return key

@@ -63,7 +63,7 @@ class CallableSide(Side):
 
 
 def imported(module: str, name: str, role: str) -> Any:
-    """What ``module.py:name`` or ``package.module:name`` means.
+    """Return what ``module.py:name`` or ``package.module:name`` means.
 
     Raises:
         UsageError: There is no such module, or it has no such name.
@@ -110,7 +110,7 @@ def _from_file(path: str) -> Any:
 
 
 def _is_keras(function: Any) -> bool:
-    """Whether it is a model of Keras, of either kind, told without importing it."""
+    """Whether it is a model of Keras, of either kind, found without importing it."""
     return any(
         each.__name__ == "Model" and each.__module__.partition(".")[0] in ("keras", "tf_keras")
         for each in type(function).__mro__

@@ -1,4 +1,4 @@
-"""What a comparison found: records, their text and their JSON."""
+"""Results of a comparison: records, their text and their JSON."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Compared:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong, in words; None if nothing is."""
+        """The difference, in words; None if there is none."""
         if self.difference is None:
             return f"shape {list(self.shape)} against {list(self.other_shape)}"
         if self.dtype != self.other_dtype and not self.tolerance.other_dtype:
@@ -70,7 +70,7 @@ class Compared:
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """What may be why two sides part.
+    """A possible cause of a difference.
 
     Attributes:
         rule: Which rule says so; ``"unknown"`` if none does.
@@ -134,7 +134,7 @@ class LeftOut:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """What :func:`~tf1sessions.porting.verify` found. It can be pickled; ``str()`` of it is a report.
+    """The result of :func:`~tf1sessions.porting.verify`. It can be pickled; ``str()`` of it is a report.
 
     Attributes:
         left, right: What was compared: what the user calls it, and its kind.
@@ -286,7 +286,7 @@ def errors(each: Compared) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value of an element, with as many digits as tell floats of 32 bits apart."""
+    """A value of an element, with as many digits as distinguish floats of 32 bits."""
     return f"{value:.9g}" if isinstance(value, float) else repr(value)
 
 

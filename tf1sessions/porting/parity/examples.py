@@ -20,7 +20,7 @@ _MOST = 3
 
 @dataclasses.dataclass(frozen=True)
 class Feature:
-    """What a graph asks of each example.
+    """The features that a graph asks of each example.
 
     Attributes:
         key: In the example.

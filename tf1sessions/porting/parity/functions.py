@@ -141,7 +141,7 @@ def of_saved_model(loaded: Any, what: str, signature: str | None = None) -> Func
 
 
 def flat_outputs(structure: Any) -> dict[str, Any]:
-    """What a function gives, by name: the keys of dicts, the fields of named tuples, else ``"output_0"`` and so on."""
+    """Return a function's results by name: the keys of dicts, the fields of named tuples, else ``"output_0"``..."""
     if isinstance(structure, Mapping):
         return {
             f"{key}/{inner}" if inner else str(key): value

@@ -70,7 +70,7 @@ def _point(each: Compared) -> list[Any]:
 
 
 def _allowed(each: Compared) -> float:
-    """What is allowed at the worst element; elsewhere, what is allowed at least."""
+    """Return what is allowed at the worst element; elsewhere, what is allowed at least."""
     left = each.difference.left if each.difference is not None else None
     size = abs(left) if isinstance(left, float) and math.isfinite(left) else 0.0
     return each.tolerance.absolute + each.tolerance.relative * size

@@ -179,7 +179,7 @@ def _limit(tensor: str, view: View | None) -> tuple[int, str]:
         size, op = _classes(seen, index, view), seen.node.op
         if size:
             found.append((size, f"for {op} {seen.node.name} has that many"))
-    return min(found) if found else (2, "because nothing tells how large they may be")
+    return min(found) if found else (2, "because nothing says how large they may be")
 
 
 def _classes(seen: Any, index: int, view: View | None) -> int | None:

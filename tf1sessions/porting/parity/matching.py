@@ -25,7 +25,7 @@ def matched(
     Args:
         left, right: Inputs or outputs of the sides.
         role: ``"input"`` or ``"output"``.
-        told: What the user says: a name on the left -> a name on the right; tensors' names will do.
+        given: What the user says: a name on the left -> a name on the right; tensors' names will do.
         sides: What the sides are called.
 
     Returns:
@@ -66,7 +66,7 @@ def refuse_unknown(
     """Refuses pairs of names of which a side has one neither as an input nor as an output, or the two in other roles.
 
     Args:
-        told: What the user says: a name on the left -> a name on the right.
+        given: What the user says: a name on the left -> a name on the right.
         inputs, outputs: What the left and the right side have.
         sides: What the sides are called.
 

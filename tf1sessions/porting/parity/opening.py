@@ -1,4 +1,4 @@
-"""What a side is, told from what the user gave."""
+"""Opens a side, by what the user gave."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _REFERENCES = ("VariableV2", "Variable")
 
 
 class ProgramSide(ArtifactSide):
-    """What a script leaves behind.
+    """The graph and variables that a script leaves behind.
 
     Args:
         script: Its path.

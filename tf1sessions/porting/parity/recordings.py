@@ -20,7 +20,7 @@ from tf1sessions.porting.diagnosis.diagnose import diagnose
 from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.replaying import replay
 from tf1sessions.porting.trace_comparison import ComparedTraces, TraceComparison
-from tf1sessions.porting.traces import Call, Summary, Trace, is_trace, read
+from tf1sessions.porting.traces import Summary, Trace, TracedCall, is_trace, read
 from tf1sessions.runtime import tf
 from tf1sessions.scripts.jobs import Job, JobSettings
 
@@ -84,7 +84,7 @@ def compared_call_by_call(
     once: bool = False,
     args: Sequence[str] | None = None,
 ) -> TraceComparison:
-    """Holds a recording, or what a script computes now, against the recording on the left, and tells why they part.
+    """Holds a recording, or what a script computes now, against the recording on the left, and finds why they part.
 
     Args:
         left: The path of a recording.
@@ -92,7 +92,7 @@ def compared_call_by_call(
         tolerances: As for :func:`tf1sessions.porting.verify`.
         given: What a script gets from the recording.
         seeds: Whose seeds a script gets, ``"tf1"`` or ``"tf2"``; by default TensorFlow 1's.
-        once: Whether the script runs once alone, even where a second run would tell the cause.
+        once: Whether the script runs once alone, even where a second run would show the cause.
         args: The arguments of the script; by default those that the recording has.
     """
     with read(left) as trace, contextlib.ExitStack() as stack:
@@ -115,8 +115,8 @@ def compared_call_by_call(
         return dataclasses.replace(held.result, diagnosis=diagnose(held, more, seeds or "tf1"))
 
 
-def _chosen(trace: Trace, wanted: frozenset[str]) -> Call | None:
-    best: Call | None = None
+def _chosen(trace: Trace, wanted: frozenset[str]) -> TracedCall | None:
+    best: TracedCall | None = None
     most = 0
     for call in trace.calls:
         kind = call.kind

@@ -1,4 +1,4 @@
-"""What is compared: the two sides, whatever they are, as things that take inputs and give outputs by name.
+"""The two sides of a comparison, whatever they are, as things that take inputs and give outputs by name.
 
 A side is opened by :func:`tf1sessions.porting.parity.opening.open_side`; :class:`Side` is what all of them have.
 """
@@ -23,7 +23,7 @@ class Side:
     Attributes:
         what: What the user calls it.
         kind: What it is, such as ``"frozen graph"``.
-        inputs: Name -> TensorSpec; None if only the other side can tell.
+        inputs: Name -> TensorSpec; None if only the other side knows.
         outputs: Name -> TensorSpec; None if they are known when it has run.
         view: Its graph, for a comparison of all tensors; None if it has none.
         no_view: Why, then.

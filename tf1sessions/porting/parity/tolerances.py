@@ -69,7 +69,7 @@ class Tolerance:
 
     @property
     def about(self) -> str:
-        """What it is about, in words."""
+        """The subject, in words."""
         parts = []
         for field in ("op", "tensor", "dtype", "device"):
             patterns = getattr(self, field).split()

@@ -79,7 +79,7 @@ def verify(
         all_tensors: Compares every tensor that both sides have under one name, too.
         tolerances: Records (:class:`~tf1sessions.porting.parity.tolerances.Tolerance`, or dicts of its fields), or the
             path of a TOML or JSON file with them. They count before the defaults.
-        names: Which input or output of the left is which of the right, where their names do not tell. A name that its
+        names: Which input or output of the left is which of the right, where their names do not say it. A name that its
             side does not have is an error.
         signature: Which signature of the models, where they have several.
         seed: Of the inputs that are made.
@@ -88,7 +88,7 @@ def verify(
             ``"seeds"``).
         seeds: Likewise: whose seeds operations get that have none of their own, ``"tf1"`` (by their number, as
             TensorFlow 1 counted them; the default) or ``"tf2"``.
-        once: Likewise: the script runs once alone, even where a second run would tell the cause of a difference.
+        once: Likewise: the script runs once alone, even where a second run would show the cause of a difference.
         args: The arguments of the scripts; by default none, or those of the recording that a script is held against.
 
     Returns:
@@ -130,7 +130,7 @@ def verify(
     where = os.fspath(inputs) if isinstance(inputs, str | os.PathLike) else "inputs="
     with contextlib.ExitStack() as stack:
         opened: dict[str, Side] = {}
-        # Scripts and recordings last: what the other side gives tells which of their tensors are meant.
+        # Scripts and recordings last: what the other side gives decides which of their tensors are meant.
         for role, source in sorted({"left": left, "right": right}.items(), key=lambda each: _asks(each[1])):
             side = open_side(
                 source,
@@ -153,7 +153,7 @@ def _asks(source: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class _Fed:
-    """The same values by the names of either side."""
+    """Return the same values by the names of either side."""
 
     given: tuple[Given, ...]
     left: dict[str, Any]
@@ -382,7 +382,7 @@ def _side_notes(side: Side, role: str) -> list[str]:
 
 
 def _reason(error: Any) -> str:
-    """What TensorFlow says was wrong, without what it says around it."""
+    """Return what TensorFlow says was wrong, without what it says around it."""
     around = ("[[", "Node:", "Detected at", "Graph execution error", "Original stack trace", "Function call stack")
     lines = [line.strip() for line in str(error.message).splitlines()]
     return next((line for line in lines if line and not line.startswith(around)), type(error).__name__)

@@ -1,4 +1,4 @@
-"""What of a side's graph can be looked at: its tensors in topological order, and why others cannot."""
+"""The tensors of a side's graph that can be looked at, in topological order, and why others cannot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tf1sessions.models.risks import functions_of
 from tf1sessions.porting.graphs.structure import CONTROL, Structure, key_of
 from tf1sessions.runtime import tf
 
-__all__ = ["Seen", "View", "blocks"]
+__all__ = ["View", "ViewedTensor", "blocks"]
 
 LOOPS = "in the body of a loop, where each has many values"
 BRANCHES = "in one side of a condition, which may not run"
@@ -21,7 +21,7 @@ HANDLES = "handles of variables, tables and lists, which have no value of their 
 
 
 @dataclasses.dataclass(frozen=True)
-class Seen:
+class ViewedTensor:
     """One tensor that can be fetched.
 
     Attributes:
@@ -48,7 +48,7 @@ class View:
         where: Where the graph comes from, for errors.
 
     Attributes:
-        tensors: Name -> :class:`Seen`, each after what it is made of.
+        tensors: Name -> :class:`ViewedTensor`, each after what it is made of.
         left_out: Why a tensor cannot be looked at -> the names of those.
         nodes: The nodes that are needed, by name.
         random: The names of nodes that draw random numbers.
@@ -61,7 +61,7 @@ class View:
         graph_def = graph.as_graph_def()
         structure = Structure(graph_def, [key_of(name) for name in outputs], [key_of(name) for name in inputs], where)
         self.nodes: Mapping[str, Any] = structure.nodes
-        self.tensors: dict[str, Seen] = {}
+        self.tensors: dict[str, ViewedTensor] = {}
         self.left_out: dict[str, list[str]] = {}
         self.random = [name for name in structure.order if _is_random(structure.nodes[name])]
         for name in structure.order:
@@ -69,9 +69,9 @@ class View:
         self._count_functions(graph_def)
 
     @functools.cached_property
-    def consumers(self) -> dict[str, list[tuple[Seen, int]]]:
+    def consumers(self) -> dict[str, list[tuple[ViewedTensor, int]]]:
         """Name of a tensor -> what takes it, as the number of which input; only what can be looked at."""
-        found: dict[str, list[tuple[Seen, int]]] = {}
+        found: dict[str, list[tuple[ViewedTensor, int]]] = {}
         for seen in self.tensors.values():
             if seen.name.endswith(":0"):
                 for index, name in enumerate(seen.inputs):
@@ -92,7 +92,7 @@ class View:
                 self.left_out.setdefault(HANDLES, []).append(tensor.name)
             else:
                 shape = None if tensor.shape.rank is None else tuple(tensor.shape.as_list())
-                self.tensors[tensor.name] = Seen(tensor.name, node, tensor.dtype.base_dtype, shape, taken)
+                self.tensors[tensor.name] = ViewedTensor(tensor.name, node, tensor.dtype.base_dtype, shape, taken)
 
     def _count_functions(self, graph_def: Any) -> None:
         known = [node.name for node in graph_def.node if node.name in self.nodes]

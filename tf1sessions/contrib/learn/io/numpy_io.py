@@ -19,5 +19,5 @@ def numpy_input_fn(
     queue_capacity: int = 1000,
     num_threads: int = 1,
 ) -> Callable[[], Any]:
-    """``tf.estimator.inputs.numpy_input_fn``, which shuffles unless told."""
+    """``tf.estimator.inputs.numpy_input_fn``, which shuffles unless set otherwise."""
     return inputs.numpy_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads)

@@ -71,5 +71,5 @@ def pandas_input_fn(
     num_threads: int = 1,
     target_column: str = "target",
 ) -> Callable[[], Any]:
-    """``tf.estimator.inputs.pandas_input_fn``, which shuffles unless told."""
+    """``tf.estimator.inputs.pandas_input_fn``, which shuffles unless set otherwise."""
     return inputs.pandas_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads, target_column)

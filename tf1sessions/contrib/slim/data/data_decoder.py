@@ -1,4 +1,4 @@
-"""What decodes the records of a data set."""
+"""Decoders of the records of a data set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gives the items of a data set."""
+"""Providers of the items of a data set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a data set is: files, how they are read, and how records are decoded."""
+"""Data sets: files, how they are read, and how records are decoded."""
 
 from __future__ import annotations
 

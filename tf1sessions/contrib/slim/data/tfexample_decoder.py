@@ -46,7 +46,7 @@ class ItemHandler(metaclass=abc.ABCMeta):
 
 
 class ItemHandlerCallback(ItemHandler):
-    """What a function makes of features.
+    """The result of a function of features.
 
     Args:
         keys: The features' names.
@@ -122,7 +122,7 @@ class Tensor(ItemHandler):
 
 
 class LookupTensor(Tensor):
-    """What a table has for a feature.
+    """The entry of a table for a feature.
 
     Args:
         tensor_key: As in :class:`Tensor`.

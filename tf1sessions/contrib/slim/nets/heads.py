@@ -63,7 +63,7 @@ def ended(net: Any, collection: str, name: str, squeeze: bool) -> tuple[Any, dic
 def pooled_logits(
     net: Any, num_classes: int, keep_prob: float, names: tuple[str, str], squeeze: bool
 ) -> tuple[Any, Any]:
-    """What dropout leaves of pooled features, and their logits.
+    """Return what dropout leaves of pooled features, and their logits.
 
     Args:
         net: [B, 1, 1, C].

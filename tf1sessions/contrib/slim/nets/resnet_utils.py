@@ -1,4 +1,4 @@
-"""What both kinds of ResNet share: blocks of residual units, and how densely they see the image.
+"""Common parts of both kinds of ResNet: blocks of residual units, and how densely they see the image.
 
 In the shapes, B is the batch, H and W height and width, C the channels.
 """
@@ -99,13 +99,14 @@ def stack_blocks_dense(
             for number, unit in enumerate(block.args, 1):
                 if output_stride is not None and current > output_stride:
                     raise ValueError("The target output_stride cannot be reached.")
+                dilates = current == output_stride
+                settings = {**unit, "stride": 1, "rate": rate} if dilates else {**unit, "rate": 1}
                 with tf.variable_scope(f"unit_{number}", values=[net]):
-                    if current == output_stride:
-                        net = block.unit_fn(net, rate=rate, **{**unit, "stride": 1})
-                        rate *= unit.get("stride", 1)
-                    else:
-                        net = block.unit_fn(net, rate=1, **unit)
-                        current *= unit.get("stride", 1)
+                    net = block.unit_fn(net, **settings)
+                if dilates:
+                    rate *= unit.get("stride", 1)
+                else:
+                    current *= unit.get("stride", 1)
             net = utils.collect_named_outputs(outputs_collections, sc.name, net)
     if output_stride is not None and current != output_stride:
         raise ValueError("The target output_stride cannot be reached.")
@@ -169,13 +170,11 @@ def resnet(
                 arg_scope([layers.conv2d, bottleneck, stack_blocks_dense], outputs_collections=collection),
                 arg_scope([layers.batch_norm], is_training=is_training),
             ):
-                net = inputs
-                if include_root_block:
-                    if output_stride is not None:
-                        if output_stride % 4:
-                            raise ValueError("The output_stride needs to be a multiple of 4.")
-                        output_stride //= 4
-                    net = root(net)
+                if include_root_block and output_stride is not None:
+                    if output_stride % 4:
+                        raise ValueError("The output_stride needs to be a multiple of 4.")
+                    output_stride //= 4
+                net = root(inputs) if include_root_block else inputs
                 net = end(stack_blocks_dense(net, blocks, output_stride))
                 if global_pool:
                     net = tf.reduce_mean(net, [1, 2], name="pool5", keepdims=True)

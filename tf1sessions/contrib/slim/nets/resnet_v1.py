@@ -1,4 +1,4 @@
-"""ResNet of version 1 (http://arxiv.org/abs/1512.03385): the activation comes after the sum.
+"""ResNet of version 1 (http://arxiv.org/abs/1512.03385): the activation follows the sum.
 
 With ``output_stride``, or without ``global_pool``, it makes features for each place of an image.
 """

@@ -35,7 +35,7 @@ _SILENT = frozenset(
     "T Tidx Tshape Tparams Tindices Tpaddings dtype container shared_name use_cudnn_on_gpu value seed seed2".split()
 )
 # What has a rule of its own.
-_TOLD_APART = frozenset(
+_OWN_RULE = frozenset(
     "padding explicit_paddings data_format src_format epsilon is_training align_corners half_pixel_centers".split()
 )
 _SAME_GIVEN = "both were given the same, and give another value"
@@ -45,7 +45,7 @@ _EPSILONS = (1e-3, 1e-5, 1e-4, 1e-6, 1e-7, 1e-8, 1e-12, 1.001e-5, 2e-5, 0.0)
 
 
 def random_numbers(found: Evidence) -> Cause | None:
-    """What parts is made of random numbers."""
+    """Return what parts is made of random numbers."""
     drawn = found.left.random or found.right.random
     if not drawn:
         return None
@@ -85,7 +85,7 @@ def other_dtype(found: Evidence) -> Cause | None:
     return Cause(
         "dtype",
         f"another dtype: {left} against {right}",
-        "the values are equal as far as the coarser of the two can tell" if same else "",
+        "the values are equal as far as the coarser of the two can show" if same else "",
     )
 
 
@@ -134,7 +134,7 @@ def other_attributes(found: Evidence) -> Cause | None:
     """Any other attribute that differs."""
     if found.left.op != found.right.op:
         return None
-    names = [name for name in _differing(found) if name not in _SILENT | _TOLD_APART and not name.startswith("_")]
+    names = [name for name in _differing(found) if name not in _SILENT | _OWN_RULE and not name.startswith("_")]
     if not names or not found.given_alike:
         return None
     text = "; ".join(_described(found, name) for name in names)
@@ -230,7 +230,7 @@ def _plain(value: Any) -> str:
 
 
 def _batch_norm(found: Evidence) -> tuple[Any, ...] | None:
-    """What a batch normalisation in inference was given on one side, the value of the other, and its epsilon."""
+    """Return what a batch normalisation in inference was given on one side, the value of the other, and its epsilon."""
     for mine, theirs in ((found.left, found.right), (found.right, found.left)):
         if mine.op not in _BATCH_NORMS or mine.node.attr["is_training"].b or len(mine.inputs) != 5:
             continue

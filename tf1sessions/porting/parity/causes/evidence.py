@@ -1,4 +1,4 @@
-"""What the rules go by: both values of what parts first, the operations that made them, and what these were given."""
+"""The evidence for the rules: both values of what parts first, the operations that made them, and their inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from tf1sessions.models.graph_index import node_of
 from tf1sessions.porting.parity.measures import is_float
 from tf1sessions.porting.parity.sides import Side
-from tf1sessions.porting.parity.views import Seen, View
+from tf1sessions.porting.parity.views import View, ViewedTensor
 from tf1sessions.runtime import tf
 
 __all__ = ["Evidence", "Half", "close", "gather", "varied"]
@@ -118,8 +118,8 @@ def _half(side: Side, name: str, value: Any, fed: Mapping[str, Any]) -> Half:
     return Half(value, seen.node, inputs, sources, tuple(_random_ancestors(view, seen)))
 
 
-def _origin(view: View, seen: Seen) -> Seen:
-    """What a tensor is but another name of."""
+def _origin(view: View, seen: ViewedTensor) -> ViewedTensor:
+    """Return what a tensor is but another name of."""
     while seen.node.op == "Identity" and seen.inputs and seen.inputs[0] in view.tensors:
         seen = view.tensors[seen.inputs[0]]
     return seen
@@ -135,7 +135,7 @@ def _fetched(side: Side, name: str, fed: Mapping[str, Any]) -> Any:
         return None
 
 
-def _random_ancestors(view: View, seen: Seen) -> Sequence[str]:
+def _random_ancestors(view: View, seen: ViewedTensor) -> Sequence[str]:
     """Which nodes that draw random numbers lead to a tensor."""
     random = set(view.random)
     if not random:

@@ -64,7 +64,7 @@ _OF_VALUES = (
     patterns.constant_factor,
     contents.other_value,
 )
-#: How many causes are told. Arbitrary: what comes later says less.
+#: How many causes are reported. Arbitrary: later ones say less.
 _MOST = 3
 
 
