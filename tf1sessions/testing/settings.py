@@ -362,7 +362,7 @@ def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
 
 
 def _kinds(item: pytest.Item, told: str, kinds: Iterable[str]) -> set[str]:
-    from tf1sessions.testing.leaks_told import KINDS
+    from tf1sessions.testing.leak_reports import KINDS
 
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise _wrong(item, f"{told}: there is no kind {unknown[0]!r}", f"Give some of {', '.join(map(repr, KINDS))}.")
