@@ -20,7 +20,7 @@ __all__ = [
     "Creator",
     "Fork",
     "LeakCandidate",
-    "Mapping",
+    "PoolMemory",
     "PythonProcess",
     "PythonThread",
     "Segment",
@@ -220,7 +220,7 @@ class Segment(LeakCandidate):
         return f"segment {self.name!r} of {self._size} bytes{self._of()} was not {' and not '.join(how)}"
 
 
-class Mapping(LeakCandidate):
+class PoolMemory(LeakCandidate):
     """Memory of a ProcessSessionPool, which has no name."""
 
     kind = LeakKind.MEMORY

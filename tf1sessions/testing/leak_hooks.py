@@ -35,7 +35,7 @@ from tf1sessions.testing.leak_candidates import (
     Creator,
     Fork,
     LeakCandidate,
-    Mapping,
+    PoolMemory,
     PythonProcess,
     PythonThread,
     Segment,
@@ -186,7 +186,7 @@ def _memory(_: Any) -> Iterator[Patch]:
 
 
 def _own_memory(segments: Any) -> Iterator[Patch]:
-    yield hooked(segments.Mapping, "__init__", after=lambda self, _: log(functools.partial(Mapping, self)))
+    yield hooked(segments.Mapping, "__init__", after=lambda self, _: log(functools.partial(PoolMemory, self)))
 
 
 def _coordinators(coordinator: Any) -> Iterator[Patch]:

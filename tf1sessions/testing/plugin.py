@@ -44,7 +44,7 @@ from tf1sessions.testing.settings import (
 if TYPE_CHECKING:
     from tf1sessions.testing.hangs import Deadline
     from tf1sessions.testing.leaks import LeakWatch
-    from tf1sessions.testing.expected import ExpectedRaces
+    from tf1sessions.testing.races import ExpectedRaces
 
 _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 _LOCKS: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
@@ -126,10 +126,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def _watch_locks(config: pytest.Config) -> None:
     if _LOCKS not in config.stash:
-        from tf1sessions.testing.synchronisation import wrapped
+        from tf1sessions.testing.synchronisation import hooks_in_place
 
         config.stash[_LOCKS] = locks = contextlib.ExitStack()
-        locks.enter_context(wrapped())
+        locks.enter_context(hooks_in_place())
 
 
 # -- collection -------------------------------------------------------------------------------------------------------
@@ -544,8 +544,8 @@ def graph_races(request: pytest.FixtureRequest) -> Iterator[Any]:
 
     Not what the test has read of graph_races.reports, or allowed by graph_races.allow(kind).
     """
-    from tf1sessions.testing.expected import ExpectedRaces
-    from tf1sessions.testing.watching import graph_races as watch
+    from tf1sessions.testing.races import ExpectedRaces
+    from tf1sessions.testing.races import graph_races as watch
 
     with watch() as races:
         request.node.stash[_RACES] = expected = ExpectedRaces(races)
