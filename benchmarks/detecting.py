@@ -1,12 +1,12 @@
-"""What the race detector costs: programs with it, against the same programs without, in turns in one process.
+"""Costs of the race detector: programs with it, against the same programs without, in turns in one process.
 
     python benchmarks/detecting.py [--quick]
 
-What is aimed at: at most 2 times as long while a graph is built, at most 1.1 times while it runs. "wrapped" is with
-Python's primitives wrapped and nobody listening, as under the pytest plugin while no test asks for the detector; "on"
-is inside graph_races(). All figures are of the fastest round, so that a machine that does other things tells the same.
-Where threads hand requests over all of them are on one processor (on Linux): on two, what waking the other one costs
-changes by more from round to round than what is measured.
+The aim: at most 2 times as long while a graph is built, about 1.5 times for a run of 5 microseconds, at most 1.1 times
+for a training step of a millisecond or more. "hooked" is with hooks around Python's primitives and no detector, as
+under the pytest plugin while no test asks for the detector; "on" is inside graph_races(). All figures are of the
+fastest round, so that other work on the machine changes them little. Where threads hand requests over all of them are
+on one processor (on Linux): on two, waking the other one takes now longer, now shorter, by more than what is measured.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ import numpy as np
 
 import tf1sessions as t1
 from tf1sessions.testing import graph_races
-from tf1sessions.testing.synchronisation import wrapped
+from tf1sessions.testing.synchronisation import hooks_in_place
 
 t1.enable_v1_behavior()
 tf = t1.tf1
-MODES = {"off": contextlib.nullcontext, "wrapped": wrapped, "on": graph_races}
+MODES = {"off": contextlib.nullcontext, "hooked": hooks_in_place, "on": graph_races}
 
 
 # -- building: each makes a graph -------------------------------------------------------------------------------------
@@ -188,8 +188,8 @@ RUNS = {
 }
 
 
-#: A run and what hands it over: what is wrapped counts here, as in PRIMITIVES.
-HANDED = {
+#: A run for an item or a request from another thread: the hooks of Python's primitives count here, as in PRIMITIVES.
+HANDED_OVER = {
     "an item of a queue: a tiny run": waiting,
     **{f"a request: {name}": functools.partial(served, name) for name in RUNS if ", " in name and "Graph" not in name},
 }
@@ -301,7 +301,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a look")
     rounds = 3 if parser.parse_args().quick else 7
     print(f"Python {sys.version.split()[0]}, TensorFlow {tf.version.VERSION}; {rounds} rounds\n")
-    head = f"{'off':>13}{'wrapped':>12}{'on':>12}{'on - off':>13}"
+    head = f"{'off':>13}{'hooked':>12}{'on':>12}{'on - off':>13}"
     print(f"{'Building, an operation':37}{head}")
     for make in (layers, single, constants, scopes):
         row(f"{make.__name__}, {make()} operations", in_turns(make, rounds), make())
@@ -318,7 +318,7 @@ def main():
         row(f"a {name}", in_turns(function, 3 * rounds), count)
     on_one_processor()
     print(f"\n{'A run for ... (one processor)':37}{head}")
-    for name, make in HANDED.items():
+    for name, make in HANDED_OVER.items():
         row(name, *of_calls(make, 40 * rounds))
 
 

@@ -1,4 +1,4 @@
-"""What looking for leaks costs a test that leaves nothing, against the same without, in turns in one process.
+"""Costs of looking for leaks in a test that leaves nothing, against the same without, in turns in one process.
 
     python benchmarks/leaks.py [--quick]
 

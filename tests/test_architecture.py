@@ -78,7 +78,7 @@ COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.convert", "tf1sessions.cli.inspect"
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # The pytest plugin is loaded by pytest itself, and these are its modules.
 PYTEST = {"pytest", "pytest_timeout"}
-PYTEST_PLUGIN = {f"tf1sessions.testing.{name}" for name in ("plugin", "resources", "settings", "threaded")}
+PYTEST_PLUGIN = {f"tf1sessions.testing.{name}" for name in ("fixture_values", "plugin", "settings", "threaded_body")}
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
 OPTIONAL = {"PIL", "google", "scipy", "tensorflow_probability"}  # google.protobuf comes with TensorFlow
 

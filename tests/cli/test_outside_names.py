@@ -16,7 +16,7 @@ from plain_jobs import Plain
 from support import PythonRun
 from test_terminal import Terminal, terminal  # noqa: F401  # a fixture
 
-from tf1sessions.testing.leaks_told import Leak, LeakKind
+from tf1sessions.testing.leak_reports import Leak, LeakKind
 from tf1sessions.testing.reports import Access, Kind, Report
 from tf1sessions.texts import printable, quoted
 

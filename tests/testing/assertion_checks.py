@@ -40,9 +40,9 @@ def check_growth() -> None:
                 for _ in range(3):
                     gs.run(tf.constant(2.0, name="two"))
 
-        told = fails(grows)
-        assert told.startswith("the graph grew by 3 operations:") and "adds 'two'" in told
-        assert (f"{__file__}:" in told and "in check_growth.<locals>.grows" in told) or "in grows" in told
+        text = fails(grows)
+        assert text.startswith("the graph grew by 3 operations:") and "adds 'two'" in text
+        assert (f"{__file__}:" in text and "in check_growth.<locals>.grows" in text) or "in grows" in text
         with pytest.raises(ZeroDivisionError), assert_no_graph_growth(gs):
             tf.constant(3.0)
             raise ZeroDivisionError  # what the block raises is not hidden
@@ -89,21 +89,21 @@ def check_same_graphs() -> None:
     del reordered.node[:]
     reordered.node.extend(nodes)
     assert_same_graph(graph(), reordered)
-    for options, told in (
+    for options, text in (
         ({"value": 3.0}, "'a' has another attribute 'value'"),
         ({"swapped": True}, "'y' has the inputs ['a', 'b'], and ['b', 'a'] in the second"),
         ({"device": "/cpu:0"}, "the device '', and '/device:CPU:0' in the second"),
         ({"more": True}, "'more' is only in the second"),
     ):
-        assert told in fails(lambda options=options: assert_same_graph(graph(), graph(**options))), options
+        assert text in fails(lambda options=options: assert_same_graph(graph(), graph(**options))), options
     assert "'more' is only in the first" in fails(lambda: assert_same_graph(graph(more=True), graph()))
 
 
 def check_close() -> None:
     assert_close({"a": [1.0, float("nan")]}, {"a": [1.0 + 1e-7, float("nan")]})
-    told = fails(lambda: assert_close({"a": np.array([1.0, 2.0])}, {"a": np.array([1.0, 2.5])}))
+    text = fails(lambda: assert_close({"a": np.array([1.0, 2.0])}, {"a": np.array([1.0, 2.5])}))
     assert (
-        told == "the results differ (rtol=1e-06, atol=1e-06):\n  a is 2.0 instead of 2.5 at [1]; 1 of 2 values differ"
+        text == "the results differ (rtol=1e-06, atol=1e-06):\n  a is 2.0 instead of 2.5 at [1]; 1 of 2 values differ"
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "goldens" / "loss.npz"

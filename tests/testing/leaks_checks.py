@@ -63,7 +63,7 @@ def keep(session: Any) -> Any:
     return session
 
 
-def check_sessions_that_nobody_closes() -> None:
+def check_sessions_that_are_not_closed() -> None:
     def plain() -> None:
         keep(tf.Session(graph=tf.Graph()))  # this one
 

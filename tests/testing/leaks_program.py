@@ -97,7 +97,7 @@ def late_pool() -> Iterator[concurrent.futures.ThreadPoolExecutor]:
         yield made
 
 
-@pytest.mark.tf1_leaks(allow=("threads",), reason="its server is told to end at the end of the module")
+@pytest.mark.tf1_leaks(allow=("threads",), reason="its server ends at the end of the module")
 def test_threads_that_may_stay() -> None:
     waiting().start()
 

@@ -23,9 +23,9 @@ import pytest
 from leaks_support import DEADLINE, clean, end_all, endings, found, kinds, one
 
 from tf1sessions.errors import UsageError
-from tf1sessions.testing import leaks_makers
+from tf1sessions.testing import leak_hooks
 from tf1sessions.testing.leaks import KINDS, LeakKind, LeakWatch, no_leaks
-from tf1sessions.testing.leaks_switch import Observers
+from tf1sessions.testing.patching import Observers
 
 FORK = multiprocessing.get_context("fork")
 FOREVER = [sys.executable, "-c", "import time; time.sleep(100)"]
@@ -71,7 +71,7 @@ def check_a_daemon_thread_is_one_too() -> None:
     one(program, "threads", "# this one", "program")
 
 
-def check_threads_of_one_line_are_told_once() -> None:
+def check_threads_of_one_line_are_reported_once() -> None:
     leak = one(lambda: start(*[wait_until_stopped()] * 3), "threads", "thread.start()", "start")
     assert leak.what.endswith("; and 2 more from this line")
 
@@ -85,7 +85,7 @@ def check_threads_that_end() -> None:
         timer.start()
         timer.cancel()
         _thread.start_new_thread(time.sleep, (0.1,))
-        frames: list[Any] = []  # as those have who keep an error
+        frames: list[Any] = []  # as where an error is kept
         endings.append(frames.clear)
         _thread.start_new_thread(lambda: frames.extend([sys._getframe(), sys._getframe(1)]), ())
         with pytest.raises(TypeError):
@@ -270,7 +270,7 @@ def check_what_a_library_makes_for_the_program() -> None:
     assert through.startswith(f"{module.__file__}:9 in ") and through.endswith("__init__"), leak
 
 
-def check_what_nobody_of_the_program_asked_for() -> None:
+def check_what_the_program_did_not_ask_for() -> None:
     module = library("dist-packages")
     go, gone, stop = (threading.Event() for _ in range(3))
     (thread,) = start(lambda: None)
@@ -351,7 +351,7 @@ def check_a_pool_of_processes() -> None:
 def check_processes_that_end() -> None:
     def program() -> None:
         subprocess.run([sys.executable, "-c", ""], check=True)
-        ended = subprocess.Popen([sys.executable, "-c", ""])  # nobody waits for it
+        ended = subprocess.Popen([sys.executable, "-c", ""])  # not waited for
         endings.append(ended.wait)
         process = FORK.Process(target=time.sleep, args=(0.1,))
         process.start()
@@ -375,12 +375,12 @@ def check_a_child_does_not_look_on() -> None:
         ours, theirs = FORK.Pipe()
 
         def child() -> None:
-            theirs.send(len(leaks_makers.makers.now))
+            theirs.send(len(leak_hooks.creation_logs.now))
             theirs.send([leak.what.count("more") for leak in found(lambda: start(wait_until_stopped()))])
 
         process = FORK.Process(target=child)
         process.start()
-        assert len(leaks_makers.makers.now) == 1
+        assert len(leak_hooks.creation_logs.now) == 1
         assert ours.recv() == 0
         assert ours.recv() == [0]  # it may look on by itself
         process.join(DEADLINE)
@@ -410,12 +410,12 @@ def check_segments() -> None:
         endings.append(memory.unlink)
         memory.close()
 
-    for program, told in (
+    for program, text in (
         (left, "was not unlinked and not closed"),
         (open_only, "was not closed"),
         (linked_only, "was not unlinked"),
     ):
-        assert one(program, "shared memory", "# made here", "segment").what.endswith(told)
+        assert one(program, "shared memory", "# made here", "segment").what.endswith(text)
 
     def tidy() -> None:
         memory = segment()
@@ -533,8 +533,8 @@ def check_no_leaks_names_all() -> None:
 
     with pytest.raises(AssertionError) as caught:
         program()
-    told = str(caught.value)
-    assert told.startswith("2 left behind:\n\nthreads: thread 'left'") and "\n\nshared memory: segment" in told
+    text = str(caught.value)
+    assert text.startswith("2 left behind:\n\nthreads: thread 'left'") and "\n\nshared memory: segment" in text
     with pytest.raises(AssertionError, match="1 left behind:\n\nthreads"):
         program(allow=["shared memory"])
     program(allow=[LeakKind.MEMORY, "threads"])
@@ -568,7 +568,7 @@ def check_wrong_use() -> None:
     watch.begin()
     watch.cancel()
     watch.cancel()
-    assert leaks_makers.makers.now == ()
+    assert leak_hooks.creation_logs.now == ()
 
 
 def check_modules_that_come_late() -> None:

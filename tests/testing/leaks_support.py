@@ -54,6 +54,6 @@ def one(program: Callable[[], object], kind: str, line: str, function: str) -> L
     place, _, name = leak.where.partition(" in ")
     assert name.rpartition(".")[2] == function, leak
     assert line in source_of(leak), leak
-    told = str(leak)
-    assert told.startswith(f"{kind}: ") and f"made at {place} in " in told and "fix: " in told
+    text = str(leak)
+    assert text.startswith(f"{kind}: ") and f"made at {place} in " in text and "fix: " in text
     return leak

@@ -283,7 +283,7 @@ def test_pool_in_threads(tf1_pool: Any) -> None:
 
 
 @pytest.mark.tf1(threads=4)
-def test_all_errors_are_told_fails(tf1_thread: Any) -> None:
+def test_all_errors_are_shown_fails(tf1_thread: Any) -> None:
     number = tf1_thread.number
     everybody.wait()
     if number == 0:
@@ -298,7 +298,7 @@ everybody = threading.Barrier(4, timeout=60.0)
 
 
 @pytest.mark.tf1(threads=3, iterations=5)
-def test_same_errors_are_told_once_fails(tf1_thread: Any) -> None:
+def test_same_errors_are_shown_once_fails(tf1_thread: Any) -> None:
     assert len("same") == 5, "the same"
 
 
@@ -457,7 +457,7 @@ def test_marker_alone_is_use_is_error() -> None:
         kept.append(tf.Session())
 
 
-def test_leak_of_a_failed_test_is_not_told_fails(tf1_graph: Any) -> None:
+def test_leak_of_a_failed_test_is_not_reported_fails(tf1_graph: Any) -> None:
     kept.append(tf.Session())
     raise ValueError("what matters")
 

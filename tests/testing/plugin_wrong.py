@@ -1,4 +1,4 @@
-"""Tests that ask the pytest plugin for what cannot be; run by test_plugin.py, which has what each is told."""
+"""Tests that ask the pytest plugin for what cannot be; run by test_plugin.py, which has the error of each."""
 
 from __future__ import annotations
 

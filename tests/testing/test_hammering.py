@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tf1sessions.errors import HammerError, UsageError
-from tf1sessions.testing import trees
+from tf1sessions.testing import nested_values
 from tf1sessions.testing.hammering import hammer
 
 
@@ -41,7 +41,7 @@ def test_what_is_not(tmp_path: Path) -> None:
     feeds = [np.full(3, number, np.float32) for number in range(7)]
     with pytest.raises(HammerError, match=r"call \d of 7 gives another result than alone: squared is") as caught:
         hammer(Shared().unsafe, threads=4, calls=30, feeds=feeds, folder=str(tmp_path))
-    saved = trees.read(caught.value.saved)
+    saved = nested_values.read(caught.value.saved)
     np.testing.assert_array_equal(saved[""], feeds[caught.value.number])
     assert str(tmp_path / "feed.npz") in str(caught.value)
 
@@ -98,15 +98,15 @@ Pair = namedtuple("Pair", "left right")
 
 def test_paths() -> None:
     tree = {"b": [1, (2.0, None)], "a": Pair("x", {"deep": np.zeros(2)}), 3: b"raw"}
-    assert list(trees.flatten(tree)) == ["3", "a.left", "a.right.deep", "b[0]", "b[1][0]"]
-    assert list(trees.flatten(4.0)) == [""]
-    assert trees.flatten({"text": np.array(["a", b"bc"], object)})["text"].tolist() == [b"a", b"bc"]
+    assert list(nested_values.flatten(tree)) == ["3", "a.left", "a.right.deep", "b[0]", "b[1][0]"]
+    assert list(nested_values.flatten(4.0)) == [""]
+    assert nested_values.flatten({"text": np.array(["a", b"bc"], object)})["text"].tolist() == [b"a", b"bc"]
     with pytest.raises(UsageError, match="x is a object, which cannot be compared"):
-        trees.flatten({"x": object()})
+        nested_values.flatten({"x": object()})
 
 
 @pytest.mark.parametrize(
-    ("found", "expected", "told"),
+    ("found", "expected", "texts"),
     [
         ({"a": 1.0}, {"a": 1.0}, []),
         ({"a": float("nan")}, {"a": float("nan")}, []),
@@ -118,32 +118,32 @@ def test_paths() -> None:
         (5, 6, ["the value is 5 instead of 6"]),
     ],
 )
-def test_differences(found: Any, expected: Any, told: list[str]) -> None:
-    assert trees.differences(trees.flatten(found), trees.flatten(expected), 0.0, 0.0) == told
+def test_differences(found: Any, expected: Any, texts: list[str]) -> None:
+    assert nested_values.differences(nested_values.flatten(found), nested_values.flatten(expected), 0.0, 0.0) == texts
 
 
-def test_the_worst_element_is_told() -> None:
+def test_the_worst_element_is_named() -> None:
     expected = np.zeros((2, 3))
     found = expected.copy()
     found[0, 1], found[1, 2] = 0.5, -2.0
-    (told,) = trees.differences({"a": found}, {"a": expected}, 0.0, 0.1)
-    assert "at [1, 2]" in told and "2 of 6 values differ" in told
-    assert trees.differences({"a": found}, {"a": expected}, 0.0, 2.0) == []
+    (texts,) = nested_values.differences({"a": found}, {"a": expected}, 0.0, 0.1)
+    assert "at [1, 2]" in texts and "2 of 6 values differ" in texts
+    assert nested_values.differences({"a": found}, {"a": expected}, 0.0, 2.0) == []
 
 
 def test_many_differences_are_cut() -> None:
-    told = trees.differences({}, {str(number): np.zeros(1) for number in range(9)}, 0.0, 0.0)
-    assert len(told) == 6 and told[-1] == "and 4 more"
+    texts = nested_values.differences({}, {str(number): np.zeros(1) for number in range(9)}, 0.0, 0.0)
+    assert len(texts) == 6 and texts[-1] == "and 4 more"
 
 
 def test_files(tmp_path: Path) -> None:
-    tree = trees.flatten({"": 1.0, "file": np.arange(3), "deep": {"a/b": [b"x"]}})
-    trees.write(tmp_path / "new" / "golden.npz", tree)
-    again = trees.read(tmp_path / "new" / "golden.npz")
-    assert again.keys() == tree.keys() and trees.differences(again, tree, 0.0, 0.0) == []
+    tree = nested_values.flatten({"": 1.0, "file": np.arange(3), "deep": {"a/b": [b"x"]}})
+    nested_values.write(tmp_path / "new" / "golden.npz", tree)
+    again = nested_values.read(tmp_path / "new" / "golden.npz")
+    assert again.keys() == tree.keys() and nested_values.differences(again, tree, 0.0, 0.0) == []
     assert [each.name for each in (tmp_path / "new").iterdir()] == ["golden.npz"]
     with pytest.raises(UsageError, match="--update-goldens"):
-        trees.read(tmp_path / "none.npz")
+        nested_values.read(tmp_path / "none.npz")
     (tmp_path / "bad.npz").write_text("x")
     with pytest.raises(UsageError, match="no .npz of arrays"):
-        trees.read(tmp_path / "bad.npz")
+        nested_values.read(tmp_path / "bad.npz")

@@ -37,19 +37,19 @@ def test_leaks_fail_tests(pytester: pytest.Pytester) -> None:
     kinds = set()
     for name in names:
         found = cases[name]
-        told = "".join(f"{each.get('message')}\n{each.text}" for each in found)
+        text = "".join(f"{each.get('message')}\n{each.text}" for each in found)
         if name.endswith("_fails"):
-            assert [each.tag for each in found] == ["failure"] and "what matters" in told and "left" not in told, told
+            assert [each.tag for each in found] == ["failure"] and "what matters" in text and "left" not in text, text
         elif name.endswith("_is_skipped"):
-            assert [each.tag for each in found] == ["skipped"], f"{name}: {told}"
+            assert [each.tag for each in found] == ["skipped"], f"{name}: {text}"
         elif not name.endswith("_is_error"):
-            assert found == [], f"{name}: {told}"
+            assert found == [], f"{name}: {text}"
         else:
-            assert [each.tag for each in found] == ["error"], f"{name}: {told}"
+            assert [each.tag for each in found] == ["error"], f"{name}: {text}"
             (kind,) = (kind for kind in KINDS if name.startswith(f"test_{kind.replace(' ', '_')}"))
             kinds.add(kind)
-            assert re.search(rf"^(left )?{kind}: ", told, re.MULTILINE), told
-            assert _lines(source, name, path) & set(re.findall(r"made at (\S+) in ", told)), told
+            assert re.search(rf"^(left )?{kind}: ", text, re.MULTILINE), text
+            assert _lines(source, name, path) & set(re.findall(r"made at (\S+) in ", text)), text
     assert kinds == set(KINDS)
 
 

@@ -23,7 +23,7 @@ PAGE = NOTES / "13-testing.md"
 
 @dataclass(frozen=True)
 class Run:
-    """What a pytest told: for each test "passed", "failed", "error" or "skipped", and its text."""
+    """The results of a run of pytest: for each test "passed", "failed", "error" or "skipped", and its text."""
 
     outcomes: dict[str, str]
     texts: dict[str, str]
@@ -56,10 +56,10 @@ def program(pytester: pytest.Pytester, name: str) -> None:
 
 _ENDS = {"fails": "failed", "is_error": "error", "is_skipped": "skipped"}
 #: What is in the report of a test, by the end of its name; in this order.
-_TOLD = {
+_EXPECTED = {
     "building_in_a_shared_session_fails": ["ConcurrentGraphError", "tf1sessions", "of 2, iteration 0"],
-    "all_errors_are_told_fails": ["of 4, iteration 0; 3 of the threads raised"],
-    "same_errors_are_told_once_fails": ["AssertionError: the same", "of 3, iteration 0; 3 of the threads raised"],
+    "all_errors_are_shown_fails": ["of 4, iteration 0; 3 of the threads raised"],
+    "same_errors_are_shown_once_fails": ["AssertionError: the same", "of 3, iteration 0; 3 of the threads raised"],
     "fails_in_its_third_iteration_fails": ["raised in thread 0 of 1, iteration 2; 1 of the threads raised"],
     "errors_win_over_skips_fails": ["ValueError: but here"],
     "argument_asked_for_late_fails": ["tf1_session is asked for by getfixturevalue()", "Make it an argument"],
@@ -102,15 +102,15 @@ def test_fixtures_and_marker(pytester: pytest.Pytester) -> None:
         if outcome != expected:
             wrong[name] = (outcome, done.texts[name])
     assert not wrong, "\n".join(f"{name}: {outcome}\n{text}" for name, (outcome, text) in wrong.items())
-    for name, parts in _TOLD.items():
+    for name, parts in _EXPECTED.items():
         assert in_order(done.texts[f"test_{name}"], parts), done.texts[f"test_{name}"]
-    all_told = done.texts["test_all_errors_are_told_fails"]
+    all_errors = done.texts["test_all_errors_are_shown_fails"]
     for number, error in enumerate(("ValueError: of thread 0", "SystemExit: of thread 1", "Failed: of thread 2")):
-        assert error in all_told and f"thread {number} " in all_told, all_told
-    same = done.texts["test_same_errors_are_told_once_fails"]
+        assert error in all_errors and f"thread {number} " in all_errors, all_errors
+    same = done.texts["test_same_errors_are_shown_once_fails"]
     assert len(re.findall(r"threads \d \(iteration 0\), \d \(iteration 0\)", same)) == 1, same
-    assert done.texts["test_leak_of_a_failed_test_is_not_told_fails"].count("what matters") and not in_order(
-        done.texts["test_leak_of_a_failed_test_is_not_told_fails"], ["left sessions"]
+    assert done.texts["test_leak_of_a_failed_test_is_not_reported_fails"].count("what matters") and not in_order(
+        done.texts["test_leak_of_a_failed_test_is_not_reported_fails"], ["left sessions"]
     )
     assert "unknown order" not in done.output  # of the lock that the module makes when it is imported
     assert done.output.count("GraphRaceWarning: variable read while assigned") == 1, done.output
@@ -151,7 +151,7 @@ def test_hang_without_pytest_timeout(pytester: pytest.Pytester) -> None:
 
 
 def test_hang_that_nothing_ends(pytester: pytest.Pytester) -> None:
-    """pytest-timeout's own way is the last one; what is known is told before."""
+    """pytest-timeout's own way is the last one; what is known is printed before."""
     program(pytester, "stuck")
     done = run(pytester, "-p", "no:xdist", "--timeout-method=thread")
     assert in_order(done.output, ["test_stuck hangs", "no thread waits in a session", "stack of thread 'MainThread':"])
@@ -194,8 +194,8 @@ def test_wrong_use_is_an_error_of_the_collection(pytester: pytest.Pytester) -> N
     lines = done.output.splitlines()
     for name, parts in _WRONG.items():
         where = f"(from test_wrong.py::test_{name})"
-        told, *_ = [line for line in lines if where in line]  # where CI is set, the summary repeats whole lines
-        assert in_order(told.replace(where, ""), parts), told
+        text, *_ = [line for line in lines if where in line]  # where CI is set, the summary repeats whole lines
+        assert in_order(text.replace(where, ""), parts), text
     assert not [line for line in lines if "::test_right" in line], done.output
 
 
@@ -215,8 +215,8 @@ def test_wrong_use_in_workers_of_xdist(pytester: pytest.Pytester) -> None:
         """
     )
     done = run(pytester, "-n", "2")
-    told = ["tf1(threads=2) of a TestCaseFunction", "TestUnittest::test_it)", "a class that is no unittest.TestCase"]
-    assert in_order(done.output, told), done.output
+    message = ["tf1(threads=2) of a TestCaseFunction", "TestUnittest::test_it)", "a class that is no unittest.TestCase"]
+    assert in_order(done.output, message), done.output
     assert done.ret == pytest.ExitCode.TESTS_FAILED and "INTERNALERROR" not in done.output
 
 
@@ -373,7 +373,7 @@ def test_help_names_everything(pytester: pytest.Pytester) -> None:
     assert "--update-goldens" in text
     text = " ".join(" ".join(pytester.runpytest_subprocess("--markers").outlines).split())
     assert f"@pytest.mark.tf1({', '.join(KEYWORDS)}):" in text
-    assert [told for _, _, told in KEYWORDS.values() if told not in text] == []
+    assert [purpose for _, _, purpose in KEYWORDS.values() if purpose not in text] == []
     assert "@pytest.mark.tf1_leaks(allow, reason):" in text
     text = "\n".join(pytester.runpytest_subprocess("--fixtures", "-p", "no:xdist").outlines)
     assert [name for name in FIXTURES if f"\n{name} -- " not in text] == []
@@ -382,8 +382,8 @@ def test_help_names_everything(pytester: pytest.Pytester) -> None:
 def test_page_names_everything() -> None:
     assert sorted(row[0] for row in table(PAGE, "Fixture")) == [f"`{name}`" for name in FIXTURES]
     assert [row[0] for row in table(PAGE, "Keyword")] == [f"`{name}`" for name in KEYWORDS]
-    told = [f"`{option.flag}`, `{option.ini}`" for option in OPTIONS]
-    assert [row[0] for row in table(PAGE, "Setting")] == [*told, "`--update-goldens`"]
+    options = [f"`{option.flag}`, `{option.ini}`" for option in OPTIONS]
+    assert [row[0] for row in table(PAGE, "Setting")] == [*options, "`--update-goldens`"]
 
 
 # -- projects that do not use it --------------------------------------------------------------------------------------

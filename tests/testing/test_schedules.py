@@ -123,7 +123,7 @@ def test_three_threads() -> None:
     assert (done.schedules, done.complete, len(seen)) == (6, True, 6)
 
 
-def test_too_many_orders_are_drawn_and_the_seed_tells_which() -> None:
+def test_too_many_orders_are_drawn_and_the_seed_decides_which() -> None:
     def drawn(seed: int) -> list[tuple[str, ...]]:
         seen: list[tuple[str, ...]] = []
         many = [str(number) for number in range(6)]
@@ -152,7 +152,7 @@ def is_two(box: list[int]) -> None:
     assert box[0] == 2
 
 
-def test_the_order_that_breaks_is_told_and_can_be_replayed() -> None:
+def test_the_order_that_breaks_is_named_and_can_be_replayed() -> None:
     with pytest.raises(ScheduleError) as caught:
         explore(lost_update, lost_update, setup=lambda: [0], check=is_two)
     assert isinstance(caught.value.__cause__, AssertionError)

@@ -1,7 +1,7 @@
 """The race detector finds every hazard of the zoo and no other, whatever the timing; see zoo_runs.py.
 
-A program of the zoo is one as people wrote them for TensorFlow 1. Its docstring says what the detector has to tell of
-it: kind; graph; who did what with which operations, twice. Lines are named by the letters in comments at their ends.
+A program of the zoo is one as people wrote them for TensorFlow 1. Its docstring has the reports that are expected:
+kind; graph; which line did what with which operations, twice. Lines are named by the letters in comments at their ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ for name in sys.argv[2:]:
 
 @pytest.fixture(scope="module")
 def wrong(run_python: Callable[..., PythonRun]) -> dict[str, list[str]]:
-    """For each program what is told and not expected, or the other way round."""
+    """For each program what is reported and not expected, or the other way round."""
     done = run_python(_RUN, str(HERE), *NAMES, check=False, deadline=170)
     missing = [f"the process ended with {done.returncode} in or before this program:\n{done.stderr[-6000:]}"]
     return {name: done.results.get(name, missing) for name in NAMES}
@@ -55,7 +55,7 @@ def test_half_of_the_zoo_only_looks_like_it() -> None:
 
 @pytest.mark.slow
 def test_an_inference_server(tmp_path: Path) -> None:
-    """``tf1sessions races`` tells of the constant in the request handler, with both stacks."""
+    """``tf1sessions races`` reports the constant in the request handler, with both stacks."""
     program = HERE / "zoo" / "server_with_constant.py"
     done = subprocess.run(
         [sys.executable, "-m", "tf1sessions", "races", str(program)],
@@ -68,6 +68,6 @@ def test_an_inference_server(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     lines = program.read_text(encoding="utf-8").splitlines()
     adds, runs = (1 + next(i for i, line in enumerate(lines) if line.endswith(mark)) for mark in ("# A", "# B"))
-    told = done.stdout
-    assert re.search(rf"graph growth in a loop: .*\n.*runs the graph.*\n.*:{runs} in (Handler\.)?do_POST", told), told
-    assert re.search(rf"adds operations.*\n.*server_with_constant\.py:{adds} in (Handler\.)?do_POST", told), told
+    text = done.stdout
+    assert re.search(rf"graph growth in a loop: .*\n.*runs the graph.*\n.*:{runs} in (Handler\.)?do_POST", text), text
+    assert re.search(rf"adds operations.*\n.*server_with_constant\.py:{adds} in (Handler\.)?do_POST", text), text

@@ -20,11 +20,11 @@ tf1sessions.scripts.install()
 
 import tensorflow as tf  # noqa: E402 - its TF1 face
 
+from tf1sessions.testing.races import graph_races  # noqa: E402
 from tf1sessions.testing.reports import Access, Report  # noqa: E402
-from tf1sessions.testing.watching import graph_races  # noqa: E402
 
 ZOO = Path(__file__).with_name("zoo")
-#: Seconds by which a thread is held up. What is told must not depend on it.
+#: Seconds by which a thread is held up. What is reported must not depend on it.
 STEP = 0.01
 DEADLINE = 30.0
 #: By how many steps the first, the second, ... thread of a program begins late; seconds after which threads take turns.
@@ -36,9 +36,9 @@ TIMINGS: dict[str, tuple[Callable[[int], int], float]] = {
 
 
 def expected(path: Path) -> set[str]:
-    """What a program's docstring says that the detector tells."""
-    told = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("Expected:")[2]
-    lines = told.replace("\n        ", " ").splitlines()  # what goes on in another line is indented once more
+    """The reports that a program's docstring expects."""
+    expected_text = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("Expected:")[2]
+    lines = expected_text.replace("\n        ", " ").splitlines()  # what goes on in another line is indented once more
     return {line.strip() for line in lines if line.strip() not in ("", "nothing")}
 
 
@@ -48,7 +48,7 @@ def marks(path: Path) -> dict[int, str]:
     return {number: found[1] for number, line in lines if (found := re.search(r"# ([A-Z])$", line))}
 
 
-def told(report: Report, path: Path) -> str:
+def in_words(report: Report, path: Path) -> str:
     """A report as the docstrings write it: kind; graph; one side; the other, in the order of the alphabet."""
     graph = re.sub(r"^(graph|session) 0x[0-9a-f]+$", r"a \1", report.graph)
     graph = re.sub(r"thread '.*'$", "a thread", graph)
@@ -81,7 +81,7 @@ def timing(late: Callable[[int], int], interval: float) -> Iterator[None]:
 
 
 def found(path: Path, late: Callable[[int], int], interval: float) -> set[str]:
-    """What the detector tells of a program: of its function that the docstring names, or of all of it."""
+    """The reports about a program: about its function that the docstring names, or about all of it."""
     tf.reset_default_graph()
     text, failed = path.read_text(encoding="utf-8"), []
     with timing(late, interval), mock.patch.object(threading, "excepthook", failed.append):
@@ -97,11 +97,11 @@ def found(path: Path, late: Callable[[int], int], interval: float) -> set[str]:
         time.sleep(0.001)
     assert not left, f"it left {left}"
     assert not failed or expected(path), f"a thread of it failed: {failed[0].exc_value!r}"  # a hazard may bite
-    return {told(report, path) for report in races.reports}
+    return {in_words(report, path) for report in races.reports}
 
 
 def differences(name: str) -> list[str]:
-    """What is told of a program and not expected, or the other way round, with each timing."""
+    """What is reported about a program and not expected, or the other way round, with each timing."""
     path = ZOO / name
     wanted, wrong = expected(path), []
     for words, (late, interval) in TIMINGS.items():

@@ -1,18 +1,22 @@
-"""Testing that sessions are safe in threads.
+"""Testing that sessions are safe in threads: a race detector, a search for leaks, threads in tests, a pytest plugin.
 
-``frames.py`` whose code a frame runs · ``patching.py`` methods replaced for a while · ``order.py`` what happened before
-what · ``locks.py`` which locks a thread holds · ``synchronisation.py`` what threads tell each other · ``unseen.py``
-... by means that nobody sees · ``polling.py`` loops that wait for another thread · ``reports.py`` what is told ·
-``races.py`` accesses that nothing orders · ``watching.py`` what is watched of TensorFlow · ``runs.py``
-runs a program with all that · ``inside.py`` ... in the program's process · ``schedules.py`` threads made to come in a
-certain order, or in every one · ``trees.py`` nested results, compared leaf by leaf · ``hammering.py`` a function called
-by many threads at once · ``assertions.py`` what tests claim · ``goldens.py`` whether goldens
-are written anew · ``settings.py`` what users set for tests · ``hangs.py`` what tests that hang wait for ·
-``threaded.py`` the body of a test in several threads · ``resources.py`` graphs and sessions for tests · ``expected.py``
-which races a test has dealt with · ``plugin.py`` the pytest plugin · ``leaks.py`` what a program
-has left behind · ``leaks_makers.py`` ... who makes threads, processes, shared memory · ``leaks_graphs.py`` ... what is
-left of TensorFlow · ``leaks_kept.py`` ... what libraries keep on purpose · ``leaks_switch.py`` ... patches of modules
-that may come later · ``leaks_told.py`` ... what is told
+Races, from what is pure to what patches: ``frames.py`` whose code a frame runs · ``patching.py`` methods replaced for
+a while · ``vector_clocks.py`` happens-before · ``locks.py`` which locks a thread holds · ``polling.py`` loops that
+wait for another thread · ``uncertain_order.py`` means of waiting that cannot be seen · ``item_tokens.py`` items of
+queues · ``synchronisation.py`` Python's other primitives · ``reports.py`` reports · ``race_detector.py`` compares
+accesses · ``variable_uses.py`` variables that a run uses · ``graph_accesses.py`` which accesses conflict ·
+``tensorflow_hooks.py`` accesses to graphs and sessions · ``races.py`` graph_races() and the fixture of that name ·
+``runs.py`` a program with the detector · ``race_detector_main.py`` ... in the program's process
+
+Leaks: ``leak_reports.py`` reports · ``leak_origins.py`` which line made something · ``leak_candidates.py`` threads,
+processes, shared memory · ``leak_hooks.py`` what makes them · ``graph_leaks.py`` sessions, defaults, operations ·
+``library_resources.py`` what libraries keep on purpose · ``leaks.py`` LeakWatch and no_leaks()
+
+Tests: ``schedules.py`` threads in a certain order, or in every one · ``nested_values.py`` results, compared leaf by
+leaf · ``hammering.py`` a function called by many threads · ``goldens.py`` whether goldens are written anew ·
+``assertions.py`` assertions · ``settings.py`` options and markers of the plugin · ``hangs.py`` tests that hang ·
+``threaded_body.py`` the body of a test in several threads · ``fixture_values.py`` graphs and sessions for tests ·
+``plugin.py`` the pytest plugin
 
 A name is fetched from its module when it is used first; TensorFlow is imported by those that need it.
 """
@@ -31,15 +35,15 @@ if TYPE_CHECKING:
     )
     from tf1sessions.testing.hammering import hammer
     from tf1sessions.testing.leaks import Leak, LeakKind, LeakWatch, no_leaks
-    from tf1sessions.testing.order import hand_over, take_over
+    from tf1sessions.testing.races import GraphRaces, graph_races
     from tf1sessions.testing.reports import Access, Kind, Report
     from tf1sessions.testing.schedules import Exploration, Schedule, explore, point
-    from tf1sessions.testing.watching import GraphRaces, graph_races
+    from tf1sessions.testing.vector_clocks import hand_over, take_over
 
 _HOMES = {
     "Access": "reports",
     "Exploration": "schedules",
-    "GraphRaces": "watching",
+    "GraphRaces": "races",
     "Kind": "reports",
     "Leak": "leaks",
     "LeakKind": "leaks",
@@ -51,12 +55,12 @@ _HOMES = {
     "assert_no_graph_growth": "assertions",
     "assert_same_graph": "assertions",
     "explore": "schedules",
-    "graph_races": "watching",
+    "graph_races": "races",
     "hammer": "hammering",
-    "hand_over": "order",
+    "hand_over": "vector_clocks",
     "no_leaks": "leaks",
     "point": "schedules",
-    "take_over": "order",
+    "take_over": "vector_clocks",
 }
 
 __all__ = [

@@ -1,28 +1,28 @@
-"""What tests claim about graphs, sessions and results."""
+"""Assertions about graphs, sessions and results."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.runtime import tf
-from tf1sessions.testing import goldens, trees
+from tf1sessions.testing import goldens, nested_values
 from tf1sessions.testing.frames import is_library
 
 __all__ = ["assert_close", "assert_isolated", "assert_no_graph_growth", "assert_same_graph"]
 
 #: How many operations or differences a message names. Arbitrary.
 _NAMED = 5
-#: Where a node's own doing is not: what TensorFlow notes about it.
+#: Attributes by which TensorFlow notes something about a node, and which change nothing about what it does.
 _NOTES = ("_class", "_output_shapes", "_gradient_op_type")
 
 
 @contextlib.contextmanager
 def assert_no_graph_growth(graph: Any) -> Iterator[None]:
-    """Fails when operations are added to a graph while the block lasts, and says by which lines.
+    """Fail when operations are added to a graph while the block lasts, and says by which lines.
 
     Args:
         graph: A ``tf.Graph``, or something that has one: a session, a GraphSession, a Model.
@@ -44,13 +44,11 @@ def assert_no_graph_growth(graph: Any) -> Iterator[None]:
     added = graph.get_operations()[before:]
     if added:
         lines = dict.fromkeys(f"{_line(operation)} adds {operation.name!r}" for operation in added)
-        told = "\n  ".join(list(lines)[:_NAMED])
-        more = f"\n  and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
-        raise AssertionError(f"the graph grew by {len(added)} operations:\n  {told}{more}")
+        raise AssertionError(f"the graph grew by {len(added)} operations:{_lines(list(lines))}")
 
 
 def assert_isolated(one: Any, other: Any) -> None:
-    """Fails unless two sessions have nothing in common: no graph, and no server whose variables they would share.
+    """Fail unless two sessions have nothing in common: no graph, and no server whose variables they would share.
 
     Args:
         one, other: Sessions, GraphSessions or Models.
@@ -74,7 +72,7 @@ def assert_isolated(one: Any, other: Any) -> None:
 
 
 def assert_same_graph(one: Any, other: Any) -> None:
-    """Fails unless two graphs have the same nodes, whatever their order: operations, inputs, attributes and devices.
+    """Fail unless two graphs have the same nodes, whatever their order: operations, inputs, attributes and devices.
 
     Args:
         one, other: Graphs, GraphDefs, or something that has a graph.
@@ -83,20 +81,19 @@ def assert_same_graph(one: Any, other: Any) -> None:
         AssertionError: They differ; the first differences are named.
     """
     nodes = [{node.name: node for node in _graph_def(each).node} for each in (one, other)]
-    told = [f"{name!r} is only in the first" for name in nodes[0] if name not in nodes[1]]
-    told += [f"{name!r} is only in the second" for name in nodes[1] if name not in nodes[0]]
+    differences = [f"{name!r} is only in the first" for name in nodes[0] if name not in nodes[1]]
+    differences += [f"{name!r} is only in the second" for name in nodes[1] if name not in nodes[0]]
     for name, node in nodes[0].items():
         if name in nodes[1]:
-            told += [f"{name!r} has {what}" for what in _node_differences(node, nodes[1][name])]
-    if told:
-        more = f"\n  and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-        raise AssertionError("the graphs differ:\n  " + "\n  ".join(told[:_NAMED]) + more)
+            differences += [f"{name!r} has {what}" for what in _node_differences(node, nodes[1][name])]
+    if differences:
+        raise AssertionError(f"the graphs differ:{_lines(differences)}")
 
 
 def assert_close(
     tree: Any, golden: str | os.PathLike[str] | Any, *, rtol: float = 1e-6, atol: float = 1e-6, update: bool = False
 ) -> None:
-    """Fails unless results are what is kept in a file, or what another tree has.
+    """Fail unless results are what is kept in a file, or what another tree has.
 
     Args:
         tree: Numbers, texts or arrays, nested in dicts, lists and tuples.
@@ -111,15 +108,22 @@ def assert_close(
     Example:
         >>> assert_close({"loss": 0.25}, {"loss": 0.25 + 1e-9})
     """
-    found = trees.flatten(tree)
+    found = nested_values.flatten(tree)
     path = os.fspath(golden) if isinstance(golden, (str, os.PathLike)) else None
     if path is not None and (update or goldens.update):
-        trees.write(path, found)
+        nested_values.write(path, found)
         return
-    expected = trees.read(path) if path is not None else trees.flatten(golden)
-    if told := trees.differences(found, expected, rtol, atol):
+    expected = nested_values.read(path) if path is not None else nested_values.flatten(golden)
+    if differences := nested_values.differences(found, expected, rtol, atol):
         where = f" from {path}" if path is not None else ""
-        raise AssertionError(f"the results differ{where} (rtol={rtol:g}, atol={atol:g}):\n  " + "\n  ".join(told))
+        raise AssertionError(
+            f"the results differ{where} (rtol={rtol:g}, atol={atol:g}):\n  " + "\n  ".join(differences)
+        )
+
+
+def _lines(sentences: Sequence[str]) -> str:
+    more = [f"and {len(sentences) - _NAMED} more"] if len(sentences) > _NAMED else []
+    return "".join(f"\n  {each}" for each in [*sentences[:_NAMED], *more])
 
 
 def _graph(thing: Any) -> Any:
@@ -145,7 +149,7 @@ def _session(thing: Any) -> Any:
 
 
 def _line(operation: Any) -> str:
-    """The program's innermost line that made an operation."""
+    """Return the program's innermost line that made an operation."""
     for frame in reversed(operation.traceback or ()):
         if not is_library(frame.filename):
             return f"{frame.filename}:{frame.lineno} in {frame.name}"

@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["STACK", "asked_by_library", "is_library", "program_frame", "program_frame_from", "program_frames", "told"]
+__all__ = ["STACK", "asked_by_library", "format_frame", "is_library", "program_frame", "program_frames"]
 
 #: How many frames of the program a stack shows. Arbitrary.
 STACK = 8
@@ -25,7 +25,7 @@ _LIBRARIES = tuple(os.path.join(part, "") for part in ("tensorflow", "tf_keras",
 
 @functools.cache
 def is_library(path: str) -> bool:
-    """Whether a file is of the standard library, TensorFlow, Keras, NumPy or tf1sessions."""
+    """Say whether a file is of the standard library, TensorFlow, Keras, NumPy or tf1sessions."""
     if path.startswith((_PACKAGE, "<frozen")):
         return True
     for installed in _INSTALLED:
@@ -36,35 +36,29 @@ def is_library(path: str) -> bool:
 
 
 def asked_by_library(depth: int = 2) -> bool:
-    """Whether the function that calls our caller is a library's."""
+    """Say whether the function that calls our caller is a library's."""
     return is_library(sys._getframe(depth).f_code.co_filename)
 
 
 def program_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """Those of the program, from a frame outwards."""
+    """Yield the program's frames, from a frame outwards."""
     while frame is not None and (path := frame.f_code.co_filename) != _RUNNER:
         if not is_library(path):
             yield frame
         frame = frame.f_back
 
 
-def program_frame() -> FrameType | None:
-    """The program's innermost frame on the calling thread's stack."""
-    return program_frame_from(2)[0]
-
-
-def program_frame_from(depth: int) -> tuple[FrameType | None, int]:
-    """The same, and its depth below our caller; all that are less deep than ``depth`` are a library's."""
+def program_frame(depth: int = 1) -> FrameType | None:
+    """Return the innermost frame of the program; those that are less deep are known to be a library's."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None and is_library(path := frame.f_code.co_filename):  # program_frames(), without a generator
         if path == _RUNNER:
-            return None, depth
+            return None
         frame = frame.f_back
-        depth += 1
-    return frame, depth - 1
+    return frame
 
 
-def told(frame: FrameType) -> str:
-    """``file:line in function``."""
+def format_frame(frame: FrameType) -> str:
+    """Return ``file:line in function``."""
     name: str = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # from Python 3.11 on
     return f"{frame.f_code.co_filename}:{frame.f_lineno} in {name}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tf1sessions.errors import HammerError, UsageError
-from tf1sessions.testing import trees
+from tf1sessions.testing import nested_values
 
 __all__ = ["hammer"]
 
@@ -28,7 +28,7 @@ def hammer(
     timeout_secs: float = 120.0,
     folder: str | None = None,
 ) -> int:
-    """Calls a function from many threads at once and compares each result with the one it gives alone.
+    """Call a function from many threads at once and compare each result with the one it gives alone.
 
     First each feed is tried alone. Then the threads begin together, at a barrier, and take the calls in an order of
     their own each, drawn from ``seed``.
@@ -63,37 +63,14 @@ def hammer(
         )
     if not callable(feeds) and not len(feeds):
         raise UsageError("feeds is empty", where="hammer()", next_step="Give at least one feed, or leave it out.")
-    count = calls if callable(feeds) else len(feeds)
-    given = [feeds(number) if callable(feeds) else feeds[number] for number in range(count)]
-    alone = [trees.flatten(function(feed)) for feed in given]
-    again = trees.differences(trees.flatten(function(given[0])), alone[0], rtol, atol)
-    if again:
-        raise HammerError(
-            f"alone, the same call gives two results: {again[0]}",
-            where="hammer()",
-            next_step="Set the seeds inside the function, or compare with rtol= and atol=.",
-            number=0,
-            saved=None,
-        )
-    attack = _Attack(function, given, alone, rtol, atol, threads)
-    orders = [[number % count for number in range(calls)] for _ in range(threads)]
-    draw = random.Random(seed)
-    workers = []
-    due = time.monotonic() + timeout_secs
-    for number, order in enumerate(orders):
-        draw.shuffle(order)
-        workers.append(threading.Thread(target=attack.run, args=(order,), name=f"hammer-{number}", daemon=True))
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(max(0.0, due - time.monotonic()))
-    stuck = [worker.name for worker in workers if worker.is_alive()]
-    attack.stopped = True
+    given = [feeds(number) for number in range(calls)] if callable(feeds) else list(feeds)
+    attack = _Attack(function, given, rtol, atol)
+    stuck = attack.run(threads, calls, seed, timeout_secs)
     if attack.first is not None:
         number, what, error = attack.first
         saved = _save(given[number], folder)
         raise HammerError(
-            f"call {number} of {count} {what}",
+            f"call {number} of {len(given)} {what}",
             where=f"hammer() with {threads} threads",
             next_step=f"Its feed is in {saved}." if saved else "Its feed cannot be saved as arrays.",
             number=number,
@@ -111,52 +88,69 @@ def hammer(
 
 
 class _Attack:
-    """What the threads share. ``first`` is set once, under the lock."""
+    """The calls, and what they give alone. ``first`` is set once, under the lock: the first failure of a thread."""
 
-    def __init__(
-        self,
-        function: Callable[[Any], Any],
-        given: Sequence[Any],
-        alone: Sequence[dict[str, Any]],
-        rtol: float,
-        atol: float,
-        threads: int,
-    ) -> None:
+    def __init__(self, function: Callable[[Any], Any], given: Sequence[Any], rtol: float, atol: float) -> None:
         self._function = function
         self._given = given
-        self._alone = alone
         self._tolerance = rtol, atol
-        self._begin = threading.Barrier(threads)
         self._lock = threading.Lock()
+        self._alone = [nested_values.flatten(function(feed)) for feed in given]
         self.first: tuple[int, str, BaseException | None] | None = None
-        self.stopped = False
+        self._stopped = False
+        again = self._differences(0)
+        if again:
+            raise HammerError(
+                f"alone, the same call gives two results: {again[0]}",
+                where="hammer()",
+                next_step="Set the seeds inside the function, or compare with rtol= and atol=.",
+                number=0,
+                saved=None,
+            )
 
-    def run(self, order: Sequence[int]) -> None:
-        self._begin.wait()
+    def _differences(self, number: int) -> list[str]:
+        found = nested_values.flatten(self._function(self._given[number]))
+        return nested_values.differences(found, self._alone[number], *self._tolerance)
+
+    def run(self, threads: int, calls: int, seed: int, timeout_secs: float) -> list[str]:
+        """Call the function from all threads; returns the names of those that have not ended in time."""
+        begin, draw, workers = threading.Barrier(threads), random.Random(seed), []
+        due = time.monotonic() + timeout_secs
+        for name in (f"hammer-{number}" for number in range(threads)):
+            order = [number % len(self._given) for number in range(calls)]
+            draw.shuffle(order)
+            workers.append(threading.Thread(target=self._work, args=(begin, order), name=name, daemon=True))
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(max(0.0, due - time.monotonic()))
+        self._stopped = True
+        return [worker.name for worker in workers if worker.is_alive()]
+
+    def _work(self, begin: threading.Barrier, order: Sequence[int]) -> None:
+        begin.wait()
         for number in order:
-            if self.stopped:
+            if self._stopped:
                 return
             try:
-                found = trees.flatten(self._function(self._given[number]))
-            except BaseException as error:  # told by hammer(), in the caller's thread
-                self._tell(number, f"raised {type(error).__name__}: {error}", error)
-                return
-            if wrong := trees.differences(found, self._alone[number], *self._tolerance):
-                self._tell(number, f"gives another result than alone: {'; '.join(wrong)}", None)
-                return
+                wrong = self._differences(number)
+            except BaseException as error:  # raised by hammer(), in the caller's thread
+                return self._fail(number, f"raised {type(error).__name__}: {error}", error)
+            if wrong:
+                return self._fail(number, f"gives another result than alone: {'; '.join(wrong)}", None)
 
-    def _tell(self, number: int, what: str, error: BaseException | None) -> None:
+    def _fail(self, number: int, what: str, error: BaseException | None) -> None:
         with self._lock:
             if self.first is None:
                 self.first = number, what, error
-            self.stopped = True
+            self._stopped = True
 
 
 def _save(feed: Any, folder: str | None) -> str | None:
     try:
-        arrays = trees.flatten(feed)
+        arrays = nested_values.flatten(feed)
     except UsageError:
         return None
     path = Path(folder or tempfile.mkdtemp(prefix="tf1sessions-hammer-")) / "feed.npz"
-    trees.write(path, arrays)
+    nested_values.write(path, arrays)
     return str(path)

@@ -1,12 +1,12 @@
 """Tests that hang: what each thread and each session waits for, and how it is ended.
 
-::
+Data flow::
 
     Deadline ──▶ after secs ──▶ report(): calls that wait, queues, stacks ──▶ free(): closes the sessions that threads
     its thread                                                                wait in; they go on with an error
                             └──▶ not ended a few seconds later: the caller's `stuck`, the last resort
 
-A call that waits in TensorFlow hears no signal: pytest-timeout's methods can only kill the process then. Closing its
+A call that waits in TensorFlow notices no signal: pytest-timeout's methods can only kill the process then. Closing its
 session ends it.
 """
 
@@ -35,7 +35,7 @@ _ASK_SECS = 2.0
 #: Where a thread is in a run of a session: the end of the file's path, and the function.
 _RUN = ("tensorflow/python/client/session.py", "run")
 #: Above whose frames the program's begin, in a test's thread.
-_RUNNERS = ("_pytest.", "pluggy.", f"{__package__}.plugin.", f"{__package__}.threaded.")
+_RUNNERS = ("_pytest.", "pluggy.", f"{__package__}.plugin.", f"{__package__}.threaded_body.")
 #: How the names of threads of this package begin.
 _OUR_THREADS = "'tf1sessions-"
 
@@ -75,14 +75,14 @@ class Deadline:
         return time.monotonic() >= self._due
 
     def look(self) -> str:
-        """What the process hangs in, looked at once; to be called when the time is up."""
+        """Return what the process hangs in, looked at once; to be called when the time is up."""
         with self._lock:
             if not self.text:
                 self.text = report(leave_out={self._thread.ident})
             return self.text
 
     def end(self) -> None:
-        """The test has ended."""
+        """Note that the test has ended."""
         self._ended.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(_GRACE_SECS)
@@ -101,7 +101,7 @@ class Deadline:
 
 
 def free(threads: Iterable[int | None]) -> bool:
-    """Closes the sessions that threads, by their ``ident``, wait in; whether there are any.
+    """Close the sessions that threads, by their ``ident``, wait in; says whether there are any.
 
     Each is closed by a thread of its own, as that may wait.
     """
@@ -114,7 +114,7 @@ def free(threads: Iterable[int | None]) -> bool:
 
 
 def report(leave_out: Iterable[int | None] = ()) -> str:
-    """What threads and sessions wait for, and where each thread is, but for some, by their ``ident``.
+    """Return what threads and sessions wait for, and where each thread is, but for some, by their ``ident``.
 
     Asking queues for their sizes adds operations to their graphs.
     """
@@ -123,11 +123,11 @@ def report(leave_out: Iterable[int | None] = ()) -> str:
     threads = frames.keys() - {threading.get_ident(), *leave_out}
     calls = _calls(threads)
     lines = [
-        f"thread {names.get(thread, '?')!r} waits in {_told(session)} for {what}, at {place(frames.get(thread))}"
+        f"thread {names.get(thread, '?')!r} waits in {_name(session)} for {what}, at {place(frames.get(thread))}"
         for thread, session, what in calls
     ] or ["no thread waits in a session"]
     for session in {id(session): session for _, session, _ in calls}.values():
-        lines += [f"{line} (of {_told(session)})" for line in _queues(session)]
+        lines += [f"{line} (of {_name(session)})" for line in _queues(session)]
     stacks: dict[str, list[str]] = {}
     for thread in threads:
         name = repr(names[thread]) if thread in names else "of a library"
@@ -138,12 +138,12 @@ def report(leave_out: Iterable[int | None] = ()) -> str:
     return "\n".join(lines)
 
 
-def _told(session: Any) -> str:
+def _name(session: Any) -> str:
     return f"session {id(session):#x}"
 
 
 def _calls(threads: Iterable[int | None]) -> list[tuple[int, Any, str]]:
-    """The calls in which threads wait: thread, session, operations or fetches."""
+    """Return the calls in which threads wait: thread, session, operations or fetches."""
     frames = current_frames()
     found = []
     for thread in threads:
@@ -159,7 +159,7 @@ def _calls(threads: Iterable[int | None]) -> list[tuple[int, Any, str]]:
 
 @without_collection
 def _run_frame(frame: Any) -> Any:
-    """The innermost frame of a session's ``run``, of those that TensorFlow made; None if there is none."""
+    """Return the innermost frame of a session's ``run``, of those that TensorFlow made; None if there is none."""
     while frame is not None:
         code = frame.f_code
         if code.co_filename.endswith(_RUN[0]) and code.co_name == _RUN[1]:
@@ -175,7 +175,7 @@ def _arguments(frame: Any) -> tuple[Any, Any]:
 
 @without_collection
 def _stack(frame: Any) -> str:
-    """A stack, without what is above the test."""
+    """Return a stack, without what is above the test."""
     frames = []
     while frame is not None and not f"{frame.f_globals.get('__name__')}.".startswith(_RUNNERS):
         frames.append((frame, frame.f_lineno))
@@ -187,7 +187,7 @@ def _stack(frame: Any) -> str:
 
 
 def _queues(session: Any) -> Iterator[str]:
-    """The state of each queue of a session's graph."""
+    """Yield the state of each queue of a session's graph."""
     from tf1sessions.pipelines.queues import QUEUE_OPERATIONS, queue_from
 
     queues = [operation for operation in session.graph.get_operations() if operation.type in QUEUE_OPERATIONS]
@@ -198,16 +198,16 @@ def _queues(session: Any) -> Iterator[str]:
     for queue in asked:
         state = _ask(session, [queue.size_now, queue.closed_now])
         capacity = f"of {queue.capacity}" if queue.capacity > 0 else "without bound"
-        told = f"{state[0]} items {capacity}, {'closed' if state[1] else 'open'}" if state else "does not answer"
-        yield f"queue {queue.name!r} ({queue.kind}): {told}"
+        items = f"{state[0]} items {capacity}, {'closed' if state[1] else 'open'}" if state else "does not answer"
+        yield f"queue {queue.name!r} ({queue.kind}): {items}"
 
 
 def _ask(session: Any, fetches: Any) -> Any:
-    """What they give; None if that takes long, or fails."""
+    """Return what they give; None if that takes long, or fails."""
     answers: list[Any] = []
 
     def ask() -> None:
-        with contextlib.suppress(Exception):  # closed, or broken: that is told by what waits in it
+        with contextlib.suppress(Exception):  # closed, or broken: what waits in it is reported
             answers.append(session.run(fetches))
 
     thread = threading.Thread(target=ask, name="tf1sessions-ask", daemon=True)
@@ -218,7 +218,7 @@ def _ask(session: Any, fetches: Any) -> Any:
 
 @contextlib.contextmanager
 def _writable(graph: Any) -> Iterator[None]:
-    """This thread may add operations to a graph, whoever builds it, sealed or not."""
+    """Let this thread add operations to a graph while this lasts, also to a sealed one, or that of another thread."""
     ownership = getattr(graph, "ownership", None)
     changed: list[tuple[Any, str, Any]] = [(graph, "_finalized", False)]
     if ownership is not None:

@@ -1,8 +1,8 @@
 """What a program has made and left behind: found at the end of a test, and named with the line that made it.
 
-::
+Data flow::
 
-    begin() ──▶ makers and graphs are watched: leaks_makers.py, leaks_graphs.py    whoever makes something is noted
+    begin() ──▶ a CreationLog (leak_hooks.py), a GraphLog (graph_leaks.py) ──▶ what is made, and by which line
     end()   ──▶ what is still there? ─▶ collects garbage, waits for grace_secs ─▶ kept by a library? ─▶ Leak
                  if nothing is, that is all
 
@@ -10,8 +10,8 @@ What counts, and what does not:
 
 - Threads, processes and shared memory have a time of grace to end in; what is garbage ends, too. A process that has
   ended and was not waited for is no leak.
-- A session has to be closed by somebody. That it was garbage, and TensorFlow closed it then, is a leak: when that
-  happens nobody knows.
+- A session has to be closed. That it was garbage, and TensorFlow closed it then, is a leak: when that happens
+  cannot be known.
 - What was there before begin() is not looked at, nor what it starts later: the threads of an older executor, or of an
   older pool of tf1sessions. What is made in :meth:`LeakWatch.aside` counts as older.
 - What an installed library has made, and keeps in a global name or a class for its next use, is not the program's to
@@ -32,15 +32,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tf1sessions.errors import UsageError
-from tf1sessions.testing.leaks_graphs import Graphs, graphs
-from tf1sessions.testing.leaks_kept import kept_by_library
-from tf1sessions.testing.leaks_makers import SEGMENTS, Made, Memory, Notes, makers
-from tf1sessions.testing.leaks_told import FIX, KINDS, Leak, LeakKind, kinds_of
+from tf1sessions.testing.graph_leaks import GraphLog, graph_logs
+from tf1sessions.testing.leak_candidates import SEGMENTS, LeakCandidate, Segment
+from tf1sessions.testing.leak_hooks import CreationLog, creation_logs
+from tf1sessions.testing.leak_reports import FIX, KINDS, Leak, LeakKind, kinds_of
+from tf1sessions.testing.library_resources import kept_by_library
 
 __all__ = ["GRACE_SECS", "KINDS", "Leak", "LeakKind", "LeakWatch", "no_leaks"]
 
-#: How long things that are about to end may take. Arbitrary: much longer than a thread needs that has been told so, on
-#: a busy machine, and no test that leaves nothing waits for it.
+#: How long things that are about to end may take. Arbitrary: much longer than a thread needs to notice it, on a busy
+#: machine, and no test that leaves nothing waits for it.
 GRACE_SECS = 2.0
 
 
@@ -72,69 +73,69 @@ class LeakWatch:
     def __init__(self, kinds: Iterable[LeakKind | str] = KINDS, *, grace_secs: float = GRACE_SECS) -> None:
         self._kinds = kinds_of(kinds, "LeakWatch(kinds=...)")
         self._grace_secs = grace_secs
-        self._notes: Notes | None = None
-        self._graphs: Graphs | None = None
+        self._created: CreationLog | None = None
+        self._graphs: GraphLog | None = None
 
     def begin(self) -> None:
-        """Begins to watch."""
-        if self._notes is not None:
+        """Begin to watch."""
+        if self._created is not None:
             raise UsageError("begin() was called twice", where="LeakWatch", next_step="Call end() first.")
         self._segments = _segments()
-        self._graphs = graphs.add(Graphs)
-        self._notes = makers.add(Notes)
+        self._graphs = graph_logs.add(GraphLog)
+        self._created = creation_logs.add(CreationLog)
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """What the calling thread makes, enters or builds in this block counts as there before: it lives on.
+        """Take what the calling thread makes, enters or builds in this block for older than the watch: it lives on.
 
         For what is made late and meant to stay, such as a fixture of a module that a test is the first to use.
         """
-        if self._notes is None or self._graphs is None:
+        if self._created is None or self._graphs is None:
             yield
             return
-        with self._notes.aside(), self._graphs.aside():
+        with self._created.aside(), self._graphs.aside():
             yield
 
     def end(self) -> list[Leak]:
-        """Ends watching, and tells what is still there. Waits for ``grace_secs`` if there is something."""
-        notes, known = self._notes, self._graphs
-        if notes is None or known is None:
+        """End watching, and return what is still there. Waits for ``grace_secs`` if there is something."""
+        created, known = self._created, self._graphs
+        if created is None or known is None:
             raise UsageError("end() was called without begin()", where="LeakWatch", next_step="Call begin() first.")
         try:
-            left = self._left(notes)
-            memory = self._segments_of_children(notes)
-            sessions = [made for made in left if made.kind is LeakKind.SESSION]
-            return [*_told(left), *memory, *known.leaks(self._kinds, sessions)]
+            left = self._left(created)
+            memory = self._segments_of_children(created)
+            sessions = [each for each in left if each.kind is LeakKind.SESSION]
+            return [*_leaks(left), *memory, *known.leaks(self._kinds, sessions)]
         finally:
             self.cancel()
 
     def cancel(self) -> None:
-        """Ends watching, and looks for nothing. Does nothing when it is not on."""
-        if self._notes is not None and self._graphs is not None:
-            makers.remove(self._notes)
-            graphs.remove(self._graphs)
-        self._notes = self._graphs = None
+        """End watching, and look for nothing. Does nothing when it is not on."""
+        if self._created is not None and self._graphs is not None:
+            creation_logs.remove(self._created)
+            graph_logs.remove(self._graphs)
+        self._created = self._graphs = None
 
-    def _left(self, notes: Notes) -> list[Made]:
-        def look(among: Iterable[Made]) -> list[Made]:
-            return [made for made in among if made.kind in self._kinds and made.left()]
+    def _left(self, created: CreationLog) -> list[LeakCandidate]:
+        def look(among: Iterable[LeakCandidate]) -> list[LeakCandidate]:
+            return [made for made in among if made.kind in self._kinds and made.is_left()]
 
-        left = look(list(notes.made))
+        left = look(list(created.made))
         if left and not all(made.kind is LeakKind.SESSION for made in left):
             gc.collect()
-        left = [made for made in left if not kept_by_library(made.thing(), made.claim.packages)]
+        left = [made for made in left if not kept_by_library(made.thing(), made.creator.packages)]
         until, pause = time.monotonic() + self._grace_secs, 0.001
         while (left := look(left)) and time.monotonic() < until:
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
         return left
 
-    def _segments_of_children(self, notes: Notes) -> list[Leak]:
-        starters = dict.fromkeys(made.claim.where for made in notes.made if made.kind is LeakKind.PROCESS)
+    def _segments_of_children(self, created: CreationLog) -> list[Leak]:
+        starters = dict.fromkeys(made.creator.where for made in created.made if made.kind is LeakKind.PROCESS)
         if LeakKind.MEMORY not in self._kinds or not starters:
             return []
         until = time.monotonic() + self._grace_secs
-        ours = {made.name for made in notes.made if isinstance(made, Memory) and made.created}
+        ours = {made.name for made in created.made if isinstance(made, Segment) and made.created}
         while (left := _orphans(_segments() - self._segments - ours)) and time.monotonic() < until:
             time.sleep(0.02)
         where = ", or ".join(starters)
@@ -144,7 +145,7 @@ class LeakWatch:
 
 @contextlib.contextmanager
 def no_leaks(*, allow: Iterable[LeakKind | str] = (), grace_secs: float = GRACE_SECS) -> Iterator[LeakWatch]:
-    """Fails when the block leaves threads, processes, sessions or other things behind.
+    """Fail when the block leaves threads, processes, sessions or other things behind.
 
     Args:
         allow: Kinds that may be left; :class:`LeakKind` or their names.
@@ -174,17 +175,17 @@ def no_leaks(*, allow: Iterable[LeakKind | str] = (), grace_secs: float = GRACE_
         raise AssertionError("\n\n".join([f"{len(leaks)} left behind:", *map(str, leaks)]))
 
 
-def _told(left: Sequence[Made]) -> list[Leak]:
-    """A leak for each thing; for several of one kind from one line one, that tells the first and how many there are."""
-    held = [made.thing() for made in left]  # so that it does not go while it is told
-    groups: dict[tuple[LeakKind, str], list[Made]] = {}
+def _leaks(left: Sequence[LeakCandidate]) -> list[Leak]:
+    """Return a leak for each thing; one for several of a kind from one line, with the first and their number."""
+    held = [made.thing() for made in left]  # so that it does not go while it is described
+    groups: dict[tuple[LeakKind, str], list[LeakCandidate]] = {}
     for made in left:
-        if made.left():
-            groups.setdefault((made.kind, made.claim.where), []).append(made)
+        if made.is_left():
+            groups.setdefault((made.kind, made.creator.where), []).append(made)
     found = []
     for (kind, where), group in groups.items():
         more = f"; and {len(group) - 1} more from this line" if len(group) > 1 else ""
-        found.append(Leak(kind, group[0].told() + more, where, FIX[kind]))
+        found.append(Leak(kind, group[0].describe() + more, where, FIX[kind]))
     del held
     return found
 
@@ -193,7 +194,7 @@ def _told(left: Sequence[Made]) -> list[Leak]:
 
 
 def _segments() -> set[str]:
-    """The names of all shared memory of this machine; none where they cannot be seen. Semaphores are something else."""
+    """Return the names of all shared memory of this machine but semaphores; none where they cannot be seen."""
     try:
         return {name for name in os.listdir(SEGMENTS) if not name.startswith("sem.")}
     except FileNotFoundError:
@@ -201,7 +202,7 @@ def _segments() -> set[str]:
 
 
 def _orphans(names: Iterable[str]) -> list[str]:
-    """Those that belong to this user, and to no running process but this one and its children."""
+    """Return those that belong to this user, and to no running process but this one and its children."""
     found = []
     for name in names:
         try:
@@ -215,10 +216,10 @@ def _orphans(names: Iterable[str]) -> list[str]:
 
 
 def _mapped_by_others() -> str:
-    """What processes have mapped that do not come from this one."""
+    """Return what processes have mapped that do not come from this one."""
     parents, maps = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+        with contextlib.suppress(OSError):  # it has ended, or is another user's
             parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(") ")[2].split()[1])
             maps[int(folder.name)] = (folder / "maps").read_text()
 

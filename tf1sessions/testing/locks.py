@@ -1,8 +1,17 @@
 """Which locks a thread holds.
 
-Locks are C objects, which nobody can look into. Those that a program makes while :func:`watch_locks` is on are of our
-own classes, and know who holds them; the others are told by :func:`opaque_locks`. What the standard library, TensorFlow
-and tf1sessions lock among themselves is left out: that a logger was used by two threads protects nothing of theirs.
+Data flow::
+
+    threading.Lock() of a program ──▶ WatchedLock ── takes(lock) ──▶ what each thread holds ──▶ held_locks()
+                                               └── lock_released, lock_acquired; release, acquire ──▶ vector_clocks.py
+    a thread's frames ──▶ opaque_locks(): locks that were made before, of which only C knows the holder
+
+Locks are C objects, which nothing can look into. Those that a program makes while :func:`watch_locks` is on are of our
+own classes, and know which thread holds them. What the standard library, TensorFlow and tf1sessions lock among
+themselves is left out: that a logger was used by two threads protects nothing of theirs.
+
+What a thread holds is kept in that thread alone; another thread that releases one of its locks changes the lock's
+``owner``, and nothing else.
 
 Thread-safety: all functions may be called from any thread.
 """
@@ -20,11 +29,11 @@ from types import FrameType
 from typing import Any, Protocol
 
 from tf1sessions.testing.frames import asked_by_library
-from tf1sessions.testing.order import Clock, entered, hear, left, tell
 from tf1sessions.testing.patching import Patch, Switch
+from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
 
 __all__ = [
-    "Exclusive",
+    "ExclusiveBlock",
     "OpaqueLock",
     "Permit",
     "WatchedLock",
@@ -39,30 +48,39 @@ __all__ = [
 _RAW_LOCK = type(_thread.allocate_lock())
 _RAW_RLOCK = type(_thread.RLock())
 _RAW_QUEUE = _queue.SimpleQueue
-#: Below which number of held locks nobody looks whether some were given back by other threads.
+#: Up to how many held locks it is not looked whether some were released by other threads. Arbitrary.
 _FEW = 8
 
 _NONE: frozenset[int] = frozenset()
 
 _numbers = itertools.count(1)
-_holding = threading.local()
+
+
+class _Holding(threading.local):
+    """Locks that the calling thread has taken; other threads may have released some of it since."""
+
+    def __init__(self) -> None:
+        self.locks: dict[int, Permit] = {}
+
+
+_holding = _Holding()
 
 
 class Permit(Protocol):
-    """What a thread can hold alone."""
+    """A lock, or something else that one thread at a time can hold."""
 
     number: int
     owner: int | None
 
 
 def new_number() -> int:
-    """A number for a lock that no other has."""
+    """Return a number for a lock that no other has."""
     return next(_numbers)
 
 
 def takes(permit: Permit) -> None:
-    """The calling thread holds this from now on, as long as its ``owner`` says so."""
-    held: dict[int, Permit] = getattr(_holding, "locks", None) or taken()
+    """Note that the calling thread holds this from now on, as long as its ``owner`` says so."""
+    held = _holding.locks
     if len(held) > _FEW:
         me = _thread.get_ident()
         for each in [each for each in held.values() if each.owner != me]:
@@ -70,63 +88,54 @@ def takes(permit: Permit) -> None:
     held[permit.number] = permit
 
 
-def taken() -> dict[int, Permit]:
-    """What the calling thread has taken, always in the same dict; threads may have given back some of it since."""
-    try:
-        return _holding.locks  # type: ignore[no-any-return]
-    except AttributeError:
-        held: dict[int, Permit] = {}
-        _holding.locks = held
-        return held
-
-
 def held_locks() -> frozenset[int]:
-    """The numbers of what the calling thread holds."""
-    held: dict[int, Permit] | None = getattr(_holding, "locks", None)
+    """Return the numbers of what the calling thread holds."""
+    held = _holding.locks
     if not held:
         return _NONE
     me = _thread.get_ident()
     return frozenset([number for number, each in held.items() if each.owner == me])
 
 
-class Exclusive:
-    """What threads do one at a time, in blocks: as if a lock were held there."""
+def _drops(permit: Permit) -> None:
+    _holding.locks.pop(permit.number, None)
+
+
+class ExclusiveBlock:
+    """A block that one thread at a time is in: as if a lock were held there."""
 
     def __init__(self) -> None:
         self.owner: int | None = None
         self.number = new_number()
-        self.passed: dict[int, dict[int, Clock]] = {}  # by whom it was given back: for each order, by its key
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """The calling thread is in such a block; it may be within another of its own."""
+        """Enter the block while this lasts; the calling thread may be in it already."""
         before, self.owner = self.owner, _thread.get_ident()
-        entered(self)
+        lock_acquired(self)
         takes(self)
         try:
             yield
         finally:
             if before is None:
-                left(self)
-                _holding.locks.pop(self.number, None)
+                lock_released(self)
+                _drops(self)
             self.owner = before
 
 
 class WatchedLock:
     """A lock that knows which thread holds it; otherwise as ``threading.Lock``.
 
-    A release by another thread than the one that acquired it is a message to the next that acquires it: that is how
-    locks are used as signals. ``orders`` is set when a Condition is made on it: then every release is one.
+    Locks are used as signals, too: what is released by another thread than the one that acquired it orders that thread
+    before the next that acquires it. ``orders`` is set when a Condition is made on it: then every release does.
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock
-    _tf1sessions_told: Any = None  # see order.TOLD
 
     def __init__(self) -> None:
         self._lock = self._make()
         self.owner: int | None = None
         self.number = new_number()
-        self.passed: dict[int, dict[int, Clock]] = {}  # by whom it was given back: for each order, by its key
         self.orders = False
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -139,10 +148,10 @@ class WatchedLock:
         owner, me = self.owner, _thread.get_ident()
         if self._is_last():
             if self.orders or owner != me:
-                tell(self)
+                release(self)
             else:
-                left(self)
-                _holding.locks.pop(self.number, None)
+                lock_released(self)
+            _drops(self)
             self.owner = None
         try:
             self._lock.release()
@@ -170,10 +179,8 @@ class WatchedLock:
         me = _thread.get_ident()
         if self.owner != me:
             self.owner = me
-            if self._tf1sessions_told is not None:
-                hear(self)
-            if self.passed:
-                entered(self)
+            acquire(self)
+            lock_acquired(self)
             takes(self)
 
     def _at_fork_reinit(self) -> None:
@@ -182,7 +189,7 @@ class WatchedLock:
 
 
 class WatchedRLock(WatchedLock):
-    """The same for ``threading.RLock``."""
+    """A lock that knows which thread holds it; otherwise as ``threading.RLock``."""
 
     _make: Callable[[], Any] = _thread.RLock
 
@@ -210,7 +217,7 @@ class WatchedRLock(WatchedLock):
         depth = self._depth
         self._depth = 0
         if self.orders:
-            tell(self)
+            release(self)
         self.owner = None
         return self._lock._release_save(), depth
 
@@ -222,7 +229,7 @@ class WatchedRLock(WatchedLock):
 
 @dataclasses.dataclass(frozen=True)
 class OpaqueLock:
-    """A lock that was made before anybody watched; or a queue of C, which threads may use as one uses locks.
+    """A lock that was made before the watching began; or a queue of C, by which threads may be ordered.
 
     Attributes:
         number: Its identity while it lives.
@@ -238,13 +245,13 @@ class OpaqueLock:
 
     @property
     def doubt(self) -> str:
-        """What is not known of it when it was there both times."""
-        unknown = "It was held both times; by whom" if self.what == "lock" else "What was handed over by it"
-        return f"The {self.what} {self.name} was made before anybody watched. {unknown} is not known."
+        """The doubt about two accesses where it was there both times."""
+        unknown = "Which thread held it both times" if self.what == "lock" else "Which items went through it"
+        return f"The {self.what} {self.name} was made before the watching began. {unknown} is not known."
 
 
 def opaque_locks(frames: Iterable[FrameType]) -> list[OpaqueLock]:
-    """The locks of C that somebody holds, and its queues, that these frames can name: by a variable or an attribute."""
+    """Return the locks of C that are held, and its queues, that these frames name: by a variable or an attribute."""
     found: dict[int, OpaqueLock] = {}
     for frame in frames:
         names = dict.fromkeys((*frame.f_code.co_names, *frame.f_code.co_varnames, *frame.f_code.co_freevars))
@@ -279,8 +286,8 @@ def _look_at(value: Any, name: str, found: dict[int, OpaqueLock]) -> None:
         found.setdefault(id(value), OpaqueLock(id(value), name, None))
 
 
-class _Kind(type):
-    """The class of the two below: makes locks, and knows those of C as its own."""
+class _LockClass(type):
+    """The class of the two below: makes locks, and takes those of C for its own instances."""
 
     raw: Any
     watched: Any
@@ -292,11 +299,11 @@ class _Kind(type):
         return (cls.raw if asked_by_library() else cls.watched)(*args, **named)
 
 
-class _Lock(metaclass=_Kind):
+class _Lock(metaclass=_LockClass):
     raw, watched = _thread.allocate_lock, WatchedLock
 
 
-class _RLock(metaclass=_Kind):
+class _RLock(metaclass=_LockClass):
     raw, watched = _thread.RLock, WatchedRLock
 
 
@@ -309,5 +316,5 @@ _switch = Switch(_locks)
 
 
 def watch_locks() -> contextlib.AbstractContextManager[None]:
-    """While this lasts, locks that are made outside of libraries know who holds them; also after its end."""
+    """Let locks that are made outside of libraries while this lasts know which thread holds them, also after it."""
     return _switch.on()

@@ -1,11 +1,11 @@
 """The pytest plugin: fixtures with a graph or session of their own, tests in threads, leaks, races, hangs.
 
-::
+Data flow::
 
     configure    options ──▶ Settings
     collection   markers and fixtures ──▶ a Plan for each test, or an error of the collection
     set-up       seeds; from the first fixture of the test itself on its leaks are looked for
-    call         once, or by threaded.py in threads, with values of resources.py for each
+    call         once, or by threaded_body.py in threads, with fixture_values.py for each
                  reports of the race detector that are left fail it
     teardown     leaks are errors
     all along    a Deadline (hangs.py), set by pytest-timeout or, without that, for the call alone
@@ -42,9 +42,9 @@ from tf1sessions.testing.settings import (
 )
 
 if TYPE_CHECKING:
-    from tf1sessions.testing.expected import ExpectedRaces
     from tf1sessions.testing.hangs import Deadline
     from tf1sessions.testing.leaks import LeakWatch
+    from tf1sessions.testing.races import ExpectedRaces
 
 _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 _LOCKS: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
@@ -64,7 +64,7 @@ _PER_POOL = 4  # workers of a tf1_pool, without threads; arbitrary
 
 
 class GraphRaceWarning(UserWarning):
-    """A report of the race detector of a kind that programs may mean so."""
+    """A report of the race detector of a kind that may be intended."""
 
 
 # -- options ----------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None]:
-    # After those who may have an option of this name: it is theirs then.
+    # After other plugins, which may have an option of this name: it is theirs then.
     yield
     if not _has(parser, _GOLDENS):
         parser.getgroup("tf1sessions").addoption(
@@ -99,7 +99,7 @@ def _has(parser: pytest.Parser, flag: str) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    keywords = ", ".join(f"{name}: {told}" for name, (_, _, told) in KEYWORDS.items())
+    keywords = ", ".join(f"{name}: {purpose}" for name, (_, _, purpose) in KEYWORDS.items())
     config.addinivalue_line("markers", f"tf1({', '.join(KEYWORDS)}): how tf1sessions runs the test. {keywords}.")
     config.addinivalue_line(
         "markers", "tf1_leaks(allow, reason): kinds of leaks, or all, that do not fail the test, and why."
@@ -120,16 +120,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    told = [*config.stash[_SETTINGS].told, *(["update_goldens"] if goldens.update else [])]
-    return f"tf1sessions: {', '.join(told)}" if told else None
+    given = [*config.stash[_SETTINGS].given, *(["update_goldens"] if goldens.update else [])]
+    return f"tf1sessions: {', '.join(given)}" if given else None
 
 
 def _watch_locks(config: pytest.Config) -> None:
     if _LOCKS not in config.stash:
-        from tf1sessions.testing.synchronisation import wrapped
+        from tf1sessions.testing.synchronisation import hooks_in_place
 
         config.stash[_LOCKS] = locks = contextlib.ExitStack()
-        locks.enter_context(wrapped())
+        locks.enter_context(hooks_in_place())
 
 
 # -- collection -------------------------------------------------------------------------------------------------------
@@ -137,14 +137,14 @@ def _watch_locks(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
-    """Locks that modules make when they are imported are seen by the tests that look for races."""
+    """Watch locks before modules make them, for the tests that look for races."""
     if b"graph_races" in module_path.read_bytes():
         _watch_locks(parent.config)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, Any]:
-    """Tests that cannot be run as they ask are an error of the collection."""
+    """Make tests that cannot be run as they ask an error of the collection."""
     report = yield
     wrong = []
     for item in report.result or ():
@@ -162,7 +162,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # After those who give tests markers here.
+    # After other plugins, which may give tests markers here.
     for item in items:
         try:
             item.stash[_PLAN] = plan = read_plan(item, config.stash[_SETTINGS])
@@ -173,7 +173,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _limit(item: pytest.Item, secs: float) -> None:
-    """Gives a test a marker of pytest-timeout's; how that ends a test is as the test's own one says."""
+    """Give a test a marker of pytest-timeout's; how that ends a test is as the test's own one says."""
     own = next(item.iter_markers("timeout"), None)
     more, named = (own.args[1:], own.kwargs) if own is not None else ((), {})
     named = {name: value for name, value in named.items() if name != "timeout"}
@@ -228,7 +228,7 @@ def _seeded(seed: int | None) -> Iterator[None]:
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, Any, Any]:
-    """Leaks are looked for from a test's first own fixture on; what is made for several tests is none of them."""
+    """Look for leaks from a test's first own fixture on; what is made for several tests is none of them."""
     item = request.config.stash.get(_ITEM, None)
     if item is not None and fixturedef.scope == "function":
         _begin_leaks(item)
@@ -268,7 +268,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
             _end_deadline(item)
     races = item.stash.get(_RACES, None)
     if races is not None:
-        _tell_races(item, races)
+        _fail_for_races(item, races)
     return result
 
 
@@ -293,19 +293,21 @@ def _end_leaks(item: pytest.Item) -> None:
     if item.stash.get(_FAILED, False):
         watch.cancel()
     elif leaks := watch.end():
-        told = "\n".join(map(str, leaks))
-        pytest.fail(f"left {told}\n(meant so? @pytest.mark.tf1_leaks(allow=(...), reason=...))", pytrace=False)
+        left = "\n".join(map(str, leaks))
+        pytest.fail(f"left {left}\n(meant so? @pytest.mark.tf1_leaks(allow=(...), reason=...))", pytrace=False)
 
 
-def _tell_races(item: pytest.Item, races: ExpectedRaces) -> None:
+def _fail_for_races(item: pytest.Item, races: ExpectedRaces) -> None:
     left = races.left()
     for report in left:
         if report.kind.is_warning:
             warnings.warn(GraphRaceWarning(str(report)), stacklevel=1)
     hazards = [str(report) for report in left if not report.kind.is_warning]
     if hazards:
-        told = "\n\n".join(hazards)
-        pytest.fail(f"{told}\n(looked at? read graph_races.reports; meant so? graph_races.allow(kind))", pytrace=False)
+        reports = "\n\n".join(hazards)
+        pytest.fail(
+            f"{reports}\n(looked at? read graph_races.reports; meant so? graph_races.allow(kind))", pytrace=False
+        )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -329,7 +331,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     plan = _plan(pyfuncitem)
     if not plan.repeats:
         return None
-    from tf1sessions.testing import threaded
+    from tf1sessions.testing import threaded_body
 
     arguments: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
 
@@ -337,7 +339,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         with contextlib.ExitStack() as stack:
             made: dict[str, Any] = {"tf1_thread": thread}
             if not plan.names.isdisjoint(("tf1_graph", "tf1_session")):
-                from tf1sessions.testing.resources import values
+                from tf1sessions.testing.fixture_values import values
 
                 name = f"{pyfuncitem.name} in thread {thread.number}"
                 made |= stack.enter_context(values(plan, pyfuncitem.funcargs, name))
@@ -346,14 +348,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
                 made["tmp_path"].mkdir()
             pyfuncitem.obj(**arguments | {name: value for name, value in made.items() if name in arguments})
 
-    failures = threaded.repeat(
+    failures = threaded_body.repeat(
         body,
         plan.threads,
         plan.iterations,
         pyfuncitem.config.stash[_SETTINGS].switch_interval,
         lambda: _is_over(pyfuncitem),
     )
-    threaded.raise_first(failures, pyfuncitem.stash.setdefault(_SECTIONS, []))
+    threaded_body.raise_first(failures, pyfuncitem.stash.setdefault(_SECTIONS, []))
     return True
 
 
@@ -362,7 +364,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
-    """A test that uses the plugin is ended by ending what it waits for; pytest-timeout's own way is the last resort."""
+    """End a test that uses the plugin by ending what it waits for; pytest-timeout's own way is the last resort."""
     if not _plan(item).used:
         return None
     pytest_timeout = importlib.import_module("pytest_timeout")
@@ -397,13 +399,13 @@ def _end_deadline(item: pytest.Item) -> None:
 
 
 def _is_over(item: pytest.Item) -> bool:
-    """Whether a test's time is up. What it waits for is known then."""
+    """Say whether a test's time is up. What it waits for is known then."""
     deadline = item.stash.get(_DEADLINE, None)
     return deadline is not None and deadline.is_over and bool(deadline.look())
 
 
 def _interrupt(text: str) -> None:
-    """Without pytest-timeout: what the main thread does in Python ends as by Ctrl-C."""
+    """End what the main thread does in Python as by Ctrl-C; where there is no pytest-timeout."""
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
@@ -416,7 +418,7 @@ def _print(item: pytest.Item, text: str) -> None:
 
 @contextlib.contextmanager
 def _failing_in_time(item: pytest.Item) -> Iterator[None]:
-    """A test whose time was up has failed for that, whatever came of ending what it waited in."""
+    """Let a test whose time was up fail for that, whatever came of ending what it waited in."""
     try:
         yield
     except BaseException as error:
@@ -448,7 +450,7 @@ def _timed_out(deadline: Deadline) -> BaseException:
 
 
 def _check_own(request: pytest.FixtureRequest, name: str) -> Plan:
-    """The test's plan; for what is the threads' own, fails a request for it that came too late for them."""
+    """Return the test's plan; fails a request that came too late for a fixture that is the threads' own."""
     plan = _plan(request.node)
     if plan.repeats and name not in plan.names:
         raise UsageError(
@@ -469,7 +471,7 @@ def tf1_session(request: pytest.FixtureRequest) -> Iterator[Any]:
     if "tf1_session" in plan.own:
         yield None  # made by each thread
         return
-    from tf1sessions.testing.resources import own_session
+    from tf1sessions.testing.fixture_values import own_session
 
     with own_session(plan, request.node.name) as session:
         yield session
@@ -484,7 +486,7 @@ def tf1_graph(request: pytest.FixtureRequest) -> Iterator[Any]:
     elif "tf1_session" in request.fixturenames and plan.share != "graph":
         yield request.getfixturevalue("tf1_session").graph
     else:
-        from tf1sessions.testing.resources import own_graph
+        from tf1sessions.testing.fixture_values import own_graph
 
         with own_graph(plan) as graph:
             yield graph
@@ -496,7 +498,7 @@ def tf1_sessions(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]
 
     In a test with threads all have the same function; a session is built by the thread that made it.
     """
-    from tf1sessions.testing.resources import new_session
+    from tf1sessions.testing.fixture_values import new_session
 
     plan = _plan(request.node)
     made: list[Any] = []
@@ -542,8 +544,8 @@ def graph_races(request: pytest.FixtureRequest) -> Iterator[Any]:
 
     Not what the test has read of graph_races.reports, or allowed by graph_races.allow(kind).
     """
-    from tf1sessions.testing.expected import ExpectedRaces
-    from tf1sessions.testing.watching import graph_races as watch
+    from tf1sessions.testing.races import ExpectedRaces
+    from tf1sessions.testing.races import graph_races as watch
 
     with watch() as races:
         request.node.stash[_RACES] = expected = ExpectedRaces(races)

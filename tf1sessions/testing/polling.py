@@ -38,7 +38,7 @@ class Loop(NamedTuple):
 
 @functools.lru_cache(maxsize=1000)
 def waiting_loop(code: CodeType, line: int) -> Loop | None:
-    """The innermost loop around a line of a code, if it is one that waits; None without the source."""
+    """Return the innermost loop around a line of a code, if it is one that waits; None without the source."""
     around = [loop for loop in _loops(code.co_filename) if loop.lineno <= line <= (loop.end_lineno or 0)]
     if not around or around[-1].lineno < code.co_firstlineno:
         return None
@@ -48,7 +48,7 @@ def waiting_loop(code: CodeType, line: int) -> Loop | None:
 
 @functools.lru_cache(maxsize=100)
 def _loops(path: str) -> list[ast.While | ast.For]:
-    """Those of a file, an inner one after the outer."""
+    """Return the loops of a file, an inner one after the outer."""
     try:
         tree = ast.parse("".join(linecache.getlines(path)))
     except (SyntaxError, ValueError):
@@ -64,7 +64,7 @@ def _waits(loop: ast.While | ast.For) -> bool:
 
 
 def _asks(node: ast.AST) -> Iterator[str]:
-    """The names that a condition depends on, without those that are only asked what is seen."""
+    """Yield the names that a condition depends on, without those that are only asked what is seen."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SEEN:
         return
     if isinstance(node, (ast.Name, ast.Attribute)):

@@ -1,4 +1,4 @@
-"""What the race detector tells: pairs of accesses, each with its thread and its stack, and why the pair is a hazard."""
+"""Reports of the race detector: two accesses, each with its thread and its stack, and why the pair is a hazard."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from tf1sessions.texts import printable
 
-__all__ = ["Access", "Kind", "Report"]
+__all__ = ["FIX", "WHY", "Access", "Kind", "RaceKind", "Report"]
 
 
-class Kind(enum.Enum):
-    """What is wrong about two accesses. The value is the name that users read."""
+class RaceKind(enum.Enum):
+    """Kind of hazard that two accesses are. The value is the name that users read."""
 
     CONSTRUCTION = "concurrent construction"
     MUTATION = "mutation while running"
@@ -26,34 +26,55 @@ class Kind(enum.Enum):
     @property
     def is_warning(self) -> bool:
         """Whether programs may do it on purpose."""
-        return self in (Kind.VARIABLE, Kind.UNKNOWN)
+        return self in (RaceKind.VARIABLE, RaceKind.UNKNOWN)
+
+
+#: The public name.
+Kind = RaceKind
 
 
 WHY = {
-    Kind.CONSTRUCTION: "Two threads change one graph, and nothing makes one wait for the other: names, scopes, control "
-    "inputs and collections get mixed up now and then.",
-    Kind.MUTATION: "A thread changes the graph while another may run it: a run waits until the session has taken the "
-    "change in, and one that begins in the midst sees half of it.",
-    Kind.GROWTH: "Each round adds operations that stay for ever: memory grows, and each run after a change is slower.",
-    Kind.CLOSED: "A session may be closed while another thread still runs it, which then ends with an error.",
-    Kind.VARIABLE: "One run assigns a variable that another may read at the same time: the reader may get the value "
-    "from before, from after, or of a variable that is not a resource a mixture of both.",
-    Kind.LEAK: "The default graph belongs to the thread that entered it. In another thread operations go to a graph of "
-    "that thread's own, where nobody looks for them.",
-    Kind.UNKNOWN: "Whether one waits for the other could not be seen.",
+    RaceKind.CONSTRUCTION: (
+        "Two threads change one graph, and nothing makes one wait for the other: names, scopes, control inputs and "
+        "collections get mixed up now and then."
+    ),
+    RaceKind.MUTATION: (
+        "A thread changes the graph while another may run it: a run waits until the session has taken the change in, "
+        "and one that begins in the midst sees half of it."
+    ),
+    RaceKind.GROWTH: (
+        "Each round adds operations that stay for ever: memory grows, and each run after a change is slower."
+    ),
+    RaceKind.CLOSED: "A session may be closed while another thread still runs it, which then ends with an error.",
+    RaceKind.VARIABLE: (
+        "One run assigns a variable that another may read at the same time: the reader may get the value from before, "
+        "from after, or of a variable that is not a resource a mixture of both."
+    ),
+    RaceKind.LEAK: (
+        "The default graph belongs to the thread that entered it. In another thread operations go to a graph of that "
+        "thread's own, where nobody looks for them."
+    ),
+    RaceKind.UNKNOWN: "Whether one waits for the other could not be seen.",
 }
 FIX = {
-    Kind.CONSTRUCTION: "Build in one thread before the others start, give each thread a graph of its own, or hold one "
-    "lock around all building.",
-    Kind.MUTATION: "Build everything before the threads that run it start; graph.finalize() or GraphSession.seal() "
-    "refuses what comes later.",
-    Kind.GROWTH: "Make the operation once, before the loop or the request, and feed what changes.",
-    Kind.CLOSED: "Join the threads that run the session before it is closed.",
-    Kind.VARIABLE: "Lock both runs, or read a copy; when it is meant so (asynchronous training), pass "
-    "ignore=[Kind.VARIABLE].",
-    Kind.LEAK: "Enter the graph in the thread: `with graph.as_default(): ...` in its function.",
-    Kind.UNKNOWN: "Begin to watch before the lock is made; or tell what orders them, with testing.hand_over() and "
-    "testing.take_over().",
+    RaceKind.CONSTRUCTION: (
+        "Build in one thread before the others start, give each thread a graph of its own, or hold one lock around all "
+        "building."
+    ),
+    RaceKind.MUTATION: (
+        "Build everything before the threads that run it start; graph.finalize() or GraphSession.seal() refuses what "
+        "comes later."
+    ),
+    RaceKind.GROWTH: "Make the operation once, before the loop or the request, and feed what changes.",
+    RaceKind.CLOSED: "Join the threads that run the session before it is closed.",
+    RaceKind.VARIABLE: (
+        "Lock both runs, or read a copy; when it is meant so (asynchronous training), pass ignore=[Kind.VARIABLE]."
+    ),
+    RaceKind.LEAK: "Enter the graph in the thread: `with graph.as_default(): ...` in its function.",
+    RaceKind.UNKNOWN: (
+        "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
+        "testing.take_over()."
+    ),
 }
 
 
@@ -90,7 +111,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Report:
-    """A pair of accesses that nothing orders.
+    """Two accesses that nothing orders.
 
     Attributes:
         kind: What is wrong.
@@ -101,7 +122,7 @@ class Report:
         note: What is known besides.
     """
 
-    kind: Kind
+    kind: RaceKind
     graph: str
     first: Access
     second: Access
@@ -119,7 +140,7 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for ``json.dumps``."""
+        """Return plain values for ``json.dumps``."""
         sides = {
             name: {
                 "thread": side.thread,
@@ -130,14 +151,14 @@ class Report:
             }
             for name, side in (("first", self.first), ("second", self.second))
         }
-        told = {"kind": self.kind.value, "warning": self.kind.is_warning, "graph": self.graph, **sides}
-        return told | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
+        head = {"kind": self.kind.value, "warning": self.kind.is_warning, "graph": self.graph, **sides}
+        return head | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Report:
-        """The report of what :meth:`to_json` gave."""
+    def from_json(cls, values: Mapping[str, Any]) -> Report:
+        """Return the report of which :meth:`to_json` gave these values."""
         first, second = (
             Access(side["thread"], side["what"], tuple(side["stack"]), tuple(side["names"]), side["times"])
-            for side in (told["first"], told["second"])
+            for side in (values["first"], values["second"])
         )
-        return cls(Kind(told["kind"]), told["graph"], first, second, told["others"], told["note"])
+        return cls(RaceKind(values["kind"]), values["graph"], first, second, values["others"], values["note"])

@@ -1,8 +1,8 @@
-"""Runs a program as ``tf1sessions run`` does, with the race detector in its process, and tells what it found.
+"""Runs a program as ``tf1sessions run`` does, with the race detector in its process, and returns what it found.
 
 Data flow; no TensorFlow in the caller's process::
 
-    find_races(job) ──▶ scripts.runner.Run ──▶ the program's process: inside.execute ──▶ the program, as it would run
+    find_races(job) ──▶ scripts.runner.Run ──▶ the program's process: race_detector_main.py ──▶ the program
                                                     └─▶ the reports so far, in a file of a temporary folder
     the file ──▶ Found, with the files as the user names them
 """
@@ -20,20 +20,20 @@ from typing import Any
 from tf1sessions.scripts.events import Event
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
-from tf1sessions.testing.reports import Access, Kind, Report
+from tf1sessions.testing.reports import Access, RaceKind, Report
 
 __all__ = ["Found", "find_races"]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a program did.
+    """Result of a program's run with the race detector.
 
     Attributes:
         reports: In the order in which they were found.
         exit_code: The program's, as a shell would have it: 124 after the time limit, 128 + signal after a signal.
         ended: Whether it ended by itself, not by the time limit or an interrupt.
-        forked: Whether it made child processes by forking, in which nobody watched.
+        forked: Whether it made child processes by forking, which are not watched.
     """
 
     reports: tuple[Report, ...]
@@ -45,12 +45,12 @@ class Found:
 def find_races(
     job: Job,
     *,
-    ignore: Iterable[Kind] = (),
+    ignore: Iterable[RaceKind] = (),
     time_limit: float | None = None,
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
     listener: Callable[[Event], None] | None = None,
 ) -> Found:
-    """Runs a program to its end, in a process of its own, and tells which of its accesses nothing orders.
+    """Run a program to its end, in a process of its own, and find which of its accesses nothing orders.
 
     In the main thread SIGINT, SIGTERM and SIGHUP end the program while this waits, the second one kills it; what was
     found until then is returned.
@@ -59,7 +59,7 @@ def find_races(
         job: The program, its arguments and settings.
         ignore: Kinds that are not reported.
         time_limit: Seconds after which the program is ended; by default the job's own limit.
-        stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that nobody sees.
+        stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that is discarded.
         listener: Called with the events of the run, in this thread.
 
     Raises:
@@ -79,7 +79,7 @@ def find_races(
             RunSettings(
                 out=str(folder / "run"),
                 stdio=stdio,
-                target="tf1sessions.testing.inside:execute",
+                target="tf1sessions.testing.race_detector_main:execute",
                 more={"notes": str(notes), "ignore": [kind.value for kind in ignore]},
             ),
             listener,
@@ -99,7 +99,7 @@ def find_races(
 
 
 def _shown(report: Report, job: Job) -> Report:
-    """With the script as the user named it, and other files relative to the folder that the user is in."""
+    """Name the script as the user did, and other files relative to the current folder."""
 
     def shown(access: Access) -> Access:
         return replace(access, stack=tuple(_named(frame, job) for frame in access.stack))

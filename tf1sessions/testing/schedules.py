@@ -1,6 +1,6 @@
 """Threads made to come in a certain order: one order that is given, or all that there are.
 
-::
+Data flow::
 
     point("name") in the code that is tested ──▶ nothing, unless one of these is on in the program:
       Schedule("A1 B1 A2 B2")   each point waits until those before it have passed
@@ -33,7 +33,7 @@ _threads: dict[int, tuple[_Explorer, _Thread]] = {}  # those of explore(), by th
 
 
 def point(name: str) -> None:
-    """Marks a place where threads may be made to wait for each other. Costs a dictionary's look-up when nothing is on.
+    """Mark a place where threads may be made to wait for each other. Costs a dictionary's look-up when nothing is on.
 
     Args:
         name: Without blanks.
@@ -55,11 +55,11 @@ def point(name: str) -> None:
 
 
 class Schedule:
-    """While its block lasts, the points that it names are passed in its order.
+    """Block in which points are passed in a certain order.
 
     Args:
         order: The names of points, with blanks between them; one that is passed twice is named twice. Points that are
-            not named, and those that come after all, are passed at once.
+            not named, and those after the last one, are passed at once.
         timeout_secs: How long a point waits for those before it.
 
     Raises:
@@ -106,18 +106,18 @@ class Schedule:
         _schedules.remove(self)
         with self._changed:
             left = self._steps[self._passed :]
-            self._passed = len(self._steps)  # nobody waits any more
+            self._passed = len(self._steps)  # so that nothing waits any more
             self._changed.notify_all()
         if left and error is None:
             raise ScheduleError(
-                f"of the points {' '.join(self._steps)!r} {left[0]!r} was never reached, nor what comes after it",
+                f"of the points {' '.join(self._steps)!r} {left[0]!r} was never reached, nor those after it",
                 where="Schedule()",
                 next_step="Join the threads inside the block, or leave the point out.",
                 schedule=" ".join(self._steps),
             )
 
     def reached(self, name: str) -> None:
-        """What :func:`point` calls."""
+        """Pass a point; what :func:`point` calls."""
         with self._changed:
             if name not in self._steps[self._passed :]:
                 return
@@ -140,7 +140,7 @@ class Schedule:
 
 @dataclasses.dataclass(frozen=True)
 class Exploration:
-    """What :func:`explore` did.
+    """Result of :func:`explore`.
 
     Attributes:
         schedules: How many orders were run.
@@ -161,7 +161,7 @@ def explore(
     patience_secs: float = 0.5,
     timeout_secs: float = 60.0,
 ) -> Exploration:
-    """Runs functions in threads at once, in every order of the points that they pass.
+    """Run functions in threads at once, in every order of the points that they pass.
 
     One thread goes on at a time, from a point to its next. One that does not get there within ``patience_secs`` is
     taken to wait for another, which then goes on. If there are more than ``max_schedules`` orders, that many different
@@ -173,7 +173,7 @@ def explore(
         check: Called when all have ended; raises when what came out is wrong.
         max_schedules: How many orders at most.
         seed: What the drawing depends on.
-        replay: One order, as an error has told it, instead of all.
+        replay: One order, an error's ``schedule``, instead of all.
         patience_secs: When a thread is taken to wait for another.
         timeout_secs: When threads that wait for each other are given up. They are daemons.
 
@@ -227,8 +227,8 @@ def explore(
 _Choose = Callable[[Sequence[str]], str]
 
 
-def _following(order: Sequence[str], told: str) -> _Choose:
-    """Chooses as an order says, and then goes on with the first that can."""
+def _following(order: Sequence[str], schedule: str) -> _Choose:
+    """Make a choice as an order says, and then of the first that can go on."""
     left = list(order)
 
     def choose(ready: Sequence[str]) -> str:
@@ -237,9 +237,9 @@ def _following(order: Sequence[str], told: str) -> _Choose:
         wanted = left.pop(0)
         if wanted not in ready:
             raise UsageError(
-                f"in {told!r} thread {wanted!r} should go on, and only {' '.join(ready)} can",
+                f"in {schedule!r} thread {wanted!r} should go on, and only {' '.join(ready)} can",
                 where="explore(replay=...)",
-                next_step="Replay with the functions and the points that the order was told for.",
+                next_step="Replay with the functions and the points that the order was found with.",
             )
         return wanted
 
@@ -247,13 +247,13 @@ def _following(order: Sequence[str], told: str) -> _Choose:
 
 
 def _count(run: _Explorer) -> int:
-    """How many orders there are, if each thread passes the points that it passed in a run."""
+    """Return how many orders there are, if each thread passes the points that it passed in a run."""
     steps = [run.order.count(name) for name in dict.fromkeys(run.order)]
     return math.factorial(sum(steps)) // math.prod(map(math.factorial, steps))
 
 
 def _all(run: Callable[[_Choose], _Explorer], first: _Explorer, most: int) -> Exploration:
-    """Every order, each different from the one before as late as possible."""
+    """Run every order, each different from the one before as late as possible."""
     done, last = 1, first
     while (prefix := _next(last)) is not None:
         if done >= most:
@@ -291,7 +291,7 @@ class _Thread(threading.Thread):
         try:
             self._explorer.reached(self, _START)
             self._function(*self._given)
-        except BaseException as error:  # told by the explorer, as what the order led to
+        except BaseException as error:  # raised by the explorer, as what the order led to
             self.error = error
         finally:
             del _threads[ident]
@@ -299,7 +299,7 @@ class _Thread(threading.Thread):
 
 
 class _Explorer:
-    """One order. The caller's thread chooses who goes on; ``_changed`` guards what the threads are at."""
+    """One order. The caller's thread chooses which goes on; ``_changed`` guards what the threads are at."""
 
     def __init__(
         self,
@@ -322,10 +322,10 @@ class _Explorer:
         self._running: set[_Thread] = set(self._threads)
         self.order: tuple[str, ...] = ()
         self.choices: list[list[str]] = []
-        self._told: list[str] = []
+        self._steps: list[str] = []
 
     def reached(self, thread: _Thread, name: str) -> None:
-        """The thread waits at a point until it is chosen."""
+        """Let the thread wait at a point until it is chosen."""
         with self._changed:
             if self._free:
                 return
@@ -336,14 +336,14 @@ class _Explorer:
         thread.go.wait()
 
     def end(self, thread: _Thread) -> None:
-        """The thread has ended."""
+        """Note that the thread has ended."""
         with self._changed:
             thread.ended = True
             self._running.discard(thread)
             self._changed.notify_all()
 
     def run(self) -> None:
-        """Runs all to their ends.
+        """Run all to their ends.
 
         Raises:
             ScheduleError: What came out is wrong.
@@ -394,7 +394,7 @@ class _Explorer:
             names = list(ready)
             name = self._choose(names)
             chosen = ready[name]
-            self._told.append(f"{name}:{chosen.at}")
+            self._steps.append(f"{name}:{chosen.at}")
             self.order = (*self.order, name)
             self.choices.append(names)
             chosen.at = None
@@ -403,15 +403,15 @@ class _Explorer:
 
     def _stacks(self) -> str:
         frames = current_frames()
-        told = ""
+        text = ""
         for thread in self._threads:
             frame = frames.get(thread.ident or 0)
             if frame is not None and not thread.ended:
-                told += f"\n--- thread {thread.name}\n" + "".join(traceback.format_stack(frame)[-4:])
-        return told
+                text += f"\n--- thread {thread.name}\n" + "".join(traceback.format_stack(frame)[-4:])
+        return text
 
     def _broken(self, what: str) -> ScheduleError:
-        schedule = " ".join(self._told)
+        schedule = " ".join(self._steps)
         return ScheduleError(
             f"in the order {schedule!r} {what}",
             where="explore()",

@@ -1,6 +1,6 @@
-"""What users of the pytest plugin can set: options of pytest, keywords of its markers. Checked without TensorFlow.
+"""Settings of the pytest plugin: options of pytest, keywords of its markers. Checked without TensorFlow.
 
-::
+Data flow::
 
     --tf1-... or tf1_... = ...            ──▶ read_settings(config) ──▶ Settings, one for the run
     @pytest.mark.tf1(...), the fixtures   ──▶ read_plan(item, ...)  ──▶ Plan, one for each test
@@ -128,6 +128,13 @@ def _checked(check: _Check, kind: Callable[[str], Any]) -> Callable[[str], Any]:
 _LEAKS = ("used", "all", "off")
 _YES = {"true": True, "false": False}
 
+
+def _for_keyword(name: str, kind: Callable[[str], Any], metavar: str, help_: str) -> Option:
+    """Make the option that stands in for a keyword of the marker; it takes the same values."""
+    check, expected, _ = KEYWORDS[name]
+    return Option(name, help_, _checked(check, kind), expected, None, metavar)
+
+
 OPTIONS = (
     Option(
         "leaks",
@@ -138,30 +145,19 @@ OPTIONS = (
         "used",
         "{used,all,off}",
     ),
-    Option("seed", "seed of tests whose marker has none", _checked(_is_whole(0, 2**32), int), _SEED, None, "N"),
-    Option(
+    _for_keyword("seed", int, "N", "seed of tests whose marker has none"),
+    _for_keyword(
         "timeout",
-        "seconds after which a test fails that uses tf1sessions, unless its own marker says otherwise",
-        _checked(_is_secs, float),
-        _SECS,
-        None,
+        float,
         "SECS",
+        "seconds after which a test fails that uses tf1sessions, unless its own marker says otherwise",
     ),
-    Option(
-        "threads",
-        "number of threads of all tests that run in threads, instead of their own",
-        _checked(_is_whole(1), int),
-        _WHOLE,
-        None,
-        "N",
-    ),
-    Option(
+    _for_keyword("threads", int, "N", "number of threads of all tests that run in threads, instead of their own"),
+    _for_keyword(
         "iterations",
-        "how often all tests with threads or iterations run their body, instead of their own number",
-        _checked(_is_whole(1), int),
-        _WHOLE,
-        None,
+        int,
         "N",
+        "how often all tests with threads or iterations run their body, instead of their own number",
     ),
     Option(
         "switch_interval",
@@ -193,7 +189,7 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of a run; see :data:`OPTIONS`. ``told`` are those that were given, as text."""
+    """The options of a run; see :data:`OPTIONS`. ``given`` are those that were given, as text."""
 
     leaks: str
     seed: int | None
@@ -203,17 +199,17 @@ class Settings:
     switch_interval: float
     watch_locks: bool
     unshareable: frozenset[str]
-    told: tuple[str, ...]
+    given: tuple[str, ...]
 
 
 def read_settings(config: pytest.Config) -> Settings:
-    """The options of a run.
+    """Read the options of a run.
 
     Raises:
         UsageError: One has a wrong value.
     """
     values: dict[str, Any] = {}
-    told = []
+    given = []
     for option in OPTIONS:
         text, where = config.getoption(option.ini), f"option {option.flag}"
         if text is None:
@@ -225,13 +221,13 @@ def read_settings(config: pytest.Config) -> Settings:
             values[option.name] = option.read(str(text).strip())
         except (ValueError, KeyError) as error:
             raise UsageError(f"the value is {text!r}", where=where, next_step=option.expected) from error
-        told.append(f"{option.name}={text}")
-    return Settings(told=tuple(told), **values)
+        given.append(f"{option.name}={text}")
+    return Settings(given=tuple(given), **values)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a test runs.
+    """Plan of how a test runs.
 
     Attributes:
         used: Whether it uses the plugin: asks for a fixture of it, or has the marker.
@@ -263,7 +259,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class ThreadInfo:
-    """Which of the threads of a test one is: what the fixture ``tf1_thread`` gives.
+    """Thread and iteration of a test's body: the value of the fixture ``tf1_thread``.
 
     Attributes:
         number: From 0 on.
@@ -277,7 +273,7 @@ class ThreadInfo:
 
 
 def read_plan(item: pytest.Item, settings: Settings) -> Plan:
-    """How a test is to run, by its markers and fixtures; those nearer to the test win.
+    """Read how a test is to run, by its markers and fixtures; those nearer to the test win.
 
     Raises:
         UsageError: That contradicts itself, or cannot be done.
@@ -351,26 +347,26 @@ def _check_pool(item: pytest.Item) -> None:
 def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
     allowed: set[str] = set()
     for marker in item.iter_markers("tf1_leaks"):
-        told = f"tf1_leaks({', '.join([*map(repr, marker.args), *(f'{k}={v!r}' for k, v in marker.kwargs.items())])})"
+        shown = f"tf1_leaks({', '.join([*map(repr, marker.args), *(f'{k}={v!r}' for k, v in marker.kwargs.items())])})"
         reason, kinds = marker.kwargs.get("reason"), marker.kwargs.get("allow")
         if marker.args or marker.kwargs.keys() - {"allow", "reason"} or not isinstance(reason, str) or not reason:
-            raise _wrong(item, told, 'Say why: tf1_leaks(allow=("threads",), reason="..."), or reason= alone for all.')
+            raise _wrong(item, shown, 'Say why: tf1_leaks(allow=("threads",), reason="..."), or reason= alone for all.')
         if kinds is None:
             return None
-        allowed |= _kinds(item, told, (kinds,) if isinstance(kinds, str) else kinds)
+        allowed |= _kinds(item, shown, (kinds,) if isinstance(kinds, str) else kinds)
     return frozenset(allowed)
 
 
-def _kinds(item: pytest.Item, told: str, kinds: Iterable[str]) -> set[str]:
-    from tf1sessions.testing.leaks_told import KINDS
+def _kinds(item: pytest.Item, shown: str, kinds: Iterable[str]) -> set[str]:
+    from tf1sessions.testing.leak_reports import KINDS
 
     if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise _wrong(item, f"{told}: there is no kind {unknown[0]!r}", f"Give some of {', '.join(map(repr, KINDS))}.")
+        raise _wrong(item, f"{shown}: there is no kind {unknown[0]!r}", f"Give some of {', '.join(map(repr, KINDS))}.")
     return set(kinds)
 
 
 def _check_repeats(item: pytest.Item, plan: Plan, settings: Settings) -> None:
-    """Whether the body of a test can be called several times, and all it asks for be had."""
+    """Check that the body of a test can be called several times, and that it can have all it asks for."""
     what = f"tf1(threads={plan.threads})" if plan.threads is not None else f"tf1(iterations={plan.iterations})"
     if not isinstance(item, pytest.Function) or _is_unittest(item):
         step = "Make it a function, or a method of a class that is no unittest.TestCase; or hammer() in it."

@@ -1,4 +1,4 @@
-"""A module's lock, made when the module is imported: who holds it cannot be told from outside.
+"""A module's lock, made when the module is imported: which thread holds it cannot be seen from outside.
 
 Watched: main()
 Expected:

@@ -1,4 +1,4 @@
-"""The builder holds the lock, who asks for predictions does not know of it.
+"""The builder holds the lock, the thread that asks for predictions does not know of it.
 
 Expected:
     mutation while running; the process's default graph; A adds operations Const; B runs the graph

@@ -1,4 +1,4 @@
-"""A server's lock that was made before anybody watched; of an RLock it can be told who holds it.
+"""A server's lock that was made before the watching began; of an RLock it can be seen which thread holds it.
 
 Watched: main()
 Expected: nothing

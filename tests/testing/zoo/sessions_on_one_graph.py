@@ -1,4 +1,4 @@
-"""Two threads, two sessions, one graph that nobody changes; each has its own variables.
+"""Two threads, two sessions, one graph that is not changed; each has its own variables.
 
 Expected: nothing
 """

@@ -1,4 +1,4 @@
-"""Programs that use tf1sessions' own pools, pipelines and helpers, watched; run by test_watching_own.py in one process.
+"""Programs that use tf1sessions' own pools, pipelines and helpers, watched; run by test_own_races.py in one process.
 
 Used as they are meant to be, they order what threads do, though the locks inside of them do not.
 """
@@ -16,16 +16,16 @@ import numpy as np
 
 import tf1sessions as t1
 from tf1sessions.pipelines.coordinator import Coordinator
-from tf1sessions.testing import graph_races, watching
-from tf1sessions.testing.races import Judge, Seen
-from tf1sessions.testing.reports import Kind
+from tf1sessions.testing import graph_races, tensorflow_hooks
+from tf1sessions.testing.race_detector import AccessRecord, RaceDetector
+from tf1sessions.testing.reports import RaceKind
 
 t1.enable_v1_behavior()
 tf: Any = t1.tf1
 DEADLINE = 60.0
 
 
-def kinds(program: Any) -> list[tuple[Kind, str, str]]:
+def kinds(program: Any) -> list[tuple[RaceKind, str, str]]:
     with graph_races() as races:
         program()
     return [(report.kind, report.first.what, report.second.what) for report in races.reports]
@@ -53,7 +53,7 @@ def in_threads(*functions: Any) -> None:
 
 
 def check_runs_that_are_repeated() -> None:
-    """They are compared with nothing until the thread has told something; each counts, whichever way it goes."""
+    """Each is counted and compared, whichever way a session is run."""
     with t1.GraphSession() as gs:
         v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
         x = tf.placeholder(tf.float32, [])
@@ -78,7 +78,7 @@ def check_runs_that_are_repeated() -> None:
         ]
 
         def program(other: Any, again: str, *turns: Any) -> None:
-            """One thread runs seven times and tells the other, which then does its own; "again" is unknown to it."""
+            """One thread runs seven times, and by an item lets the other go on, which does not know of "again"."""
             line: queue.Queue[None] = queue.Queue()
             ran, done = [again != "before"], [not again]
 
@@ -102,7 +102,7 @@ def check_runs_that_are_repeated() -> None:
 
         for turns in [*[(way,) for way in ways], (ways[0], ways[1]), (ways[1], ways[0], ways[2])]:
             assert kinds(lambda: program(assigns, "", *turns)) == []  # noqa: B023
-            for other, kind in ((assigns, Kind.VARIABLE), (changes, Kind.MUTATION)):
+            for other, kind in ((assigns, RaceKind.VARIABLE), (changes, RaceKind.MUTATION)):
                 for again in ("before", "after"):
                     with graph_races() as races:
                         program(other, again, *turns)
@@ -157,18 +157,17 @@ def check_requests_at_two_places_of_a_function() -> None:
         assert sum(max(report.first.times, report.second.times) for report in races.reports) == 200, races
 
 
-def check_places_that_are_not_looked_at_each_time() -> None:
-    """After many runs in a row from one place. What is new, and another session's request, is looked at at once."""
-    many, few = 10 * watching._SURE, watching._UNLOOKED + 1
+def check_requests_of_two_sessions() -> None:
+    """They are not mixed up, though their compiled requests have the same numbers; nor are two lines that run one."""
     with t1.GraphSession() as one, t1.GraphSession() as other:
         calls = {}
         for gs in (one, other):
             with gs.building():
                 x = tf.placeholder(tf.float32, [])
-                calls[gs] = gs.compile([x], x * 2.0)  # its handle is the same number in both
+                calls[gs] = gs.compile([x], x * 2.0)
 
         def often(gs: Any) -> None:
-            for _ in range(many):
+            for _ in range(100):
                 calls[gs](1.0)
 
         def again(gs: Any) -> None:
@@ -193,21 +192,21 @@ def check_places_that_are_not_looked_at_each_time() -> None:
             with graph_races() as races:
                 in_threads(runs, changes)
             (report,) = races.reports
-            assert report.kind is Kind.MUTATION and report.second.what == "changes a collection", report
+            assert report.kind is RaceKind.MUTATION and report.second.what == "changes a collection", report
             return report
 
-        report = report_of(lambda: (often(one), [again(one) for _ in range(few)]), one)
-        assert report.others == 1 and many <= report.first.times < many + few, report  # from two lines
+        report = report_of(lambda: (often(one), [again(one) for _ in range(9)]), one)
+        assert report.others == 1 and report.first.times == 100, report  # from two lines
         report = report_of(lambda: often(one), one, lambda: again(one))
-        assert report.others == 1 and report.first.times == many, report
+        assert report.others == 1 and report.first.times == 100, report
         report = report_of(lambda: (often(one), again(other)), other)
         assert report.others == 0 and report.first.times == 1 and "again" in report.first.stack[0], report
         report = report_of(lambda: (often(one), again(other), often(one)), one)
-        assert report.others == 0 and report.first.times == 2 * many and "often" in report.first.stack[0], report
+        assert report.others == 0 and report.first.times == 200 and "often" in report.first.stack[0], report
 
 
 def check_runs_of_tensorflow_s_own_session() -> None:
-    """A place and what is run there are known again, not mistaken for others; all are counted."""
+    """What is run at a line is not mixed up with what is run there besides; all are counted."""
     with tf.Graph().as_default(), tf.Session() as session:
         v, w = (tf.get_variable(name, [], initializer=tf.zeros_initializer()) for name in "vw")
         read_v, read_w, step_v, step_w = v + 0.0, w + 0.0, v.assign_add(1.0), w.assign_add(1.0)
@@ -230,7 +229,7 @@ def check_runs_of_tensorflow_s_own_session() -> None:
             """The variables concerned, how often the threads ran, and how many other lines there are."""
             with graph_races() as races:
                 in_threads(first, second)
-            assert all(report.kind is Kind.VARIABLE for report in races.reports), races
+            assert all(report.kind is RaceKind.VARIABLE for report in races.reports), races
             return [
                 (report.first.names, *sorted((report.first.times, report.second.times)), report.others)
                 for report in races.reports
@@ -255,12 +254,6 @@ def check_runs_of_tensorflow_s_own_session() -> None:
         found = reports_of(lambda: [one(which) for which in (read_w, read_v) * 3], lambda: two([step_v, step_w]))
         assert [times for _, *times in found] == [[1, 3, 0]], found
 
-        with graph_races():
-            for _ in range(20):
-                one({"v": read_v})  # a new one each time
-            (watch,) = watching._watches
-            assert len(watch._local.here.requests) == 1 and len(watch._local.here.latest) <= 1
-
         with tf.Session() as other:
             ran = [False]
 
@@ -277,7 +270,7 @@ def check_runs_of_tensorflow_s_own_session() -> None:
             with graph_races() as races:
                 in_threads(each_in_turn, closes)
             (report,) = races.reports
-            assert report.kind is Kind.CLOSED and {report.first.times, report.second.times} == {1, 2}, report
+            assert report.kind is RaceKind.CLOSED and {report.first.times, report.second.times} == {1, 2}, report
 
 
 def check_python_that_comes_into_a_graph_later() -> None:
@@ -305,7 +298,7 @@ def check_python_that_comes_into_a_graph_later() -> None:
                 wait_for(ran)  # noqa: B023
                 session.run(read)  # noqa: B023
 
-            assert [kind for kind, *_ in kinds(lambda: in_threads(repeats, follows))] == [Kind.VARIABLE]
+            assert [kind for kind, *_ in kinds(lambda: in_threads(repeats, follows))] == [RaceKind.VARIABLE]
 
 
 class Odd:
@@ -324,15 +317,14 @@ def check_runs_that_go_the_slow_way() -> None:
         with graph_races() as races:
             in_threads(lambda: [session.run(y, {x: Odd()}) for _ in range(5)], lambda: session.run(step))
         (report,) = races.reports
-        assert report.kind is Kind.VARIABLE and {report.first.times, report.second.times} == {1, 5}, report
+        assert report.kind is RaceKind.VARIABLE and {report.first.times, report.second.times} == {1, 5}, report
 
 
 def check_requests_that_are_many() -> None:
-    """More than are remembered, of a line: all are counted, and what counts them does not pile up."""
-    many = watching._REMEMBERED + 10
+    """From one line: all are counted, and what is kept of them does not pile up."""
     with t1.GraphSession() as gs:
         v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
-        steps = [v.assign_add(1.0).op for _ in range(many)]
+        steps = [v.assign_add(1.0).op for _ in range(200)]
         in_python = tf.py_func(lambda x: x, [v.read_value()], tf.float32)
         gs.initialize()
 
@@ -344,20 +336,21 @@ def check_requests_that_are_many() -> None:
             for _ in range(50):
                 gs.run(in_python)
 
-        made: list[Seen] = []
-        look = Judge.access
+        made: list[AccessRecord] = []
+        look = RaceDetector.access
 
-        def access(self: Any, *args: Any) -> Seen:
-            made.append(look(self, *args))
+        def access(self: Any, *args: Any, **named: Any) -> AccessRecord:
+            made.append(look(self, *args, **named))
             return made[-1]
 
-        with patch.object(Judge, "access", access), graph_races() as found:
+        with patch.object(RaceDetector, "access", access), graph_races() as found:
             in_threads(first, second)
-        (report,) = [report for report in found.reports if report.kind is Kind.VARIABLE]
-        assert {report.first.times, report.second.times} == {many, 50}, report
-        runs = {id(seen): seen for seen in made if seen.what == "runs the graph"}.values()
-        assert sorted(seen.times for seen in runs) == [50, many]
-        assert max(len(seen.counters) for seen in runs) <= watching._REMEMBERED
+            (hooks,) = tensorflow_hooks._installed
+            assert len(hooks._graph(gs.graph).location.records) <= 64
+        (report,) = [report for report in found.reports if report.kind is RaceKind.VARIABLE]
+        assert {report.first.times, report.second.times} == {200, 50}, report
+        runs = {id(record): record for record in made if record.what == "runs the graph"}.values()
+        assert sorted(record.times for record in runs) == [50, 200]
 
 
 # -- ThreadSessionPool ------------------------------------------------------------------------------------------------
@@ -389,7 +382,7 @@ def check_a_pool_whose_graphs_are_built_once() -> None:
 
 
 def check_a_graph_that_goes_to_a_job_and_back() -> None:
-    """What is submitted comes after what was before, and before what follows its result."""
+    """What is submitted is ordered after what was before, and before what follows its result."""
 
     def add(session: Any, graph: Any) -> Any:
         with graph.as_default():
@@ -421,7 +414,7 @@ def check_two_jobs_that_add_to_one_graph() -> None:
             for job in [pool.submit(add) for _ in range(2)]:
                 job.result(DEADLINE)
 
-    assert kinds(program) == [(Kind.CONSTRUCTION, "adds operations", "adds operations")]
+    assert kinds(program) == [(RaceKind.CONSTRUCTION, "adds operations", "adds operations")]
 
 
 # -- GraphSession -----------------------------------------------------------------------------------------------------
@@ -491,7 +484,7 @@ def check_a_thread_that_builds_while_another_runs() -> None:
         gs.close()
 
     ((kind, *what),) = kinds(program)
-    assert kind is Kind.MUTATION and sorted(what) == ["adds operations", "runs the graph"]
+    assert kind is RaceKind.MUTATION and sorted(what) == ["adds operations", "runs the graph"]
 
 
 # -- pipelines --------------------------------------------------------------------------------------------------------
@@ -563,7 +556,7 @@ def check_results_of_a_work_queue() -> None:
             for number in range(3):
                 work.submit(tf.constant(float(number), name=f"number{number}")).result(DEADLINE)
 
-    assert [kind for kind, *_ in kinds(program) if kind is not Kind.GROWTH] == []
+    assert [kind for kind, *_ in kinds(program) if kind is not RaceKind.GROWTH] == []
 
 
 def check_a_coordinator() -> None:

@@ -1,6 +1,6 @@
 """The body of a test, run in several threads at once and several times.
 
-::
+Data flow::
 
     repeat() ──▶ N threads ──▶ Barrier ──▶ each M times: body(ThreadInfo) ──▶ a Failure for each error
     main thread                waits for all of them, or for what ends the test before: a time-out, Ctrl-C
@@ -39,7 +39,7 @@ _END_ALL = (pytest.exit.Exception, KeyboardInterrupt)
 
 @dataclass(frozen=True)
 class Failure:
-    """What the body raised, and in which thread."""
+    """Error that the body raised, and its thread."""
 
     thread: ThreadInfo
     error: BaseException
@@ -52,7 +52,7 @@ def repeat(
     switch_interval: float,
     is_over: Callable[[], bool],
 ) -> list[Failure]:
-    """Calls the body ``iterations`` times in each of ``threads`` threads; without threads, in the calling one.
+    """Call the body ``iterations`` times in each of ``threads`` threads; without threads, in the calling one.
 
     Args:
         body: The body.
@@ -106,7 +106,7 @@ def repeat(
 
 
 def _end(workers: Sequence[threading.Thread]) -> None:
-    """Ends threads that still run, as far as closing what they wait in ends them."""
+    """End threads that still run, as far as closing what they wait in ends them."""
     due = time.monotonic() + _END_SECS
     while alive := [worker for worker in workers if worker.is_alive()]:
         free(worker.ident for worker in alive)
@@ -116,7 +116,7 @@ def _end(workers: Sequence[threading.Thread]) -> None:
 
 
 def raise_first(failures: Sequence[Failure], sections: list[tuple[str, str]]) -> None:
-    """Raises what ends a test with these failures: what ends the session, else an error, else xfail() or skip().
+    """Raise what ends a test with these failures: what ends the session, else an error, else xfail() or skip().
 
     Args:
         failures: Those of all threads, in the order in which they came.
@@ -127,16 +127,16 @@ def raise_first(failures: Sequence[Failure], sections: list[tuple[str, str]]) ->
         return
     chosen = min(failures, key=lambda failure: _rank(failure.error))  # the first of several
     if chosen.thread.threads > 1 or chosen.thread.iteration:
-        told = f"raised in thread {chosen.thread.number} of {chosen.thread.threads}, "
-        told += f"iteration {chosen.thread.iteration}; {len(failures)} of the threads raised"
-        sections.append(("tf1sessions", told))
+        where = f"raised in thread {chosen.thread.number} of {chosen.thread.threads}, "
+        where += f"iteration {chosen.thread.iteration}; {len(failures)} of the threads raised"
+        sections.append(("tf1sessions", where))
     others: dict[str, list[Failure]] = {}
     for failure in failures:
         if failure is not chosen:
             others.setdefault(_traceback(failure.error), []).append(failure)
     for text, same in others.items():
-        where = ", ".join(f"{each.thread.number} (iteration {each.thread.iteration})" for each in same)
-        sections.append((f"thread{'s' * (len(same) > 1)} {where}", text))
+        numbers = ", ".join(f"{each.thread.number} (iteration {each.thread.iteration})" for each in same)
+        sections.append((f"thread{'s' * (len(same) > 1)} {numbers}", text))
     raise chosen.error
 
 

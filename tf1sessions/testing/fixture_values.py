@@ -1,4 +1,4 @@
-"""The graphs and sessions that tests get from the pytest plugin: made as the marker says, and default."""
+"""Graphs and sessions that tests get from the pytest plugin: made as the marker says, and default."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["new_session", "own_graph", "own_session", "values"]
 
 @contextlib.contextmanager
 def _defaults(*contexts: Any) -> Iterator[None]:
-    """Enters them. Afterwards the stacks of defaults are as before, whatever the block has left there.
+    """Enter contexts. Afterwards the stacks of defaults are as before, whatever the block has left there.
 
     Raises:
         pytest.fail.Exception: The block has left a graph or a session there. Not when it raises itself.
@@ -49,7 +49,7 @@ def _defaults(*contexts: Any) -> Iterator[None]:
 
 
 def new_session(plan: Plan, name: str, config: Any = None, seed: int | None = None) -> GraphSession:
-    """A GraphSession as a test's marker wants it; ``config`` and ``seed`` win."""
+    """Make a GraphSession as a test's marker wants it; ``config`` and ``seed`` win."""
     config = plan.config if config is None else config
     if config is None:
         config = SessionConfig()
@@ -63,7 +63,7 @@ def new_session(plan: Plan, name: str, config: Any = None, seed: int | None = No
 
 @contextlib.contextmanager
 def own_graph(plan: Plan) -> Iterator[Any]:
-    """A new ``tf.Graph``, the default while this lasts."""
+    """Make a ``tf.Graph``, the default while this lasts."""
     graph = tf.Graph()
     with _defaults(graph.as_default()):
         if plan.seed is not None:
@@ -73,7 +73,7 @@ def own_graph(plan: Plan) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def own_session(plan: Plan, name: str, graph: Any = None) -> Iterator[Any]:
-    """A new GraphSession, or a new Session of a graph that there is: default while this lasts, and then closed."""
+    """Make a GraphSession, or a Session of a graph that there is: default while this lasts, and then closed."""
     session = new_session(plan, name) if graph is None else Session(graph=graph, config=plan.config)
     contexts = [session.as_default()] if graph is None else [graph.as_default(), session.as_default()]
     try:
@@ -85,7 +85,7 @@ def own_session(plan: Plan, name: str, graph: Any = None) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def values(plan: Plan, shared: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """The graph and session that one thread has for one iteration, its default ones while this lasts.
+    """Make the graph and session that one thread has for one iteration, its default ones while this lasts.
 
     Args:
         plan: That of the test.

@@ -1,13 +1,13 @@
 """What programs leave behind in TensorFlow: sessions, graphs and sessions that stay default, operations, growth.
 
-::
+Data flow::
 
-    BaseSession.__init__, __del__ ──▶ leaks_makers: somebody is to close it, and not the garbage collector
-    DefaultStack.get_controller   ──▶ where what is default was entered
-    run of any session            ──▶ how many operations its graph has by now
-    begin() and end()             ──▶ the stacks of the thread, and the operations of the process's default graph
+    BaseSession.__init__, __del__ ──▶ leak_hooks.py: the program is to close it, and not the garbage collector
+    DefaultStack.get_controller   ──▶ GraphLog: where what is default was entered
+    run of any session            ──▶ GraphLog: how many operations its graph has by now
+    begin() and end() of a watch  ──▶ the stacks of the thread, and the operations of the process's default graph
 
-TensorFlow is not imported for it. In a process that imports it meanwhile it is watched from then on.
+TensorFlow is not imported for it. In a process that imports it in the meantime it is watched from then on.
 """
 
 from __future__ import annotations
@@ -19,37 +19,38 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tf1sessions.testing.leaks_makers import Claim, Line, Made, is_program, makers, program_line, take, told
-from tf1sessions.testing.leaks_switch import Late, Observers
-from tf1sessions.testing.leaks_told import FIX, Leak, LeakKind
-from tf1sessions.testing.patching import Patch
+from tf1sessions.testing.leak_candidates import Creator, LeakCandidate
+from tf1sessions.testing.leak_hooks import creation_logs, log
+from tf1sessions.testing.leak_origins import Line, format_line, is_program, program_line
+from tf1sessions.testing.leak_reports import FIX, Leak, LeakKind
+from tf1sessions.testing.patching import LatePatch, Observers, Patch, hooked
 
-__all__ = ["Graphs", "graphs"]
+__all__ = ["GraphLog", "graph_logs"]
 
 #: In how many rounds of running and adding, from one line, a graph grows. As the race detector has it; arbitrary.
 _ROUNDS = 3
-#: How many names of operations, and how many lines, are told. Arbitrary.
+#: How many names of operations, and how many lines, a report has. Arbitrary.
 _NAMED = 3
-#: How many operations are asked who made them. Arbitrary: a hundred thousand take a second.
+#: Of how many operations it is looked which line made them. Arbitrary: a hundred thousand take a second.
 _ASKED = 10_000
 _UNKNOWN = "an unknown place"
 
 
-class _Session(Made):
+class _Session(LeakCandidate):
     kind = LeakKind.SESSION
 
-    def __init__(self, session: Any, claim: Claim) -> None:
-        super().__init__(session, claim)
+    def __init__(self, session: Any, creator: Creator) -> None:
+        super().__init__(session, creator)
         self.dropped = False
         self._name = f"{type(session).__name__} {id(session):#x}{self._of()}"
         # In the session itself: where it is part of a cycle, no weak reference to it is left when it is deleted.
-        vars(session).setdefault("_tf1sessions_notes", []).append(self)
+        vars(session).setdefault("_tf1sessions_candidates", []).append(self)
 
-    def left(self) -> bool:
+    def is_left(self) -> bool:
         session = self.thing()
         return self.dropped or (session is not None and _is_open(session))
 
-    def told(self) -> str:
+    def describe(self) -> str:
         return f"{self._name} was not closed" + (" when the last reference to it was dropped" if self.dropped else "")
 
 
@@ -58,7 +59,7 @@ def _is_open(session: Any) -> bool:
 
 
 class _Runs:
-    """What is known of a graph that is run.
+    """A graph that is run.
 
     Attributes:
         count: How many operations it had at the last run.
@@ -70,12 +71,12 @@ class _Runs:
         self.rounds: dict[int, int] = {}
 
 
-class Graphs:
-    """What is known of graphs since this was made: in the thread that has made it, and of the runs of all threads."""
+class GraphLog:
+    """Log of runs of all threads, and of what becomes default and is built in the thread that has made it."""
 
     def __init__(self) -> None:
         self._runs: weakref.WeakKeyDictionary[Any, _Runs] = weakref.WeakKeyDictionary()
-        self._grown: list[Any] = []  # kept until the end, when it is asked who made its operations
+        self._grown: list[Any] = []  # kept until the end, when it is looked which lines made its operations
         self._entered: dict[int, Line | None] = {}
         self.resets = False
         self._process_graph, self._count = _process_graph()
@@ -83,7 +84,7 @@ class Graphs:
         self._kept = {id(each) for each in _defaults()}
 
     def ran(self, graph: Any) -> None:
-        """A session is about to run a graph."""
+        """Note that a session is about to run a graph."""
         count = graph.num_operations()
         runs = self._runs.get(graph)
         if runs is None:
@@ -95,12 +96,12 @@ class Graphs:
                 self._grown.append(graph)
 
     def entered(self, default: Any) -> None:
-        """A graph or a session becomes default. Each run does this, too."""
+        """Note that a graph or a session becomes default. Each run does this, too."""
         self._entered[id(default)] = program_line()
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """What is entered or built in this block, and not left, is not the program's mistake."""
+        """Leave out what is entered or built in this block, and not left."""
         self._note_added()
         before = {id(each) for each in _defaults()}
         try:
@@ -117,8 +118,8 @@ class Graphs:
         if count > first:
             self._added += graph.get_operations()[first:]
 
-    def leaks(self, kinds: Iterable[LeakKind], sessions: Sequence[Made]) -> Iterator[Leak]:
-        """What is left now. A default that is there because a session of ``sessions`` is open is not told twice."""
+    def leaks(self, kinds: Iterable[LeakKind], sessions: Sequence[LeakCandidate]) -> Iterator[Leak]:
+        """Yield what is left now, but no default that is there because one of ``sessions`` is open."""
         if LeakKind.DEFAULT in kinds:
             yield from self._defaults({id(made.thing()) for made in sessions})
         if LeakKind.OPERATIONS in kinds:
@@ -140,7 +141,7 @@ class Graphs:
             if not any(id(each) in open_sessions for each in left):
                 what = " and ".join(_name(each) for each in left)
                 text = f"{what} {'are' if len(left) > 1 else 'is'} still default in this thread, for all that follows"
-                yield Leak(LeakKind.DEFAULT, text, told(line) if line else _UNKNOWN, FIX[LeakKind.DEFAULT])
+                yield Leak(LeakKind.DEFAULT, text, format_line(line) if line else _UNKNOWN, FIX[LeakKind.DEFAULT])
 
 
 def _name(default: Any) -> str:
@@ -164,13 +165,13 @@ def _growth(graph: Any, runs: _Runs) -> Iterator[Leak]:
 
 
 def _stack(operation: Any) -> tuple[str, ...]:
-    """The program's lines that made an operation, the innermost first."""
+    """Return the program's lines that made an operation, the innermost first."""
     frames = reversed(operation.traceback or ())
     return tuple(f"{each.filename}:{each.lineno} in {each.name}" for each in frames if is_program(each.filename))
 
 
 def _lines(operations: Sequence[Any], how: str) -> tuple[str, str]:
-    """Operations in words, with the lines that made them but the first, and that one."""
+    """Return operations in words, with the lines that made them but the first, and that one."""
     lines = list(dict.fromkeys((*_stack(each), _UNKNOWN)[0] for each in operations[:_ASKED]))
     names = ", ".join(repr(each.name) for each in operations[:_NAMED])
     more = ", ..." if len(operations) > _NAMED else ""
@@ -191,7 +192,7 @@ def _process_graph() -> tuple[Any, int]:
 
 
 def _defaults() -> list[Any]:
-    """What is default in the calling thread, besides the process's graph."""
+    """Return what is default in the calling thread, besides the process's graph."""
     found: list[Any] = []
     for module, name in (("ops", "_default_graph_stack"), ("stack", "_default_session_stack")):
         stack = getattr(sys.modules.get(f"tensorflow.python.framework.{module}"), name, None)
@@ -199,59 +200,43 @@ def _defaults() -> list[Any]:
     return found
 
 
-# -- what is watched --------------------------------------------------------------------------------------------------
+# -- hooks ------------------------------------------------------------------------------------------------------------
 
 
 def _sessions(session: Any) -> Iterator[Patch]:
-    base = session.BaseSession
-    init, delete = base.__init__, base.__del__
+    def after_init(self: Any, _: object) -> None:
+        graph_logs.catch_up()
+        log(functools.partial(_Session, self))
 
-    def init_noted(self: Any, *args: Any, **named: Any) -> None:
-        init(self, *args, **named)
-        graphs.catch_up()
-        take(functools.partial(_Session, self))
+    def before_delete(self: Any) -> None:
+        candidates = vars(self).get("_tf1sessions_candidates")
+        if candidates and _is_open(self):
+            for each in candidates:
+                each.dropped = True
 
-    def delete_noted(self: Any) -> None:
-        notes = vars(self).get("_tf1sessions_notes")
-        if notes and _is_open(self):
-            for made in notes:
-                made.dropped = True
-        delete(self)
+    yield hooked(session.BaseSession, "__init__", after=after_init)
+    yield hooked(session.BaseSession, "__del__", before=before_delete)
 
-    yield base, "__init__", init_noted
-    yield base, "__del__", delete_noted
+
+def _note_run(session: Any) -> None:
+    for each in graph_logs.now:
+        each.ran(session.graph)
 
 
 def _runs(session: Any) -> Iterator[Patch]:
-    yield session.BaseSession, "run", _noted_run(session.BaseSession.run)
+    yield hooked(session.BaseSession, "run", before=_note_run)
 
 
 def _own_runs(calls: Any) -> Iterator[Patch]:
-    original = calls.CompiledCall.__call__
-
-    def call(self: Any, *values: Any) -> Any:
-        for each in graphs.now:
-            each.ran(self._session.graph)
-        return original(self, *values)
-
-    yield calls.Session, "run", _noted_run(calls.Session.run)
-    yield calls.CompiledCall, "__call__", call
-
-
-def _noted_run(original: Any) -> Any:
-    def run(self: Any, *args: Any, **named: Any) -> Any:
-        for each in graphs.now:
-            each.ran(self.graph)
-        return original(self, *args, **named)
-
-    return run
+    yield hooked(calls.Session, "run", before=_note_run)
+    yield hooked(calls.CompiledCall, "__call__", before=lambda self: _note_run(self._session))
 
 
 def _entering(stack: Any) -> Iterator[Patch]:
     original = stack.DefaultStack.get_controller
 
     def get_controller(self: Any, default: Any) -> Any:
-        for each in graphs.now:
+        for each in graph_logs.now:
             each.entered(default)
         return original(self, default)
 
@@ -259,24 +244,21 @@ def _entering(stack: Any) -> Iterator[Patch]:
 
 
 def _resets(ops: Any) -> Iterator[Patch]:
-    original = ops._DefaultGraphStack.reset
-
-    def reset(self: Any) -> None:
-        original(self)
-        for each in graphs.now:
+    def after_reset(self: Any, _: object) -> None:
+        for each in graph_logs.now:
             each.resets = True
 
-    yield ops._DefaultGraphStack, "reset", reset
+    yield hooked(ops._DefaultGraphStack, "reset", after=after_reset)
 
 
 _SESSION = "tensorflow.python.client.session"
-_LATE: list[Late] = [
+_LATE: list[LatePatch] = [
     (_SESSION, _runs),
     ("tf1sessions.sessions.calls", _own_runs),
     ("tensorflow.python.framework.stack", _entering),
     ("tensorflow.python.framework.ops", _resets),
 ]
 
-#: Who looks on.
-graphs: Observers[Graphs] = Observers(_LATE)
-makers.late.append((_SESSION, _sessions))
+#: The logs of all watches that are open.
+graph_logs: Observers[GraphLog] = Observers(_LATE)
+creation_logs.late.append((_SESSION, _sessions))

@@ -27,20 +27,20 @@ from support import PythonRun
 from tf1sessions.testing import locks
 from tf1sessions.testing.frames import is_library
 from tf1sessions.testing.locks import held_locks, opaque_locks
-from tf1sessions.testing.order import Order, hand_over, take_over
-from tf1sessions.testing.races import Judge, Place
-from tf1sessions.testing.reports import Kind
+from tf1sessions.testing.race_detector import AccessKind, Conflict, Location, RaceDetector
+from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.synchronisation import watch
+from tf1sessions.testing.vector_clocks import VectorClocks, hand_over, take_over
 
 DEADLINE = 30.0
-# What threading and queue make of C when nobody watches.
+# What threading and queue make of C when nothing is watched.
 MADE_BEFORE = _thread.allocate_lock()
 MADE_BEFORE_AGAIN = _thread.RLock()
 QUEUE_MADE_BEFORE = _queue.SimpleQueue()
 
 
 def unseen_pause() -> None:
-    """Sleeps, as time.sleep() does when nobody watches it."""
+    """Sleeps, as time.sleep() does when it is not watched."""
     select.select([], [], [], 0.001)
 
 
@@ -48,12 +48,13 @@ class Thing:
     """What the programs touch; and a turn, which no detector sees, so that the first thread is always first."""
 
     def __init__(self) -> None:
-        self.judge = Judge(Order())
-        self.place = Place("the thing", lambda one, other: (Kind.CONSTRUCTION, ()))
+        self.detector = RaceDetector(VectorClocks())
+        location = Location("the thing", lambda earlier, later: Conflict(RaceKind.CONSTRUCTION))
+        self.write = AccessKind(location, "write", "touches it")
         self._second = False
 
     def touch(self) -> None:
-        self.judge.access(self.place, "write", "touches it", frame=sys._getframe(1))
+        self.detector.access(sys._getframe(1), self.write)
 
     def first(self, *actions: Callable[[], object]) -> None:
         try:
@@ -126,7 +127,7 @@ def a_logger_in_between(it: Thing) -> None:
     log.removeHandler(handler)
 
 
-def two_who_put_into_a_queue(it: Thing) -> None:
+def two_that_put_into_a_queue(it: Thing) -> None:
     line: queue.Queue[int] = queue.Queue()
     both(lambda: it.first(it.touch, lambda: line.put(1)), lambda: it.then(lambda: line.put(2), it.touch))
 
@@ -166,7 +167,7 @@ def an_item_that_was_thrown_away(it: Thing) -> None:
 
 
 def a_future_that_is_not_ready(it: Thing) -> None:
-    """It tells only its worker, or who gets its result, what was before it."""
+    """It orders what was before it only for its worker, or for a thread that gets its result."""
     jobs: list[concurrent.futures.Future[int]] = []
 
     def ask() -> None:
@@ -355,7 +356,7 @@ def an_item_of_a_queue_of_ones_own(it: Thing) -> None:
 
 
 def an_item_that_others_went_before(it: Thing) -> None:
-    """Items that are moved behind the queue's back; what was told with one is told with that."""
+    """Items that are moved behind the queue's back; the token of one stays with that."""
     line: queue.Queue[str | None] = queue.Queue()
     for clear in (line.queue.clear, line.queue.popleft, lambda: line.queue.remove("b"), lambda: line.queue.rotate(1)):
         for item in "ab":
@@ -381,16 +382,16 @@ def an_equal_item_that_others_went_before(it: Thing) -> None:
 
 
 def the_latest_of_several_signals(it: Thing) -> None:
-    """All that set an event come before those that see it; also those who come when it is set already."""
+    """All that set an event are before those that see it; also those that set it again."""
     event, other = threading.Event(), Thing()
-    other.judge = Judge(it.judge.order, changed=lambda: pytest.fail("those who set it touch two things"))
+    other.detector = RaceDetector(it.detector.clocks, changed=lambda: pytest.fail("they touch two things"))
     both(lambda: it.first(it.touch, event.set), lambda: it.then(other.touch, event.set))
     thread = threading.Thread(target=lambda: (event.wait(DEADLINE), it.touch(), event.is_set(), other.touch()))
     thread.start()
     thread.join(DEADLINE)
 
 
-def a_result_that_nobody_ran(it: Thing) -> None:
+def a_result_without_a_worker(it: Thing) -> None:
     """A future and its result, which the program hands over itself."""
     for give in (
         lambda job: job.set_result(result=1),
@@ -554,7 +555,7 @@ def a_coroutine_from_another_thread(it: Thing) -> None:
     loop.close()
 
 
-def what_the_program_tells(it: Thing) -> None:
+def what_the_program_declares(it: Thing) -> None:
     both(
         lambda: it.first(it.touch, lambda: hand_over("ready")),
         lambda: it.then(lambda: take_over("ready"), it.touch),
@@ -627,7 +628,7 @@ RACES = [
     a_lock_on_one_side,
     a_lock_in_between,
     a_logger_in_between,
-    two_who_put_into_a_queue,
+    two_that_put_into_a_queue,
     an_item_from_before,
     an_item_of_a_stack_from_before,
     an_item_that_was_thrown_away,
@@ -658,7 +659,7 @@ ORDERED = [
     an_item_that_others_went_before,
     an_equal_item_that_others_went_before,
     the_latest_of_several_signals,
-    a_result_that_nobody_ran,
+    a_result_without_a_worker,
     all_items_done,
     an_event,
     an_event_that_is_polled,
@@ -675,25 +676,25 @@ ORDERED = [
     a_thread_pool_of_multiprocessing,
     a_lock_of_multiprocessing,
     a_coroutine_from_another_thread,
-    what_the_program_tells,
+    what_the_program_declares,
     an_event_loop,
 ]
 
 
-def kinds(program: Callable[[Thing], None]) -> list[Kind]:
+def kinds(program: Callable[[Thing], None]) -> list[RaceKind]:
     it = Thing()
-    with watch(it.judge.order):
+    with watch(it.detector.clocks):
         program(it)
-    return [report.kind for report in it.judge.reports]
+    return [report.kind for report in it.detector.reports]
 
 
 @pytest.mark.parametrize("program", RACES, ids=lambda program: program.__name__)
 def test_nothing_orders_them(program: Callable[[Thing], None]) -> None:
-    assert kinds(program) == [Kind.CONSTRUCTION]
+    assert kinds(program) == [RaceKind.CONSTRUCTION]
 
 
-def test_a_queue_that_was_used_before_anybody_listened() -> None:
-    """Equal items came with nothing while nobody listened; those of one detector are none of the next."""
+def test_a_queue_that_was_used_before_a_detector_was_on() -> None:
+    """Equal items have no tokens while no detector is on; those of one detector are none of the next."""
     line: queue.Queue[None] = queue.Queue()
 
     def hand_over(it: Thing, gets: int = 1) -> None:
@@ -704,10 +705,10 @@ def test_a_queue_that_was_used_before_anybody_listened() -> None:
         both(lambda: it.first(it.touch, lambda: line.put(None)), lambda: it.then(get, it.touch))
 
     line.put(None)
-    assert kinds(hand_over) == [Kind.CONSTRUCTION]
+    assert kinds(hand_over) == [RaceKind.CONSTRUCTION]
     assert kinds(lambda it: hand_over(it, gets=2)) == []
     line.put(None)
-    assert kinds(hand_over) == [Kind.CONSTRUCTION]
+    assert kinds(hand_over) == [RaceKind.CONSTRUCTION]
     line.get(timeout=DEADLINE)
     assert kinds(hand_over) == []
     assert line.empty()
@@ -729,11 +730,11 @@ def test_an_item_that_could_not_be_put() -> None:
 
         both(lambda: it.first(it.touch, put), lambda: it.then(get, it.touch))
 
-    assert kinds(program) == [Kind.CONSTRUCTION]
+    assert kinds(program) == [RaceKind.CONSTRUCTION]
 
 
 def test_an_item_that_is_taken_by_another_way() -> None:
-    """What was told with it is not told with the next one."""
+    """Its token is not taken for that of the next one."""
 
     def program(it: Thing) -> None:
         line = Same()
@@ -743,28 +744,28 @@ def test_an_item_that_is_taken_by_another_way() -> None:
         line.put("b")
         both(lambda: it.first(it.touch), lambda: it.then(lambda: line.get(timeout=DEADLINE), it.touch))
 
-    assert kinds(program) == [Kind.CONSTRUCTION]
+    assert kinds(program) == [RaceKind.CONSTRUCTION]
 
 
 @pytest.mark.parametrize(
     "program", [nothing, an_item, an_item_of_a_stack, an_item_of_a_simple_queue, a_result, an_event, a_condition]
 )
 def test_several_detectors_at_once(program: Callable[[Thing], None]) -> None:
-    """Each tells the same; one that comes later knows nothing of what was before."""
+    """Each finds the same; one that is put on later knows nothing of what was before."""
     its = [Thing(), Thing(), Thing()]
-    expected = [Kind.CONSTRUCTION] if program is nothing else []
-    for listening in (its[:1], its[:2], its):
+    expected = [RaceKind.CONSTRUCTION] if program is nothing else []
+    for watching in (its[:1], its[:2], its):
         with contextlib.ExitStack() as watched:
-            for it in listening:
-                watched.enter_context(watch(it.judge.order))
+            for it in watching:
+                watched.enter_context(watch(it.detector.clocks))
             touched = Thing()
-            touched.touch = lambda touched=listening: [it.touch() for it in touched]  # type: ignore[method-assign,misc]
+            touched.touch = lambda touched=watching: [it.touch() for it in touched]  # type: ignore[method-assign,misc]
             program(touched)
-        assert [[report.kind for report in it.judge.reports] for it in listening] == [expected] * len(listening)
+        assert [[report.kind for report in it.detector.reports] for it in watching] == [expected] * len(watching)
 
 
-def test_what_outlives_the_watching_tells_nothing() -> None:
-    """A future, an event, a lock and items of queues, which the next detector meets with what the last one told."""
+def test_what_outlives_the_watching_orders_nothing() -> None:
+    """A future, an event, a lock and items of queues, which the next detector meets with tokens of the last one."""
     job: concurrent.futures.Future[int] = concurrent.futures.Future()
     event = threading.Event()
     lines = [queue.Queue(), queue.LifoQueue(), queue.SimpleQueue()]  # type: ignore[var-annotated]
@@ -782,8 +783,8 @@ def test_what_outlives_the_watching_tells_nothing() -> None:
         both(lambda: it.first(it.touch), lambda: it.then(job.result, event.wait, *gets, it.touch))
         assert [line.qsize() for line in lines] == [0] * 4
 
-    assert kinds(give) == [Kind.CONSTRUCTION]
-    assert kinds(take) == [Kind.CONSTRUCTION]
+    assert kinds(give) == [RaceKind.CONSTRUCTION]
+    assert kinds(take) == [RaceKind.CONSTRUCTION]
     event.set()
     assert kinds(lambda it: both(lambda: it.first(it.touch, event.set), lambda: it.then(event.wait, it.touch))) == []
 
@@ -796,7 +797,7 @@ def test_threads_that_wait_when_the_watching_ends(run_python: Callable[..., Pyth
 
 _WAITING = """
 import concurrent.futures, queue, sys, threading, time
-from tf1sessions.testing.order import Order
+from tf1sessions.testing.vector_clocks import VectorClocks
 from tf1sessions.testing.synchronisation import watch
 
 wrong, begun, ended = [], [], []
@@ -821,7 +822,7 @@ full = queue.Queue(1)
 full.put(0)
 condition, event, semaphore, lock = threading.Condition(), threading.Event(), threading.Semaphore(0), threading.Lock()
 lines = [queue.Queue(), queue.LifoQueue(), queue.PriorityQueue(), queue.SimpleQueue()]
-with watch(Order()):
+with watch(VectorClocks()):
     lines.append(queue.SimpleQueue())
     job = concurrent.futures.Future()
     lock.acquire()
@@ -846,7 +847,7 @@ for thread in threads:
 full.get()
 
 again = []
-for order in (Order(), Order()):  # items of before are none of those
+for order in (VectorClocks(), VectorClocks()):  # items of before are none of those
     with watch(order):
         for line in (*lines, full):
             line.put(None)
@@ -860,7 +861,7 @@ report(ended=len(ended), wrong=wrong, again=[repr(line) for line in again])
 """
 
 
-def test_threads_that_differ_in_their_numbers_are_told_once() -> None:
+def test_threads_that_differ_in_their_numbers_are_reported_once() -> None:
     def program(it: Thing) -> None:
         def two() -> None:
             it.touch()
@@ -874,10 +875,10 @@ def test_threads_that_differ_in_their_numbers_are_told_once() -> None:
                 thread.join(DEADLINE)
 
     it = Thing()
-    with watch(it.judge.order):
+    with watch(it.detector.clocks):
         program(it)
-    told = [(report.first.thread, report.second.thread) for report in it.judge.reports]
-    assert told == [("w-1", "w-2"), ("pool-0_1", "pool-1_0"), ("w-1", "x-1")]
+    names = [(report.first.thread, report.second.thread) for report in it.detector.reports]
+    assert names == [("w-1", "w-2"), ("pool-0_1", "pool-1_0"), ("w-1", "x-1")]
 
 
 @pytest.mark.parametrize("program", ORDERED, ids=lambda program: program.__name__)
@@ -888,16 +889,16 @@ def test_something_orders_them(program: Callable[[Thing], None]) -> None:
 # -- what cannot be seen ----------------------------------------------------------------------------------------------
 
 
-def test_of_a_lock_made_before_nobody_knows_who_holds_it() -> None:
+def test_the_holder_of_a_lock_made_before_is_not_known() -> None:
     def program(it: Thing) -> None:
         def locked() -> None:
             with MADE_BEFORE:
                 it.touch()
 
         both(lambda: it.first(locked), lambda: it.then(locked))
-        assert "The lock MADE_BEFORE was made before anybody watched" in it.judge.reports[0].note
+        assert "The lock MADE_BEFORE was made before the watching began" in it.detector.reports[0].note
 
-    assert kinds(program) == [Kind.UNKNOWN]
+    assert kinds(program) == [RaceKind.UNKNOWN]
 
 
 def a_lock_of_c(it: Thing) -> str:
@@ -908,7 +909,7 @@ def a_lock_of_c(it: Thing) -> str:
             it.touch()
 
     both(lambda: it.first(locked), lambda: it.then(locked))
-    return "The lock lock was made before anybody watched. It was held both times"
+    return "The lock lock was made before the watching began. Which thread held it both times is not known."
 
 
 def a_queue_made_before(it: Thing) -> str:
@@ -921,7 +922,7 @@ def a_queue_made_before(it: Thing) -> str:
         it.touch()
 
     both(lambda: it.first(give), lambda: it.then(take))
-    return "The queue QUEUE_MADE_BEFORE was made before anybody watched. What was handed over by it is not known."
+    return "The queue QUEUE_MADE_BEFORE was made before the watching began. Which items went through it is not known."
 
 
 def give_after(rounds: list[int], it: Thing, ready: list[int]) -> None:
@@ -1021,8 +1022,8 @@ def a_pipe_of_multiprocessing(it: Thing) -> str:
     return "by a pipe of multiprocessing."
 
 
-def what_is_handed_on(it: Thing) -> str:
-    """By a third thread, which tells what it perhaps knows."""
+def what_is_published_again(it: Thing) -> str:
+    """By a third thread, which publishes what it possibly knows."""
     ends, event = os.pipe(), threading.Event()
     threads = [
         threading.Thread(target=lambda: (it.touch(), os.write(ends[1], b"x"))),
@@ -1051,17 +1052,17 @@ UNSEEN = [
     a_semaphore_of_multiprocessing,
     a_queue_of_multiprocessing,
     a_pipe_of_multiprocessing,
-    what_is_handed_on,
+    what_is_published_again,
 ]
 
 
 @pytest.mark.parametrize("program", UNSEEN, ids=lambda program: program.__name__)
 def test_what_may_order_them(program: Callable[[Thing], str]) -> None:
     it = Thing()
-    with watch(it.judge.order):
+    with watch(it.detector.clocks):
         why = program(it)
-    (report,) = it.judge.reports
-    assert report.kind is Kind.UNKNOWN and why in report.note, report
+    (report,) = it.detector.reports
+    assert report.kind is RaceKind.UNKNOWN and why in report.note, report
     assert report.note in str(report)
 
 
@@ -1073,14 +1074,14 @@ def test_a_thread_from_elsewhere() -> None:
         _thread.start_new_thread(lambda: (it.touch(), ended.release()), ())
         assert ended.acquire(timeout=DEADLINE)
 
-    assert kinds(program) == [Kind.UNKNOWN]
+    assert kinds(program) == [RaceKind.UNKNOWN]
 
 
 # -- what is watched --------------------------------------------------------------------------------------------------
 
 
 def test_locks_outlive_the_watching() -> None:
-    with watch(Order()), watch(Order()):
+    with watch(VectorClocks()), watch(VectorClocks()):
         made, again = threading.Lock(), threading.RLock()
     with made, again, again:  # go on working, and are known
         assert made.locked()
@@ -1089,7 +1090,7 @@ def test_locks_outlive_the_watching() -> None:
 
 
 def test_watched_locks_are_locks() -> None:
-    with watch(Order()):
+    with watch(VectorClocks()):
         lock, recursive = threading.Lock(), threading.RLock()
         assert isinstance(lock, threading.Lock) and isinstance(MADE_BEFORE, threading.Lock)  # type: ignore[arg-type]
         assert not isinstance(lock, threading.RLock)  # type: ignore[arg-type]
@@ -1109,7 +1110,7 @@ def test_watched_locks_are_locks() -> None:
 
 
 def test_locks_taken_again_and_again_are_not_kept() -> None:
-    with watch(Order()):
+    with watch(VectorClocks()):
         for _ in range(100):
             with threading.Lock(), MADE_BEFORE_AGAIN, threading.RLock() as held:
                 assert held and len(held_locks()) == 2
@@ -1117,23 +1118,12 @@ def test_locks_taken_again_and_again_are_not_kept() -> None:
 
 
 def test_libraries_lock_for_themselves() -> None:
-    before: queue.Queue[int] = queue.Queue()
-    with watch(Order()):
+    with watch(VectorClocks()):
         line: queue.Queue[int] = queue.Queue()
-        assert not hasattr(line.mutex, "number")
-        assert hasattr(threading.Lock(), "number")
-        before.put(1)
         job: concurrent.futures.Future[int] = concurrent.futures.Future()
-        conditions = line.not_empty, threading.Event()._cond, before.not_empty, job._condition  # type: ignore[attr-defined]
-        for condition in conditions:
-            assert type(condition).__enter__ is not threading.Condition.__enter__
+        assert hasattr(threading.Lock(), "number") and hasattr(threading.Condition()._lock, "number")  # type: ignore[attr-defined]
+        for condition in (line.not_empty, threading.Event()._cond, job._condition):  # type: ignore[attr-defined]
             assert not hasattr(condition._lock, "number")
-        assert type(threading.Condition()) is threading.Condition
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            assert type(pool._idle_semaphore).release is not threading.Semaphore.release
-        assert queue.threading.Thread is threading.Thread  # type: ignore[attr-defined]
-        with pytest.raises(AttributeError):
-            queue.threading.no_such_thing  # type: ignore[attr-defined]  # noqa: B018
     assert is_library(threading.__file__) and not is_library(__file__)
 
 

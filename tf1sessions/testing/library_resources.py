@@ -1,4 +1,4 @@
-"""What a library keeps on purpose: a pool or a helper thread that it made for all who use it."""
+"""Resources that a library keeps on purpose: a pool or a helper thread that it made for all its callers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STACKS = ("_DefaultGraphStack", "DefaultStack")
 
 
 def kept_by_library(thing: Any, packages: frozenset[str]) -> bool:
-    """Whether a global name, or a class, of one of the packages holds a thing, by a chain of references.
+    """Say whether a global name, or a class, of one of the packages holds a thing, by a chain of references.
 
     The packages are those that have made it. Then it was not left behind by the program, which could not end it: the
     library has it for the next use. What the standard library notes of all threads and processes does not count, nor
@@ -43,7 +43,7 @@ def kept_by_library(thing: Any, packages: frozenset[str]) -> bool:
 
 
 def _package_of(referrer: Any) -> str | None:
-    """The package whose class or global names a referrer is."""
+    """Return the package whose class or global names a referrer is."""
     if isinstance(referrer, type) and referrer.__name__ not in _STACKS:
         return str(referrer.__module__).partition(".")[0]
     if type(referrer) is dict and _is_module(referrer):
@@ -57,7 +57,7 @@ def _is_module(names: dict[Any, Any]) -> bool:
 
 
 def _is_end(referrer: Any) -> bool:
-    """Whether what refers to a referrer says nothing about who keeps the thing."""
+    """Say whether what refers to a referrer says nothing about what keeps the thing."""
     kind = type(referrer)
     return (
         kind in (FrameType, ModuleType)

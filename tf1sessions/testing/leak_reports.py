@@ -1,4 +1,4 @@
-"""What is told of things that a program has left behind."""
+"""Reports of things that a program has left behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["FIX", "KINDS", "Leak", "LeakKind", "kinds_of"]
 
 
 class LeakKind(str, enum.Enum):
-    """What was left. The value is the name that users read and write; ``LeakKind.THREAD == "threads"``."""
+    """Kind of thing that was left. The value is the name that users see; ``LeakKind.THREAD == "threads"``."""
 
     THREAD = "threads"
     PROCESS = "processes"
@@ -30,10 +30,10 @@ class LeakKind(str, enum.Enum):
 KINDS: tuple[str, ...] = tuple(kind.value for kind in LeakKind)
 
 FIX = {
-    LeakKind.THREAD: "Tell it to end, and join() it; use pools and executors in a `with`, or shut them down.",
+    LeakKind.THREAD: "Let it end, and join() it; use pools and executors in a `with`, or shut them down.",
     LeakKind.PROCESS: "Wait for it, after terminate() if it does not end by itself; use pools in a `with`.",
     LeakKind.SESSION: "Use it in a `with`, or call its close(). Else it is closed when nothing refers to it, and "
-    "nobody knows when that is.",
+    "that may be at any time.",
     LeakKind.QUEUE_RUNNER: "Before the session is closed: coord.request_stop(), then coord.join(threads).",
     LeakKind.MEMORY: "Call close() in each process that has it, and unlink() in one of them.",
     LeakKind.DEFAULT: "Enter it by `with`, which leaves it again; close() an InteractiveSession.",
@@ -65,7 +65,7 @@ class Leak:
 
 
 def kinds_of(names: Iterable[LeakKind | str], where: str) -> frozenset[LeakKind]:
-    """Kinds that a user has named, as values or as their names.
+    """Return the kinds that a user has named, as values or as their names.
 
     Raises:
         UsageError: There is no such kind.

@@ -1,4 +1,4 @@
-"""Programs with and without hazards, watched; run by test_watching.py in one process, as TensorFlow 1 behaves."""
+"""Programs with and without hazards, watched; run by test_graph_races.py in one process, as TensorFlow 1 behaves."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from collections.abc import Callable
 from typing import Any
 
 import tf1sessions as t1
-from tf1sessions.testing.reports import Kind, Report
-from tf1sessions.testing.watching import graph_races
+from tf1sessions.testing import tensorflow_hooks
+from tf1sessions.testing.races import graph_races
+from tf1sessions.testing.reports import RaceKind, Report
 
 t1.enable_v1_behavior()
 tf: Any = t1.tf1
@@ -57,7 +58,7 @@ def found(program: Callable[[], object], **options: Any) -> list[Report]:
     return races.reports
 
 
-def kinds(program: Callable[[], object], **options: Any) -> list[Kind]:
+def kinds(program: Callable[[], object], **options: Any) -> list[RaceKind]:
     return [report.kind for report in found(program, **options)]
 
 
@@ -72,13 +73,13 @@ def adds(graph: Any) -> Callable[[], None]:
 def check_two_threads_add_to_one_graph() -> None:
     graph = tf.Graph()
     (report,) = found(lambda: run(adds(graph), adds(graph)))
-    assert report.kind is Kind.CONSTRUCTION
+    assert report.kind is RaceKind.CONSTRUCTION
     assert (report.first.thread, report.second.thread) == ("a", "b")
     for side in (report.first, report.second):
         assert side.place.rpartition(":")[0] == __file__
         assert side.stack[0].endswith("build") and "Const" in side.names[0]
-    told = str(report)
-    assert told.startswith("concurrent construction: graph 0x") and "why: " in told and "fix: " in told
+    text = str(report)
+    assert text.startswith("concurrent construction: graph 0x") and "why: " in text and "fix: " in text
     assert report.to_json()["first"]["thread"] == "a"
 
 
@@ -148,7 +149,7 @@ def check_a_request_handler_that_makes_operations() -> None:
 
     reports = found(program)
     # Each request is answered before the next is put: only its growing is left of what is wrong.
-    assert {report.kind for report in reports} == {Kind.GROWTH}, [report.kind for report in reports]
+    assert {report.kind for report in reports} == {RaceKind.GROWTH}, [report.kind for report in reports]
     report = reports[0]
     assert "handle" in report.first.stack[0] and "handle" in report.second.stack[0]
     assert report.first.what == "runs the graph" and report.second.what == "adds operations"
@@ -168,7 +169,7 @@ def check_a_change_while_another_thread_runs() -> None:
     with tf.Graph().as_default() as graph, tf.Session() as session:
         y = tf.constant(1.0)
         (report,) = found(lambda: run(lambda: session.run(y), adds(graph)))
-        assert report.kind is Kind.MUTATION
+        assert report.kind is RaceKind.MUTATION
         assert (report.first.what, report.second.what) == ("runs the graph", "adds operations")
 
 
@@ -188,7 +189,7 @@ def check_other_changes() -> None:
     }
     for what, change in changes.items():
         (report,) = found(lambda change=change: run(adds(graph), change))
-        assert (report.kind, report.second.what) == (Kind.CONSTRUCTION, what), report
+        assert (report.kind, report.second.what) == (RaceKind.CONSTRUCTION, what), report
 
 
 def check_operations_that_are_imported() -> None:
@@ -201,7 +202,7 @@ def check_operations_that_are_imported() -> None:
             tf.import_graph_def(other.as_graph_def(), name="in")
 
     (report,) = found(lambda: run(adds(graph), load))
-    assert report.kind is Kind.CONSTRUCTION and report.second.names == ("in/one",), report
+    assert report.kind is RaceKind.CONSTRUCTION and report.second.names == ("in/one",), report
 
 
 def check_a_function_that_builds_at_several_places_is_no_loop() -> None:
@@ -220,7 +221,7 @@ def check_a_function_that_builds_at_several_places_is_no_loop() -> None:
                 session.run(two())
 
     assert kinds(lambda: program(again=False)) == []
-    assert kinds(lambda: program(again=True)) == [Kind.GROWTH]
+    assert kinds(lambda: program(again=True)) == [RaceKind.GROWTH]
 
 
 def check_lines_of_one_loop_are_one_report() -> None:
@@ -232,7 +233,7 @@ def check_lines_of_one_loop_are_one_report() -> None:
                 session.run([a, b])
 
     (report,) = found(program)
-    assert (report.kind, report.others) == (Kind.GROWTH, 1)
+    assert (report.kind, report.others) == (RaceKind.GROWTH, 1)
 
 
 def check_callables_are_runs() -> None:
@@ -243,11 +244,11 @@ def check_callables_are_runs() -> None:
                 call = session.make_callable(y)
                 run(call, adds(graph))
             (report,) = races.reports
-            assert (report.kind, report.first.what) == (Kind.MUTATION, "runs the graph")
+            assert (report.kind, report.first.what) == (RaceKind.MUTATION, "runs the graph")
             assert "body" in report.first.stack[0] and call() == 1.0
 
 
-def check_what_threads_without_a_program_do_is_told_of_who_started_them() -> None:
+def check_threads_without_a_program_are_shown_by_where_they_were_started() -> None:
     with tf.Graph().as_default() as graph, tf.Session() as session:
         y = tf.constant(1.0)
 
@@ -297,10 +298,10 @@ def check_a_model_built_at_the_first_request() -> None:
         model["session"].close()
 
     assert kinds(lambda: program(locked=True)) == []
-    assert set(kinds(lambda: program(locked=False))) == {Kind.CONSTRUCTION, Kind.MUTATION}
+    assert set(kinds(lambda: program(locked=False))) == {RaceKind.CONSTRUCTION, RaceKind.MUTATION}
 
 
-def check_many_threads_are_told_once_and_forgotten() -> None:
+def check_many_threads_are_reported_once_and_forgotten() -> None:
     graph = tf.Graph()
     with graph_races() as races:
         for _ in range(12):
@@ -309,14 +310,15 @@ def check_many_threads_are_told_once_and_forgotten() -> None:
                 thread.start()
             for thread in threads:
                 thread.join(DEADLINE)
-        place = races._judge._found[0].first.place
+        (hooks,) = tensorflow_hooks._installed
+        records = hooks._graph(graph).location.records
     (report,) = races.reports
-    assert report.kind is Kind.CONSTRUCTION and report.others == 0
-    assert sum(map(len, place.seen.values())) <= 33, place.seen
+    assert report.kind is RaceKind.CONSTRUCTION and report.others == 0
+    assert len(records) <= 33, records
 
 
 def check_sessions_that_are_collected() -> None:
-    """Nobody can run them any more."""
+    """Nothing refers to them any more that could run them."""
 
     def program() -> None:
         def work() -> None:
@@ -360,7 +362,7 @@ def check_a_session_closed_while_another_thread_runs_it() -> None:
         thread.join(DEADLINE)
 
     assert kinds(lambda: program(joined=True)) == []
-    assert kinds(lambda: program(joined=False)) == [Kind.CLOSED]
+    assert kinds(lambda: program(joined=False)) == [RaceKind.CLOSED]
 
 
 def check_a_variable_that_is_assigned_and_read() -> None:
@@ -371,10 +373,10 @@ def check_a_variable_that_is_assigned_and_read() -> None:
             step, read, unrelated = v.assign_add(1.0), v + 1.0, other + 1.0
             session.run(tf.global_variables_initializer())
             (report,) = found(lambda: run(lambda: session.run(step), lambda: session.run(read)))  # noqa: B023
-            assert report.kind is Kind.VARIABLE and report.first.names == ("v",), report
+            assert report.kind is RaceKind.VARIABLE and report.first.names == ("v",), report
             assert kinds(lambda: run(lambda: session.run(step), lambda: session.run(unrelated))) == []  # noqa: B023
             assert kinds(lambda: run(lambda: session.run(read), lambda: session.run(read))) == []  # noqa: B023
-            asked = {"ignore": [Kind.VARIABLE]}
+            asked = {"ignore": [RaceKind.VARIABLE]}
             assert kinds(lambda: run(lambda: session.run(step), lambda: session.run(step)), **asked) == []  # noqa: B023
 
 
@@ -384,14 +386,14 @@ def check_a_thread_that_lost_its_default_graph() -> None:
             run(lambda: tf.constant(1.0))
 
     (report,) = found(program)
-    assert report.kind is Kind.LEAK and report.graph == "the default graph of thread 'a'"
+    assert report.kind is RaceKind.LEAK and report.graph == "the default graph of thread 'a'"
     assert (report.first.thread, report.second.thread) == ("MainThread", "a")
 
 
 def check_nothing_stays_watched() -> None:
     session = t1.runtime.private.session.BaseSession
     owners = (
-        *(tf.Graph, tf.Operation, t1.Session, t1.sessions.calls, session),
+        *(tf.Graph, tf.Operation, t1.Session, t1.sessions.plans, session),
         *(threading, threading.Thread, threading.Event, threading.Condition, threading.Semaphore, threading.Barrier),
         *(queue, queue.Queue, concurrent.futures, concurrent.futures.Future, asyncio.Handle),
         *(multiprocessing.queues.Queue, multiprocessing.connection, multiprocessing.connection.Connection),

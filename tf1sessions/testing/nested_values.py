@@ -1,4 +1,4 @@
-"""Nested results, leaf by leaf: flattened to arrays by path, compared, kept in a file.
+"""Nested values, leaf by leaf: flattened to arrays by path, compared, kept in a file.
 
 A leaf is anything that is no dict, list or tuple; its path is ``"probs"``, ``"[1]"`` or ``"layers[0].bias"``.
 """
@@ -16,12 +16,12 @@ from tf1sessions.errors import UsageError
 
 __all__ = ["differences", "flatten", "read", "write"]
 
-#: How many differences are told of one pair of trees. Arbitrary.
+#: How many differences of two values are named. Arbitrary.
 _MOST = 5
 
 
 def flatten(tree: Any) -> dict[str, Any]:
-    """Path -> array. A single value has the path ``""``.
+    """Return the leaves as arrays, by their paths. A single value has the path ``""``.
 
     Raises:
         UsageError: A leaf is no number, text, boolean or array of them.
@@ -57,13 +57,13 @@ def _leaves(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def differences(found: Mapping[str, Any], expected: Mapping[str, Any], rtol: float, atol: float) -> list[str]:
-    """How two flattened trees differ, a sentence a leaf; at most a few."""
-    told = [f"{path or 'the value'} is missing" for path in expected if path not in found]
-    told += [f"{path or 'the value'} was not expected" for path in found if path not in expected]
+    """Return how two flattened values differ, a sentence a leaf; at most a few."""
+    sentences = [f"{path or 'the value'} is missing" for path in expected if path not in found]
+    sentences += [f"{path or 'the value'} was not expected" for path in found if path not in expected]
     for path in expected:
         if path in found and (difference := _difference(found[path], expected[path], rtol, atol)):
-            told.append(f"{path or 'the value'} {difference}")
-    return [*told[:_MOST], f"and {len(told) - _MOST} more"] if len(told) > _MOST else told
+            sentences.append(f"{path or 'the value'} {difference}")
+    return [*sentences[:_MOST], f"and {len(sentences) - _MOST} more"] if len(sentences) > _MOST else sentences
 
 
 def _difference(found: Any, expected: Any, rtol: float, atol: float) -> str:
@@ -87,12 +87,12 @@ def _difference(found: Any, expected: Any, rtol: float, atol: float) -> str:
         error = np.where(both, np.abs(np.where(both, found, 0) - np.where(both, expected, 0)), 0)
         place = tuple(np.unravel_index(int(np.argmax(error)), error.shape))
     where = f" at {[int(each) for each in place]}" if place else ""
-    told = f"is {found[place]!s} instead of {expected[place]!s}{where}"
-    return told + (f"; {len(places)} of {found.size} values differ" if found.size > 1 else "")
+    values = f"is {found[place]!s} instead of {expected[place]!s}{where}"
+    return values + (f"; {len(places)} of {found.size} values differ" if found.size > 1 else "")
 
 
 def write(path: str | os.PathLike[str], tree: Mapping[str, Any]) -> None:
-    """Writes a flattened tree as an ``.npz``, whole or not at all."""
+    """Write a flattened value as an ``.npz``, whole or not at all."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -106,7 +106,7 @@ def write(path: str | os.PathLike[str], tree: Mapping[str, Any]) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What :func:`write` has written.
+    """Read what :func:`write` has written.
 
     Raises:
         UsageError: The file is not there, or is none of these.

@@ -1,7 +1,11 @@
-"""In the process of a program that is watched for races: puts the detector in place, and writes down what it finds.
+"""The race detector in the process of a program: put in place before it runs; what it finds is written to a file.
 
-The reports are written anew whenever there is another one, so that they outlive a program that is killed. The file is
-complete at every moment.
+Data flow::
+
+    runs.py: find_races() ──▶ this process: execute(payload) ──▶ the program, between begin() and end()
+    RaceDetector, when there is something new ──▶ reports.json, written anew, complete at every moment
+
+The reports are written whenever there is another one, so that they outlive a program that is killed.
 """
 
 from __future__ import annotations
@@ -15,41 +19,41 @@ from contextlib import ExitStack
 from typing import Any
 
 from tf1sessions.scripts import importer, program
-from tf1sessions.testing.order import Order
-from tf1sessions.testing.races import Judge
-from tf1sessions.testing.reports import Kind
+from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.synchronisation import watch
+from tf1sessions.testing.vector_clocks import VectorClocks
 
 __all__ = ["execute"]
 
 
 def execute(payload: Mapping[str, Any]) -> int:
-    """As :func:`tf1sessions.scripts.program.execute`.
+    """Run a program as :func:`tf1sessions.scripts.program.execute` does, with the race detector.
 
     Args:
         payload: ``notes`` is the file for the reports, ``ignore`` the values of the kinds that are not reported.
     """
-    detector = _Detector(payload["notes"], payload["ignore"])
-    return program.execute(payload, detector.begin, detector.end)
+    program_watch = _ProgramWatch(payload["notes"], payload["ignore"])
+    return program.execute(payload, program_watch.begin, program_watch.end)
 
 
-class _Detector:
+class _ProgramWatch:
     def __init__(self, notes: str, ignore: list[str]) -> None:
         self._notes = notes
         self._forked = False
         self._pid = os.getpid()
         self._writing = _thread.allocate_lock()
-        self._judge = Judge(Order(), map(Kind, ignore), self._write)
+        self._detector = RaceDetector(VectorClocks(), map(RaceKind, ignore), self._write)
         self._watched = ExitStack()  # never left: threads may outlive the program's last line
 
     def begin(self) -> None:
-        """Threads and locks are watched from here on, TensorFlow as soon as the program imports it."""
-        self._watched.enter_context(watch(self._judge.order))
+        """Watch threads and locks from here on, TensorFlow as soon as the program imports it."""
+        self._watched.enter_context(watch(self._detector.clocks))
         os.register_at_fork(before=self._forks)
         importer.after_import(self._after_tensorflow)
 
     def end(self, exit_code: int) -> None:
-        """Its threads may go on; what they do is written when it is found."""
+        """Write all again. The program's threads may go on; what they do is written when it is found."""
         if os.getpid() == self._pid:
             self._write()
 
@@ -62,9 +66,9 @@ class _Detector:
             self._watch_tensorflow()
 
     def _watch_tensorflow(self) -> None:
-        from tf1sessions.testing.watching import watch_graphs
+        from tf1sessions.testing.tensorflow_hooks import watch_graphs
 
-        self._watched.enter_context(watch_graphs(self._judge))
+        self._watched.enter_context(watch_graphs(self._detector))
 
     def _forks(self) -> None:
         if not self._forked:
@@ -74,7 +78,7 @@ class _Detector:
     def _write(self) -> None:
         beside = f"{self._notes}.new"
         with self._writing, open(beside, "w", encoding="utf-8") as file:
-            reports = [report.to_json() for report in self._judge.reports]
+            reports = [report.to_json() for report in self._detector.reports]
             json.dump({"reports": reports, "forked": self._forked}, file)
             file.flush()
             os.replace(beside, self._notes)

@@ -1,0 +1,312 @@
+"""Finds accesses to graphs and sessions that nothing orders, also when this run's timing was harmless.
+
+Data flow::
+
+    tensorflow_hooks.py: TensorFlow's graphs and sessions ── access(frame, kinds) ─▶ RaceDetector ──▶ Report
+    synchronisation.py: locks, events, queues, ...  ── release, acquire ──▶ VectorClocks ──┘
+
+A *location* is something about which threads may get in each other's way: a graph's structure, or a session with its
+variables. Two accesses to it by two threads are a race when they conflict, neither happens before the other, and no
+lock was held both times. For each location the last access from each thread, line and set of locks is kept, and of each
+line the latest few, so that neither the number of operations nor a server's threads make it slower.
+
+One step for each access: find the location's record of it, give it the thread's count, compare it with the records of
+other threads. If the record has that count already, the thread has released nothing since, and so the access is a race
+with exactly those that its last one is a race with; these were compared then, or when they came.
+
+Threads whose names differ in their numbers alone do the same work: a pair of such threads is reported once.
+
+Locks: locations and reports are guarded by ``VectorClocks.lock``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from tf1sessions.testing.frames import STACK, format_frame, program_frames
+from tf1sessions.testing.locks import held_locks, opaque_locks
+from tf1sessions.testing.reports import Access, RaceKind, Report
+from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
+
+__all__ = ["AccessKind", "AccessRecord", "Conflict", "Location", "Race", "RaceDetector"]
+
+#: How many names an access keeps. Arbitrary.
+_NAMES = 3
+#: How many accesses from one line are kept. Arbitrary: more than most pools have threads.
+_KEPT = 32
+
+#: In the names of threads, also in those that Python and pools make up.
+_NUMBERS = re.compile(r"(?<=^Thread-)\d+|\d+(_\d+)?$")
+
+
+class Conflict(NamedTuple):
+    """Hazard that two actions at one location are if nothing orders them.
+
+    Attributes:
+        kind: The kind of the hazard.
+        names: The things that are concerned; empty for those of the accesses.
+        what: What the earlier and the later access do, in words; empty for the accesses' own words.
+        lock_orders: Whether they are ordered where the later thread has acquired a lock after the earlier one had
+            released it: the later thread looked whether there was something left to do.
+    """
+
+    kind: RaceKind
+    names: tuple[str, ...] = ()
+    what: tuple[str, str] = ("", "")
+    lock_orders: bool = False
+
+
+class Location:
+    """Something that threads access.
+
+    Args:
+        name: The graph or session, as reports name it.
+        conflict: Gives the conflict of an earlier and a later action, or None.
+    """
+
+    def __init__(self, name: str, conflict: Callable[[Any, Any], Conflict | None]) -> None:
+        self.name = name
+        self.conflict = conflict
+        self.races: dict[tuple[Any, ...], Race] = {}  # by kind and the names of the threads
+        self.records: dict[_Key, AccessRecord] = {}
+        self._lines: dict[tuple[Any, ...], deque[AccessRecord]] = {}
+
+    def keep(self, record: AccessRecord) -> None:
+        """Keep a record, and drop the oldest one from its line if there are many."""
+        self.records[record.key] = record
+        record.kept, record.count = True, 0  # so it will be compared
+        line = self._lines.setdefault(record.key[1:4], deque())
+        line.append(record)
+        if len(line) > _KEPT:
+            oldest = line.popleft()
+            del self.records[oldest.key]
+            oldest.kept = False
+
+
+class AccessKind(NamedTuple):
+    """Kind of access: the location, the action that conflicts depend on, and the same in words."""
+
+    location: Location
+    action: Hashable
+    what: str
+
+
+#: The thread's number, the action, the code's id, its line, the locks that were held.
+_Key = tuple[int, Hashable, int, int, frozenset[int]]
+
+
+class AccessRecord:
+    """The accesses of one thread from one line, of one kind and under the same locks.
+
+    Attributes:
+        count: The thread's count at the last of them.
+        times: How many there were.
+        names: The operations that were concerned; a few.
+        code: The code of the line; kept, so that its id stays its own.
+        locks: The numbers of the locks that were held.
+        opaque: Locks that were perhaps held, by their numbers, and why that is not known.
+        kept: Whether its location keeps it.
+        reported: Whether it is part of a report.
+    """
+
+    def __init__(self, thread: ThreadState, key: _Key, what: str, frame: FrameType | None) -> None:
+        frames = list(program_frames(frame))
+        opaque = opaque_locks(frames)
+        self.thread = thread
+        self.key = key
+        self.action = key[1]
+        self.what = what
+        self.code: CodeType | None = frame and frame.f_code
+        started = (f"{each}, which started it" for each in thread.start_stack)
+        self.stack = tuple(map(format_frame, frames[:STACK])) or tuple(started)
+        self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
+        self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
+        self.names: list[str] = []
+        self.times = self.count = 0
+        self.kept = self.reported = False
+
+    def add_name(self, name: str, what: str) -> bool:
+        """Note an operation that is concerned; says whether a report has changed by that.
+
+        The first one decides what the accesses are called: scopes may have been entered for it before.
+        """
+        if len(self.names) >= _NAMES:
+            return False
+        if not self.names and self.what != what:
+            self.what, self.times = what, 0
+        self.names.append(name)
+        return self.reported
+
+    @property
+    def function(self) -> tuple[Any, ...]:
+        """The function that the accesses are in, by file and name."""
+        return self.code and self.code.co_filename, self.stack[:1] and self.stack[0].partition(" in ")[2]
+
+
+@dataclasses.dataclass(eq=False)
+class Race:
+    """Two accesses that become a report. Guarded by the detector's lock."""
+
+    location: str
+    conflict: Conflict
+    first: AccessRecord
+    second: AccessRecord
+    note: str = ""
+    lines: set[Any] = dataclasses.field(default_factory=set)  # pairs of lines
+
+    def report(self) -> Report:
+        """Return the report, with what is known by now."""
+        names = self.conflict.names
+        first, second = (
+            Access(record.thread.name, what or record.what, record.stack, names or tuple(record.names), record.times)
+            for record, what in zip((self.first, self.second), self.conflict.what, strict=True)
+        )
+        return Report(self.conflict.kind, self.location, first, second, max(0, len(self.lines) - 1), self.note)
+
+
+class RaceDetector:
+    """Compares accesses, and keeps the races that it finds.
+
+    Args:
+        clocks: What orders threads.
+        ignore: Kinds that are not reported.
+        changed: Called when there is something new in ``reports``, by the thread that found it.
+
+    Attributes:
+        clocks: As given.
+
+    Thread-safety: any thread may call any method.
+    """
+
+    def __init__(
+        self, clocks: VectorClocks, ignore: Iterable[RaceKind] = (), changed: Callable[[], None] | None = None
+    ) -> None:
+        self.clocks = clocks
+        self._races: list[Race] = []
+        self._by_functions: dict[tuple[Any, ...], Race] = {}
+        self._ignored = frozenset(ignore)
+        self._changed = changed or (lambda: None)
+        self._lock = clocks.lock
+
+    @property
+    def reports(self) -> list[Report]:
+        """The races that were found so far."""
+        with self._lock:
+            return [race.report() for race in self._races]
+
+    def access(self, frame: FrameType | None, *kinds: AccessKind, name: str = "") -> AccessRecord:
+        """Note what the calling thread does at one place, and compare it with the accesses of other threads.
+
+        Args:
+            frame: The program's innermost frame.
+            kinds: What it does there at once.
+            name: The operation that is concerned.
+
+        Returns:
+            The record of the first of the accesses.
+        """
+        me = self.clocks.thread()
+        if me.sleep_loop is not None:
+            self._end_wait(me, frame)
+        code, line = (0, 0) if frame is None else (id(frame.f_code), frame.f_lineno)
+        number, locks = me.number, held_locks()
+        first, changed = None, False
+        for location, action, what in kinds:
+            key = (number, action, code, line, locks)
+            record = location.records.get(key) or AccessRecord(me, key, what, frame)
+            with self._lock:
+                if not record.kept:  # new, or dropped in the meantime
+                    location.keep(record)
+                me.used = count = me.count
+                if name:
+                    changed |= record.add_name(name, what)
+                if record.what == what:
+                    record.times += 1
+                if record.count != count:
+                    record.count = count
+                    for other in list(location.records.values()):
+                        changed |= other.thread is not me and self._compare(location, other, record)
+            first = first or record
+        if changed:
+            self._changed()
+        assert first is not None
+        return first
+
+    def _end_wait(self, me: ThreadState, frame: FrameType | None) -> None:
+        """Let a thread that has left a loop in which it slept know, possibly, all that was done until now."""
+        loop = me.sleep_loop
+        for each in program_frames(frame):
+            if each.f_code is loop.code and loop.first <= each.f_lineno <= loop.last:
+                return  # it is still in it
+        me.sleep_loop = None
+        self.clocks.may_acquire_all(str(loop))
+
+    def _compare(self, location: Location, earlier: AccessRecord, later: AccessRecord) -> bool:
+        """Compare a kept access with that of the calling thread; says whether there is something new to report."""
+        conflict = location.conflict(earlier.action, later.action)
+        if conflict is None or earlier.locks & later.locks:
+            return False
+        if self.clocks.is_before(earlier.thread, earlier.count):
+            return False
+        if conflict.lock_orders and self.clocks.followed_lock(earlier.thread, earlier.count, earlier.locks):
+            return False
+        note = self._doubt(earlier, later)
+        if note:
+            conflict = conflict._replace(kind=RaceKind.UNKNOWN)
+        if conflict.kind in self._ignored:
+            return False
+        threads = (conflict.kind, *sorted(_NUMBERS.sub("", each.thread.name) for each in (earlier, later)))
+        race = location.races.get(threads)
+        if race is None:
+            race = location.races[threads] = Race(location.name, conflict, earlier, later, note)
+            self._add(race)
+        lines = frozenset((earlier.stack[:1], later.stack[:1]))
+        new = lines not in race.lines
+        race.lines.add(lines)
+        return new
+
+    def _add(self, race: Race) -> None:
+        self._races.append(race)
+        race.first.reported = race.second.reported = True
+
+    def _doubt(self, earlier: AccessRecord, later: AccessRecord) -> str:
+        """Return why it is not known whether something orders two accesses; empty if it is known that nothing does."""
+        for number in earlier.opaque.keys() & later.opaque.keys():
+            return later.opaque[number]
+        for record in (earlier, later):
+            if record.thread.start_unseen:
+                return f"Thread {record.thread.name!r} was not started by Python's threading."
+        if self.clocks.is_possibly_before(earlier.thread, earlier.count):
+            means = later.thread.means or "something between them"
+            return f"Thread {later.thread.name!r} may have waited for the other, by {means}."
+        return ""
+
+    def report(self, kind: RaceKind, location: str, first: AccessRecord, second: AccessRecord) -> Race | None:
+        """Add a hazard that another rule has found; None if it is ignored, or reported for these functions already."""
+        if kind in self._ignored:
+            return None
+        lines = first.stack[:1], second.stack[:1]
+        functions = kind, first.function, second.function
+        with self._lock:
+            known = self._by_functions.get(functions)
+            if known is None:
+                race = self._by_functions[functions] = Race(location, Conflict(kind), first, second, lines={lines})
+                self._add(race)
+            elif lines in known.lines:
+                return None
+            else:
+                known.lines.add(lines)
+        self._changed()
+        return race if known is None else None
+
+    def withdraw(self, race: Race) -> None:
+        """Remove what turned out to be no hazard."""
+        with self._lock:
+            self._races.remove(race)
+            del self._by_functions[race.conflict.kind, race.first.function, race.second.function]
+        self._changed()

@@ -1,0 +1,362 @@
+"""Watches TensorFlow for the race detector: changes of graphs, runs and ends of sessions, lost default graphs.
+
+Data flow::
+
+    watch_graphs() ──▶ TensorFlowHooks ── puts hooks around Graph, Operation, BaseSession, Session, run_callable
+    a hook ──▶ GraphState, SessionState (graph_accesses.py) ── AccessKind ──▶ RaceDetector.access()
+
+While the block lasts TensorFlow's own methods are replaced by ones that do the same and note it. What a function's body
+is made of (conditions, loops, tf.function) is not noted: it belongs to the operation that is made from it.
+
+States are made by whichever thread needs them first; if two make one at once, both use that which is kept.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import functools
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, NamedTuple
+
+from tf1sessions.pipelines import flow
+from tf1sessions.runtime import private, tf
+from tf1sessions.sessions import calls, graphs, plans
+from tf1sessions.testing.frames import is_library, program_frame
+from tf1sessions.testing.graph_accesses import GraphState, SessionState
+from tf1sessions.testing.locks import ExclusiveBlock
+from tf1sessions.testing.patching import hooked, put
+from tf1sessions.testing.race_detector import AccessKind, AccessRecord, RaceDetector
+from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.vector_clocks import Token, acquire, release
+
+__all__ = ["watch_graphs"]
+
+_PROCESS = "the process's default graph"  # TensorFlow gives each thread one; that of the main thread
+#: How many compiled requests are remembered. Arbitrary: more than most programs have.
+_REMEMBERED = 10_000
+
+
+def watch_graphs(detector: RaceDetector) -> contextlib.AbstractContextManager[None]:
+    """Let a detector know what is done with TensorFlow's graphs and sessions while this lasts."""
+    return TensorFlowHooks(detector).installed()
+
+
+class _RunAccess(NamedTuple):
+    """Accesses of a run, of one request."""
+
+    graph: GraphState
+    session: SessionState
+    kind: AccessKind  # to the session
+
+
+class _Local(threading.local):
+    """State of each thread: whether it is in a run that will be noted."""
+
+    inside = False
+
+
+class _States(dict[int, Any]):
+    """States of objects, by identity, until they are gone."""
+
+    def of(self, thing: Any, make: Callable[[], Any]) -> Any:
+        number = id(thing)
+        found = self.get(number)
+        if found is None:
+            found = self.setdefault(number, (make(), weakref.ref(thing, lambda gone: self._forget(number))))
+        return found[0]
+
+    def _forget(self, number: int) -> None:
+        state = self.pop(number)[0]
+        if isinstance(state, SessionState):
+            state.raw = None
+
+
+class TensorFlowHooks:
+    """The hooks of one detector."""
+
+    def __init__(self, detector: RaceDetector) -> None:
+        self._detector = detector
+        self._graphs = _States()
+        self._sessions = _States()
+        self._compiled: dict[tuple[int, int], _RunAccess] = {}  # by the identity of the raw session, and the handle
+        self._starters: weakref.WeakKeyDictionary[threading.Thread, AccessRecord] = weakref.WeakKeyDictionary()
+        self._local = _Local()
+        self._into_python, self._out_of_python = Token(), Token()
+        self._undo: list[Callable[[], None]] = []
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """Keep the hooks in place while this lasts."""
+        try:
+            self._hook_graphs()
+            self._hook_runs()
+            self._hook_building()
+            self._before(threading.Thread, "start", self._starts)
+            _installed.add(self)
+            yield
+        finally:
+            self.remove()
+
+    def remove(self) -> None:
+        """Take all hooks out again."""
+        _installed.discard(self)
+        while self._undo:
+            self._undo.pop()()
+
+    def _put(self, owner: Any, name: str, value: Any) -> None:
+        self._undo.append(put(owner, name, value))
+
+    def _before(self, owner: Any, name: str, note: Callable[[Any], None]) -> None:
+        self._put(*hooked(owner, name, before=note))
+
+    # -- graphs -------------------------------------------------------------------------------------------------------
+
+    def _graph(self, graph: Any) -> GraphState:
+        state: GraphState = self._graphs.of(graph, lambda: GraphState(_graph_name(graph), graph))
+        return state
+
+    def _hook_graphs(self) -> None:
+        graph, operation = tf.Graph, tf.Operation
+        changes: dict[str, tuple[Any, tuple[str, ...]]] = {
+            "enters a name scope": (graph, ("name_scope",)),
+            "enters a device scope": (graph, ("device",)),
+            "enters a colocation scope": (graph, ("colocate_with",)),
+            "overrides gradients": (graph, ("gradient_override_map",)),
+            "enters control dependencies": (graph, ("_push_control_dependencies_controller",)),
+            "changes a collection": (graph, ("add_to_collection", "add_to_collections", "clear_collection")),
+            "changes control inputs": (
+                operation,
+                ("_add_control_input", "_add_control_inputs", "_remove_all_control_inputs"),
+            ),
+            "changes an operation": (operation, ("_update_input", "_set_attr", "_set_device")),
+        }
+        for what, (owner, names) in changes.items():
+            for name in names:
+                self._before(owner, name, functools.partial(self._changes, what=what))
+        hooks, create, seed = self, graph._create_op_helper, graph.seed
+
+        def new_create(self: Any, operation: Any, *args: Any, **named: Any) -> Any:
+            result = create(self, operation, *args, **named)
+            hooks._changes(self, "adds operations", operation.name)
+            return result
+
+        def new_seed(self: Any, value: Any) -> None:
+            hooks._changes(self, "sets the seed")
+            seed.fset(self, value)
+
+        self._put(graph, "_create_op_helper", new_create)
+        self._put(graph, "seed", seed.setter(new_seed))
+
+    def _changes(self, owner: Any, what: str, name: str = "") -> None:
+        graph = owner.graph if isinstance(owner, tf.Operation) else owner
+        if graph.building_function:
+            return
+        state = self._graph(graph)
+        frame = program_frame()
+        record = self._detector.access(frame, state.change(what), name=name)
+        if name:
+            state.grew(record, frame, self._detector)
+            self._leaks(graph, state, record)
+
+    def _starts(self, thread: Any) -> None:
+        """Note where a thread was started, if its starter has another default graph than the thread will have."""
+        stack, own = private.ops._default_graph_stack.stack, _own_graph()
+        if own is not None:
+            self._graph(own)  # named here: other threads do not know whose it is
+        if any(graph is not own for graph in stack[-1:]) or (own is not None and own.get_operations()):
+            what = "starts a thread with another default graph"
+            me = self._detector.clocks.thread()
+            key = (me.number, "start", 0, 0, frozenset[int]())
+            self._starters[thread] = record = AccessRecord(me, key, what, program_frame())
+            record.times = 1
+
+    def _leaks(self, graph: Any, state: GraphState, record: AccessRecord) -> None:
+        """Report the first operation that a thread adds to a default graph of its own, and not to its starter's."""
+        if not self._starters or private.ops._default_graph_stack.stack or graph is not _own_graph():
+            return
+        starter = self._starters.pop(threading.current_thread(), None)
+        if starter is not None:
+            race = self._detector.report(RaceKind.LEAK, state.location.name, starter, record)
+            if race is not None:
+                state.leak = record.thread.number, race
+
+    # -- what takes turns ---------------------------------------------------------------------------------------------
+
+    def _hook_building(self) -> None:
+        building = graphs.Ownership.building
+        turns: weakref.WeakKeyDictionary[Any, ExclusiveBlock] = weakref.WeakKeyDictionary()
+
+        @contextlib.contextmanager
+        def new_building(self: Any) -> Iterator[None]:
+            """Hold a lock of ours, which is as good as one of the program's, while threads build in turns."""
+            with building(self), turns.setdefault(self, ExclusiveBlock()).held():
+                yield
+
+        def started(self: Any) -> Any:
+            """Order a pipeline's monitor thread, which was there before, after all that was declared."""
+            if self.__dict__["started"]:
+                acquire(self)
+            return self.__dict__["started"]
+
+        def start(self: Any, value: Any) -> None:
+            release(self)
+            self.__dict__["started"] = value
+
+        self._put(graphs.Ownership, "building", new_building)
+        self._put(flow.Flow, "started", property(started, start))
+        if private.importer is not None:
+            self._hook_imports(private.importer)
+
+    def _hook_imports(self, importer: Any) -> None:
+        """Let imports into one graph take turns: TensorFlow lets one take up operations of the other as its own."""
+        original = importer._import_graph_def_internal
+        turns: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+        def new_import(*args: Any, **named: Any) -> Any:
+            with turns.setdefault(tf.get_default_graph(), _thread.RLock()):
+                return original(*args, **named)
+
+        self._put(importer, "_import_graph_def_internal", new_import)
+
+    # -- sessions -----------------------------------------------------------------------------------------------------
+
+    def _session(self, session: Any) -> SessionState:
+        def make() -> SessionState:
+            return SessionState(f"session {id(session):#x}", session._session, self._graph(session.graph))
+
+        state: SessionState = self._sessions.of(session, make)
+        return state
+
+    def _hook_runs(self) -> None:
+        """Hook the two functions that run whatever a session runs, and what goes around them."""
+        hooks, base = self, private.session.BaseSession
+        run, run_callable = base._run, plans.run_callable
+
+        def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
+            if handle is not None:  # of a partial run
+                return run(self, handle, fetches, *args)
+            return hooks._run(self, fetches, run, self, handle, fetches, *args)
+
+        def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
+            if hooks._local.inside:
+                return run_callable(raw, handle, values, metadata)
+            known = hooks._compiled.get((id(raw), handle))
+            if known is None or known.session.raw is not raw:
+                known = hooks._compile(raw, handle)
+            return hooks._note(known, run_callable, raw, handle, values, metadata)
+
+        self._put(base, "_run", new_run)
+        self._put(plans, "run_callable", new_run_callable)
+        for owner in (base, calls.Session):
+            self._before(owner, "close", self._closes)
+            if "make_callable" in vars(owner):
+                self._put(owner, "make_callable", self._callables(owner.make_callable))
+        if private.script_ops is not None:
+            self._hook_python_functions(private.script_ops.FuncRegistry)
+
+    def _callables(self, make: Any) -> Any:
+        """Wrap make_callable(): what TensorFlow's own callables run goes another way than the two functions."""
+        hooks = self
+
+        def new_make(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
+            return functools.partial(hooks._run, self, fetches, make(self, fetches, *args, **named))
+
+        return new_make
+
+    def _hook_python_functions(self, registry: Any) -> None:
+        """Order what a run calls in TensorFlow's threads after what was before the run, and before what follows it."""
+        hooks, call = self, registry.__call__
+
+        def new_call(self: Any, *args: Any, **named: Any) -> Any:
+            local = hooks._local
+            inside, local.inside = local.inside, False
+            acquire(hooks._into_python)
+            try:
+                return call(self, *args, **named)
+            finally:
+                release(hooks._out_of_python)
+                local.inside = inside
+
+        self._put(registry, "__call__", new_call)
+
+    def _run(self, session: Any, fetches: Any, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        if self._local.inside:
+            return function(*args, **named)
+        return self._note(self._access_of(session, fetches), function, *args, **named)
+
+    def _access_of(self, session: Any, fetches: Any) -> _RunAccess:
+        state = self._session(session)
+        return _RunAccess(state.graph, state, state.run(state.graph.uses(fetches)))
+
+    def _compile(self, raw: Any, handle: int) -> _RunAccess:
+        if len(self._compiled) > _REMEMBERED:
+            self._compiled.clear()
+        found = self._compiled[id(raw), handle] = self._access_of(*_asked())
+        return found
+
+    def _note(self, access: _RunAccess, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """Call what runs a session, and note that it did."""
+        local, graph, detector = self._local, access.graph, self._detector
+        calls_python = graph.calls_python
+        if calls_python:
+            release(self._into_python)
+        local.inside = True
+        try:
+            return function(*args, **named)
+        finally:
+            local.inside = False
+            if calls_python:
+                acquire(self._out_of_python)
+            graph.ran(detector.access(program_frame(3), graph.run, access.kind), detector)
+
+    def _closes(self, session: Any) -> None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and is_library(frame.f_code.co_filename):
+            if frame.f_code.co_name == "__del__":
+                return  # nothing refers to it any more that could run it
+            frame = frame.f_back
+        self._detector.access(frame, self._session(session).close)
+
+
+_installed: weakref.WeakSet[TensorFlowHooks] = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    """Watch nothing after a fork: locks of a detector may be held by threads that are not there."""
+    for each in list(_installed):
+        each.remove()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+_COMPILED_CALL, _RUN = calls.CompiledCall.__call__.__code__, calls.run.__code__
+
+
+def _asked() -> tuple[Any, Any]:
+    """Return the session and the fetches of the compiled request that the calling thread is in."""
+    frame: Any = sys._getframe(1)
+    while frame.f_code not in (_RUN, _COMPILED_CALL):
+        frame = frame.f_back
+    found = frame.f_locals
+    if frame.f_code is _RUN:
+        return found["session"], found["fetches"]
+    return found["self"]._session, found["self"]._fetches
+
+
+def _own_graph() -> Any:
+    """Return the default graph of the calling thread where it has entered none; None until it is used."""
+    return private.ops._default_graph_stack._global_default_graph
+
+
+def _graph_name(graph: Any) -> str:
+    if graph is not _own_graph():
+        return f"graph {id(graph):#x}"
+    thread = threading.current_thread()
+    return _PROCESS if thread is threading.main_thread() else f"the default graph of thread {thread.name!r}"

@@ -1,0 +1,375 @@
+"""Happens-before between accesses of threads, as vector clocks.
+
+Data flow::
+
+    synchronisation.py, locks.py ── release(token), acquire(token) ─────▶ VectorClocks of each detector
+    uncertain_order.py ── release(token), may_acquire(token, means) ────▶   ... what is possibly an order
+    race_detector.py ── is_before(thread, count) ──▶ is that access past for the calling thread?
+
+A *token* is any object by which one thread lets another go on: an event, a future, a thread, an item of a queue. The
+thread that releases it publishes all that is past for it, its own accesses included; for a thread that acquires it
+later that is past as well. So two accesses are ordered when the later thread could not have made its own before the
+other had. That two threads held the same lock one after the other orders nothing: the next time they may come the other
+way round. Which locks were held is for race_detector.py to judge.
+
+A thread's count rises with a release; an access has the count that its thread had. Clocks are never changed: a thread
+that learns something gets new ones, so a snapshot is made by keeping them. Beside what is certainly past each thread
+has what is possibly past, by means of which it cannot be seen whether they order anything.
+
+Locks: ``VectorClocks.lock`` guards the counts and what is published, and the detector's locations besides. Nothing else
+is locked while it is held. It is re-entrant, because a finalizer or a signal's handler may release and acquire in the
+middle of its own thread's doing so.
+
+The clocks are those of Mattern ("Virtual Time and Global States of Distributed Systems", 1988); leaving locks out of
+the order is hybrid race detection (O'Callahan and Choi, "Hybrid Dynamic Data Race Detection", 2003).
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import itertools
+import os
+import threading
+import weakref
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+__all__ = [
+    "Clock",
+    "Snapshot",
+    "ThreadState",
+    "Token",
+    "VectorClocks",
+    "acquire",
+    "active",
+    "hand_over",
+    "lock_acquired",
+    "lock_released",
+    "may_acquire",
+    "release",
+    "take_over",
+    "tracking",
+]
+
+#: The number of a thread -> the count of its latest access that is past.
+Clock = Mapping[int, int]
+#: From how many entries on a clock is searched for threads that are gone. Arbitrary.
+_MANY = 16
+
+
+class Snapshot(NamedTuple):
+    """Clocks of what is past for a thread.
+
+    Attributes:
+        certain: What is certainly past.
+        possible: That, and what is possibly past; the same object where there is no difference.
+    """
+
+    certain: Clock
+    possible: Clock
+
+    def joined(self, other: Snapshot) -> Snapshot:
+        """Return what is past in one of both; this snapshot itself if the other adds nothing."""
+        certain = _joined(self.certain, other.certain)
+        if self.possible is self.certain and other.possible is other.certain:
+            return self if certain is self.certain else Snapshot(certain, certain)
+        possible = _joined(self.possible, other.possible)
+        return self if certain is self.certain and possible is self.possible else Snapshot(certain, possible)
+
+
+def _joined(clock: Clock, other: Clock) -> Clock:
+    newer = {number: count for number, count in other.items() if count > clock.get(number, 0)}
+    return {**clock, **newer} if newer else clock
+
+
+_NOTHING: Clock = {}
+
+
+class ThreadState:
+    """A thread, as the clocks of one detector know it. It lives as long as the thread, or as an access of it is kept.
+
+    Attributes:
+        number: Its number, in the order in which threads were met, from 0.
+        name: The name that it had when it was met.
+        start_unseen: Whether it was started where nothing is watched, so that what was before its start is unknown.
+        start_stack: The stack of the program where it was started.
+        count: The count of its next access. Guarded by ``VectorClocks.lock``, as is ``used``.
+        used: The count of its last access.
+        past: What is past for it. Only the thread itself changes it, and what follows.
+        released: What it has released last, unless it has learned something since: many tokens may share it.
+        means: By what it possibly learned what it last did.
+        sleep_loop: The loop in which it slept last, until an access outside of it shows that its wait is over.
+        lock_releases: For the locks that it has acquired: which accesses had been made under them until then.
+    """
+
+    def __init__(self, number: int, name: str, start_unseen: bool, start_stack: tuple[str, ...]) -> None:
+        self.number = number
+        self.name = name
+        self.start_unseen = start_unseen
+        self.start_stack = start_stack
+        self.count = 1
+        self.used = 0
+        self.past = Snapshot(_NOTHING, _NOTHING)
+        self.released: Snapshot | None = None
+        self.means = ""
+        self.sleep_loop: Any = None
+        self.lock_releases: dict[int, Clock] = {}
+
+
+class Token:
+    """Stand-in for something that one thread releases and others acquire."""
+
+    __slots__ = ("__weakref__",)
+
+
+class VectorClocks:
+    """The clocks of all threads that were met since this was made.
+
+    Attributes:
+        lock: See the module.
+
+    Thread-safety: any thread may call any method; each is about the thread that calls it.
+    """
+
+    def __init__(self) -> None:
+        self.lock = _thread.RLock()  # not threading's: that may be watched
+        self._local = threading.local()
+        self._numbers = itertools.count()
+        self._threads: weakref.WeakValueDictionary[int, ThreadState] = weakref.WeakValueDictionary()
+        # By identity, as a token may compare as it likes.
+        self._published: dict[int, tuple[weakref.ref[Any], Snapshot]] = {}
+        self._lock_releases: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()
+
+    def begin(self, name: str, start_stack: tuple[str, ...] = ()) -> None:
+        """Note that the calling thread's start was seen, and where."""
+        self._local.name, self._local.start_stack = name, start_stack
+
+    def thread(self) -> ThreadState:
+        """Return the state of the calling thread."""
+        try:
+            return self._local.state  # type: ignore[no-any-return]
+        except AttributeError:
+            number = next(self._numbers)
+            state = ThreadState(number, *self._identity(), getattr(self._local, "start_stack", ()))
+            self._threads[number] = state
+            kept: ThreadState = vars(self._local).setdefault("state", state)  # a finalizer may have made one meanwhile
+            return kept
+
+    def _identity(self) -> tuple[str, bool]:
+        """Return the calling thread's name, and whether its start was unseen; makes no thread known to Python."""
+        name: str | None = getattr(self._local, "name", None)
+        if name is not None:
+            return name, False
+        ident = _thread.get_ident()
+        thread = threading._active.get(ident)  # type: ignore[attr-defined]
+        if thread is None or isinstance(thread, threading._DummyThread):
+            return f"Dummy-{ident}" if thread is None else thread.name, True
+        return thread.name, False
+
+    # -- what is past -------------------------------------------------------------------------------------------------
+
+    def is_before(self, thread: ThreadState, count: int) -> bool:
+        """Say whether an access is certainly past for the calling thread; its own always are."""
+        me = self.thread()
+        return thread is me or me.past.certain.get(thread.number, 0) >= count
+
+    def is_possibly_before(self, thread: ThreadState, count: int) -> bool:
+        """Say whether an access is past for the calling thread if all that may be an order is one."""
+        return self.thread().past.possible.get(thread.number, 0) >= count
+
+    def followed_lock(self, thread: ThreadState, count: int, locks: Iterable[int]) -> bool:
+        """Say whether the calling thread has acquired one of these locks after its release that followed an access."""
+        releases = self.thread().lock_releases
+        return any(releases[lock].get(thread.number, 0) >= count for lock in locks if lock in releases)
+
+    # -- release and acquire ------------------------------------------------------------------------------------------
+
+    def release(self, token: Any) -> None:
+        """Publish by a token what is past for the calling thread, its own accesses included."""
+        with self.lock:
+            me = self.thread()
+            snapshot = me.released
+            if snapshot is None or snapshot.certain[me.number] < me.used:
+                own = {me.number: me.count}
+                me.count += 1
+                certain = {**me.past.certain, **own}
+                possible = certain if me.past.possible is me.past.certain else {**me.past.possible, **own}
+                snapshot = me.released = Snapshot(certain, possible)
+            self._publish(token, snapshot)
+
+    def _publish(self, token: Any, snapshot: Snapshot) -> None:
+        number = id(token)
+        known = self._published.get(number)
+        if known is None:
+            reference = weakref.ref(token, lambda gone: self._published.pop(number, None))
+        else:
+            reference, snapshot = known[0], self._pruned(known[1].joined(snapshot))
+        self._published[number] = reference, snapshot
+
+    def forward(self, token: Any, other: Any) -> None:
+        """Publish by another token what is published by this one; the calling thread learns nothing."""
+        with self.lock:
+            known = self._published.get(id(token))
+            if known is not None:
+                self._publish(other, known[1])
+
+    def acquire(self, token: Any) -> None:
+        """Take what is published by a token for past in the calling thread."""
+        known = self._published.get(id(token))
+        if known is None:
+            return
+        me = self.thread()
+        while True:
+            before = me.past
+            past = self._pruned(before.joined(known[1]))
+            if me.past is before:  # else a finalizer has acquired something meanwhile
+                if past is not before:
+                    me.past, me.released = past, None
+                return
+
+    def may_acquire(self, token: Any, means: str) -> None:
+        """Take what is published by a token for possibly past; ``means`` says by what it came here."""
+        known = self._published.get(id(token))
+        if known is not None:
+            self._may_learn(known[1].possible, means)
+
+    def may_acquire_all(self, means: str) -> None:
+        """Take all that any thread has done so far for possibly past. What others do later must count more."""
+        past: dict[int, int] = {}
+        with self.lock:
+            for thread in list(self._threads.values()):
+                thread.count += thread.used == thread.count
+                past[thread.number] = thread.count - 1
+        self._may_learn(past, means)
+
+    def _may_learn(self, past: Clock, means: str) -> None:
+        me = self.thread()
+        while True:
+            before = me.past
+            possible = _joined(before.possible, past)
+            if me.past is before:  # as in acquire()
+                me.means = means
+                if possible is not before.possible:
+                    me.past, me.released = Snapshot(before.certain, possible), None
+                return
+
+    def _pruned(self, snapshot: Snapshot) -> Snapshot:
+        """Leave out threads that are gone and of which no access is kept, once they are most of a clock."""
+        if len(snapshot.possible) <= max(_MANY, 2 * len(self._threads)):
+            return snapshot
+        certain = self._living(snapshot.certain)
+        same = snapshot.possible is snapshot.certain
+        return Snapshot(certain, certain if same else self._living(snapshot.possible))
+
+    def _living(self, clock: Clock) -> Clock:
+        return {number: count for number, count in clock.items() if number in self._threads}
+
+    # -- locks --------------------------------------------------------------------------------------------------------
+
+    def lock_released(self, lock: Any) -> None:
+        """Note that the calling thread is about to release a lock; that orders nothing, but see followed_lock()."""
+        with self.lock:
+            me = self.thread()
+            before = self._lock_releases.get(lock, _NOTHING)
+            if me.used > before.get(me.number, 0):
+                releases = {**before, me.number: me.used}
+                me.count = max(me.count, me.used + 1)
+                self._lock_releases[lock] = releases if len(releases) <= _MANY else self._living(releases)
+
+    def lock_acquired(self, lock: Any) -> None:
+        """Note that the calling thread has acquired a lock."""
+        releases = self._lock_releases.get(lock)
+        if releases is not None:
+            self.thread().lock_releases[lock.number] = releases
+
+
+# -- the detectors that are on ----------------------------------------------------------------------------------------
+
+_active: tuple[VectorClocks, ...] = ()
+_guard = _thread.allocate_lock()  # for changes of _active
+
+
+@contextlib.contextmanager
+def tracking(clocks: VectorClocks) -> Iterator[None]:
+    """Let clocks follow what all threads release and acquire while this lasts."""
+    global _active
+    with _guard:
+        _active = (*_active, clocks)
+    try:
+        yield
+    finally:
+        with _guard:
+            _active = tuple(each for each in _active if each is not clocks)
+
+
+def _in_child() -> None:
+    """Track nothing after a fork: locks of clocks may be held by threads that are not there."""
+    global _active
+    _active = ()
+    _guard._at_fork_reinit()  # type: ignore[attr-defined]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
+def active() -> tuple[VectorClocks, ...]:
+    """Return the clocks that follow what threads do now."""
+    return _active
+
+
+def release(token: Any) -> None:
+    """Publish by a token what is past for the calling thread, in all clocks that are active."""
+    for clocks in _active:
+        clocks.release(token)
+
+
+def acquire(token: Any) -> None:
+    """Take what is published by a token for past, in all clocks that are active."""
+    for clocks in _active:
+        clocks.acquire(token)
+
+
+def may_acquire(token: Any, means: str) -> None:
+    """Take what is published by a token for possibly past, in all clocks that are active."""
+    for clocks in _active:
+        clocks.may_acquire(token, means)
+
+
+def lock_released(lock: Any) -> None:
+    """Note that the calling thread is about to release a lock."""
+    for clocks in _active:
+        clocks.lock_released(lock)
+
+
+def lock_acquired(lock: Any) -> None:
+    """Note that the calling thread has acquired a lock."""
+    for clocks in _active:
+        clocks.lock_acquired(lock)
+
+
+_named: dict[Hashable, Token] = {}
+
+
+def hand_over(name: Hashable) -> None:
+    """Declare an order that the race detector cannot see: a release, acquired by :func:`take_over` of the same name.
+
+    What the calling thread did so far happens before what threads do after their ``take_over(name)``.
+
+    Args:
+        name: Equal for both; kept for good.
+
+    Thread-safety: may be called from any thread; does nothing while no race detector is on.
+
+    Example:
+        >>> from tf1sessions import testing
+        >>> testing.hand_over("the graph is built")
+        >>> testing.take_over("the graph is built")  # in another thread, when it knows
+    """
+    release(_named.setdefault(name, Token()))
+
+
+def take_over(name: Hashable) -> None:
+    """Acquire what :func:`hand_over` has released. To be called when the order is certain: after the wait."""
+    acquire(_named.setdefault(name, Token()))
