@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from tf1sessions.testing import race_detector
 from tf1sessions.testing.graph_accesses import GraphState, SessionState
 from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.race_detector_main import _ProgramWatch
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.variable_uses import VariableUses
 from tf1sessions.testing.vector_clocks import ThreadState, Token, VectorClocks
@@ -217,3 +220,21 @@ def test_a_change_under_two_locks(monkeypatch: pytest.MonkeyPatch) -> None:
         model.release()
         model.run(_USES[0])
         assert model.found() == model.expected == set()
+
+
+def test_a_race_that_a_finalizer_finds_while_the_reports_are_written(tmp_path: Path) -> None:
+    watch = _ProgramWatch(str(tmp_path / "reports.json"), [])
+    calls = []
+
+    class Detector:
+        @property
+        def reports(self) -> list[Any]:
+            calls.append(None)
+            if len(calls) == 1:
+                watch._write()  # in the same thread, in the middle of the first one
+            return []
+
+    watch._detector = Detector()  # type: ignore[assignment]
+    watch._write()
+    assert len(calls) == 2
+    assert json.loads((tmp_path / "reports.json").read_text()) == {"reports": [], "forked": False}

@@ -26,6 +26,8 @@ from tf1sessions.testing.vector_clocks import VectorClocks
 
 __all__ = ["execute"]
 
+_WAIT_SECS = 5.0  # at the end of the program, for a thread that is writing; arbitrary
+
 
 def execute(payload: Mapping[str, Any]) -> int:
     """Run a program as :func:`tf1sessions.scripts.program.execute` does, with the race detector.
@@ -42,7 +44,8 @@ class _ProgramWatch:
         self._notes = notes
         self._forked = False
         self._pid = os.getpid()
-        self._writing = _thread.allocate_lock()
+        self._writing = _thread.allocate_lock()  # held while the file is written; see _write()
+        self._is_new = False  # something is not in the file yet
         self._detector = RaceDetector(VectorClocks(), map(RaceKind, ignore), self._write)
         self._watched = ExitStack()  # never left: threads may outlive the program's last line
 
@@ -55,7 +58,7 @@ class _ProgramWatch:
     def end(self, exit_code: int) -> None:
         """Write all again. The program's threads may go on; what they do is written when it is found."""
         if os.getpid() == self._pid:
-            self._write()
+            self._write(wait_secs=_WAIT_SECS)
 
     def _after_tensorflow(self, face: Any) -> None:
         # As install_fast_path(), which must come first: it puts its own functions in the places of TensorFlow's.
@@ -75,10 +78,19 @@ class _ProgramWatch:
             self._forked = True
             self._write()
 
-    def _write(self) -> None:
-        beside = f"{self._notes}.new"
-        with self._writing, open(beside, "w", encoding="utf-8") as file:
-            reports = [report.to_json() for report in self._detector.reports]
-            json.dump({"reports": reports, "forked": self._forked}, file)
-            file.flush()
-            os.replace(beside, self._notes)
+    def _write(self, wait_secs: float = 0.0) -> None:
+        """Write the reports, or leave that to the thread that writes them now, which then does it once more.
+
+        A finalizer may find a race in the middle of this function, in the same thread: nothing may wait here but the
+        end of the program, and that not for ever.
+        """
+        self._is_new = True
+        while self._is_new and self._writing.acquire(wait_secs > 0, wait_secs or -1):
+            try:
+                self._is_new = False
+                reports = [report.to_json() for report in self._detector.reports]
+                with open(f"{self._notes}.new", "w", encoding="utf-8") as file:
+                    json.dump({"reports": reports, "forked": self._forked}, file)
+                os.replace(file.name, self._notes)
+            finally:
+                self._writing.release()
