@@ -12,6 +12,7 @@ from typing import Any
 
 from tf1sessions.errors import HammerError, UsageError
 from tf1sessions.testing import nested_values
+from tf1sessions.texts import text_of
 
 __all__ = ["hammer"]
 
@@ -135,7 +136,7 @@ class _Attack:
             try:
                 wrong = self._differences(number)
             except BaseException as error:  # raised by hammer(), in the caller's thread
-                return self._fail(number, f"raised {type(error).__name__}: {error}", error)
+                return self._fail(number, f"raised {type(error).__name__}: {text_of(error)}", error)
             if wrong:
                 return self._fail(number, f"gives another result than alone: {'; '.join(wrong)}", None)
 

@@ -23,6 +23,7 @@ from typing import Any
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.sessions.stacks import current_frames
+from tf1sessions.texts import text_of
 
 __all__ = ["Exploration", "Schedule", "explore", "point"]
 
@@ -362,7 +363,7 @@ class _Explorer:
         except (UsageError, ScheduleError):
             raise
         except BaseException as error:
-            raise self._broken(f"it raises {type(error).__name__}: {error}") from error
+            raise self._broken(f"it raises {type(error).__name__}: {text_of(error)}") from error
 
     @contextlib.contextmanager
     def _let_go_at_the_end(self) -> Iterator[None]:
