@@ -358,7 +358,7 @@ class Channel:
                 segment.known = True
         except ConnectionError as error:  # what the other side had sent before can still be received
             raise PeerGoneError(f"A message cannot be sent: {self._name} has gone") from error
-        except BaseException:  # nobody knows how much was sent
+        except BaseException:  # it is unknown how much was sent
             self._break("sending was interrupted in the midst of a message")
             raise
 
@@ -477,7 +477,7 @@ class Channel:
             return False
         except ConnectionError:
             count = 0
-        except BaseException:  # nobody knows how much was received
+        except BaseException:  # it is unknown how much was received
             self._break("receiving was interrupted in the midst of a message")
             raise
         finally:

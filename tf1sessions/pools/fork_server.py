@@ -58,7 +58,7 @@ class WorkerSpec:
             will put first on ``sys.path``.
         env: The complete environment. The variable ``TF1SESSIONS_JOB`` is added to it.
         cwd: The working directory.
-        stdin: A file descriptor of the caller, who keeps it; None is the null device.
+        stdin: A file descriptor, which stays the caller's; None is the null device.
         stdout: The same.
         stderr: The same.
     """
@@ -83,8 +83,8 @@ class WorkerResult:
         seconds: From the fork to the end of the worker's main process.
         peak_memory_mb: The most resident memory (MiB) that the main process, or any one process that it waited for, had
             at a time. A fork of a server with TensorFlow starts at what the server has, which it shares: about 200 to
-            300. 0.0 where the platform does not tell.
-        started: False when it died before its target was called, twice unless it was told to end.
+            300. 0.0 where the platform has no figure.
+        started: False when it died before its target was called, twice unless it was asked to end.
         leftovers: ``"pid command"`` of the processes that were still there after it, and were ended.
         start_error: The traceback of why it did not start, where that is known.
         signalled: Whether :meth:`WorkerHandle.signal` or :meth:`WorkerHandle.kill` was called before its main process
@@ -310,8 +310,8 @@ class _ForkLink:
         self._closing = False
         self._ready = threading.Event()  # set when the server has preloaded, or has ended
         # Protects sending, the number of the last job, and that no handle is added once the server has ended. The
-        # reader must not take it while the server lives: who holds it may be waiting for the server, and that for the
-        # reader.
+        # reader must not take it while the server lives: the thread that has it may wait for the server, and that for
+        # the reader.
         self._lock = threading.Lock()
         self._last_number = 0
         self._handles: dict[int, WorkerHandle] = {}
@@ -340,11 +340,11 @@ class _ForkLink:
             with _standard_fds(spec) as fds, self._lock:
                 if alive := not self.ended:
                     self._handles[number] = handle
-                    with contextlib.suppress(OSError):  # the server has ended, which its reader tells
+                    with contextlib.suppress(OSError):  # the server has ended, which its reader finds out
                         fork_server_main.send(self._control, request, fds)
             if alive:
                 handle._accepted.wait()  # the server answers at once, or its end does
-        except BaseException:  # an interrupt, or what JSON cannot carry: nobody will have the handle
+        except BaseException:  # an interrupt, or what JSON cannot carry: no caller will have the handle
             self.kill(number)
             raise
         if not alive or (self.ended and not handle.pid):
@@ -369,7 +369,7 @@ class _ForkLink:
         self._reader.join()
 
     def _ask(self, message: Mapping[str, Any]) -> None:
-        with self._lock, contextlib.suppress(OSError):  # the server has ended, which its reader tells
+        with self._lock, contextlib.suppress(OSError):  # the server has ended, which its reader finds out
             fork_server_main.send(self._control, message)
 
     # -- the reader thread --
@@ -507,7 +507,7 @@ class _Spawned:
         self._mark = f"{link._token}-{handle._number:08d}"
         self._folder = Path(tempfile.mkdtemp(prefix="tf1sessions-"))
         self._request, self._report = self._folder / "request", self._folder / "report"
-        self.stopped = False  # it was told to end: a failed start is not tried again
+        self.stopped = False  # it was asked to end: a failed start is not tried again
         self.over = False  # its process id may be another's by now
         self.signalled = False
         self.process: subprocess.Popen[bytes]
@@ -585,7 +585,7 @@ class _Spawned:
     def _wait(self) -> WorkerResult:
         returncode, peak_mb = _wait_for(self.process)
         with self._link._lock:
-            again = not (self._told().startswith("+") or self.stopped or self._link._closed)
+            again = not (self._read_report().startswith("+") or self.stopped or self._link._closed)
             if again:
                 self.start()
             self.over = not again
@@ -595,16 +595,16 @@ class _Spawned:
                 self.over = True
         seconds = time.monotonic() - self._started_at
         leftovers = fork_server_main.end_processes(self.processes)
-        told = self._told()
-        started = told.startswith("+")
-        return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else told[1:], self.signalled)
+        report = self._read_report()
+        started = report.startswith("+")
+        return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else report[1:], self.signalled)
 
-    def _told(self) -> str:
+    def _read_report(self) -> str:
         return self._report.read_text(errors="replace") if self._report.exists() else ""
 
 
 def _wait_for(process: subprocess.Popen[bytes]) -> tuple[int, float]:
-    """Wait for a child: its return code, and its peak memory in MiB where the platform tells."""
+    """Wait for a child: its return code, and its peak memory in MiB where the platform has a figure."""
     if not hasattr(os, "wait4"):
         return process.wait(), 0.0
     _, status, usage = os.wait4(process.pid, 0)

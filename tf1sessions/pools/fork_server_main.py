@@ -8,12 +8,12 @@ Data flow::
     reader thread ◀─ready, forked,──  ├─ report pipe ◀──"+", or why not──── just before function(payload) is called
                     started, ended    └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)
 
-The server, step by step: run the preload functions; tell "ready"; then wait in one ``select`` for requests, reports and
+The server, step by step: run the preload functions; send "ready"; then wait in one ``select`` for requests, reports and
 signals. A request is queued and forked at the top of the loop, so that the child returns from :meth:`_Server.serve` and
 runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends: threads joined, ``atexit`` run,
 streams flushed. When a job's main process has ended, what it left behind (found by session, process group, descent and
 the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then gets SIGTERM, then SIGKILL; only
-then "ended" is told. When the control socket closes, or the caller's process is gone, every job is ended the same way.
+then "ended" is sent. When the control socket closes, or the caller's process is gone, every job is ended the same way.
 
 A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
 Attention: nothing here is thread-safe; the server's process has one thread.
@@ -294,11 +294,11 @@ class _Job:
     cold: tuple[str, ...]
     attempts: int = 0
     pid: int = 0
-    report: int = -1  # the reading end of the pipe on which the worker tells "+", or why it cannot start
-    told: bytes = b""
+    report: int = -1  # the reading end of the pipe on which the worker writes "+", or why it cannot start
+    reported: bytes = b""
     forked_at: float = 0.0
     ended: tuple[int, float, float] | None = None  # return code, seconds, peak MB of the main process
-    stopped: bool = False  # it was told to end: a failed start is not tried again
+    stopped: bool = False  # it was asked to end: a failed start is not tried again
     signalled: bool = False  # that was before its main process had ended
     next_signal: int = signal.SIGTERM
     next_at: float | None = None  # when that is sent to all of its processes; None: not ending
@@ -307,7 +307,7 @@ class _Job:
 
     @property
     def started(self) -> bool:
-        return self.told.startswith(b"+")
+        return self.reported.startswith(b"+")
 
 
 class _Server:
@@ -322,7 +322,7 @@ class _Server:
         self.control = control
         self.at_start = at_start
         self.preloaded: set[str] = set()
-        self.helpers: set[int] = set()  # processes that the preload started
+        self.preload_children: set[int] = set()  # processes that the preload started
         self.unknown: set[int] = set()  # orphans of one of several jobs: ended with the last, and named by none
         self.jobs: dict[int, _Job] = {}
         self.to_fork: deque[_Job] = deque()
@@ -333,13 +333,13 @@ class _Server:
         self.handlers: dict[int, Any] = {}
 
     def serve(self) -> _Job | None:
-        """Serve until told to end. Returns None then, and the job in each forked child."""
+        """Serve until asked to end. Returns None then, and the job in each forked child."""
         self._prepare()
         send(self.control, {"event": "ready"})
         while True:
             while self.to_fork:
                 job = self.to_fork.popleft()
-                if job.ended and job.stopped:  # told to end after a failed start
+                if job.ended and job.stopped:  # asked to end after a failed start
                     job.next_at = time.monotonic()
                 elif self._fork(job):
                     return job
@@ -366,7 +366,7 @@ class _Server:
             except OSError:  # an old kernel; or it has gone already, and the control socket says so
                 self.caller = -1
         self.preloaded = preloaded(self.at_start)
-        self.helpers = set(job_processes(self.environment[MARK], parent=os.getpid()))
+        self.preload_children = set(job_processes(self.environment[MARK], parent=os.getpid()))
         sys.stdout.flush()
         sys.stderr.flush()
         gc.freeze()  # with the little garbage of the imports, which would take longer to find than it is worth
@@ -386,7 +386,7 @@ class _Server:
             case "spawn" if len(fds) != 3:
                 _close_all(fds)
                 error = "its descriptors did not arrive; too many files are open in the fork server"
-                self._tell({"event": "refused", "job": message["job"], "error": error})
+                self._send_event({"event": "refused", "job": message["job"], "error": error})
             case "spawn":
                 payload, env = message["payload"], message["env"]
                 cold = cold_start_reasons(self.environment, env, self.preloaded, payload.get("path0"))
@@ -440,7 +440,7 @@ class _Server:
             if job.next_at is None:
                 job.next_at = time.monotonic()
 
-    def _tell(self, message: Mapping[str, Any]) -> None:
+    def _send_event(self, message: Mapping[str, Any]) -> None:
         try:
             send(self.control, message)
         except OSError:  # the caller is gone
@@ -451,7 +451,7 @@ class _Server:
     def _fork(self, job: _Job) -> bool:
         """Fork the worker; True in the child."""
         job.attempts += 1
-        job.told, job.ended = b"", None
+        job.reported, job.ended = b"", None
         job.forked_at = time.monotonic()
         pid = -1
         try:
@@ -475,7 +475,7 @@ class _Server:
             return True
         os.set_blocking(job.report, False)
         self.selector.register(job.report, selectors.EVENT_READ, lambda: self._on_report(job))
-        self._tell({"event": "forked", "job": job.number, "pid": job.pid, "cold": job.cold})
+        self._send_event({"event": "forked", "job": job.number, "pid": job.pid, "cold": job.cold})
         return False
 
     def _fork_failed(self, job: _Job, error: OSError) -> None:
@@ -487,7 +487,7 @@ class _Server:
         else:
             _close_all(job.fds)
             del self.jobs[job.number]
-            self._tell({"event": "refused", "job": job.number, "error": str(error)})
+            self._send_event({"event": "refused", "job": job.number, "error": str(error)})
 
     def _leave(self, job: _Job, report: int) -> None:
         """In the child: drop what is the server's."""
@@ -514,7 +514,7 @@ class _Server:
             chunk = b""
             if not last:
                 return
-        job.told += chunk
+        job.reported += chunk
         if job.started or not chunk:
             self.selector.unregister(job.report)
             os.close(job.report)
@@ -522,7 +522,7 @@ class _Server:
         if job.started:
             _close_all(job.fds)
             job.fds = []
-            self._tell({"event": "started", "job": job.number})
+            self._send_event({"event": "started", "job": job.number})
 
     def _main_ended(self, job: _Job, returncode: int, peak_mb: float) -> None:
         while job.report >= 0:
@@ -539,7 +539,7 @@ class _Server:
             # With no other job, an orphan that hides its origin can only be this one's (or an earlier one's).
             adopted = os.getpid() if len(self.jobs) == 1 else None
             found = job_processes(job.request["mark"], job.pid, adopted)
-            alive = {pid: command for pid, command in found.items() if pid not in self.helpers}
+            alive = {pid: command for pid, command in found.items() if pid not in self.preload_children}
             if not job.ended:
                 alive[job.pid] = ""
             now = time.monotonic()
@@ -562,21 +562,23 @@ class _Server:
         del self.jobs[job.number]
         self.unknown = self._orphans() if self.jobs else set()
         returncode, seconds, peak_mb = job.ended
-        self._tell({
+        self._send_event({
             "event": "ended",
             "job": job.number,
             "returncode": returncode,
             "seconds": seconds,
             "peak_memory_mb": peak_mb,
             "started": job.started,
-            "start_error": "" if job.started else job.told[1:].decode(errors="replace"),
+            "start_error": "" if job.started else job.reported[1:].decode(errors="replace"),
             "leftovers": [f"{pid} {command}" for pid, command in job.leftovers.items()],
             "signalled": job.signalled,
         })  # fmt: skip
 
     def _orphans(self) -> set[int]:
-        """Processes that this one has adopted, and that no running job can be told from."""
-        adopted = {pid for pid, (parent, _, _) in _process_table().items() if parent == os.getpid()} - self.helpers
+        """Processes that this one has adopted, and that may be any running job's."""
+        adopted = {
+            pid for pid, (parent, _, _) in _process_table().items() if parent == os.getpid()
+        } - self.preload_children
         for job in self.jobs.values():
             adopted -= {job.pid, *job_processes(job.request["mark"], job.pid)}
         return adopted
@@ -683,7 +685,7 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
 
     Nothing but the target is imported: to preload would save nothing, and the job may do without what is preloaded, or
     have modules of its own that are in its way. But where the folder has a namesake of the standard library, such as a
-    helper ``html.py``, all is imported first: TensorFlow and we need the module that it hides.
+    module ``html.py``, all is imported first: TensorFlow and we need the module that it hides.
     """
     if request.get("parent"):
         _end_with(request["parent"], request["folder"])
@@ -702,7 +704,7 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
 
 
 def _end_with(parent: int, folder: str) -> None:
-    """Watch the process that started this one, and end with it, where process ids tell; remove the folder then."""
+    """Watch the process that started this one, and end with it, where process ids show that; remove the folder then."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -191,7 +191,7 @@ class Segment:
 
 
 def _nothing() -> None:
-    """There is nobody to tell."""
+    """Do nothing when the mapping ends."""
 
 
 def _flat(array: NDArray[Any]) -> NDArray[np.uint8] | None:
