@@ -478,7 +478,9 @@ def state_ours(report: Callable[..., None]) -> None:
     pool.submit(lambda session: session.run(tf.constant(1.0))).result(60)
     stopped = t1.ThreadSessionPool(1, initializer=lambda session: None)
     stopped.submit(lambda session: 1).result(60)
-    processes = t1.ProcessSessionPool(1, mode="tf2", server=WorkerServer(["tf1sessions.pools.process_worker:preload"]))
+    processes = t1.ProcessSessionPool(
+        1, mode="tf2", server=WorkerServer(["tf1sessions.pools.pool_worker_main:preload"])
+    )
     processes.submit(os.getpid).result(60)
 
     def first_job() -> None:

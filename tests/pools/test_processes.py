@@ -14,6 +14,7 @@ import itertools
 import logging
 import operator
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -40,11 +41,12 @@ from tf1sessions.errors import (
     WorkerDiedError,
     WorkerStartError,
 )
-from tf1sessions.pools import messages, processes, warm_servers, worker_link
-from tf1sessions.pools.arrays import Channel
+from tf1sessions.pools import accounts, arrays, dispatcher, inbox, processes, warm_servers, worker_proxy
 from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.pools.mapping import Chunk
+from tf1sessions.pools.process_jobs import ProcessFuture
 from tf1sessions.pools.processes import ProcessSessionPool
+from tf1sessions.pools.shared_status import SharedStatus
 
 DEADLINE = 60.0
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # a worker need not import pytest
@@ -52,7 +54,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # a worker need not
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[WorkerServer]:
-    with WorkerServer(["tf1sessions.pools.process_worker:preload"], method="fork") as server:
+    with WorkerServer(["tf1sessions.pools.pool_worker_main:preload"], method="fork") as server:
         with ProcessSessionPool(1, mode="tf2", server=server) as pool:
             pool.submit(os.getpid).result(DEADLINE)  # descriptors that stay are open from here on
         yield server
@@ -94,11 +96,11 @@ def pool_of(server):
 
         def remember(number):
             worker = new_worker(number)
-            pids.add(worker._handle.pid)
+            pids.add(worker.pid)
             make.workers.append(worker)
             return worker
 
-        pool._new_worker = remember
+        pool._dispatcher._start_worker = remember
         pools.append(pool)
         return pool
 
@@ -382,7 +384,7 @@ def test_the_server_is_killed_and_a_new_one_goes_on(tmp_path):
         spring("hang")
 
     with (
-        WorkerServer(["tf1sessions.pools.process_worker:preload"], method="fork") as own,
+        WorkerServer(["tf1sessions.pools.pool_worker_main:preload"], method="fork") as own,
         ProcessSessionPool(1, mode="tf2", server=own) as pool,
     ):
         pool.submit(os.getpid).result(DEADLINE)
@@ -407,7 +409,7 @@ def test_a_worker_that_cannot_start_is_its_jobs_error(pool_of, tmp_path, monkeyp
 
 
 def test_a_server_that_was_closed_is_each_jobs_error():
-    with WorkerServer(["tf1sessions.pools.process_worker:preload"], method="fork") as closed:
+    with WorkerServer(["tf1sessions.pools.pool_worker_main:preload"], method="fork") as closed:
         pool = ProcessSessionPool(1, mode="tf2", server=closed)
     with pool:
         assert [type(pool.submit(abs, -1).exception(DEADLINE)) for _ in range(2)] == [ClosedError] * 2
@@ -416,9 +418,9 @@ def test_a_server_that_was_closed_is_each_jobs_error():
 def test_a_mistake_in_the_pool_is_logged_and_leaves_nobody_waiting(pool_of, monkeypatch, caplog):
     with pool_of() as pool:
         with monkeypatch.context() as patch:
-            patch.setattr(pool, "_is_worn", lambda seat: 1 / 0)
+            patch.setattr(pool._dispatcher, "_is_worn", lambda state: 1 / 0)
             assert pool.submit(abs, -1).result(DEADLINE) == 1
-            patch.setattr(pool, "_attach", lambda *_, **__: 1 / 0)
+            patch.setattr(pool._dispatcher, "_mark_sent", lambda *_: 1 / 0)
             assert isinstance(pool.submit(abs, -1).exception(DEADLINE), ZeroDivisionError)
         assert pool.submit(abs, -1).result(DEADLINE) == 1
     assert "abs-1" in caplog.text
@@ -546,7 +548,7 @@ def test_progress_true_shows_or_logs(pool_of, caplog):
 
 
 def test_a_job_that_leaves_processes_and_threads_leaves_none(pool_of, monkeypatch):
-    monkeypatch.setattr(worker_link, "_END_SECS", 0.2)
+    monkeypatch.setattr(worker_proxy, "_END_SECS", 0.2)
 
     def leave():
         pid = os.fork()
@@ -572,7 +574,7 @@ def test_nothing_outlives_the_program(how, tmp_path):
             from tf1sessions.pools import processes, warm_servers
             from tf1sessions.pools.fork_server import WorkerServer
 
-            warm_servers.make_server = lambda mode, method: WorkerServer(["tf1sessions.pools.process_worker:preload"])
+            warm_servers.make_server = lambda mode, method: WorkerServer(["tf1sessions.pools.pool_worker_main:preload"])
 
             def hang(pid, data):
                 print("ready", pid, os.getpid(), os.getppid(), flush=True)
@@ -625,9 +627,9 @@ def together(pool_of, monkeypatch, tmp_path):
     """Makes a pool of one worker whose jobs count as short, and submits jobs that it gets in one message."""
 
     def submit(calls, due_secs=DEADLINE, limits=None, **options):
-        monkeypatch.setattr(messages, "_DUE_SECS", due_secs)
+        monkeypatch.setattr(dispatcher, "_LOOK_SECS", due_secs)
         pool = pool_of(**options)
-        monkeypatch.setattr(pool, "_short_secs", lambda job: 1e-9)
+        monkeypatch.setattr(pool._durations, "expected", lambda kind: 1e-9)
         held = pool.submit(wait_for_path, tmp_path / "go")
         wait_until_running(held)
         limits = limits or {}
@@ -697,7 +699,7 @@ def test_a_retry_of_one_of_them(together, tmp_path):
 def test_a_job_that_is_longer_than_thought_delays_none_behind_it(pool_of, monkeypatch, tmp_path):
     """Two workers, one of which gets a long job with others behind it; the other one runs those."""
     with pool_of(2) as pool:
-        monkeypatch.setattr(pool, "_short_secs", lambda job: 1e-9)
+        monkeypatch.setattr(pool._durations, "expected", lambda kind: 1e-9)
         held = [pool.submit(wait_for_path, tmp_path / "go") for _ in range(2)]
         for future in held:
             wait_until_running(future)
@@ -714,15 +716,13 @@ def test_a_job_that_is_longer_than_thought_delays_none_behind_it(pool_of, monkey
 def test_a_free_worker_takes_the_share_of_a_busy_one(pool_of, monkeypatch, tmp_path):
     """Two workers, one of which is busy: what waits, all short, goes to the other one in one message."""
     with pool_of(2) as pool:
-        monkeypatch.setattr(pool, "_short_secs", lambda job: 1e-9)
-        monkeypatch.setattr(messages, "_DUE_SECS", DEADLINE)  # a slow machine gives none of them back
+        monkeypatch.setattr(pool._durations, "expected", lambda kind: 1e-9)
+        monkeypatch.setattr(dispatcher, "_LOOK_SECS", DEADLINE)  # a slow machine gives none of them back
         held = [pool.submit(wait_for_path, tmp_path / path) for path in ("go", "end")]
         for future in held:
             wait_until_running(future)
-        sent, prepare = [], worker_link.PoolWorker.prepare
-        monkeypatch.setattr(
-            worker_link.PoolWorker, "prepare", lambda worker, count: (sent.append(count), prepare(worker, count))
-        )
+        sent, clear = [], SharedStatus.clear
+        monkeypatch.setattr(SharedStatus, "clear", lambda status, count: (sent.append(count), clear(status, count)))
         short = [pool.submit(abs, -number) for number in range(20)]
         (tmp_path / "go").touch()
         assert [future.result(DEADLINE) for future in short] == list(range(20))
@@ -814,8 +814,7 @@ def test_map_goes_no_further_ahead_than_short_jobs_need(pool_of, monkeypatch):
     with pool_of() as pool:
         taken = []
         for secs, most in ((1.0, 2), (1e-9, 2 * 64)):
-            monkeypatch.setattr(pool, "_seconds", {processes._kind(abs): secs})
-            monkeypatch.setattr(pool, "_learn", lambda *_: None)
+            monkeypatch.setattr(pool._durations, "expected", lambda kind, secs=secs: secs)
             results = pool.map(abs, (taken.append(number) or number for number in itertools.count()))
             assert len(taken) == most
             next(results)
@@ -823,65 +822,59 @@ def test_map_goes_no_further_ahead_than_short_jobs_need(pool_of, monkeypatch):
             taken.clear()
 
 
-# --------------------------------------------------------- sent by who submits it, and taken in by who waits for it
+# ------------------------------------------------------------------------------------------------ the dispatcher
 
 
 @pytest.fixture
-def quick(pool_of, monkeypatch):
-    """A pool of one idle worker that has had these functions; its thread does not look for results unasked, however
-    slow this machine is."""
-    monkeypatch.setattr(processes, "_LOOK_SECS", DEADLINE)
-    monkeypatch.setattr(processes, "_HELP_SECS", DEADLINE)
+def quick(pool_of):
+    """A pool of one idle worker."""
     pool = pool_of(1)
-    for function, *args in (operator.neg, 1), (time.sleep, 0.0):
-        pool.submit(function, *args).result(DEADLINE)
-    pool._packer._function(os._exit)
-    wait_for(lambda: pool._ready, "an idle worker", DEADLINE)
+    assert pool.submit(operator.neg, 1).result(DEADLINE) == -1
     return pool
 
 
-def note_threads(monkeypatch, owner, name):
-    """The threads that call a method from now on."""
-    original, threads = getattr(owner, name), []
+@pytest.fixture
+def quick_two(pool_of):
+    """A pool of two idle workers, which takes jobs of these functions for short."""
+    pool = pool_of(2)
+    list(pool.map(time.sleep, iter([0.05] * 4)))
+    wait_for(lambda: len(pool._dispatcher._idle) == 2, "idle workers", DEADLINE)
+    for function in operator.neg, time.sleep, end_at_three, Chunk(operator.neg, takes_one=True):
+        pool._durations._seconds[processes.job_kind(function)] = 1e-6
+    return pool
 
-    def noted(*args):
-        threads.append(threading.current_thread())
-        return original(*args)
 
-    monkeypatch.setattr(owner, name, noted)
-    return threads
+def end_at_three(value):
+    return value if value != 3 else os._exit(7)
 
 
-def test_a_small_job_needs_no_thread_of_the_pool(quick, monkeypatch):
-    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
-    taken = note_threads(monkeypatch, worker_link.PoolWorker, "replies")
+def meet(folder, name, names):
+    """A job that ends when others, which run at the same time, have come here, too."""
+    (folder / name).touch()
+    for other in names:
+        wait_for_path(folder / other)
+    return name
+
+
+def all_workers_take_jobs(pool, folder, count):
+    """Fails when a worker's place was lost: so many jobs wait for each other."""
+    folder.mkdir()
+    names = [str(number) for number in range(count)]
+    futures = [pool.submit(meet, folder, name, names) for name in names]
+    return [future.result(DEADLINE) for future in futures] == names
+
+
+def test_small_jobs_one_after_the_other(quick):
     assert [quick.submit(operator.neg, number).result(DEADLINE) for number in range(20)] == [*range(0, -20, -1)]
     array = np.arange(50_000.0)
     assert np.array_equal(quick.submit(operator.neg, array).result(DEADLINE), -array)
     with pytest.raises(JobError, match=r"neg.* raised TypeError: bad operand"):
         quick.submit(operator.neg, "text").result(DEADLINE)
-    assert set(sent) == set(taken) == {threading.main_thread()}
-    assert (quick.statistics().succeeded, quick.statistics().failed) == (23, 1)
+    assert (quick.statistics().succeeded, quick.statistics().failed) == (22, 1)
 
 
-@pytest.mark.parametrize("how", ["limit", "large", "new function", "no worker is idle"])
-def test_other_jobs_are_sent_by_the_pools_thread(quick, monkeypatch, how):
-    first = quick.submit(time.sleep, 0.05) if how == "no worker is idle" else None
-    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
-    jobs = quick.job(time_limit_secs=DEADLINE) if how == "limit" else quick
-    value = np.ones(1 << 17) if how == "large" else 1
-    function = operator.index if how == "new function" else operator.neg
-    assert np.all(abs(jobs.submit(function, value).result(DEADLINE)) == 1)
-    assert sent and threading.main_thread() not in sent
-    assert first is None or first.done()
-
-
-@pytest.mark.parametrize("how", ["callback", "wait", "exception", "next job", "look", "shutdown"])
-def test_a_result_comes_however_it_is_waited_for(quick, monkeypatch, how):
-    if how == "look":
-        monkeypatch.setattr(processes, "_LOOK_SECS", 0.002)
-        quick.submit(operator.neg, 0).result(DEADLINE)  # so that its thread sleeps as long as that
-        quick._want(next(iter(quick._seats)))
+@pytest.mark.parametrize("how", ["callback", "wait", "exception", "next job", "done", "shutdown"])
+def test_a_result_comes_however_it_is_waited_for(quick, how):
     future = quick.submit(time.sleep, 0.01)
     if how == "callback":
         ended = threading.Event()
@@ -893,32 +886,30 @@ def test_a_result_comes_however_it_is_waited_for(quick, monkeypatch, how):
         assert future.exception(DEADLINE) is None
     elif how == "next job":
         assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
-    elif how == "look":
+    elif how == "done":
         wait_for(future.done, "the end of the job", DEADLINE)
     else:
         quick.shutdown()
     assert future.done() and future.result(0) is None
 
 
-@pytest.mark.parametrize("help_secs", [0.005, DEADLINE])
-def test_waiting_for_a_longer_job_has_a_limit(quick, monkeypatch, help_secs):
-    monkeypatch.setattr(processes, "_HELP_SECS", help_secs)
+def test_waiting_for_a_longer_job_has_a_limit(quick):
     future = quick.submit(time.sleep, 0.3)
     with pytest.raises(concurrent.futures.TimeoutError):
         future.result(0.001)
-    assert future.running() and future.result(DEADLINE) is None
+    wait_until_running(future)
+    assert future.result(DEADLINE) is None
     future = quick.submit(time.sleep, DEADLINE)
     with concurrent.futures.ThreadPoolExecutor(2) as threads:
         waiting = [threads.submit(future.result, DEADLINE) for _ in range(2)]
-        seat = future.job.seat
-        wait_for(lambda: seat.helper if help_secs == DEADLINE else seat.sent is None, "somebody to wait for it")
+        wait_until_running(future)
         assert future.cancel()
         assert [type(one.exception(DEADLINE)) for one in waiting] == [concurrent.futures.CancelledError] * 2
     assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
 
 
-def test_a_job_that_is_cancelled_before_it_is_sent_does_not_run(quick, monkeypatch):
-    original = quick._packer.run
+def test_a_job_that_is_cancelled_while_it_is_pickled_does_not_run(quick, tmp_path, monkeypatch):
+    original = dispatcher.pack_message
 
     def cancelled(*args):
         thread = threading.Thread(target=quick.interrupt)
@@ -926,15 +917,16 @@ def test_a_job_that_is_cancelled_before_it_is_sent_does_not_run(quick, monkeypat
         thread.join(DEADLINE)
         return original(*args)
 
-    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
     with monkeypatch.context() as patch:
-        patch.setattr(quick._packer, "run", cancelled)
-        future = quick.submit(operator.neg, 1)
-    assert future.cancelled() and sent == []
+        patch.setattr(dispatcher, "pack_message", cancelled)
+        future = quick.submit(Path.touch, tmp_path / "ran")
+        wait_for(future.cancelled, "its end", DEADLINE)
+        assert concurrent.futures.wait([future], DEADLINE).done == {future}
     assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
+    assert not (tmp_path / "ran").exists() and quick.statistics().cancelled == 1
 
 
-def test_a_death_while_somebody_waits_costs_one_job(quick):
+def test_a_death_costs_one_job(quick):
     with pytest.raises(WorkerDiedError) as caught:
         quick.submit(os._exit, 7).result(DEADLINE)
     assert caught.value.returncode == 7
@@ -943,78 +935,13 @@ def test_a_death_while_somebody_waits_costs_one_job(quick):
     assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize(
-    "owner, name",
-    [
-        (messages.Message, "send_at_once"),
-        (worker_link.PoolWorker, "prepare"),
-        (worker_link._Stderr, "forget"),
-        (Channel, "_write"),
-        (worker_link.PoolWorker, "wait"),
-        (Channel, "_take_frame"),
-        (worker_link.PoolWorker, "replies"),
-        (ProcessSessionPool, "_end_all"),
-    ],
-    ids=lambda value: getattr(value, "__name__", value),
-)
-def test_ctrl_c_while_a_job_is_sent_or_taken_in_leaves_nobody_waiting(quick, monkeypatch, owner, name, after):
-    original, futures = getattr(owner, name), []
-
-    def interrupted(*args):
-        monkeypatch.setattr(owner, name, original)
-        assert threading.current_thread() is threading.main_thread()
-        if after:
-            original(*args)
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(owner, name, interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        futures.append(quick.submit(operator.neg, 2))
-        futures[0].result(DEADLINE)
-    for future in futures:
-        try:
-            assert future.result(DEADLINE) == -2
-        except concurrent.futures.CancelledError:
-            assert name != "wait"  # nothing was begun that could be lost
-    assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
-
-
-def test_ctrl_c_before_a_thread_lets_go_does_not_keep_the_pool_from_ending(quick, monkeypatch):
-    def interrupted(*_, **__):
-        monkeypatch.undo()
-        signal.raise_signal(signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt), quick:
-        monkeypatch.setattr(quick, "_let_go", interrupted)
-        quick.submit(time.sleep, DEADLINE)
-    assert not pool_threads()
-
-
-@pytest.fixture
-def quick_two(pool_of, monkeypatch):
-    """A pool of two idle workers, which takes jobs of these functions for short."""
-    monkeypatch.setattr(processes, "_LOOK_SECS", DEADLINE)
-    monkeypatch.setattr(processes, "_HELP_SECS", DEADLINE)
-    pool = pool_of(2)
-    list(pool.map(time.sleep, iter([0.05] * 4)))
-    wait_for(lambda: len(pool._ready) == 2, "idle workers", DEADLINE)
-    for function in operator.neg, time.sleep, end_at_three, Chunk(operator.neg, takes_one=True):
-        assert pool._packer._function(function)
-        pool._seconds[processes._kind(function)] = 1e-6
-    return pool
-
-
-def end_at_three(value):
-    return value if value != 3 else os._exit(7)
-
-
 @pytest.mark.parametrize("chunksize", [1, 3])
-def test_the_jobs_of_a_map_are_shared_and_sent_at_once(quick_two, monkeypatch, chunksize):
-    sent = note_threads(monkeypatch, worker_link.PoolWorker, "send")
-    taken = note_threads(monkeypatch, worker_link.PoolWorker, "replies")
+def test_the_jobs_of_a_map_are_shared_and_go_in_few_messages(quick_two, pool_of, monkeypatch, chunksize):
+    monkeypatch.setattr(dispatcher, "_LOOK_SECS", DEADLINE)  # a slow machine gives none of them back
+    before = [worker._channel.statistics().sent for worker in pool_of.workers]
     assert list(quick_two.map(operator.neg, range(100), chunksize=chunksize)) == [*range(0, -100, -1)]
-    assert sent == taken == [threading.main_thread()] * 2
+    sent = [worker._channel.statistics().sent for worker in pool_of.workers]
+    assert [now - then for now, then in zip(sent, before, strict=True)] == [1, 1]
     values = [1, np.float32(2), 3, "text", 5]  # one goes its own way, one fails
     results = quick_two.map(operator.neg, values)
     assert [next(results) for _ in range(3)] == [-1, -2, -3]
@@ -1030,32 +957,14 @@ def test_chunks_of_all_kinds_of_items(quick_two, kind, count):
     assert list(quick_two.map(operator.neg, items, chunksize=3)) == [-number for number in range(count)]
 
 
-@pytest.mark.parametrize("how", ["the looker has a long job", "it gets one while others use seats"])
-def test_one_thread_looks_at_all_seats_that_others_use(pool_of, how):
-    pool = pool_of(2)
-    list(pool.map(time.sleep, iter([0.05] * 4)))
-    wait_for(lambda: len(pool._ready) == 2, "idle workers", DEADLINE)
-    pool._seconds[processes._kind(time.sleep)] = 1e-6
-    if how == "the looker has a long job":
-        long = pool.submit(time.sleep, DEADLINE)
-        wait_for(lambda: any(seat.taken and seat.sent is None for seat in pool._seats), "its thread", DEADLINE)
-        short = pool.submit(time.sleep, 0.01)
-    else:
-        long, short = pool._submit_all(time.sleep, [(DEADLINE,), (0.1,)])
-        with pool._lock:
-            pool._want(long.job.seat)
-    wait_for(short.done, "the end of a job that nobody waits for", DEADLINE)
-    assert not long.done() and long.cancel()
-
-
-def test_a_death_costs_one_of_those_that_were_sent_at_once(quick_two):
+def test_a_death_costs_one_of_those_of_a_map(quick_two):
     futures = quick_two._submit_all(end_at_three, [(number,) for number in range(10)])
     errors = [future.exception(DEADLINE) for future in futures]
     assert [type(error) for error in errors if error] == [WorkerDiedError] and errors[3].returncode == 7
     assert [future.result() for future in futures if future is not futures[3]] == [0, 1, 2, *range(4, 10)]
 
 
-def test_cancelling_one_of_those_that_were_sent_at_once(quick_two):
+def test_cancelling_one_of_those_of_a_map(quick_two):
     futures = quick_two._submit_all(time.sleep, [(0.05,)] * 8)
     assert futures[2].cancel() and futures[7].cancel()
     assert [future.result(DEADLINE) for number, future in enumerate(futures) if number not in (2, 7)] == [None] * 6
@@ -1064,19 +973,269 @@ def test_cancelling_one_of_those_that_were_sent_at_once(quick_two):
     assert (statistics.waiting, statistics.running, statistics.cancelled) == (0, 0, 2)
 
 
-def test_ctrl_c_between_two_workers_jobs_leaves_nobody_waiting(quick_two, monkeypatch):
-    original = quick_two._send_at_once
+def test_a_worker_that_takes_long_to_start_holds_up_no_other(pool_of):
+    go = threading.Event()
+    with pool_of(2) as pool:
+        start = pool._dispatcher._start_worker
+        pool._dispatcher._start_worker = lambda number: (number == 0 and go.wait(DEADLINE), start(number))[1]
+        late, first = pool.submit(operator.neg, 1), pool.submit(operator.neg, 2)
+        assert [first.result(DEADLINE), pool.submit(operator.neg, 3).result(DEADLINE)] == [-2, -3]
+        assert late.running() and not late.done()
+        go.set()
+        assert late.result(DEADLINE) == -1
 
-    def interrupted(*args):
-        original(*args)
-        monkeypatch.setattr(quick_two, "_send_at_once", original)
+
+def test_a_worker_that_is_built_or_ends_for_long_holds_up_no_other(pool_of, monkeypatch, tmp_path):
+    def build_one_of_them(go):
+        try:
+            os.close(os.open(tmp_path / "first", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        wait_for_path(go)
+
+    go, end = threading.Event(), worker_proxy.WorkerProxy.end
+    monkeypatch.setattr(worker_proxy.WorkerProxy, "end", lambda worker: (go.wait(DEADLINE), end(worker))[1])
+    with pool_of(2, initializer=build_one_of_them, initargs=(tmp_path / "go",)) as pool:
+        futures = [pool.submit(lambda _, value: -value, number) for number in range(6)]
+        wait_for(lambda: sum(future.done() for future in futures) == 5, "the jobs of the other worker", DEADLINE)
+        (tmp_path / "go").touch()
+        assert [future.result(DEADLINE) for future in futures] == [0, -1, -2, -3, -4, -5]
+        dead = pool.submit(lambda _: os._exit(7))
+        assert [pool.submit(lambda _, value: -value, number).result(DEADLINE) for number in range(3)] == [0, -1, -2]
+        assert not dead.done(), "what its end costs is known when it has ended"
+        go.set()
+        assert isinstance(dead.exception(DEADLINE), WorkerDiedError)
+
+
+def test_a_worker_that_does_not_read_holds_up_no_other(quick_two, pool_of, monkeypatch):
+    """It is stopped, and gets more than a socket holds."""
+    monkeypatch.setattr(dispatcher, "_LARGE_BYTES", 1 << 20)
+    pid = quick_two._dispatcher._idle[-1].worker.pid
+    os.kill(pid, signal.SIGSTOP)
+    data = [bytes(200_000)] * 10
+    stuck = quick_two.submit(len, [*data, *map(bytearray, data)])
+    assert [quick_two.submit(operator.neg, number).result(DEADLINE) for number in range(3)] == [0, -1, -2]
+    assert not stuck.done()
+    os.kill(pid, signal.SIGCONT)
+    assert stuck.result(DEADLINE) == 20
+
+
+def test_half_a_reply_holds_up_no_other(quick_two, pool_of, tmp_path):
+    """A worker that is stopped, or busy, in the midst of writing a reply."""
+
+    def writes_half_a_reply(path):
+
+        write = arrays.Channel._write
+
+        def half(channel, frame, descriptors):
+            channel._socket.send(frame[:100])
+            path.touch()
+            wait_for_path(path.parent / "go")
+            write(channel, frame[100:], descriptors)
+
+        arrays.Channel._write = half
+        return bytes(1000)
+
+    late = quick_two.submit(writes_half_a_reply, tmp_path / "half")
+    wait_for((tmp_path / "half").exists, "half a reply", DEADLINE)
+    assert [quick_two.submit(operator.neg, number).result(DEADLINE) for number in range(3)] == [0, -1, -2]
+    assert not late.done()
+    (tmp_path / "go").touch()
+    assert late.result(DEADLINE) == bytes(1000)
+
+
+def test_a_fork_that_cancels_waits_for_no_thread_of_its_parent(quick, tmp_path):
+    future = quick.submit(wait_for_path, tmp_path / "go")
+    wait_until_running(future)
+    locked, go = threading.Event(), threading.Event()
+
+    def hold():
+        with quick._lock:
+            locked.set()
+            go.wait(DEADLINE)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert locked.wait(DEADLINE)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if future.cancel() and future.cancelled() else 1)
+    try:
+        ended = []
+        wait_for(lambda: ended.extend(os.waitpid(child, os.WNOHANG)) or ended[-2], "the fork's end", DEADLINE / 2)
+        assert ended[-1] == 0
+    finally:
+        go.set()
+        thread.join(DEADLINE)
+        if not ended or not ended[-2]:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    (tmp_path / "go").touch()
+    assert future.result(DEADLINE) is None
+
+
+def test_a_large_message_is_sent_by_a_thread_of_its_own_and_can_be_cancelled(quick_two, monkeypatch):
+    monkeypatch.setattr(dispatcher, "_LARGE_BYTES", 1 << 20)
+    array = np.arange(1_000_000.0)
+    assert quick_two.submit(np.sum, array).result(DEADLINE) == array.sum()
+    go, sending, send = threading.Event(), threading.Event(), worker_proxy.WorkerProxy.send
+
+    def held(worker, packed):
+        if packed.nbytes > 1 << 20:
+            sending.set()
+            assert go.wait(DEADLINE)
+        send(worker, packed)
+
+    monkeypatch.setattr(worker_proxy.WorkerProxy, "send", held)
+    future = quick_two.submit(np.sum, array)
+    assert sending.wait(DEADLINE)
+    assert quick_two.submit(operator.neg, 1).result(DEADLINE) == -1
+    assert future.cancel()
+    go.set()
+    assert [quick_two.submit(operator.neg, number).result(DEADLINE) for number in range(4)] == [0, -1, -2, -3]
+
+
+# ------------------------------------------------------------------------------------------------------ callbacks
+
+
+def test_a_callback_may_submit_cancel_and_shut_down(pool_of, tmp_path):
+    pool = pool_of()
+    more = []
+
+    def go_on(future):
+        more.append(pool.submit(operator.neg, 2))
+        more.append(pool.submit(spring, "hang"))
+        more[1].cancel()
+        pool.shutdown(wait=True)
+        more.append(future.result())
+
+    pool.submit(wait_for_path, tmp_path / "go").add_done_callback(go_on)
+    (tmp_path / "go").touch()
+    wait_for(lambda: len(more) == 3, "the callback", DEADLINE)
+    assert more[0].result(DEADLINE) == -2 and more[1].cancelled() and more[2] is None
+    with pytest.raises(ClosedError):
+        pool.submit(operator.neg, 1)
+
+
+def test_a_callback_that_waits_for_another_job_gets_an_error(pool_of, tmp_path):
+    raised = []
+
+    def wait(_):
+        for method in (other.result, other.exception):
+            with pytest.raises(UsageError, match="cannot end before the callback"):
+                method()
+        raised.append(True)
+
+    with pool_of() as pool:
+        first = pool.submit(wait_for_path, tmp_path / "go")
+        other = pool.submit(operator.neg, 2)
+        first.add_done_callback(wait)
+        (tmp_path / "go").touch()
+        assert other.result(DEADLINE) == -2 and raised
+
+
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, KeyboardInterrupt])
+def test_a_callback_that_raises_is_logged_and_costs_nothing(quick, tmp_path, kind, caplog):
+    def raises(_):
+        raise kind("in a callback")
+
+    quick.job("the one").submit(wait_for_path, tmp_path / "go").add_done_callback(raises)
+    (tmp_path / "go").touch()
+    assert quick.submit(operator.neg, 3).result(DEADLINE) == -3
+    assert "in a callback" in caplog.text
+
+
+# --------------------------------------------------------------------------------------------------------- Ctrl-C
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "owner, name",
+    [
+        (ProcessSessionPool, "_new_job"),
+        (dispatcher.Dispatcher, "submit"),
+        (threading.Thread, "start"),
+        (inbox.Inbox, "put"),
+        (accounts.JobAccounts, "submitted"),
+        (concurrent.futures.Future, "result"),
+        (concurrent.futures.Future, "cancel"),
+        (dispatcher.Dispatcher, "cancel"),
+        (accounts.JobAccounts, "cancelled"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_ctrl_c_in_a_call_of_the_pool_loses_no_worker(pool_of, monkeypatch, tmp_path, owner, name, after):
+    original, main, armed = getattr(owner, name), threading.current_thread(), []
+
+    def interrupted(*args, **named):
+        if not armed or threading.current_thread() is not main:
+            return original(*args, **named)
+        armed.clear()
+        if after:
+            original(*args, **named)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(quick_two, "_send_at_once", interrupted)
+    monkeypatch.setattr(owner, name, interrupted)
+    pool = pool_of(2)
+    if name != "start":
+        pool.submit(operator.neg, 1).result(DEADLINE)
+    armed.append(True)
     with pytest.raises(KeyboardInterrupt):
-        quick_two.map(operator.neg, range(8))
-    assert list(quick_two.map(operator.neg, range(8))) == [*range(0, -8, -1)]
-    wait_for(lambda: len(quick_two._ready) == 2, "idle workers", DEADLINE)
+        future = pool.submit(operator.neg, 2)
+        future.result(DEADLINE)
+        hanging = pool.submit(spring, "hang")
+        wait_until_running(hanging)
+        hanging.cancel()
+    if name in ("cancel", "cancelled"):
+        assert hanging.cancel() and hanging.cancelled()  # it can be said again
+    assert all_workers_take_jobs(pool, tmp_path / "jobs", 2)
+
+
+@pytest.fixture
+def interrupts():
+    """Has SIGALRM raise KeyboardInterrupt; the timer is off when a test has ended."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_no_interrupt_leaves_a_future_locked(interrupts):
+    """The dispatcher would wait for it for ever."""
+    rng, future = random.Random(0), ProcessFuture()
+    for _ in range(500):
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, rng.random() * 2e-4 + 1e-6)
+            while not future.done():
+                pass
+        assert not future._condition._is_owned()
+
+
+def test_ctrl_c_at_any_moment_loses_no_worker(pool_of, interrupts, tmp_path):
+    """Interrupts at random moments of all that a caller may do."""
+    rng = random.Random(0)
+    pool, rounds, caught = pool_of(2), 300, 0
+    pool.submit(operator.neg, 1).result(DEADLINE)
+    for number in range(rounds):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, rng.random() * 0.004 + 1e-6)
+            futures = [pool.submit(operator.neg, value) for value in range(number % 7)]
+            assert [future.result(DEADLINE) for future in futures] == [-value for value in range(number % 7)]
+            assert list(pool.map(operator.neg, range(20))) == [-value for value in range(20)]
+            futures = [pool.submit(time.sleep, 0.0005) for _ in range(4)]
+            futures[number % 4].cancel()
+            for future in futures:
+                assert future.cancelled() or future.result(DEADLINE) is None
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except (KeyboardInterrupt, RuntimeError) as error:  # an interrupted Condition.wait() may raise the second
+            assert isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
+            caught += 1
+    assert caught > rounds // 4
+    assert all_workers_take_jobs(pool, tmp_path / "jobs", 2)
 
 
 def test_a_job_of_a_map_does_not_wait_for_the_next_item(pool_of, tmp_path):
@@ -1148,8 +1307,8 @@ def test_the_end_of_a_worker_is_seen_although_a_fork_keeps_its_socket(pool_of, m
         kept.append(theirs.dup())
         return ours, theirs
 
-    monkeypatch.setattr(worker_link, "_LOOK_SECS", 0.05)
-    monkeypatch.setattr(worker_link.socket, "socketpair", socketpair)
+    monkeypatch.setattr(dispatcher, "_CHECK_SECS", 0.05)
+    monkeypatch.setattr(worker_proxy.socket, "socketpair", socketpair)
     with pool_of() as pool:
         error = pool.submit(spring, "SIGKILL").exception(DEADLINE)
         assert error.signal_name == "SIGKILL"

@@ -264,5 +264,6 @@ def test_workers_are_warm_whether_or_not_tensorflow_was_imported_here(server, mo
             workers = [pool._new_worker(0) for pool in (before, after)]
     reasons = [worker._handle.cold_reasons for worker in workers]
     for worker in workers:
-        worker.end(kill=True)
+        worker.kill()
+        worker.end()
     assert reasons == [(), ()]

@@ -30,7 +30,7 @@ def made(monkeypatch):
     made = []
 
     def make(mode, method):
-        made.append(WorkerServer(["tf1sessions.pools.process_worker:preload"], method=method))
+        made.append(WorkerServer(["tf1sessions.pools.pool_worker_main:preload"], method=method))
         return made[-1]
 
     monkeypatch.setattr(warm_servers, "make_server", make)

@@ -1,24 +1,34 @@
-"""Many sessions at once: pools of threads, and worker processes made from a warm server.
+"""Many sessions at once: pools of threads, and of worker processes that are forks of a warm server.
 
 Files::
 
-    mapping.py         map over iterators that may be endless
-    progress.py        a bar for progress=True
-    base.py            jobs, names, limits and statistics of every pool
-    threads.py         ThreadSessionPool: many sessions in one process, a thread each
-    warm_servers.py    the fork servers that the process pools of a process share
-    fork_server_main.py  what runs in the fork server's process and in its workers
-    fork_server.py     the fork server as its caller sees it: WorkerServer
-    segments.py        anonymous memory that two processes share
-    packing.py         objects as a pickle and the memory of their arrays
-    arrays.py          Channel: objects between two processes, their arrays in shared memory
-    call_packing.py    jobs as bytes, several in one message
-    futures.py         a Future that costs little until somebody waits
-    board.py           what pool and worker tell each other about such a message
-    preparation.py     what workers run first, so that TensorFlow is there what it is here
-    process_worker.py  what a worker of a ProcessSessionPool does
-    worker_link.py     ... as its pool sees it
-    process_jobs.py    its jobs, which can be cancelled until they have ended
-    messages.py        those that it gets in one message, to their end
-    processes.py       ProcessSessionPool: many sessions, a process each
+    both pools
+      progress.py            counts of a pool, and a bar for progress=True
+      jobs.py                a job: a function's call, its future, its name and limit
+      accounts.py            which jobs run and have ended: futures, counts, progress
+      mapping.py             map() over iterators that may be endless
+      base.py                SessionPool: the interface of both
+      threads.py             ThreadSessionPool: many sessions in one process, a thread each
+    the fork server, for pools and for scripts
+      fork_server_main.py    the program of the server's process and of its workers
+      fork_server.py         WorkerServer: the caller's side
+      warm_servers.py        the servers that the pools of this process share
+    objects between two processes
+      segments.py            anonymous memory that both have
+      packing.py             an object as a pickle and the memory of its arrays
+      arrays.py              Channel: sends objects, their arrays in shared memory
+    processes, in the order of a job's way
+      process_options.py     the options of a pool, checked
+      processes.py           ProcessSessionPool: many sessions, a process each
+      process_jobs.py        a job that can be cancelled until it has ended; the jobs of a message
+      dispatcher.py          the thread that gives jobs to workers, and takes their replies
+      inbox.py               how other threads reach it
+      job_durations.py       which jobs are short, and share a message
+      job_serialization.py   jobs as bytes
+      function_pickles.py    functions in it, pickled and read once for many jobs
+      shared_status.py       the page on which a worker notes which jobs of a message have begun
+      worker_proxy.py        WorkerProxy: a worker as the dispatcher sees it
+      pool_worker_main.py    the program of a worker
+      preparation.py         code that it runs first, so that its TensorFlow is like this process's
+      process_errors.py      errors of jobs, from replies and from the end of a worker
 """

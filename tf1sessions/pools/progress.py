@@ -1,17 +1,71 @@
-"""``progress=True`` of a pool: a bar on a terminal, else a line in the log for each job that ended."""
+"""A pool's counts, and its progress: on a terminal as a bar, else as a line in the log for each job that ended."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-if TYPE_CHECKING:
-    from tf1sessions.pools.base import PoolProgress, PoolStatistics
+from tf1sessions.texts import figures
 
-__all__ = ["PoolBar"]
+__all__ = ["COUNTED", "PoolBar", "PoolProgress", "PoolStatistics"]
 
 logger = logging.getLogger("tf1sessions")
+
+
+@dataclass(frozen=True)
+class PoolStatistics:
+    """A pool's counts at one moment; ``print()`` shows them as a table.
+
+    Attributes:
+        workers: How many jobs may run at once.
+        submitted: Jobs submitted so far.
+        waiting, running: Jobs not started, and started and not ended.
+        succeeded, failed, timed_out, cancelled: Jobs that ended, by how they did.
+        busy_seconds: Time that ended jobs took, summed over the workers.
+        stuck_threads: Names of the threads of a ThreadSessionPool whose job's time was up and whose code has not ended
+            yet. They are no workers any more.
+    """
+
+    workers: int
+    submitted: int = 0
+    waiting: int = 0
+    running: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    timed_out: int = 0
+    cancelled: int = 0
+    busy_seconds: float = 0.0
+    stuck_threads: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        names = ("workers", *COUNTED)
+        rows = figures([name.replace("_", " ") for name in names], [[getattr(self, name) for name in names]])
+        if self.stuck_threads:
+            rows.append(f"stuck threads: {', '.join(self.stuck_threads)}")
+        return "\n".join(rows)
+
+
+COUNTED = ("submitted", "waiting", "running", "succeeded", "failed", "timed_out", "cancelled", "busy_seconds")
+"""The names of the counts."""
+
+
+@dataclass(frozen=True)
+class PoolProgress:
+    """The argument of a pool's ``progress`` function: a job's change of state.
+
+    Attributes:
+        job: The job's name.
+        state: ``"running"``, ``"succeeded"``, ``"failed"``, ``"timed_out"`` or ``"cancelled"``.
+        seconds: How long the job ran; 0.0 before it has ended.
+        statistics: The pool's counts after the change.
+    """
+
+    job: str
+    state: str
+    seconds: float
+    statistics: PoolStatistics
 
 
 class PoolBar:

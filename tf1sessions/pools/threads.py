@@ -28,12 +28,13 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tf1sessions.errors import ClosedError, JobTimeoutError, UsageError
-from tf1sessions.pools.base import Job, PoolProgress, PoolStatistics, SessionPool, job_error
+from tf1sessions.pools.accounts import JobEnd, News
+from tf1sessions.pools.base import PoolProgress, SessionPool
+from tf1sessions.pools.jobs import PoolJob, job_error
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.memory import MemoryPlan
@@ -110,26 +111,27 @@ class ThreadSessionPool(SessionPool):
         self._initializer = initializer
         self._initargs = initargs
         # Under _condition: jobs not taken, threads that may take one, how many of those wait, threads given up.
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[PoolJob] = deque()
         self._workers: set[threading.Thread] = set()
         self._idle = 0
+        self._leaving: set[threading.Thread] = set()  # at their last lines
         self._given_up: dict[threading.Thread, threading.Thread] = {}  # to the thread that closes its job's session
-        self._running: dict[threading.Thread, Job] = {}
+        self._running: dict[threading.Thread, PoolJob] = {}
         self._lanes = dict.fromkeys(_lanes_of(plan, max_workers, config, name), 0)  # how many sessions are on each
         self._thread_numbers = itertools.count()
+        self._accounts.stuck_threads = self._stuck_threads
         _pools.add(self)
 
     # -- workers ---------------------------------------------------------------------------------------------------
 
-    def _enqueue(self, job: Job) -> None:
-        self._waiting.append(job)
+    def _enqueue(self, jobs: Sequence[PoolJob]) -> None:
+        self._waiting.extend(jobs)
         try:
             self._dispatch()
         except RuntimeError:  # the system has no more threads
             if self._workers:
-                return  # one of those takes it
-            self._waiting.remove(job)
-            self._count(submitted=-1, waiting=-1)
+                return  # one of those takes them
+            self._waiting.clear()
             raise
 
     def _dispatch(self) -> None:
@@ -142,7 +144,7 @@ class ThreadSessionPool(SessionPool):
             self._workers.add(thread)
             self._idle += 1  # it will take a job; counted down when it does
 
-    def _take(self) -> Job | None:
+    def _take(self) -> PoolJob | None:
         """The next job; None when there will be none."""
         with self._condition:
             while not self._waiting and not self._shut:
@@ -172,7 +174,7 @@ class ThreadSessionPool(SessionPool):
                 self._close(session)
             with self._condition:
                 self._workers.discard(me)
-                self._leave_thread()
+                self._leaving = {thread for thread in self._leaving if thread.is_alive()} | {me}
                 closing = self._given_up.pop(me, None)
                 if closing is not None:
                     self._leaving.add(closing)
@@ -180,7 +182,13 @@ class ThreadSessionPool(SessionPool):
                     self._dispatch()
                 self._condition.notify_all()
 
-    def _run(self, me: threading.Thread, job: Job, session: GraphSession | None) -> GraphSession | None:
+    def _start(self, job: PoolJob) -> bool:
+        news = News()
+        may_run = self._accounts.start(job, news)
+        self._accounts.announce(news)
+        return may_run
+
+    def _run(self, me: threading.Thread, job: PoolJob, session: GraphSession | None) -> GraphSession | None:
         """Runs one job to its end. Returns the session when this worker can go on with it."""
         timer = None
         state, result, error = "succeeded", None, None
@@ -203,19 +211,21 @@ class ThreadSessionPool(SessionPool):
             finally:
                 clean = leave(defaults)
         except BaseException as raised:  # noqa: BLE001 - it becomes the Future's exception, whatever it is
-            state, error = "failed", job_error(self, job, raised)
+            state, error = "failed", job_error(self.name, job, raised)
         finally:
             if timer is not None:
                 timer.cancel()
             with self._condition:
                 self._running.pop(me, None)
-        finished = self._finish(job, state, result=result, error=error)
+        news = News()
+        finished = self._accounts.end([JobEnd(job, state, result, error)], news)
+        self._accounts.announce(news)
         if session is None or (self._initializer is not None and finished and clean and not session.closed):
             return session
         self._close(session)
         return None
 
-    def _make(self, job: Job) -> GraphSession:
+    def _make(self, job: PoolJob) -> GraphSession:
         session = self._open(job.name if self._initializer is None else threading.current_thread().name)
         try:
             self._give_session(job, session)
@@ -229,7 +239,7 @@ class ThreadSessionPool(SessionPool):
             raise
         return session
 
-    def _give_session(self, job: Job, session: GraphSession) -> None:
+    def _give_session(self, job: PoolJob, session: GraphSession) -> None:
         """Gives a job its session, unless its time was up before."""
         with self._condition:
             if job.ended:
@@ -266,7 +276,7 @@ class ThreadSessionPool(SessionPool):
             if lane in self._lanes:
                 self._lanes[lane] -= 1
 
-    def _expire(self, job: Job, worker: threading.Thread) -> None:
+    def _expire(self, job: PoolJob, worker: threading.Thread) -> None:
         """A job's time is up: its Future ends now, its session is closed, its worker is replaced."""
         error = JobTimeoutError(
             f"job {job.name!r} did not end within {job.time_limit_secs:g} s",
@@ -275,8 +285,8 @@ class ThreadSessionPool(SessionPool):
             job=job.name,
         )
         with self._condition:
-            announce = self._mark_ended(job, "timed_out", error=error)
-            if announce is None:
+            news = News()
+            if not self._accounts.end([JobEnd(job, "timed_out", error=error)], news):
                 return
             # Apart from the announcement, neither of which may have to wait for the other: callbacks of the future may
             # take their time, and so may closing, for a Python function inside the graph.
@@ -287,9 +297,9 @@ class ThreadSessionPool(SessionPool):
             if self._waiting:
                 self._dispatch()
         closing.start()
-        announce()
+        self._accounts.announce(news)
 
-    def _close_expired(self, job: Job, worker: threading.Thread) -> None:
+    def _close_expired(self, job: PoolJob, worker: threading.Thread) -> None:
         """Closes the session of a job whose time is up, and warns when its code does not end after that."""
         if job.session is not None:
             job.session.close()
@@ -331,13 +341,14 @@ class ThreadSessionPool(SessionPool):
                 return
             self._condition.wait_for(lambda: not self._workers)
             self._condition.wait_for(lambda: not self._given_up, timeout=STRAGGLER_SECS)
-        self._join_leaving()
-        self._close_progress()
+        with self._condition:
+            leaving = self._leaving - {me}
+        for thread in leaving:
+            thread.join()
+        self._accounts.close_progress()
 
-    @property
-    def _statistics(self) -> PoolStatistics:
-        stuck = tuple(thread.name for thread in self._given_up if thread.is_alive())
-        return dataclasses.replace(super()._statistics, stuck_threads=stuck)
+    def _stuck_threads(self) -> tuple[str, ...]:
+        return tuple(thread.name for thread in self._given_up if thread.is_alive())
 
     def interrupt(self) -> None:
         """Cancels waiting jobs and closes the sessions of running ones, whose blocked ``run`` then ends."""
@@ -351,14 +362,6 @@ class ThreadSessionPool(SessionPool):
         for job in running:
             if job.session is not None:
                 job.session.close()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        if kind is not None and not issubclass(kind, Exception):  # Ctrl-C: do not wait for what may never end
-            self.interrupt()
-        self.shutdown(wait=True)
-        return None
 
 
 def _lanes_of(plan: MemoryPlan | None, max_workers: int, config: Any, name: str) -> tuple[str, ...]:
@@ -409,7 +412,7 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _at_exit() -> None:
-    """Ends pools that nobody shut down: waiting jobs are cancelled, running ones interrupted and waited for."""
+    """Ends pools that were not shut down: waiting jobs are cancelled, running ones interrupted and waited for."""
     stuck = False
     for pool in list(_pools):
         pool.interrupt()

@@ -49,7 +49,7 @@ def make_server(mode: Mode = "tf1", method: Method | None = None) -> WorkerServe
     It starts with the first pool that uses it. Close it, or use it in a ``with``. Pools that are not given one share
     servers that end with the process.
     """
-    return WorkerServer([f"tf1sessions.pools.process_worker:preload_{mode}"], environment(), method=method)
+    return WorkerServer([f"tf1sessions.pools.pool_worker_main:preload_{mode}"], environment(), method=method)
 
 
 def environment() -> dict[str, str]:

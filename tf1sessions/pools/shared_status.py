@@ -1,16 +1,15 @@
-"""Board: what a pool and its worker tell each other about a message of several jobs, in a page that both see.
+"""SharedStatus: a page of memory in which a worker notes which jobs of a message have begun, and gives short replies.
 
 ::
 
-    pool's thread                                              worker
+    the pool's dispatcher                                      the worker
       clear(), message of n jobs ═════════ Channel ═══════════▶ begin(0), run, post(reply)
-      replies()   ◀──────────── the board ───────────────────── begin(1), run, post(reply)
+      replies()   ◀──────────── the page ────────────────────── begin(1), run, post(reply)
       hold(2): nothing from there on begins                     begin(2) is refused
       wakes up    ◀═══════════════ Channel ════════════════════ has ended
 
-A job costs no system call this way, and nobody is woken for it. The pool's thread looks at the board when the worker
-has ended all jobs, when it is due, or when the worker has gone: the board outlives it, and tells the jobs that it began
-and the replies that it gave.
+A job costs no system call this way, and no thread is woken for it. The dispatcher looks at the page when the worker has
+ended all jobs, when a look is due, or when the worker has gone: the page outlives it.
 
 Whether a job begins is settled without a lock that a dying process could take with it: the worker writes that it begins
 and then reads the limit, the pool writes the limit and then reads what has begun, each with a fence in between. At
@@ -25,9 +24,9 @@ import threading
 
 from tf1sessions.pools.segments import Mapping, anonymous_file, fence
 
-__all__ = ["MOST_JOBS", "Board"]
+__all__ = ["MOST_JOBS", "SharedStatus"]
 
-MOST_JOBS = 64
+MOST_JOBS = 250
 """Of a message; a byte counts them."""
 
 _SIZE = 64 << 10  # bytes; arbitrary: replies that find no room here go through the channel
@@ -35,10 +34,10 @@ _BEGUN, _LIMIT, _POSTED, _FIRST = 0, 1, 2, 8  # places: three counts, and the fi
 _HEAD = struct.Struct("=B?Id")  # before a reply: its job, whether it is plain, its length, the seconds that it took
 
 
-class Board:
+class SharedStatus:
     """The page, for both sides: the worker begins and posts, the pool does the rest.
 
-    Only :meth:`hold` is safe to call simultaneously from multiple threads.
+    Only :meth:`hold` and :meth:`cancel` are safe to call simultaneously from multiple threads.
 
     Args:
         fd: Of the page, which stays the caller's; None makes a new page.
@@ -69,14 +68,14 @@ class Board:
             self._own_fd = -1
 
     def close(self) -> None:
-        """Let the page go. What is said here afterwards has no effect."""
+        """Unmap the page. Calls that come later have no effect."""
         self.close_file()
         self._bytes = memoryview(bytearray(_SIZE))
 
     # -- the worker --
 
     def begin(self, index: int) -> bool:
-        """Say that a job begins, before anything of it is read; False when it must not."""
+        """Note that a job begins, before anything of it is read; False when it must not."""
         if index == 0:
             self._end, self._count = _FIRST, 0
         self._bytes[_BEGUN] = index + 1
@@ -126,6 +125,12 @@ class Board:
                 self._bytes[_LIMIT] = first
         fence()
         return self._bytes[_BEGUN]
+
+    def cancel(self, index: int) -> bool:
+        """Keep a job from beginning, and those behind it. Returns whether it is too late for that, and it may run."""
+        if self.hold(index + 1) > index + 1:
+            return False  # it has ended, and another one has begun
+        return self.hold(index) > index
 
     def replies(self) -> list[tuple[int, bool, bytes, float]]:
         """Those that came since the last look, each as it was given to :meth:`post`."""

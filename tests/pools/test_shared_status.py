@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tf1sessions.pools.board import MOST_JOBS, Board
+from tf1sessions.pools.shared_status import MOST_JOBS, SharedStatus
 
 
 @pytest.fixture
-def sides() -> Iterator[tuple[Board, Board]]:
+def sides() -> Iterator[tuple[SharedStatus, SharedStatus]]:
     """The pool's side, and the worker's."""
-    pool = Board()
-    worker = Board(pool.fileno())
+    pool = SharedStatus()
+    worker = SharedStatus(pool.fileno())
     pool.close_file()
     yield pool, worker
     pool.close()
@@ -63,12 +63,12 @@ def test_a_closed_board_takes_what_is_said_too_late(sides):
 def test_two_processes_agree_on_what_has_begun():
     """A worker that begins jobs as fast as it can, and a pool that holds it at any moment."""
     rounds = 100
-    pool = Board()
+    pool = SharedStatus()
     go, going = os.pipe()
     done, end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        worker = Board(pool.fileno())
+        worker = SharedStatus(pool.fileno())
         for _ in range(rounds):
             os.read(go, 1)
             index = 0

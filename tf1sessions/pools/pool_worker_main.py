@@ -1,17 +1,17 @@
-"""What a worker process of a ProcessSessionPool does: builds once, then runs one job after another.
+"""The program of a ProcessSessionPool's worker: builds once, then runs one job after another.
 
 ::
 
-    the pool's thread                                 this process, forked from the warm server
-      a page (Board) and Setup ─▶ Channel (it comes as stdin) ─▶ set up: plan, session, graph, model
-      ◀── Reply ─────────────────────────────────────────────── ready, or why not
-      message of jobs ─────────────────────────────────────────▶ each: begin on the board, unpickle, run, pickle
-      ◀── Reply, on the board if it is small and not the last ─ result, or exception; whether this worker may go on
-      ◀── message (no more, or the last reply) ──────────────── all that were to begin have ended
-      close ────────────────────────────────────────────────────▶ end
+    the pool's dispatcher                             this process, a fork of the warm server
+      the status page and Setup ─▶ Channel (it comes as stdin) ─▶ set up: plan, session, graph, model
+      ◀── Reply ──────────────────────────────────────────────── ready, or why not
+      message of jobs ─────────────────────────────────────────▶ each: note that it begins, unpickle, run, pickle
+      ◀── Reply, on the page if it is small and not the last ─── result, or exception; whether this worker may go on
+      ◀── message (no more, or the last reply) ───────────────── all that were to begin have ended
+      close ───────────────────────────────────────────────────▶ end
 
-Jobs run in the main thread. Whatever a job raises, ``SystemExit`` included, is its reply; what ends the process instead
-is told by the end of the channel, and the board has which job that was.
+Jobs run in the main thread. Whatever a job raises, ``SystemExit`` included, is its reply; where the process ends
+instead, the pool sees the end of the channel, and on the status page which job that was.
 
 A job may fork. Its child has the frames of this module below those of the job, but nothing here is its own: the channel
 is closed in it at once, and it ends where the code of the job ends in it.
@@ -24,21 +24,34 @@ import faulthandler
 import functools
 import importlib
 import os
+import pickle
 import socket
 import struct
 import sys
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from tf1sessions.pools.arrays import Channel
-from tf1sessions.pools.board import Board
-from tf1sessions.pools.call_packing import FunctionReader, Sent, is_plain, pickled_plain, split
+from tf1sessions.pools.function_pickles import FunctionReader
+from tf1sessions.pools.job_serialization import ReceivedJob, is_plain, read_message
 from tf1sessions.pools.packing import Packed, pack, unpack
+from tf1sessions.pools.shared_status import SharedStatus
 
-__all__ = ["REPLY_HEAD", "Reply", "Setup", "preload", "preload_tf1", "preload_tf2", "unpack_reply", "work"]
+__all__ = [
+    "REPLY_HEAD",
+    "Reply",
+    "Setup",
+    "failure_here",
+    "preload",
+    "preload_tf1",
+    "preload_tf2",
+    "unpack_reply",
+    "work",
+]
 
 REPLY_HEAD = struct.Struct("=i??d")
 """What a message to the pool begins with: which of the jobs it is the reply of, or -1; whether it is the last; whether
@@ -89,6 +102,16 @@ class Reply:
         return self.result, self.errors, self.traceback, self.place, self.may_go_on, self.seconds
 
 
+def failure_here(error: BaseException, place: str) -> Reply:
+    """Make the reply for an exception in the pool's own process.
+
+    Its traceback becomes text, because the frames that it refers to would keep other jobs and results.
+    """
+    text = "".join(traceback.format_exception(error)).rstrip()
+    error.__traceback__ = error.__context__ = None
+    return Reply(errors=(error,), traceback=f"In process {os.getpid()}, of the pool:\n\n{text}", place=place)
+
+
 def unpack_reply(stream: Any, buffers: Any) -> Reply:
     """A reply that was sent.
 
@@ -124,7 +147,7 @@ def work(payload: Mapping[str, Any]) -> int:
     _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
     if not descriptors:
         return 0  # the pool has gone
-    board = Board(descriptors[0])
+    status = SharedStatus(descriptors[0])
     os.close(descriptors[0])
     with Channel(connection, "the pool") as channel, contextlib.ExitStack() as stack:
         # A child that outlives this process would keep the pool waiting for the channel's end.
@@ -134,8 +157,8 @@ def work(payload: Mapping[str, Any]) -> int:
             reply = Reply()
         except BaseException as error:  # noqa: BLE001 - it is the first job's, whatever it is
             jobs, reply = None, _failure(error, "build")
-        _tell(channel, pack(reply.parts(), channel.in_band))
-        while jobs is not None and _work_on(channel, board, jobs):
+        _send(channel, pack(reply.parts(), channel.in_band))
+        while jobs is not None and _work_on(channel, status, jobs):
             pass
     return 0
 
@@ -186,48 +209,48 @@ def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.Exit
     return _Jobs(payload["mode"], payload["v1"], setup, stack)
 
 
-def _work_on(channel: Channel, board: Board, jobs: _Jobs) -> bool:
+def _work_on(channel: Channel, status: SharedStatus, jobs: _Jobs) -> bool:
     """Runs the jobs of the next message; nothing of them outlives it. False when no other job may be run here."""
     stream, buffers = _receive(channel)
-    go_on, told = True, False
-    calls = split(stream)
-    call = next(calls, None)
+    go_on, has_sent_last = True, False
+    received = deque(read_message(stream))
     index = 0
-    while call is not None and board.begin(index):
+    while received and status.begin(index):
         start = time.monotonic()
-        reply = jobs.run_packed(call, buffers)
+        reply = jobs.run_received(received.popleft(), buffers)
         go_on = reply.may_go_on
-        call = next(calls, None) if go_on else None
-        if call is None:
-            del stream, buffers, calls  # so that the pool may use the memory of arrays for what it sends next
+        if not go_on:
+            received.clear()
+        if not received:
+            del stream, buffers  # so that the pool may use the memory of arrays for what it sends next
         reply.seconds = time.monotonic() - start
-        told = _answer(channel, board, index, reply, call is None)
+        has_sent_last = _answer(channel, status, index, reply, is_last=not received)
         index += 1
-    if not told:
-        _tell(channel, Packed([REPLY_HEAD.pack(-1, True, False, 0.0)]))
+    if not has_sent_last:
+        _send(channel, Packed([REPLY_HEAD.pack(-1, True, False, 0.0)]))
     return go_on
 
 
-def _answer(channel: Channel, board: Board, index: int, reply: Reply, last: bool) -> bool:
-    """Gives a reply, another one if it cannot be sent. Returns whether the pool was told that it is the last."""
+def _answer(channel: Channel, status: SharedStatus, index: int, reply: Reply, is_last: bool) -> bool:
+    """Gives a reply, another one if it cannot be sent. Returns whether the pool knows that it is the last."""
     try:
         if not reply.errors and reply.may_go_on and is_plain(reply.result, channel.in_band):
-            pickled = pickled_plain(reply.result)
-            if last:  # a message is due, anyway
-                _tell(channel, Packed([REPLY_HEAD.pack(index, True, True, reply.seconds), pickled]))
+            pickled = pickle.dumps(reply.result, 5)
+            if is_last:  # a message is due, anyway
+                _send(channel, Packed([REPLY_HEAD.pack(index, True, True, reply.seconds), pickled]))
                 return True
-            if board.post(index, True, pickled, reply.seconds):
+            if status.post(index, True, pickled, reply.seconds):
                 return False
         packed = pack(reply.parts(), channel.in_band)
-        if not packed.buffers and board.post(index, False, b"".join(packed.stream), reply.seconds):
+        if not packed.buffers and status.post(index, False, b"".join(packed.stream), reply.seconds):
             return False
-        packed.stream.insert(0, REPLY_HEAD.pack(index, last, False, reply.seconds))
-        _tell(channel, packed)
-        return last
+        packed.stream.insert(0, REPLY_HEAD.pack(index, is_last, False, reply.seconds))
+        _send(channel, packed)
+        return is_last
     except BaseException as error:  # whatever a foreign __reduce__ raises, and what is too long
         if channel.closed or reply.place == "return":
             raise
-        return _answer(channel, board, index, _failure(error, "return", reply.may_go_on), last)
+        return _answer(channel, status, index, _failure(error, "return", reply.may_go_on), is_last)
 
 
 def _receive(channel: Channel) -> tuple[Any, Any]:
@@ -240,7 +263,7 @@ def _receive(channel: Channel) -> tuple[Any, Any]:
         raise
 
 
-def _tell(channel: Channel, packed: Packed) -> None:
+def _send(channel: Channel, packed: Packed) -> None:
     try:
         channel.send_packed(packed)
     except BaseException:
@@ -277,11 +300,10 @@ class _Jobs:
     def _new_session(self, name: str, late: bool = False) -> Any:
         return importlib.import_module("tf1sessions.sessions.session").GraphSession(self._config, name=name, late=late)
 
-    def run_packed(self, call: tuple[Sent, int], buffers: list[Any]) -> Reply:
-        """One job as it came, to its end."""
+    def run_received(self, job: ReceivedJob, buffers: list[Any]) -> Reply:
+        """Read one job, and run it to its end."""
         try:
-            block, number = call
-            function, args, kwargs, name = _of_this_process(block.call, number, buffers, self._functions)
+            function, args, kwargs, name = _of_this_process(job.call, buffers, self._functions)
         except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
             return _failure(error, "unpickle")
         return self.run(function, args, kwargs, name)
