@@ -58,6 +58,7 @@ logger = logging.getLogger("tf1sessions")
 _LOOK_SECS = 0.005  # after which jobs that were thought to be short give those behind them back; arbitrary
 _CHECK_SECS = 1.0  # between two looks whether a worker is there whose channel says nothing; arbitrary
 _LARGE_BYTES = 16 << 20  # of a message that is sent by a thread of its own: it takes milliseconds to copy; arbitrary
+_MANY = 64  # jobs for one worker; arbitrary
 _MOST_NOT_BEGUN = 3  # workers that may die before they begin a job, until it counts as the job's failure; arbitrary
 _NEVER = float("inf")
 
@@ -316,8 +317,10 @@ class Dispatcher:
 
     def _take(self, state: _WorkerState) -> list[ProcessJob]:
         """The next jobs for an idle worker: one, or several that are short in sum."""
-        # Those that have nothing to do shall have some, too.
-        most = min(MOST_JOBS, 1 + len(self._waiting) // (1 + len(self._idle) + len(self._empty)))
+        # Those that have nothing to do shall have some, too; and of many, half is left for when these have ended, so
+        # that no worker waits until a map has submitted more.
+        share = 1 + len(self._waiting) // (1 + len(self._idle) + len(self._empty))
+        most = min(MOST_JOBS, share if share <= _MANY else max(_MANY, share // 2))
         if self._options.max_memory_mb is not None:
             most = 1
         if self._options.max_jobs_per_worker is not None:
