@@ -209,16 +209,24 @@ def test_children_of_a_script_find_its_files_with_names_of_the_standard_library(
             with tf.Session() as session:
                 return int(session.run(tf.constant(value) * 2)), html.HELPER[-7:], fractions.HELPER[-12:]
 
+        def triple(session, value):
+            import tensorflow as tf
+            return int(session.run(tf.constant(value) * 3))
+
         if __name__ == "__main__":
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 print(pool.map(double, [1, 2]))
+            import tf1sessions
+            for method in ("fork", "spawn"):
+                with tf1sessions.ProcessSessionPool(1, method=method) as pool:
+                    print(list(pool.map(triple, [1, 2])))
         """,
     )
     done = plain.cli("train.py", program=REAL)
-    assert (done.returncode, done.stdout.decode()) == (
-        0,
-        f"{[(2, 'html.py', 'fractions.py'), (4, 'html.py', 'fractions.py')]}\n",
-    ), done.stderr
+    assert done.stdout.decode().splitlines() == [
+        "[(2, 'html.py', 'fractions.py'), (4, 'html.py', 'fractions.py')]",
+        *["[3, 6]"] * 2,
+    ], done.stderr
 
 
 def test_deprecation_warnings_are_beside_the_log(plain: Plain) -> None:

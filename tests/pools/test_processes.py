@@ -317,6 +317,21 @@ def test_causes_of_an_exception_arrive_and_last_the_traceback(pool_of):
     assert "in chained_exception" in str(chain[-1])
 
 
+@pytest.mark.parametrize("kind", [RuntimeError, SystemExit])
+def test_an_exception_without_a_text_is_the_jobs_error(pool_of, kind):
+    class Unprintable(Exception):
+        def __str__(self):
+            raise kind("no text")
+
+    def fails():
+        raise Unprintable
+
+    with pool_of() as pool:
+        error = pool.submit(fails).exception(DEADLINE)
+        assert type(error) is JobError and f"Unprintable: its str() raises {kind.__name__}" in str(error)
+        assert pool.submit(abs, -1).result(DEADLINE) == 1
+
+
 # ------------------------------------------------------------------------------------------- workers, one by one
 
 

@@ -68,6 +68,21 @@ def test_the_initializer_builds_once_a_worker_and_jobs_only_run(tf):
     assert len(built) == len(set(built)) == 2
 
 
+@pytest.mark.parametrize("kind", [RuntimeError, SystemExit])
+def test_an_exception_without_a_text_is_the_jobs_error(tf, kind):
+    class Unprintable(Exception):
+        def __str__(self):
+            raise kind("no text")
+
+    def fails(session):
+        raise Unprintable
+
+    with t1.ThreadSessionPool(1) as pool:
+        error = pool.submit(fails).exception(DEADLINE)
+        assert type(error) is JobError and f"Unprintable: its str() raises {kind.__name__}" in str(error)
+        assert pool.submit(lambda session: 1).result(DEADLINE) == 1
+
+
 LEAKS = ["graph", "session", "name_scope", "variable_scope", "collection", "device", "seed", "control", "eager"]
 
 

@@ -137,12 +137,8 @@ class _Watch:
     def _after_tensorflow(self, face: Any) -> None:
         self._face = face
         self._watch_numpy()
-        # As install_fast_path(), which must come first: it puts its own functions in the places of TensorFlow's.
-        waiting = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
-        if waiting is not None:
-            waiting.append(self._watch_tensorflow)
-        else:
-            self._watch_tensorflow()
+        # After install_fast_path(), which puts its own functions in the places of TensorFlow's.
+        self._watch_tensorflow()
 
     @_guarded
     def end(self, exit_code: int) -> None:

@@ -13,6 +13,7 @@ Files::
       fork_server_main.py    the program of the server's process and of its workers
       fork_server.py         WorkerServer: the caller's side
       warm_servers.py        the servers that the pools of this process share
+      hidden_modules.py      namesakes of other modules in a program's folder
     objects between two processes
       segments.py            anonymous memory that both have
       packing.py             an object as a pickle and the memory of its arrays

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tf1sessions.errors import JobError
+from tf1sessions.texts import text_of
 
 __all__ = ["JobOptions", "PoolFuture", "PoolJob", "job_error"]
 
@@ -88,7 +89,7 @@ def job_error(
     where: str, job: PoolJob, cause: BaseException, how: str = "raised", next_step: str | None = None
 ) -> JobError:
     """The error of a job that raised; it keeps the original exception and its traceback as ``__cause__``."""
-    first_line = str(cause).splitlines()[0] if str(cause) else ""
+    first_line = text_of(cause).partition("\n")[0]
     error = JobError(
         f"job {job.name!r} {how} {type(cause).__name__}: {first_line}".rstrip(": "),
         where=where,

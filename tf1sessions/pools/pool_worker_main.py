@@ -37,9 +37,11 @@ from typing import Any, NoReturn
 
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.function_pickles import FunctionReader
+from tf1sessions.pools.hidden_modules import hides_standard_library
 from tf1sessions.pools.job_serialization import ReceivedJob, is_plain, read_message
 from tf1sessions.pools.packing import Packed, pack, unpack
 from tf1sessions.pools.shared_status import SharedStatus
+from tf1sessions.texts import text_of
 
 __all__ = [
     "REPLY_HEAD",
@@ -143,7 +145,6 @@ def work(payload: Mapping[str, Any]) -> int:
     with open(os.devnull, "rb") as null:
         os.dup2(null.fileno(), 0)
     faulthandler.enable()  # the Python stack of a crash belongs to the error that it causes
-    sys.path[:] = payload["path"]
     _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
     if not descriptors:
         return 0  # the pool has gone
@@ -200,10 +201,14 @@ def _end_child(error: BaseException | None) -> NoReturn:
 
 
 def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.ExitStack) -> _Jobs:
+    is_hidden = any(hides_standard_library(sys.modules, entry) for entry in payload["path"][:1])
     if payload["prepare"]:
         _of_this_process(exec, payload["prepare"], {})
     elif payload["mode"] == "tf1":  # sessions that jobs make themselves cost what ours do
         importlib.import_module("tf1sessions.sessions.calls").install_fast_path()
+    if is_hidden:
+        importlib.import_module("tf1sessions.runtime")  # while no file of the program's is in TensorFlow's way
+    sys.path[:] = payload["path"]
     stream, buffers = _receive(channel)
     setup: Setup = unpack(stream, buffers)
     return _Jobs(payload["mode"], payload["v1"], setup, stack)
@@ -360,8 +365,8 @@ def _portable(error: BaseException) -> BaseException:
     try:
         packed = pack(error, float("inf"))
         again: BaseException = unpack(b"".join(packed.stream), ())
+        if type(again).__name__ == type(error).__name__:
+            return error
     except BaseException:  # noqa: BLE001 - whatever a foreign __reduce__ or __init__ raises
-        return RuntimeError(f"{type(error).__qualname__}: {error}")
-    return (
-        error if type(again).__name__ == type(error).__name__ else RuntimeError(f"{type(error).__qualname__}: {error}")
-    )
+        pass
+    return RuntimeError(f"{type(error).__qualname__}: {text_of(error)}")

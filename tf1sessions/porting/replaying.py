@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -170,14 +169,7 @@ class _Guided(_Recorder):  # type: ignore[misc]
 
     def start(self) -> None:
         """Puts the hooks in place as soon as the program imports TensorFlow."""
-        importer.after_import(self._after_tensorflow)
-
-    def _after_tensorflow(self, face: Any) -> None:
-        waiting = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
-        if waiting is not None:
-            waiting.append(self._hook)
-        else:
-            self._hook()
+        importer.after_import(lambda _: self._hook())
 
     def _hook(self) -> None:
         from tf1sessions.runtime import private, tf

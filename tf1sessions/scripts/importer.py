@@ -17,6 +17,7 @@ Nothing is imported earlier than the program would: a child process that never n
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -165,8 +166,13 @@ def _after_tensorflow(real: ModuleType) -> None:
     sys.modules["tensorflow"] = face
     with _lock:
         waiting, _waiting[:] = _waiting[:], []
+    # Where runtime.py imports TensorFlow, nothing that needs it can be imported before it is complete.
+    later = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
     for call in waiting:
-        call(face)
+        if later is None:
+            call(face)
+        else:
+            later.append(functools.partial(call, face))
 
 
 def after_import(call: Callable[[ModuleType], None]) -> None:
@@ -275,11 +281,6 @@ def _guard_forks() -> None:
 
 def install_fast_path() -> None:
     """Put compiled calls under every session of this process. TensorFlow must be imported. Idempotent."""
-    runtime = sys.modules.get("tf1sessions.runtime")
-    waiting = getattr(runtime, "when_complete", None)
-    if waiting is not None:  # it is what imports TensorFlow, and calls are built on it
-        waiting.append(install_fast_path)
-        return
     from ..sessions import calls
 
     calls.install_fast_path()

@@ -13,7 +13,6 @@ from __future__ import annotations
 import _thread
 import json
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -53,20 +52,13 @@ class _ProgramWatch:
         """Watch threads and locks from here on, TensorFlow as soon as the program imports it."""
         self._watched.enter_context(watch(self._detector.clocks))
         os.register_at_fork(before=self._forks)
-        importer.after_import(self._after_tensorflow)
+        # After install_fast_path(), which puts its own functions in the places of TensorFlow's.
+        importer.after_import(lambda _: self._watch_tensorflow())
 
     def end(self, exit_code: int) -> None:
         """Write all again. The program's threads may go on; what they do is written when it is found."""
         if os.getpid() == self._pid:
             self._write(wait_secs=_WAIT_SECS)
-
-    def _after_tensorflow(self, face: Any) -> None:
-        # As install_fast_path(), which must come first: it puts its own functions in the places of TensorFlow's.
-        waiting = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
-        if waiting is not None:
-            waiting.append(self._watch_tensorflow)
-        else:
-            self._watch_tensorflow()
 
     def _watch_tensorflow(self) -> None:
         from tf1sessions.testing.tensorflow_hooks import watch_graphs

@@ -13,7 +13,6 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import sys
 import tempfile
 import weakref
 from collections.abc import Collection, Mapping, Sequence
@@ -139,19 +138,12 @@ class _Capture:
 
     def start(self) -> None:
         """Puts the hooks in place as soon as the program imports TensorFlow."""
-        importer.after_import(self._after_tensorflow)
+        importer.after_import(lambda _: self._hook())
 
     def finish(self, exit_code: int) -> None:
         """Captures the sessions that are still open when the program has ended."""
         for session in list(self._sessions):
             self._take(session)
-
-    def _after_tensorflow(self, face: Any) -> None:
-        waiting = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
-        if waiting is not None:
-            waiting.append(self._hook)
-        else:
-            self._hook()
 
     def _hook(self) -> None:
         from tf1sessions.runtime import private
