@@ -366,7 +366,7 @@ def test_an_error_without_a_text_is_the_stages_error(gs: Any) -> None:
         pytest.raises(StageError, match="Unprintable: its str.. raises RuntimeError") as caught,
         t1.QueuePipeline(gs) as pipe,
     ):
-        queue = pipe.queue("q", capacity=9, dtypes=["float32"], shapes=[()])
+        queue = pipe.queue("q", capacity=9, dtypes=[tf.float32], shapes=[()])
         pipe.source(queue, numbers())
         list(pipe.items(queue))
     assert isinstance(caught.value.__cause__, Unprintable)

@@ -43,7 +43,7 @@ class BlockWriter:
             ]
             self._one = (one, queue.enqueue(queue.item(one)))
             self._many = (many, queue.enqueue_many(queue.item(many)))
-        self._dtypes = [dtype.as_numpy_dtype for dtype in queue.dtypes]
+        self._dtypes = [tf.as_dtype(dtype).as_numpy_dtype for dtype in queue.dtypes]
         self.operations = (self._one[1], self._many[1])
 
     def compile(self, compile_call: Compile) -> None:
