@@ -19,6 +19,7 @@ is closed in it at once, and it ends where the code of the job ends in it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import faulthandler
 import functools
@@ -28,6 +29,7 @@ import pickle
 import socket
 import struct
 import sys
+import threading
 import time
 import traceback
 from collections import deque
@@ -139,15 +141,25 @@ def preload_tf2() -> None:
     runtime.tf.keras.layers.Layer  # noqa: B018 - it is loaded when it is used first
 
 
+class _PoolGone(BaseException):
+    """The pool has closed its end of the channel: no job is left, and the process ends."""
+
+
 def work(payload: Mapping[str, Any]) -> int:
     """A worker's life; the target of its :class:`~tf1sessions.pools.fork_server.WorkerSpec`."""
+    with contextlib.suppress(_PoolGone):
+        _serve(payload)
+    _end_process()
+
+
+def _serve(payload: Mapping[str, Any]) -> None:
     connection = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as null:
         os.dup2(null.fileno(), 0)
     faulthandler.enable()  # the Python stack of a crash belongs to the error that it causes
     _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
     if not descriptors:
-        return 0  # the pool has gone
+        raise _PoolGone
     status = SharedStatus(descriptors[0])
     os.close(descriptors[0])
     with Channel(connection, "the pool") as channel, contextlib.ExitStack() as stack:
@@ -161,7 +173,19 @@ def work(payload: Mapping[str, Any]) -> int:
         _send(channel, pack(reply.parts(), channel.in_band))
         while jobs is not None and _work_on(channel, status, jobs):
             pass
-    return 0
+
+
+def _end_process() -> NoReturn:
+    """End this process as ``multiprocessing`` ends its children: exit handlers run, modules are not taken apart.
+
+    That would take a third of a second where TensorFlow is imported, for which the pool's shutdown() would wait.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the interpreter does at its end
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # it is full, gone or closed
+            stream.flush()
+    os._exit(0)
 
 
 def _close_descriptor(connection: socket.socket) -> None:
@@ -259,12 +283,16 @@ def _answer(channel: Channel, status: SharedStatus, index: int, reply: Reply, is
 
 
 def _receive(channel: Channel) -> tuple[Any, Any]:
-    """The next message. Ends the process when the pool has gone."""
+    """The next message.
+
+    Raises:
+        _PoolGone: There will be none.
+    """
     try:
         return channel.recv_packed()
     except BaseException:
         if channel.closed:
-            sys.exit(0)
+            raise _PoolGone from None
         raise
 
 
@@ -273,7 +301,7 @@ def _send(channel: Channel, packed: Packed) -> None:
         channel.send_packed(packed)
     except BaseException:
         if channel.closed:
-            sys.exit(0)
+            raise _PoolGone from None
         raise
 
 
