@@ -2,10 +2,10 @@
 
 ::
 
-    path ─▶ files ─▶ upgrades ─▶ checks ─▶ interface ─▶ risks, subgraphs ─▶ weights ─▶ values ─▶ model
-      │     read     made of     nothing   inputs and   what is left        large      set when  called from
-      │     without  today's     that      outputs      without what        constants  a call    any thread
-      │     trust    operations  crashes                is not allowed      once       needs it
+    path ─▶ files ─▶ upgrades ─▶ checks ─▶ interface ─▶ subgraphs, risks ─▶ weights ─▶ values ─▶ model
+      │     read     made of     nothing   inputs and   what is left        large      set at    called from
+      │     without  today's     that      outputs      without what        constants  load(),   any thread
+      │     trust    operations  crashes                is not allowed      once       or later
       │
       └──▶ files ─▶ inspection: interface, census, shapes, flops, risks ─▶ diagram: an HTML page
             nothing is run
@@ -22,7 +22,7 @@ Files::
     interface.py            inputs and outputs, by signature or inferred
     subgraphs.py            a graph without what is lacking or not allowed
     weights.py              large constants as variables
-    values.py               values of variables and tables, set when they are needed
+    values.py               values of variables and tables, set at load() or when a call needs them
     prepared.py             a graph made ready, and vetted; nothing of it has run
     trial.py                a model tried in a child process, with limits
     model.py                load(), Model

@@ -103,7 +103,7 @@ def guess(
     """Guesses what of ``inputs`` and ``outputs`` is not given.
 
     Args:
-        wiring: The graph.
+        graph_index: The graph.
         inputs: Names of tensors to feed, instead of the placeholders.
         outputs: Names of tensors to give, instead of the ends.
     """

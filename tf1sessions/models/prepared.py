@@ -33,7 +33,7 @@ class Prepared:
 
     Attributes:
         artifact: As given.
-        wiring: The graph.
+        graph_index: The graph.
         interfaces: By the names of the signatures.
         allowed: As ``allow_ops``.
         main: The operations that initialize a SavedModel or an export.

@@ -210,7 +210,7 @@ class Values:
 
     Args:
         artifact: For the checkpoint, the collections and the assets.
-        wiring: The graph that was imported, fills included.
+        graph_index: The graph that was imported, fills included.
         weights: The constants that became variables.
         restoring: As from :func:`find_restoring`.
         fills: As from :func:`add_fills`.

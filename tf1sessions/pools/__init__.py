@@ -27,7 +27,7 @@ Files::
       job_durations.py       which jobs are short, and share a message
       job_serialization.py   jobs as bytes
       function_pickles.py    functions in it, pickled and read once for many jobs
-      shared_status.py       the page on which a worker notes which jobs of a message have begun
+      shared_status.py       the page on which a worker notes which jobs it has begun, and leaves small replies
       worker_proxy.py        WorkerProxy: a worker as the dispatcher sees it
       pool_worker_main.py    the program of a worker
       preparation.py         code that it runs first, so that its TensorFlow is like this process's

@@ -24,9 +24,9 @@ Files::
     diagnosis/           why they differ: seeds, a kernel, or the code
     parity/              the same inputs through two sides
     target.py            a folder that is written whole or not at all
-    conversion.py        what a conversion does, as a record and as text
+    conversion.py        Conversion, which survey() makes: what is written, as a record and as text
     survey.py            what of a model is converted, and what is not
-    reference_values.py  what the model gives, in a session
+    reference_values.py  ReferenceSession: what the source gives in a session, while the module is made
     proof.py             what was written gives what the model gives
     export.py            convert(): a model as a SavedModel of TensorFlow 2
 """
