@@ -1253,6 +1253,14 @@ def test_ctrl_c_at_any_moment_loses_no_worker(pool_of, interrupts, tmp_path):
     assert all_workers_take_jobs(pool, tmp_path / "jobs", 2)
 
 
+def test_a_cancel_that_is_interrupted_before_the_pool_knows_of_it(pool_of):
+    with pool_of(1) as pool:
+        future = pool.submit(time.sleep, 0.2)
+        assert concurrent.futures.Future.cancel(future) and not future.set_running_or_notify_cancel()
+        assert pool.submit(operator.neg, 1).result(DEADLINE) == -1
+        assert future.cancelled() and pool.statistics().cancelled == 1
+
+
 def test_a_job_of_a_map_does_not_wait_for_the_next_item(pool_of, tmp_path):
     def items():
         yield tmp_path / "first"

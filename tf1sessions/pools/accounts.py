@@ -146,7 +146,9 @@ class JobAccounts:
 
     def _take_future(self, job: PoolJob, news: News) -> bool:
         """Make a future one that only the pool can end; False when it was cancelled, which ends the job."""
-        if job.future.set_running_or_notify_cancel():
+        # It was, where an interrupt such as Ctrl-C came between that and what follows, in a caller's thread.
+        was_notified = job.future._state == "CANCELLED_AND_NOTIFIED"
+        if not was_notified and job.future.set_running_or_notify_cancel():
             return True
         self._set_ended(job, "cancelled", 0.0 if job.started is None else time.monotonic() - job.started, news)
         return False
