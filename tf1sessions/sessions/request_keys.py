@@ -25,7 +25,7 @@ def is_leaf(kind: type) -> bool:
     return known
 
 
-# Keys of dicts that are equal only when nobody can distinguish them, as 1 and True can be.
+# Types of dict keys that are equal only if they are the same; 1 and True are equal, and print differently.
 _NAME_TYPES = {str, int}
 
 

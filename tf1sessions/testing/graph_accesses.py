@@ -1,4 +1,4 @@
-"""What is a hazard about graphs and sessions: which accesses conflict, and when a graph grows.
+"""Hazards of graphs and sessions: which accesses conflict, and when a graph grows.
 
 Data flow::
 

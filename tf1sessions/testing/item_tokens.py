@@ -1,4 +1,4 @@
-"""What is released with the items of queues, and acquired by the thread that gets one.
+"""Happens-before through queues: a put releases a token with its item, the get of that item acquires it.
 
 Data flow::
 
