@@ -25,7 +25,7 @@ def is_leaf(kind: type) -> bool:
     return known
 
 
-# Types of dict keys that are equal only if they are the same; 1 and True are equal, and print differently.
+# Types whose equal values are the same dict key to a reader. A bool is not among them: True == 1.
 _NAME_TYPES = {str, int}
 
 
