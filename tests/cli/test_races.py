@@ -205,9 +205,9 @@ def work():
 threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
 for thread in threads:
     thread.start()
-for value in range(9):
+for value in range(30):  # three threads in step run the graph at least ten times between their operations
     requests.put(float(value))
-for value in range(9):
+for value in range(30):
     answers.get()
 print("asked", flush=True)
 for thread in threads:
