@@ -48,6 +48,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.porting.recorder",  # on the machine where there is nothing but TensorFlow 1
     "tf1sessions.runtime",
     "tf1sessions.scripts.children",
+    "tf1sessions.scripts.classes",
     "tf1sessions.scripts.compositions",
     "tf1sessions.scripts.frames",
     "tf1sessions.scripts.layer_compositions",

@@ -48,6 +48,7 @@ In a script's process::
     shuffling.py              data sets that are shuffled and repeated in TF1's order
     old_graphs.py             graphs that TF1 wrote
     libraries.py              libraries written for TensorFlow 2
+    classes.py                what `type` and `isinstance` say
     members.py                methods that classes had
     legacy_tests.py           what tf.test had otherwise
     mnist.py                  tensorflow.examples.tutorials.mnist

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
+import types
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -69,8 +71,14 @@ def _replace(face: ModuleType, path: str, wrap: Callable[[Any], Any]) -> None:
     for module in modules:
         owner = getattr(owner, module)
     original = getattr(owner, name, None)
-    if original is not None:
-        setattr(owner, name, wrap(original))
+    if original is None:
+        return
+    inside = sys.modules.get(original.__module__)
+    own: Any = getattr(inside, original.__name__, None)
+    if own is original and isinstance(own, types.FunctionType):  # it stays the public one: so it can be pickled
+        own = wrap(original)
+        setattr(inside, own.__name__, own)
+    setattr(owner, name, own if getattr(own, "__wrapped__", None) is original else wrap(original))
 
 
 def _ordered(original: Callable[..., Any], order: tuple[str, ...]) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import inspect
 import logging
 import re
 import sys
@@ -25,6 +26,7 @@ from typing import Any
 
 from . import (
     arguments,
+    classes,
     compositions,
     contrib_modules,
     estimator_modules,
@@ -116,7 +118,9 @@ def build(real: Any) -> ModuleType:
     real.compat.v1 = face
     sys.modules["tensorflow.compat.v1"] = face
     _forget_replaced()
+    _unite_aliases(face)
     for name, module in _modules(face):
+        _unite_aliases(module)
         _explain_missing(module, name)
     arguments.apply(face)
     compositions.apply(face)
@@ -124,6 +128,7 @@ def build(real: Any) -> ModuleType:
     shuffling.apply(face)
     layer_seeds.apply()
     members.apply(face)
+    classes.apply(face)
     legacy_tests.apply(face)
     moved.apply()
     old_graphs.apply(face)
@@ -183,6 +188,19 @@ def _modules(face: ModuleType) -> list[tuple[str, ModuleType]]:
                 found[id(value)] = (f"{prefix}.{name}", value)
                 waiting.append(found[id(value)])
     return list(found.values())
+
+
+def _unite_aliases(module: ModuleType) -> None:
+    """Let functions be the objects that their own modules have, as in 1.15.5: ``tf.nn.tanh is tf.tanh``.
+
+    Today some public names are wrappers of their own. Without this, they are not equal, and cannot be pickled.
+    """
+    for name, value in list(vars(module).items()):
+        if isinstance(value, types.FunctionType) and not name.startswith("_"):
+            own: Any = getattr(sys.modules.get(value.__module__), value.__name__, None)
+            warns = getattr(getattr(value, "_tf_decorator", None), "decorator_name", None) == "deprecated"
+            if own is not None and not warns and inspect.unwrap(own) is inspect.unwrap(value):
+                setattr(module, name, own)
 
 
 def _explain_missing(module: ModuleType, name: str) -> None:

@@ -212,8 +212,8 @@ def _without_probe(function: Any, argument: str, default_graph: Callable[[], Any
     def uncounted(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         called = given.arguments.get(argument)
-        if called is None or not _is_on or getattr(called, "__module__", None) in op_counts.KEEP_ANSWERS:
-            return function(*args, **kwargs)
+        if not _is_on or not called or getattr(called, "__module__", None) in op_counts.KEEP_ANSWERS:
+            return function(*args, **kwargs)  # a falsy one, such as {}, is none
         calls = itertools.count()
 
         def call(*args: Any, **kwargs: Any) -> Any:
