@@ -62,6 +62,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.program",
     "tf1sessions.scripts.seeds",
     "tf1sessions.scripts.shuffling",
+    "tf1sessions.scripts.static_shapes",
 }
 
 # A process that runs these must be able to do without TensorFlow, also later on: the command line, the fork server

@@ -20,12 +20,13 @@ APART = {"tf.compat.as_str", "tf.compat.as_text"}
 PICKLED_NO_MORE = set(
     """
     tf.HistogramProto tf.arg_max tf.arg_min tf.clip_by_norm tf.einsum tf.feature_column.linear_model tf.get_seed
-    tf.image.adjust_jpeg_quality tf.image.per_image_standardization tf.image.resize_area tf.linalg.diag tf.linalg.diag_part tf.linalg.einsum
-    tf.math.bessel_i0 tf.math.bessel_i1 tf.math.reduce_std tf.math.reduce_variance tf.matrix_diag tf.matrix_diag_part
-    tf.nn.swish tf.nn.weighted_moments tf.random.get_seed tf.sparse_matmul tf.train.cosine_decay
-    tf.train.cosine_decay_restarts tf.train.exponential_decay tf.train.inverse_time_decay tf.train.linear_cosine_decay
-    tf.train.natural_exp_decay tf.train.noisy_linear_cosine_decay tf.train.piecewise_constant
-    tf.train.piecewise_constant_decay tf.train.polynomial_decay
+    tf.image.adjust_jpeg_quality tf.image.per_image_standardization tf.image.resize_area tf.linalg.diag
+    tf.linalg.diag_part tf.linalg.einsum tf.math.bessel_i0 tf.math.bessel_i1 tf.math.reduce_std
+    tf.math.reduce_variance tf.matrix_diag tf.matrix_diag_part tf.nn.swish tf.nn.weighted_moments tf.random.get_seed
+    tf.sparse_matmul tf.train.cosine_decay tf.train.cosine_decay_restarts tf.train.exponential_decay
+    tf.train.inverse_time_decay tf.train.linear_cosine_decay tf.train.natural_exp_decay
+    tf.train.noisy_linear_cosine_decay tf.train.piecewise_constant tf.train.piecewise_constant_decay
+    tf.train.polynomial_decay
     """.split()
 )
 

@@ -45,6 +45,7 @@ In a script's process::
     compositions.py           functions that TF1 composed of other operations
     layer_compositions.py     layers of Keras that TF1 composed of other operations
     layer_seeds.py            seeds that layers of Keras draw with
+    static_shapes.py          static shapes that TF1 inferred
     shuffling.py              data sets that are shuffled and repeated in TF1's order
     old_graphs.py             graphs that TF1 wrote
     libraries.py              libraries written for TensorFlow 2

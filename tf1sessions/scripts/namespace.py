@@ -38,6 +38,7 @@ from . import (
     moved,
     old_graphs,
     shuffling,
+    static_shapes,
 )
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
@@ -126,6 +127,7 @@ def build(real: Any) -> ModuleType:
     compositions.apply(face)
     layer_compositions.apply(face)
     shuffling.apply(face)
+    static_shapes.apply(face)
     layer_seeds.apply()
     members.apply(face)
     classes.apply(face)
