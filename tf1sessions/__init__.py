@@ -5,6 +5,7 @@ below, and there are no circles::
 
     errors.py          the tree of exceptions
     texts.py           reports as lines of text
+    files.py           small files that a user names, read and written as a whole
     forks.py           the fork guard: an error in a forked child in which TensorFlow would hang
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
     sessions/          one graph and its session: GraphSession, compiled calls, memory plans

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 import click
 
+from tf1sessions import files
 from tf1sessions.texts import printable
 
 __all__ = ["inspect", "without_tensorflow_s_remarks", "write_page"]
@@ -97,18 +98,7 @@ def without_tensorflow_s_remarks() -> Iterator[None]:
 
 def write_page(path: str, text: str) -> None:
     """Writes a file as a whole: a reader sees the old one, or all of the new one."""
-    folder = os.path.dirname(os.path.abspath(path))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".tf1sessions-", dir=folder)
+        files.write_whole(path, text)
     except OSError as error:
-        raise click.BadParameter(f"{path!r}: {error.strerror}.", param_hint="'--html'") from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are for their owner only
-        os.replace(temporary, path)
-    except OSError as error:
-        os.unlink(temporary)
         raise click.BadParameter(f"{path!r}: {error.strerror}.", param_hint="'--html'") from error

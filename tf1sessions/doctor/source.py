@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import PythonTwoError, ScriptUsageError
+from ..files import read_whole
 from ..scripts import notebooks, python2
 from .findings import SourceLine
 
@@ -102,7 +103,7 @@ def read_script(path: str | os.PathLike[str]) -> Program:
             raise ScriptUsageError(f"{shown} is a folder", next_step="Give the script in it.")
         return read_script(inner)
     try:
-        data = file.read_bytes()
+        data = read_whole(file)
     except FileNotFoundError:
         raise ScriptUsageError(
             f"there is no file {shown}", next_step="Give the path of a script or notebook."
@@ -143,7 +144,7 @@ def read_module(name: str) -> Program:
             if file.is_file():
                 shown = min(os.path.relpath(file), str(file), key=len)
                 package = ".".join(parts if file.name == "__main__.py" else parts[:-1])
-                main = _script(_text(file.read_bytes(), shown), "__main__", shown)
+                main = _script(_text(read_whole(file), shown), "__main__", shown)
                 return _with_imports(main, [], root, file, package)
         if base.is_dir():
             raise ScriptUsageError(
@@ -259,7 +260,7 @@ def _with_imports(main: SourceFile, unread: list[Unread], root: Path, path: Path
             seen.add(found.resolve())
             try:
                 shown = os.path.relpath(found) if not os.path.isabs(main.file) else str(found)
-                files.append(_script(_text(found.read_bytes(), shown), name, shown))
+                files.append(_script(_text(read_whole(found), shown), name, shown))
                 packages[name] = name if found.name == "__init__.py" else name.rpartition(".")[0]
             except (ScriptUsageError, PythonTwoError, OSError) as error:
                 if "is empty" not in str(error):

@@ -1349,7 +1349,9 @@ def main(argv=None):
         _check_script(asked.script)
         if os.path.exists(asked.out) and not asked.force and not os.path.isdir(asked.out):
             raise RecorderError("%s is there already; --force replaces it." % asked.out)
-        out = os.path.abspath(asked.out)  # the script may change the folder
+        if os.path.exists(asked.out) and not os.path.isfile(asked.out) and not os.path.isdir(asked.out):
+            raise RecorderError("%s is a pipe, a socket or a device, and no file that can be replaced." % asked.out)
+        out = os.path.realpath(asked.out)  # the script may change the folder; of a link the target is replaced
         program = {"script": os.path.basename(asked.script), "arguments": theirs, "path": os.path.abspath(asked.script)}
         recorder = Recorder(out, options, program)
         recorder.hook(_base_session())

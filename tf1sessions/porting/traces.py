@@ -527,6 +527,8 @@ def _series(number: int, entry: Mapping[str, Any]) -> Series:
 
 def is_trace(path: str | os.PathLike[str]) -> bool:
     """Whether a file looks like a trace, from its list of arrays alone: an ``.npz`` with an index and calls."""
+    if not os.path.isfile(path):
+        return False
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

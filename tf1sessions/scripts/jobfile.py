@@ -25,13 +25,14 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import stat
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from errno import EFBIG
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tf1sessions import files
 from tf1sessions.errors import JobFileError
 from tf1sessions.scripts.jobs import MAX_JOBS, MAX_TEXT, Job, JobSettings, check_setting
 from tf1sessions.scripts.toml_lines import TomlLines, TooMuch
@@ -108,21 +109,14 @@ class _Reader:
     def read(self) -> dict[str, Any]:
         """The file's table, of a file and a text that are small enough for the parser."""
         try:
-            mode = os.stat(self.path).st_mode
-            endless = not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)  # a pipe, a device
-            data = b"" if endless else _beginning(self.path)
+            data = files.read_whole(self.path, MAX_BYTES)
         except OSError as error:
-            raise JobFileError(f"cannot read the job file {str(self.path)!r}: {error.strerror}") from None
+            next_step = "Let grid and repeat make the jobs, or give several files." if error.errno == EFBIG else None
+            raise JobFileError(
+                f"cannot read the job file {str(self.path)!r}: {error.strerror}", next_step=next_step
+            ) from None
         except ValueError:  # of a zero byte
             raise JobFileError(f"cannot read the job file {str(self.path)!r}: no file has such a name") from None
-        if endless:
-            raise JobFileError(f"the job file {str(self.path)!r} is not a regular file")
-        if len(data) > MAX_BYTES:
-            raise JobFileError(
-                f"it has more than {MAX_BYTES:,} bytes",
-                where=f"job file {self.path}",
-                next_step="Let grid and repeat make the jobs, or give several files.",
-            )
         try:
             text = data.decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
@@ -283,11 +277,6 @@ class _Reader:
             if "\0" in name:
                 self.fail(f"{key}.{name}", "no argument can have this name")
         return grid
-
-
-def _beginning(path: Path) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(MAX_BYTES + 1)
 
 
 def _where(key: str, where: str, entry: Mapping[str, Any]) -> str:

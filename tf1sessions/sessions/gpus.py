@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tf1sessions import files
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions.machine import usable_cores
 
@@ -138,7 +139,7 @@ class Machine:
         """
         shown = os.fspath(path)
         try:
-            given = json.loads(Path(path).read_text("utf-8"))
+            given = json.loads(files.read_whole(path).decode("utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             reason = error.strerror if isinstance(error, OSError) else f"it is no JSON: {error}"
             raise _wrong(

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tf1sessions import files
 from tf1sessions.errors import UsageError
 from tf1sessions.scripts.toml_lines import TomlLines
 
@@ -199,8 +200,7 @@ def read(path: str | os.PathLike[str]) -> list[Tolerance]:
     """
     where = os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8")
+        text = files.read_whole(path).decode("utf-8")
         if not where.endswith(".json"):
             TomlLines(text)  # refuses what would take for ever
         found = json.loads(text) if where.endswith(".json") else tomllib.loads(text)
