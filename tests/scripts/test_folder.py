@@ -85,15 +85,47 @@ def test_folder_that_a_job_deletes_is_made_again() -> None:
         shutil.rmtree("run")
         folder.update(0, state="done")
         os.close(folder.open_log(1))
-        assert read_records("run")[0].state == "done" and sorted(os.listdir("run")) == [
-            folder.records[1].log,
-            "jobs.json",
-        ]
+        assert read_records("run")[0].state == "done"
+        assert sorted(os.listdir("run")) == [".claims", ".lock", folder.records[1].log, "jobs.json"]
+        with pytest.raises(ScriptUsageError, match="another run uses"):  # the new folder is locked, too
+            RunFolder.resume("run", None)
         shutil.rmtree("run")
         Path("run").touch()
         folder.update(1, state="done")
         assert folder.unwritten is not None
     assert os.listdir(".") == ["run"]
+
+
+def test_a_folder_that_another_run_has_made_again_is_left_to_it() -> None:
+    with RunFolder.create("run", JOBS) as folder:
+        shutil.rmtree("run")
+        with RunFolder.create("run", JOBS[:1]) as other:
+            folder.update(0, state="done")
+            assert folder.unwritten is not None and "another run" in str(folder.unwritten)
+            with pytest.raises(BlockingIOError):
+                folder.open_log(0)
+            folder.close()
+            assert other.claims.exists() and len(read_records("run")) == 1
+
+
+def test_a_resume_that_is_refused_later_has_changed_nothing() -> None:
+    with RunFolder.create("run", JOBS) as folder:
+        folder.update(0, state="failed", exit_code=3, error="line")
+    before = Path("run/jobs.json").read_bytes()
+    with RunFolder.resume("run", None) as folder:
+        assert folder.records[0].state == "pending"
+    assert Path("run/jobs.json").read_bytes() == before
+
+
+def test_pipes_and_devices_in_place_of_its_files() -> None:
+    with RunFolder.create("run", JOBS) as folder:
+        os.mkfifo(folder.log_path(0))
+        with pytest.raises(OSError, match="No such device"):
+            folder.open_log(0)
+    Path("run/jobs.json").unlink()
+    Path("run/jobs.json").symlink_to("/dev/zero")
+    with pytest.raises(ScriptUsageError, match="it is not a regular file"):
+        RunFolder.resume("run", None)
 
 
 def test_reader_sees_the_old_list_or_the_new_one() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tf1sessions.scripts.streams import Tee
+from tf1sessions.scripts.streams import Tee, to_log
 
 
 @pytest.fixture
@@ -27,6 +27,22 @@ def log(tmp_path: Path) -> Iterator[int]:
 def run(tee: Tee, code: str) -> int:
     """Runs Python code as the job of ``tee``."""
     return subprocess.run([sys.executable, "-c", code], stdout=tee.stdout, stderr=tee.stderr).returncode
+
+
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_a_log_on_a_full_disk_does_not_stop_its_program(tmp_path: Path, unbuffered: bool) -> None:
+    with open("/dev/full", "w") as full:
+        full.reconfigure(write_through=unbuffered)
+        stream = to_log(full)
+        assert (stream.name, stream.mode, stream.line_buffering) == ("/dev/full", "w", True)
+        print("x" * 100_000, file=stream)
+        stream.flush()
+    with open(tmp_path / "log", "w") as log, open(os.open("/dev/null", os.O_RDONLY)) as other:
+        stream = to_log(log)
+        print("a line", file=stream)
+        assert (tmp_path / "log").read_text() == "a line\n"  # at once
+        with pytest.raises(OSError, match="Bad file descriptor"):  # other errors are the program's
+            print("line", file=to_log(other))
 
 
 class Reader:

@@ -11,6 +11,7 @@ be started), ``killed`` (by a signal), ``timeout``, ``cancelled`` (by Ctrl-C or 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -22,6 +23,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tf1sessions import files
 from tf1sessions.errors import ScriptUsageError
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.texts import brief
@@ -29,6 +31,9 @@ from tf1sessions.texts import brief
 __all__ = ["JobRecord", "RunFolder", "plan_resume", "read_records"]
 
 RECORDS_FILE = "jobs.json"
+_LOCK_FILE = ".lock"
+#: The most bytes of a ``jobs.json`` that are read: ten times what the most jobs make.
+_MOST_RECORDS = 256 << 20
 STATES = ("pending", "running", "done", "failed", "killed", "timeout", "cancelled", "skipped")
 
 
@@ -195,10 +200,7 @@ class RunFolder:
             folder._take_lock()
             folder._write()
         except OSError as error:
-            raise ScriptUsageError(
-                f"cannot write the run folder {str(path or 'runs')!r}: {error.strerror} ({error.filename})",
-                next_step="Name a folder that can be written with --out.",
-            ) from error
+            raise _not_written(path or "runs", error, "Name a folder that can be written with --out.") from error
         return folder
 
     @classmethod
@@ -213,15 +215,17 @@ class RunFolder:
             ScriptUsageError: There is no run in the folder, another run uses it now, or its jobs are others.
         """
         folder = cls(Path(path), plan_resume(path, jobs))
-        folder._take_lock()
-        folder._write()
-        return folder
+        try:
+            folder._take_lock()
+        except OSError as error:
+            raise _not_written(path, error, "Make room, or let yourself write there.") from error
+        return folder  # what it had is replaced when the first job starts: until then the run may still be refused
 
     def update(self, index: int, **changes: Any) -> JobRecord:
         """Changes a record and writes ``jobs.json``, if that is possible; see :attr:`unwritten`."""
         self.records[index] = replace(self.records[index], **changes)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)  # a job may have deleted it
+            self._hold()
             self._write()
         except OSError as error:
             self.unwritten = error
@@ -231,11 +235,15 @@ class RunFolder:
         """Writes ``jobs.json``, whole or not at all."""
         text = json.dumps([record.to_json() for record in self.records], indent=1)
         beside = self.path / (RECORDS_FILE + ".new")
-        with open(beside, "w", encoding="ascii") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, self.path / RECORDS_FILE)
+        try:
+            with open(beside, "w", encoding="ascii") as file:
+                file.write(text + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, self.path / RECORDS_FILE)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
         self.unwritten = None  # all that was not written before is in it
 
     def open_log(self, index: int) -> int:
@@ -244,8 +252,11 @@ class RunFolder:
         Raises:
             OSError: It cannot be written.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
-        return os.open(self.log_path(index), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        self._hold()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        log = os.open(self.log_path(index), flags | os.O_NONBLOCK, 0o666)  # a pipe that nothing reads is an error
+        os.set_blocking(log, True)
+        return log
 
     def log_path(self, index: int) -> Path:
         """The log of a job."""
@@ -263,7 +274,8 @@ class RunFolder:
     def close(self) -> None:
         """Frees the folder for another run. Idempotent."""
         if self._lock is not None:
-            shutil.rmtree(self.claims, ignore_errors=True)
+            if self._is_locked(self._lock):
+                shutil.rmtree(self.claims, ignore_errors=True)
             os.close(self._lock)
             self._lock = None
 
@@ -273,8 +285,31 @@ class RunFolder:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def _hold(self) -> None:
+        """Make the folder again if a job has deleted it, and lock what is there now.
+
+        Raises:
+            OSError: It cannot be made, or another run has locked it since.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        before = self._lock
+        if before is None or self._is_locked(before):
+            return
+        try:
+            self._take_lock()
+        except ScriptUsageError:
+            raise BlockingIOError(errno.EWOULDBLOCK, "another run uses the folder now", str(self.path)) from None
+        os.close(before)
+
+    def _is_locked(self, lock: int) -> bool:
+        """Whether the lock is on the folder that is there now."""
+        try:
+            return os.path.samestat(os.stat(self.path / _LOCK_FILE), os.fstat(lock))
+        except OSError:
+            return False
+
     def _take_lock(self) -> None:
-        lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        lock = os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -291,6 +326,11 @@ class RunFolder:
         self.claims.mkdir()
 
 
+def _not_written(path: str | os.PathLike[str], error: OSError, next_step: str) -> ScriptUsageError:
+    what = f"cannot write the run folder {os.fspath(path)!r}: {error.strerror} ({error.filename})"
+    return ScriptUsageError(what, next_step=next_step)
+
+
 def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:
     """The records of a run.
 
@@ -302,7 +342,7 @@ def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:
     """
     file = Path(path) / RECORDS_FILE
     try:
-        entries = json.loads(file.read_bytes())
+        entries = json.loads(files.read_whole(file, _MOST_RECORDS))
         return [JobRecord.from_json(entry) for entry in entries]
     except OSError as error:
         raise ScriptUsageError(

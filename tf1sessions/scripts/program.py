@@ -28,6 +28,7 @@ from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
 from ..texts import printable
 from . import frames, importer, notebooks, python2, queue_threads, seed_words, settings
 from .payload import ProgramPayload
+from .streams import to_log
 
 __all__ = ["execute", "preload"]
 
@@ -57,7 +58,8 @@ def execute(
     """
     given = ProgramPayload.from_json(payload)
     if given.settings.line_buffered:
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+        sys.stdout = sys.__stdout__ = to_log(sys.stdout)  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = to_log(sys.stderr)  # type: ignore[misc]
     _log_to_stderr()
     settings.apply(given.settings, given.display)
     main = _fresh_main()

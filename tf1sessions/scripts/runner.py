@@ -595,8 +595,8 @@ class _Loop:
             return
         self._active.remove(active)
         index = active.index
-        if lost:
-            self._listener(Note(lost, index))
+        if lost or self._is_full():
+            self._listener(Note(lost or "its log may not be complete: the disk is full", index))
         if active.tee is not None and active.tee.stream_error is not None:
             self.output_lost = True
         if isinstance(result, WorkerResult) and not result.started and result.start_error:
@@ -621,6 +621,11 @@ class _Loop:
             self._waiting.appendleft(index)
         elif record.state in ("failed", "killed", "timeout") and self._settings.fail_fast:
             self._stop_after_failure(record)
+
+    def _is_full(self) -> bool:
+        with suppress(OSError):  # a job has deleted the folder
+            return not os.statvfs(self._folder.path).f_bavail
+        return False
 
     def _stop_after_failure(self, failed: JobRecord) -> None:
         reason = f"{failed.name} {failed.state} (fail fast)"

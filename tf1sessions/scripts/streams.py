@@ -1,4 +1,4 @@
-"""The output of a single job, on the caller's terminal and in its log at once.
+"""What jobs write: of several jobs to their logs, of a single job to the caller's terminal and its log at once.
 
 Flow: job -> pseudo-terminal or pipe -> one thread -> the caller's stdout or stderr, and the log.
 
@@ -14,14 +14,48 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import io
 import os
 import selectors
 import termios
 import threading
 import tty
 from dataclasses import dataclass
+from typing import Any, TextIO
 
-__all__ = ["Tee"]
+__all__ = ["Tee", "to_log"]
+
+#: What a write says where there is no room for it.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class _LogFile(io.FileIO):
+    """A log on a disk that may be full: what does not fit is lost, and the program goes on."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            return memoryview(data).nbytes
+
+
+def to_log(stream: TextIO) -> io.TextIOWrapper:
+    """Return a standard stream that writes a line at a time, and loses what the disk of its log has no room for."""
+    raw = _LogFile(stream.fileno(), "w", closefd=False)
+    raw.name = stream.name
+    buffer: Any = raw if stream.write_through else io.BufferedWriter(raw)  # type: ignore[attr-defined]
+    made = io.TextIOWrapper(
+        buffer,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        newline="\n",
+        line_buffering=True,
+        write_through=stream.write_through,  # type: ignore[attr-defined]
+    )
+    vars(made)["mode"] = stream.mode
+    return made
 
 
 @dataclass
