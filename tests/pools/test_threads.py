@@ -265,6 +265,37 @@ def test_a_time_limit_ends_a_job_and_others_go_on(tf, blocks):
     assert (statistics.timed_out, statistics.succeeded, statistics.failed) == (1, 1, 0)
 
 
+def test_shutdown_waits_for_the_future_of_a_job_whose_time_was_up(tf, monkeypatch):
+    """Its timer's thread announces the end; and the thread that closes its session may start late."""
+    start = threading.Thread.start
+
+    def start_late(thread):
+        if thread.name.endswith("-close"):
+            time.sleep(0.2)  # the job has ended meanwhile
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_late)
+    pool = t1.ThreadSessionPool(1)
+    announce, begun, release = pool._accounts.announce, threading.Event(), threading.Event()
+
+    def announce_late(news):
+        if isinstance(threading.current_thread(), threading.Timer):
+            begun.set()
+            assert release.wait(DEADLINE)
+        announce(news)
+
+    pool._accounts.announce = announce_late
+    future = pool.job(time_limit_secs=0.05).submit(lambda session: time.sleep(0.1))
+    assert begun.wait(DEADLINE)
+    ending = threading.Thread(target=pool.shutdown)
+    ending.start()
+    ending.join(0.3)
+    assert ending.is_alive() and not future.done()
+    release.set()
+    ending.join(DEADLINE)
+    assert isinstance(future.exception(0), JobTimeoutError) and not pool_threads()
+
+
 def test_code_that_does_not_end_at_its_limit_is_replaced_and_named(tf, caplog, monkeypatch):
     monkeypatch.setattr(t1.pools.threads, "STRAGGLER_SECS", 0.1)
     release = threading.Event()

@@ -114,7 +114,7 @@ class ThreadSessionPool(SessionPool):
         self._waiting: deque[PoolJob] = deque()
         self._workers: set[threading.Thread] = set()
         self._idle = 0
-        self._leaving: set[threading.Thread] = set()  # at their last lines
+        self._leaving: set[threading.Thread] = set()  # at their last lines, or at a Future's callbacks
         self._given_up: dict[threading.Thread, threading.Thread] = {}  # to the thread that closes its job's session
         self._running: dict[threading.Thread, PoolJob] = {}
         self._lanes = dict.fromkeys(_lanes_of(plan, max_workers, config, name), 0)  # how many sessions are on each
@@ -292,11 +292,12 @@ class ThreadSessionPool(SessionPool):
             # take their time, and so may closing, for a Python function inside the graph.
             closing = threading.Thread(target=self._close_expired, args=(job, worker), daemon=True)
             closing.name = f"{worker.name}-close"
+            closing.start()
             self._workers.discard(worker)
             self._given_up[worker] = closing
+            self._leaving.add(threading.current_thread())  # the timer's: shutdown() waits for the Future, too
             if self._waiting:
                 self._dispatch()
-        closing.start()
         self._accounts.announce(news)
 
     def _close_expired(self, job: PoolJob, worker: threading.Thread) -> None:
@@ -337,7 +338,7 @@ class ThreadSessionPool(SessionPool):
             job.future.cancel()
         me = threading.current_thread()
         with self._condition:
-            if not wait or me in self._workers or me in self._given_up:
+            if not wait or me in self._workers or me in self._given_up or me in self._leaving:
                 return
             self._condition.wait_for(lambda: not self._workers)
             self._condition.wait_for(lambda: not self._given_up, timeout=STRAGGLER_SECS)
