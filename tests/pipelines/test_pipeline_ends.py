@@ -32,8 +32,10 @@ from forced import (
 from support import PythonRun
 
 import tf1sessions as t1
-from tf1sessions.errors import ClosedError, StageError, StragglerError
+from tf1sessions.errors import ClosedError, StageError, StragglerError, UsageError
 from tf1sessions.pipelines.coordinator import is_consequence
+from tf1sessions.pipelines.flow import Flow
+from tf1sessions.pipelines.monitor_thread import MonitorThread
 from tf1sessions.sessions import session_methods
 
 tf = t1.tf1
@@ -244,6 +246,46 @@ def test_a_close_that_waits_for_somebody_outside_does_not_outlast_an_error(gs: A
             with once(main_waits, end_of_input, "the body in an enqueue"):
                 gs.run(put)
     assert caught.value.__cause__ is error
+
+
+def test_a_thread_of_the_pipeline_cannot_join_it(gs: Any) -> None:
+    raised: list[BaseException] = []
+
+    def sink(value: Any) -> None:
+        for end in (pipe.join, lambda: pipe.__exit__(None, None, None)):
+            with pytest.raises(UsageError, match="joined by a thread of its own, 'ends/s'") as caught:
+                end()
+            raised.append(caught.value)
+
+    with t1.QueuePipeline(gs, "ends") as pipe:
+        queue = pipe.queue("q", capacity=1, dtypes=[tf.float32], shapes=[()])
+        pipe.source(queue, [1.0, 2.0])
+        pipe.sink("s", queue, sink)
+    assert len(raised) == 4
+
+
+@pytest.mark.parametrize("moment", ["enter", "exit"])
+def test_ctrl_c_before_the_end_begins_leaves_no_thread(gs: Any, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt), nothing_leaks():
+        with monkeypatch.context() as patch:
+            if moment == "enter":  # the monitor thread runs, and start() has not returned
+                start = MonitorThread.start
+
+                def interrupted(self: MonitorThread) -> None:
+                    start(self)
+                    raise KeyboardInterrupt
+
+                patch.setattr(MonitorThread, "start", interrupted)
+            with t1.QueuePipeline(gs) as pipe:
+                if moment == "exit":
+                    patch.setattr(Flow, "_end", interrupt)
+                pipe.start()
+    assert set(threading.enumerate()) <= before
+
+
+def interrupt(*args: Any) -> Any:
+    raise KeyboardInterrupt
 
 
 def test_threads_that_do_not_end_are_named_with_their_place(gs: Any) -> None:

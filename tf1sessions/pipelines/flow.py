@@ -23,7 +23,7 @@ import weakref
 from typing import Any
 
 from tf1sessions import forks, texts
-from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError
+from tf1sessions.errors import ClosedError, ConfigError, StageError, StallError, StragglerError, UsageError
 from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, join_all, whereabouts
 from tf1sessions.pipelines.monitor_thread import TICK_SECS, MonitorThread
 from tf1sessions.pipelines.observer import Observer
@@ -383,6 +383,21 @@ class Flow:
 
         See :class:`~tf1sessions.QueuePipeline` for what is raised.
         """
+        me = threading.current_thread()
+        if self.worker_of(me) or any(me in stage.helpers for stage in list(self.stages.values())):
+            raise UsageError(
+                f"{self.name} is to be joined by a thread of its own, {me.name!r}",
+                where="join()",
+                next_step="Call stop(), and let the thread that made the pipeline join it.",
+            )
+        try:
+            return self._end(error)
+        except KeyboardInterrupt:
+            if not self.finished:  # it came before anything was ended
+                self._finish(time.monotonic() + _HURRY_SECS)
+            raise
+
+    def _end(self, error: BaseException | None) -> bool:
         if forks.forked():
             if error is not None:
                 return False

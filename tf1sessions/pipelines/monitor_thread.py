@@ -29,6 +29,8 @@ __all__ = ["TICK_SECS", "MonitorThread"]
 
 #: How often the monitor thread looks. Arbitrary: a look costs about 0.1 ms.
 TICK_SECS = 0.025
+#: How long a thread may take to start. Arbitrary.
+_START_SECS = 0.5
 
 _WAKE = b"\0"  # signals have numbers from 1
 _listening: weakref.WeakSet[MonitorThread] = weakref.WeakSet()
@@ -86,7 +88,10 @@ class MonitorThread:
         self.leave()
         self._over = True
         self.wake()
-        if join_all([self.thread], time.monotonic() + timeout):
+        limit = time.monotonic() + min(timeout, _START_SECS)
+        while self.thread.ident is None and time.monotonic() < limit:  # Ctrl-C came while it was started
+            time.sleep(0.001)
+        if self.thread.ident is not None and join_all([self.thread], time.monotonic() + timeout):
             return False
         self._mine.close()
         self._others.close()

@@ -534,7 +534,11 @@ class QueuePipeline:
 
     def __enter__(self) -> QueuePipeline:
         self._flow.check_open("with")
-        self._flow.monitor()
+        try:
+            self._flow.monitor()
+        except BaseException as error:  # Ctrl-C: __exit__ will not be called
+            self._flow.end(error)
+            raise
         return self
 
     def __exit__(

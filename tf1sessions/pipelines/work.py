@@ -20,7 +20,6 @@ import collections
 import concurrent.futures
 import itertools
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -737,7 +736,7 @@ def _check_priority(value: Any) -> float:
     """A priority as a number of Python's, which compares in one step."""
     if isinstance(value, (np.integer, np.floating)):
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
         raise UsageError(f"priority is {value!r}", where="submit()", next_step="Give a number.")
     return value
 
