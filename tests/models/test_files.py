@@ -138,6 +138,21 @@ asset.tensor_info.name = "vocabulary:0"
 put("asset/saved_model.pb", saved.SerializeToString())
 report(asset=told("asset"))
 
+asset.filename = f"words{chr(0)}.txt"
+put("zero/saved_model.pb", saved.SerializeToString())
+report(zero=told("zero"))
+typed = parsing.MESSAGES["saved model"]()
+typed.CopyFrom(saved)
+typed.meta_graphs[0].ClearField("asset_file_def")
+for signature in typed.meta_graphs[0].signature_def.values():
+    for info in (*signature.inputs.values(), *signature.outputs.values()):
+        info.dtype = 65
+put("typed/saved_model.pb", typed.SerializeToString())
+try:
+    t1.load("typed")
+except Tf1SessionsError as error:
+    report(typed=[type(error).__name__, str(error)])
+
 # one for which a reader would wait for ever
 saved.meta_graphs[0].asset_file_def[0].filename = "words.txt"
 put("piped/saved_model.pb", saved.SerializeToString())
@@ -299,6 +314,13 @@ def test_an_asset_is_a_file(found: dict[str, Any]) -> None:
 def test_assets_stay_in_their_folder(found: dict[str, Any]) -> None:
     kind, text = found["asset"]
     assert kind == "ModelFileError" and "../../etc/passwd" in text
+    kind, text = found["zero"]
+    assert kind == "ModelFileError" and "words\\x00.txt', as no file can be" in text
+
+
+def test_a_signature_of_an_unknown_type(found: dict[str, Any]) -> None:
+    kind, text = found["typed"]
+    assert kind == "ModelFileError" and "has the type 65, which TensorFlow does not know" in text
 
 
 def test_links_that_lead_out_of_a_model_are_refused(found: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from tf1sessions.models.files import Artifact
 from tf1sessions.models.graph_index import function_values, functions_named, node_of, tensor_name
 from tf1sessions.runtime import private, tf
 
-__all__ = ["check"]
+__all__ = ["check", "is_type"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 #: What TensorFlow can address.
@@ -274,10 +274,11 @@ def _attributes(node: Any, content_left_out: bool = False) -> Iterator[str]:
 @functools.cache
 def _types() -> frozenset[int]:
     """The numbers of the types that TensorFlow knows, references included; 0 stands for none."""
-    return frozenset({0, *(number for number in range(1, 200) if _is_type(number))})
+    return frozenset({0, *(number for number in range(1, 200) if is_type(number))})
 
 
-def _is_type(number: int) -> bool:
+def is_type(number: int) -> bool:
+    """Whether TensorFlow knows a type of that number, other than none."""
     try:
         tf.as_dtype(number)
     except TypeError:

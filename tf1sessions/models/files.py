@@ -86,7 +86,7 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
         ModelFileError: There is no such file, or it is not one of these, or it is malformed.
         UsageError: ``tags`` do not choose one graph.
     """
-    name = os.fspath(path)
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
     if not isinstance(name, str) or not name:
         raise UsageError(f"path is {path!r}", where="load()", next_step="Give the path of a model.")
     if "\0" in name:
@@ -463,6 +463,13 @@ def _latest_checkpoint(folder: str) -> str:
 
 def _inside(folder: str, name: str) -> str:
     """A file of the artifact. A name that leads out of its folder is refused, and so is a symbolic link."""
+    if "\0" in name:
+        raise ModelFileError(
+            f"an asset of {folder} is called {name!r}, as no file can be",
+            where="load()",
+            next_step="The file is damaged, or was made to do harm: copy it again from where it was made.",
+            path=folder,
+        )
     path = os.path.normpath(os.path.join(folder, name))
     if "://" in folder:
         return path

@@ -8,7 +8,8 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tf1sessions.models import signature_inference
+from tf1sessions.errors import ModelFileError
+from tf1sessions.models import checks, signature_inference
 from tf1sessions.models.arguments import input_types, output_types
 from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.runtime import tf
@@ -140,6 +141,12 @@ def _of_infos(infos: Mapping[str, Any]) -> dict[str, TensorSpec]:
     specs = {}
     for key in sorted(infos):
         info = infos[key]
+        if info.dtype and not checks.is_type(info.dtype):
+            raise ModelFileError(
+                f"the tensor {key!r} of a signature has the type {info.dtype}, which TensorFlow does not know",
+                where="load()",
+                next_step="The file is damaged, or a later TensorFlow wrote it: copy it again from where it was made.",
+            )
         dtype = tf.as_dtype(info.dtype) if info.dtype else None
         shape = tf.TensorShape(info.tensor_shape) if info.HasField("tensor_shape") else None
         which = info.WhichOneof("encoding")
