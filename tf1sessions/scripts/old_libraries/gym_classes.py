@@ -48,6 +48,7 @@ _real: Any = importlib.import_module(_NAME)
 _core: Any = importlib.import_module(f"{_NAME}.core")
 _registration: Any = importlib.import_module(f"{_NAME}.envs.registration")
 _seeding: Any = importlib.import_module(f"{_NAME}.utils.seeding")
+_wrappers: Any = importlib.import_module(f"{_NAME}.wrappers")
 _numpy: Any = importlib.import_module("numpy")
 _make, _register, _spec = _real.make, _real.register, _real.spec
 _LIMIT = "wrapper_config.TimeLimit.max_episode_steps"
@@ -176,11 +177,14 @@ def give_core_the_old_api() -> None:
 # -- environments -----------------------------------------------------------------------------------------------------
 
 
-class TimeLimit(_core.Wrapper):  # type: ignore[misc]
-    """An environment of the old API, whose episodes end after ``max_episode_steps`` steps. Not thread-safe."""
+class TimeLimit(_wrappers.TimeLimit):  # type: ignore[misc]
+    """An environment of the old API whose episodes end after ``max_episode_steps`` steps. Not thread-safe.
+
+    It is of the library's class, so that programs that look for that one find it.
+    """
 
     def __init__(self, env: Any, max_episode_steps: int | None = None, spec: Any = None) -> None:
-        super().__init__(env)
+        _core.Wrapper.__init__(self, env)
         self._given_spec = spec
         if max_episode_steps is None and env.spec is not None:
             max_episode_steps = env.spec.max_episode_steps

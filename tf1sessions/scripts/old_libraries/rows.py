@@ -51,7 +51,8 @@ class _Callable:
     """An object that can be called, in place of a library's: it equals that one and has all that it has."""
 
     def __init__(self, original: Any, call: Callable[..., Any]) -> None:
-        self.__wrapped__, self._call = original, call
+        functools.update_wrapper(self, original)
+        self._call = call
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         return self._call(self.__wrapped__, *args, **named)
