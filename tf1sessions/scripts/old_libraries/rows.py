@@ -266,6 +266,11 @@ class Table:
         self.modules = {module.name: module for module in modules}
         self._other = other
 
+    def releases(self) -> set[str]:
+        """The releases that made the changes."""
+        rows = [row.since for group in self.rows.values() for row in group]
+        return {*rows, *(module.since for module in self.modules.values())}
+
     def changes(self, name: str) -> bool:
         """Whether there is something to do after the import of this module."""
         return name in self.rows
