@@ -78,6 +78,15 @@ found = [clone(TSNE(n_components=2, n_iter=300)).max_iter, "n_iter" in TSNE().ge
 """,
         [300, False, [[1.0, 0.0], [0.0, 1.0]], ["house", "the"], [[1.0], [2.0], [3.0]], 0.5],
     ),
+    "sklearn: filters of warnings for its workers": (
+        "sklearn",
+        """
+import numpy
+from sklearn.utils.parallel import Parallel, delayed
+found = Parallel(n_jobs=1)(delayed(abs)(-number) for number in (1, 2))
+""",
+        [1, 2],
+    ),
     "pandas: methods": (
         "pandas",
         """
@@ -143,6 +152,8 @@ plt.grid(b=True, which="major", color="gray")
 plt.gca().set_xscale("log", basex=2)
 plt.gca().bar(left=[1], height=[2])
 figure.canvas.draw()
+plt.show(figure)
+plt.show(False)
 width, height = figure.canvas.get_width_height()
 pixels = np.fromstring(figure.canvas.tostring_rgb(), dtype="uint8")
 found = [round(float((heights * np.diff(edges)).sum()), 6), pixels.size == width * height * 3,

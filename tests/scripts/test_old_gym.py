@@ -69,12 +69,13 @@ class Counter(core.Env):
         self.count += action
         return self.count, 1.0, self.count >= 9, False, {}
     def render(self): return self.render_mode
+    def rewind(self): return self.reset(), self.render()
 register("Counter-v2", Counter, 3)
 """,
     "wrappers/__init__.py": "from NAME.core import Wrapper\nclass TimeLimit(Wrapper): pass\n"
     "class OrderEnforcing(Wrapper): pass\n",
     "spaces/__init__.py": "from .discrete import Discrete\n",
-    "spaces/discrete.py": "class Discrete:\n    def __init__(self, n): self.n = n\n",
+    "spaces/discrete.py": "class Discrete:\n    def __init__(self, n): self.n = float(n)\n",
     "utils/__init__.py": "from . import seeding\n",
     "utils/seeding.py": "def np_random(seed=None): return f'new generator {seed}', seed\n",
     "error.py": "class Error(Exception): pass\n",
@@ -108,6 +109,15 @@ report(reset=reset, steps=steps, ended=(env.reset(), env.step(9))[1], wrapped=ty
        spec=[env.spec.timestep_limit, env.spec.tags, gym.spec("Counter-v2").id, env._max_episode_steps],
        registry=[one.id for one in gym.envs.registry.all()], older=gym.make("Counter-v0").spec.id,
        limit=isinstance(env, gym.wrappers.TimeLimit) or type(env).__name__)
+
+import copy, pickle
+raw, kind = env.unwrapped, type(env.unwrapped)
+env.reset()
+copies = [copy.deepcopy(env).step(2)[0], pickle.loads(pickle.dumps(env)).unwrapped.step(3)[:2]]
+report(raw=[raw.seed(5), raw.reset(), raw.seed_given, raw.step(1), raw.render(mode="rgb_array"), raw.rewind(), copies],
+       kind=[kind.__name__, kind.__module__.rpartition(".")[2], isinstance(raw, gym.envs.registration.Counter),
+             type(gym.envs.registration.Counter().reset()).__name__, raw.spec.timestep_limit],
+       n=type(spaces.Discrete(3).n).__name__)
 
 class Old(gym.Env):
     def __init__(self, n=3):
@@ -164,7 +174,7 @@ report(monitor=[stats["episode_rewards"], stats["episode_lengths"], env.get_tota
 
 made = library.new()
 gym.logger.setLevel(40)
-report(library=[made.reset(), made.step(2), seeding.np_random(1)[1]], kind=type(seeding.np_random(1)[0]).__name__,
+report(library=[made.reset(), made.step(2), seeding.np_random(1)[1]], generator=type(seeding.np_random(1)[0]).__name__,
        missing=[name for name in ("gym.no_such_module",) if not __import__("importlib").util.find_spec(name)])
 """
 
@@ -192,6 +202,11 @@ def test_reset_gives_the_observation_and_step_four_values(found):
     assert found["ended"] == [9, 1.0, True, {}] and found["wrapped"] == "Counter"
 
 
+def test_the_environment_itself_speaks_the_old_api_to_the_program(found):
+    assert found["raw"] == [[5], 0, 5, [1, 1.0, False, {}], "rgb_array", [[0, {}], "rgb_array"], [2, [3, 1.0]]]
+    assert found["kind"] == ["Counter", "registration", True, "tuple", 3] and found["n"] == "int"
+
+
 def test_render_specs_and_the_registry(found):
     assert found["render"] == ["rgb_array", "human", None]
     assert found["spec"] == [3, {"wrapper_config.TimeLimit.max_episode_steps": 3}, "Counter-v2", 3]
@@ -211,4 +226,6 @@ def test_monitor_writes_rewards(found):
 
 def test_a_library_of_the_new_api_has_it(found):
     assert found["library"][:2] == [[0, {}], [4, 1.0, False, False, {}]]
-    assert found["library"][2] == 1 and found["kind"] == "RandomState" and found["missing"] == ["gym.no_such_module"]
+    assert (
+        found["library"][2] == 1 and found["generator"] == "RandomState" and found["missing"] == ["gym.no_such_module"]
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 from tf1sessions.sessions.watchdog import is_program
 
-__all__ = ["by_program"]
+__all__ = ["by_program", "of_program"]
 
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 _TYPED_IN = ("<stdin>", "<ipython-input")
@@ -27,6 +27,12 @@ def by_program() -> bool:
     except (ValueError, AttributeError):  # no line of Python: C code in a thread of its own
         return False
     return known
+
+
+def of_program(kind: type) -> bool:
+    """Whether a class is defined in one of the program's own files."""
+    codes = (getattr(value, "__code__", None) for value in vars(kind).values())
+    return any(_kind(code.co_filename) for code in codes if code is not None)
 
 
 def _kind(path: str) -> bool | None:

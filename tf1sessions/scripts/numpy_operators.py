@@ -292,6 +292,8 @@ _warned = threading.local()  # the text of the warning that this thread is about
 class _Message:
     """The part of a filter of warnings that looks at the text: keeps it."""
 
+    pattern = "(?!)"  # scikit-learn makes filters for its workers of it: one that matches nothing
+
     def match(self, text: str) -> bool:
         _warned.text = text
         return " encountered in " in text
@@ -299,6 +301,8 @@ class _Message:
 
 class _Module:
     """The part that looks at the module: gives a warning of ours in the name of the line that called us."""
+
+    pattern = "(?!)"
 
     def match(self, module: str) -> bool:
         if module != __name__:

@@ -10,6 +10,7 @@ written for the new one work as before.
 from __future__ import annotations
 
 import collections
+import functools
 import hashlib
 import importlib
 import importlib.machinery
@@ -25,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..callers import by_program
+from ..callers import by_program, of_program
 
 __all__ = [
     "DiscreteEnv",
@@ -150,6 +151,17 @@ def _action_step(self: Any, action: Any) -> Any:
     return self.env.step(self.action(action) if old is None else old(self, action))
 
 
+def _with_whole_number(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``space.n`` is an int, which TensorFlow 1's layers want, and no scalar of NumPy."""
+
+    @functools.wraps(original)
+    def make(self: Any, *args: Any, **named: Any) -> None:
+        original(self, *args, **named)
+        self.n = int(self.n)
+
+    return make
+
+
 def give_core_the_old_api() -> None:
     """Let the base classes have the methods that programs call and define. Once a process."""
     wrapper = _core.Wrapper
@@ -164,6 +176,8 @@ def give_core_the_old_api() -> None:
         wrapper.__getattr__ = _forward
     _core.ObservationWrapper.reset, _core.ObservationWrapper.step = _observation_reset, _observation_step
     _core.RewardWrapper.step, _core.ActionWrapper.step = _reward_step, _action_step
+    discrete = importlib.import_module(f"{_NAME}.spaces").Discrete  # type: ignore[attr-defined]
+    discrete.__init__ = _with_whole_number(discrete.__init__)
     kind = _registration.EnvSpec
     for name, value in (
         ("timestep_limit", lambda self: self.max_episode_steps),
@@ -175,6 +189,68 @@ def give_core_the_old_api() -> None:
 
 
 # -- environments -----------------------------------------------------------------------------------------------------
+
+
+def _render(env: Any, call: Callable[..., Any], mode: str, close: bool, named: dict[str, Any]) -> Any:
+    """Have ``call`` render ``env`` in this mode, which the new API takes when the environment is made."""
+    if close:
+        return None
+    if _takes(call, "mode"):
+        return call(mode=mode, **named)
+    if env.render_mode != mode:
+        env.render_mode = mode
+    return call()
+
+
+class _OldEnv:
+    """What the class of a library's environment gets instead of its own: the old API, for ``env.unwrapped``.
+
+    What the environment's own methods call of it (``self.render()``), and wrappers of libraries, is of the new API, as
+    ever. Not thread-safe.
+    """
+
+    _base: Any  # the class itself
+    _new_seed: int | None = None
+
+    def step(self, action: Any) -> Any:
+        result = self._base.step(self, action)
+        return _four(result) if by_program() else result
+
+    def reset(self, **named: Any) -> Any:
+        if not by_program():
+            return self._base.reset(self, **named)
+        if self._new_seed is not None and _takes(getattr(self._base, "_reset", self._base.reset), "seed"):
+            named.setdefault("seed", self._new_seed)
+        self._new_seed = None
+        result = self._base.reset(self, **named)
+        return result[0] if _has_info(result) else result
+
+    def seed(self, seed: int | None = None) -> Any:
+        if getattr(self._base.seed, "of_core", False):
+            self._new_seed = seed
+        return self._base.seed(self, seed)
+
+    def render(self, mode: str = "human", close: bool = False, **named: Any) -> Any:
+        method = functools.partial(self._base.render, self)
+        return _render(self, method, mode, close, named) if by_program() else method(**named)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        _, _, *rest = self._base.__reduce_ex__(self, 2)
+        return (_restore, (self._base,), *rest)
+
+
+@functools.cache
+def _old_class(kind: type) -> type:
+    """``kind`` with the methods of :class:`_OldEnv`; an object of ``kind`` can change to it."""
+    names = {name: value for name, value in vars(_OldEnv).items() if name not in ("__dict__", "__weakref__")}
+    own = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
+    return type(kind.__name__, (kind,), {**names, **own, "_base": kind, "__slots__": ()})
+
+
+def _restore(kind: type) -> Any:
+    env = kind.__new__(kind)
+    env.__class__ = _old_class(kind)
+    return env
 
 
 class TimeLimit(_wrappers.TimeLimit):  # type: ignore[misc]
@@ -217,13 +293,9 @@ class TimeLimit(_wrappers.TimeLimit):  # type: ignore[misc]
 
     def render(self, mode: str = "human", close: bool = False, **named: Any) -> Any:
         inner = self.unwrapped
-        if close:
-            return None
         if _takes(type(inner).render, "mode"):
-            return self.env.render(mode=mode, **named)
-        if inner.render_mode != mode:
-            inner.render_mode = mode
-        return self.env.render()
+            return None if close else self.env.render(mode=mode, **named)
+        return _render(inner, self.env.render, mode, close, named)
 
     @property
     def spec(self) -> Any:
@@ -243,6 +315,9 @@ def make(id: Any, **named: Any) -> Any:
     known = env.spec
     while type(env).__name__ in _CHECKS and type(env).__module__.startswith(f"{_NAME}."):
         env = env.env
+    if env is env.unwrapped and not of_program(type(env)) and not hasattr(env, "_base"):
+        env.__class__ = _old_class(type(env))
+        env.spec = known
     return TimeLimit(env, None if known is None else known.max_episode_steps, known)
 
 

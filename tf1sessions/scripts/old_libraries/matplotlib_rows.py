@@ -69,6 +69,13 @@ def _pyplot_gca(original: Any, **named: Any) -> Any:
     return pyplot.gcf().gca(**named)
 
 
+def _show(original: Any, *args: Any, **named: Any) -> Any:
+    """``plt.show(False)`` does not wait; another positional argument, such as a figure, meant nothing."""
+    if args and isinstance(args[0], bool):
+        named.setdefault("block", args[0])
+    return original(**named)
+
+
 _AXES = "matplotlib.axes"
 
 TABLES = {
@@ -89,6 +96,7 @@ TABLES = {
             Wrapped("matplotlib.figure", "Figure.gca", "3.7", _gca),
             Wrapped("matplotlib.pyplot", "gca", "3.7", _pyplot_gca),
             Name("matplotlib.pyplot", "", "hold ishold", "3.0", _hold),
+            Wrapped("matplotlib.pyplot", "show", "3.6", _show),
             Wrapped("matplotlib.style", "use", "3.6", _style),
         ]
     )
