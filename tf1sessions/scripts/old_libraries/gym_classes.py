@@ -176,7 +176,7 @@ def give_core_the_old_api() -> None:
         wrapper.__getattr__ = _forward
     _core.ObservationWrapper.reset, _core.ObservationWrapper.step = _observation_reset, _observation_step
     _core.RewardWrapper.step, _core.ActionWrapper.step = _reward_step, _action_step
-    discrete = importlib.import_module(f"{_NAME}.spaces").Discrete  # type: ignore[attr-defined]
+    discrete = importlib.import_module(f"{_NAME}.spaces").Discrete
     discrete.__init__ = _with_whole_number(discrete.__init__)
     kind = _registration.EnvSpec
     for name, value in (
@@ -239,15 +239,21 @@ class _OldEnv:
         return (_restore, (self._base,), *rest)
 
 
-@functools.cache
-def _old_class(kind: type) -> type:
+_old_classes: dict[Any, Any] = {}
+
+
+def _old_class(kind: Any) -> Any:
     """``kind`` with the methods of :class:`_OldEnv`; an object of ``kind`` can change to it."""
-    names = {name: value for name, value in vars(_OldEnv).items() if name not in ("__dict__", "__weakref__")}
-    own = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
-    return type(kind.__name__, (kind,), {**names, **own, "_base": kind, "__slots__": ()})
+    if kind not in _old_classes:
+        names: dict[str, Any] = dict(vars(_OldEnv))
+        for name in ("__dict__", "__weakref__"):
+            del names[name]
+        names |= {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
+        _old_classes[kind] = type(kind.__name__, (kind,), {**names, "_base": kind, "__slots__": ()})
+    return _old_classes[kind]
 
 
-def _restore(kind: type) -> Any:
+def _restore(kind: Any) -> Any:
     env = kind.__new__(kind)
     env.__class__ = _old_class(kind)
     return env
