@@ -124,6 +124,30 @@ found = [spaces.ID.tolist(), bad.shape,
 """,
         [[1, 3], [1, 2], [1], ",a,b|0,1,2|", True],
     ),
+    "h5py: strings": (
+        "h5py",
+        """
+import os, sys
+import h5py
+import numpy as np
+with h5py.File("strings.h5", "w") as file:
+    file.attrs.create("config", b"{}", dtype=h5py.string_dtype("ascii"))
+    file.attrs["text"], file.attrs["fixed"], file.attrs["number"] = "t", np.bytes_(b"f"), 3
+    file.create_dataset("texts", data=["a", "\\xe9"], dtype=h5py.string_dtype())
+    file.create_dataset("bytes", data=[b"a"], dtype=h5py.string_dtype("ascii"))
+    file["numbers"] = [1, 2]
+os.makedirs("site-packages", exist_ok=True)
+with open("site-packages/h5_reader.py", "w") as file:
+    file.write("def read(file): return [type(file.attrs['config']).__name__, type(file['texts'][0]).__name__]")
+sys.path.insert(0, "site-packages")
+import h5_reader
+with h5py.File("strings.h5", "r") as file:
+    found = [file.attrs["config"].decode("utf8"), file.attrs["text"], file.attrs["fixed"].decode(),
+             int(file.attrs["number"]), file["texts"][1], file["texts"][:].tolist(), file["texts"].value.shape,
+             type(file["bytes"][0]).__name__, file["numbers"][1:].tolist(), h5_reader.read(file)]
+""",
+        ["{}", "t", "f", 3, "\xe9", ["a", "\xe9"], [2], "bytes", [2], ["str", "bytes"]],
+    ),
     "h5py": (
         "h5py",
         """

@@ -148,6 +148,12 @@ def test_a_wrapped_function_is_like_the_one_below(monkeypatch, name):
         assert str(inspect.signature(wrapper)) == str(inspect.signature(original))
 
 
+def test_methods_of_c_code_are_bound():
+    found = module("class Items(list): pass")
+    rows.Wrapped("new_library", "Items.__len__", "1", double).apply(found)
+    assert len(found.Items([1, 2])) == 4 and len([1, 2]) == 2
+
+
 def test_a_function_is_wrapped_where_it_is_defined_too(monkeypatch):
     inner, outer = module("def f(): return 1", "inner_part"), ModuleType("outer")
     outer.f = inner.f

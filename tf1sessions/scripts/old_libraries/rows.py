@@ -75,9 +75,9 @@ class _Callable:
         return self.__wrapped__.__reduce__()
 
 
-def around(original: Any, call: Callable[..., Any]) -> Any:
+def around(original: Any, call: Callable[..., Any], method: bool = False) -> Any:
     """A function like ``original`` that is ``call(original, *args, **named)``; its signature and name are the same."""
-    if not isinstance(original, types.FunctionType):
+    if not method and not isinstance(original, types.FunctionType):
         return _Callable(original, call)
 
     @functools.wraps(original)
@@ -135,7 +135,8 @@ class Wrapped:
     def apply(self, module: ModuleType) -> None:
         original = _lookup(module, self.name)
         if original is not None:
-            _replace(module, self.name, around(original, self.call), original)
+            method = isinstance(_lookup(module, self.name.rpartition(".")[0]), type)
+            _replace(module, self.name, around(original, self.call, method), original)
 
 
 @dataclass(frozen=True)
