@@ -1,12 +1,26 @@
 """Libraries around TensorFlow that dropped or renamed what TF1 programs use of them.
 
-Layout: ``rows.py`` has the kinds of rows and puts them in place; each other module has the table of one library, with
-the release that made each change. Data flow: the import hooks (importer.py) ask :func:`find` for each module that is
+Layout::
+
+    rows.py               the kinds of rows, and what puts them in place
+    gym_rows.py           Gym's API of up to 0.25, on Gym 0.26 or Gymnasium
+    gym_classes.py        its environments and wrappers
+    h5py_rows.py          h5py
+    librosa_rows.py       librosa
+    matplotlib_rows.py    matplotlib
+    networkx_rows.py      networkx
+    nltk_rows.py          nltk
+    pandas_rows.py        pandas
+    scipy_rows.py         SciPy
+    sklearn_rows.py       scikit-learn
+    small_rows.py         libraries with a row or two
+
+Each row names the release that made the change. Data flow: the import hooks ask :func:`find` for each module that is
 imported. The table of a library is loaded with the library, and never before; a table imports nothing of its library
 at the top. What the installed release still has is left alone.
 
 Where a change could hurt a library that was written for the new release, the old behaviour is given only to lines of
-the program's own files (``callers.py``).
+the program's own files.
 """
 
 from __future__ import annotations
