@@ -198,6 +198,19 @@ except yaml.YAMLError:
 """,
         [{"a": [1, 2]}, ["a", "b"], {"a": 1}, "refused"],
     ),
+    "seaborn": (
+        "seaborn",
+        """
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt, pandas as pd, seaborn as sns
+plt.figure()
+data = pd.DataFrame({"step": [1, 1, 2, 2], "run": [0, 1, 0, 1], "agent": "dqn", "value": [1.0, 3.0, 2.0, 4.0]})
+axes = sns.tsplot(data=data, time="step", unit="run", condition="agent", value="value")
+found = axes.lines[0].get_ydata().tolist()
+""",
+        [2.0, 3.0],
+    ),
     "librosa": (
         "librosa",
         """

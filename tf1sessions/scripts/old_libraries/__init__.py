@@ -49,6 +49,7 @@ LIBRARIES = {
     "nltk": "nltk",
     "pandas": "pandas",
     "scipy": "scipy",
+    "seaborn": "small",
     "sklearn": "sklearn",
     "yaml": "small",
 }
