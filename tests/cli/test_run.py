@@ -556,3 +556,30 @@ def test_two_runs_in_one_folder_are_refused(plain: Plain) -> None:
         process.communicate(timeout=60)
     assert second.returncode == 2
     assert b"another run uses the folder 'run' now" in second.stderr
+
+
+# ------------------------------------------------------------------------------------------------- requirements
+
+
+def test_requirements_that_are_not_met_are_said_before_the_run(plain: Plain) -> None:
+    plain.script("one.py", "print('ran')")
+    Path("requirements.txt").write_text("no-such-distribution==1.0\nnumpy>=1\n")
+    done = plain.cli("run", "--requirements", "requirements.txt", "--out", "a", "one.py")
+    assert (done.returncode, done.stdout) == (0, b"ran\n")
+    first, _, row = done.stderr.decode().splitlines()[:3]
+    assert first.startswith("tf1sessions: 1 of 2 requirements of requirements.txt are not met on Python 3.")
+    assert row.split() == ["no-such-distribution==1.0", "not", "installed"]
+    done = plain.cli("run", "--json", "--requirements", "requirements.txt", "--out", "b", "one.py")
+    given = json.loads(done.stdout)
+    assert [one["name"] for one in given["requirements"]] == ["no-such-distribution"] and given["counts"] == {"done": 1}
+    done = plain.cli("run", "--json", "--out", "c", "one.py")
+    assert "requirements" not in json.loads(done.stdout)
+
+
+def test_requirements_that_cannot_be_read_are_a_wrong_call(plain: Plain) -> None:
+    plain.script("one.py", "print('ran')")
+    Path("requirements.txt").write_text("numpy\nnumpy is fine\n")
+    for name, words in (("requirements.txt", b"requirements.txt:2"), ("gone.txt", b"gone.txt cannot be read")):
+        done = plain.cli("run", "--requirements", name, "--out", "a", "one.py")
+        assert (done.returncode, done.stdout) == (2, b"") and words in done.stderr
+        assert not Path("a").exists()

@@ -350,3 +350,18 @@ def test_warnings_name_the_line_of_the_program_once(whole: dict[str, Any]) -> No
     ]
     assert whole["raised"] == "RuntimeWarning"
     assert whole["filters"]
+
+
+def test_filters_of_warnings_have_patterns_as_those_of_others(run_python):
+    """scikit-learn reads them, to give its workers the same filters."""
+    code = """
+        import re, warnings
+        import tf1sessions.scripts
+        tf1sessions.scripts.install()
+        import numpy
+        parts = [part for one in warnings.filters for part in (one[1], one[3]) if part is not None]
+        patterns = [part if isinstance(part, str) else part.pattern for part in parts]
+        report(compiled=[bool(re.compile(pattern)) for pattern in patterns], ours=patterns.count("(?!)"))
+    """
+    found = run_python(code).results
+    assert all(found["compiled"]) and found["ours"] == 2

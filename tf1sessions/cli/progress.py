@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -193,13 +194,18 @@ class Printer:
 
 
 class JsonPrinter(Printer):
-    """Progress as plain lines on stderr, the summary on stdout."""
+    """Progress as plain lines on stderr, the summary on stdout.
 
-    def __init__(self) -> None:
+    Args:
+        more: Further entries of the summary.
+    """
+
+    def __init__(self, more: Mapping[str, Any] | None = None) -> None:
         super().__init__()
+        self.more = more or {}
         self.stream = sys.stderr
 
     def finish(self, summary: RunSummary) -> None:
         import json
 
-        click.echo(json.dumps(summary.to_json(), indent=1))
+        click.echo(json.dumps({**summary.to_json(), **self.more}, indent=1))

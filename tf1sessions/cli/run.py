@@ -20,6 +20,7 @@ from tf1sessions.texts import printable, quoted
 if TYPE_CHECKING:
     from tf1sessions.cli.progress import Printer
     from tf1sessions.scripts.jobs import Job
+    from tf1sessions.scripts.requirements import Unmet
 
 __all__ = ["run"]
 
@@ -132,6 +133,11 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     is_flag=True,
     help="Leave TensorFlow's deprecation warnings in what jobs write. Default: in a file beside the log, counted.",
 )
+@click.option(
+    "--requirements",
+    metavar="FILE",
+    help="Say first which lines of this requirements.txt are not met here, and what is used instead. Installs nothing.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
 @click.option(
     "--json",
@@ -151,6 +157,7 @@ def run(
     keep_going: bool,
     grace: float,
     warnings: bool,
+    requirements: str | None,
     dry_run: bool,
     as_json: bool,
     **settings: Any,
@@ -200,11 +207,12 @@ def run(
             f"-- {' '.join(map(quoted, ctx.obj))} with --resume {quoted(str(resume))}, and no script that would get it",
             next_step="A run goes on with the arguments that it began with: leave these out, or start a new run.",
         )
+    unmet = None if requirements is None else _unmet(requirements)
     if dry_run:
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
     streams = None if as_json else (0, 1, 2)
-    printer = _printer(as_json, single=len(jobs) == 1)
+    printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
     running = Run(
         jobs or None,
         RunSettings(
@@ -249,12 +257,23 @@ def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> 
     return jobs
 
 
-def _printer(as_json: bool, single: bool) -> Printer:
+def _unmet(path: str) -> list[Unmet]:
+    """Say on stderr which requirements in a file are not met here, and return them."""
+    from tf1sessions.scripts import requirements
+
+    asked = requirements.read(path)
+    unmet = requirements.compare(asked)
+    for line in requirements.report(path, len(asked), unmet):
+        click.echo(line, err=True)
+    return unmet
+
+
+def _printer(as_json: bool, single: bool, unmet: Sequence[Unmet] | None) -> Printer:
     """The printer for where stdout goes."""
     from tf1sessions.cli.progress import JsonPrinter, Printer
 
     if as_json:
-        return JsonPrinter()
+        return JsonPrinter(None if unmet is None else {"requirements": [one.to_json() for one in unmet]})
     if single or not sys.stdout.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
         return Printer()
     from tf1sessions.cli.live import LivePrinter

@@ -15,6 +15,7 @@ In the caller's process, without TensorFlow::
     payload.py                what runner.py sends to a job's process, and program.py reads there
     runner.py                 runs jobs, several at once, each in its own process
     python2.py                recognises Python 2
+    requirements.py           which lines of a requirements.txt are not met here
     notebooks.py              notebooks as programs
 
 In a script's process::
@@ -50,6 +51,9 @@ In a script's process::
     old_graphs.py             graphs that TF1 wrote
     libraries.py              libraries written for TensorFlow 2
     classes.py                what `type` and `isinstance` say
+    old_libraries/            what libraries around TensorFlow dropped, a table each
+    old_protos.py             modules that an old protoc wrote
+    callers.py                whether a line of the program's own files calls
     members.py                methods that classes had
     legacy_tests.py           what tf.test had otherwise
     mnist.py                  tensorflow.examples.tutorials.mnist

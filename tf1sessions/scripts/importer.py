@@ -10,7 +10,9 @@ Data flow: :func:`install` sets the environment variables that TensorFlow reads 
 * ``keras``, ``tensorflow.keras`` and ``tensorflow.python.keras`` is Keras 2 (the package tf_keras);
 * ``tensorflow_estimator`` is what ``tf.estimator`` is (estimator_modules.py);
 * a library that was written for TensorFlow 2 gets the real ``tensorflow`` (libraries.py);
-* ``numpy`` and Pillow get names back that they removed; so do some modules of the standard library, at once.
+* ``numpy`` and Pillow get names back that they removed, and so do the libraries of old_libraries; some modules of the
+  standard library do at once;
+* a module that an old protoc wrote is made as today's protoc writes it (old_protos.py).
 
 Nothing is imported earlier than the program would: a child process that never needs TensorFlow does not pay for it.
 """
@@ -29,7 +31,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from .. import errors
-from . import children, libraries, missing, pillow_compat, stdlib_compat
+from . import children, libraries, missing, old_libraries, old_protos, pillow_compat, stdlib_compat
 from .jobs import SEEDS
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
@@ -62,14 +64,10 @@ class Finder(importlib.abc.MetaPathFinder):
         after = _AFTER.get(fullname)
         if after is not None:
             return self._real(fullname, after)
-        if top not in ("tensorflow", "tensorflow_estimator", "keras", "scipy"):
-            return libraries.find(fullname, path, _real_tensorflow)
-        if top == "scipy" and fullname != "scipy.misc":
-            return None
-        if top == "scipy":
-            from . import scipy_misc
-
-            return _spec(fullname, scipy_misc.module)
+        if top in old_libraries.LIBRARIES:
+            return old_libraries.find(fullname, path, self._real, _spec)
+        if top not in ("tensorflow", "tensorflow_estimator", "keras"):
+            return old_protos.find(fullname, path) or libraries.find(fullname, path, _real_tensorflow)
         from . import namespace
 
         if top == "tensorflow" and not namespace.is_face(sys.modules.get("tensorflow")):
@@ -258,6 +256,7 @@ def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
         for name, after in _AFTER.items():
             if name in sys.modules and name != "tensorflow":
                 after(sys.modules[name])
+        old_libraries.apply_to_loaded()
         if real is not None:
             _after_tensorflow(real)
         _finder = Finder()

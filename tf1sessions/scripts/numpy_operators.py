@@ -25,7 +25,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import operator
-import os
 import struct
 import sys
 import sysconfig
@@ -36,32 +35,11 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.sessions.watchdog import is_program
+from .callers import by_program
 
 __all__ = ["apply", "by_program", "notice", "old_operands", "put"]
 
-_INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
-_TYPED_IN = ("<stdin>", "<ipython-input")
 _OURS = frozenset(__file__.replace("operators", part) for part in ("operators", "functions", "compat"))
-_kinds: dict[str, bool] = {}  # file -> whether it is one of the program's own
-
-
-def by_program() -> bool:
-    """Whether a line of the program's own files called the function that asks, between which only ours may be."""
-    try:
-        frame: Any = sys._getframe(2)
-        path = frame.f_code.co_filename
-        while path in _OURS:
-            frame = frame.f_back
-            path = frame.f_code.co_filename
-    except (ValueError, AttributeError):  # no line of Python: C code in a thread of its own
-        return False
-    known = _kinds.get(path)
-    if known is None:
-        generated = path.startswith("<") and not path.startswith(_TYPED_IN)  # a dataclass's methods, and the like
-        known = _kinds[path] = not generated and is_program(path) and not any(name in path for name in _INSTALLED)
-    return known
-
 
 #: Whether NumPy 1's rules hold, or numpy_compat.py turns the switch for them.
 _SWITCHED = np.lib.NumpyVersion(np.__version__) < "2.2.0"
@@ -314,6 +292,8 @@ _warned = threading.local()  # the text of the warning that this thread is about
 class _Message:
     """The part of a filter of warnings that looks at the text: keeps it."""
 
+    pattern = "(?!)"  # scikit-learn makes filters for its workers of it: one that matches nothing
+
     def match(self, text: str) -> bool:
         _warned.text = text
         return " encountered in " in text
@@ -321,6 +301,8 @@ class _Message:
 
 class _Module:
     """The part that looks at the module: gives a warning of ours in the name of the line that called us."""
+
+    pattern = "(?!)"
 
     def match(self, module: str) -> bool:
         if module != __name__:

@@ -1,4 +1,4 @@
-"""Modules that programs of Python 3.5 to 3.7 use and the standard library has dropped since.
+"""Modules that programs of Python 3.5 to 3.7 use and the standard library, or setuptools, has dropped since.
 
 Data flow: :func:`apply` goes through the tables below and adds what the running Python lacks. Modules that are gone
 altogether are made when they are imported first, so that nothing is loaded for a program that does not ask.
@@ -18,8 +18,11 @@ import importlib.machinery
 import importlib.util
 import inspect
 import json
+import locale
 import math
 import operator
+import os
+import pickle
 import platform
 import random
 import sys
@@ -80,6 +83,10 @@ def _linux_distribution(*_: Any, **__: Any) -> tuple[str, str, str]:
     return release.get("NAME", ""), release.get("VERSION_ID", ""), release.get("VERSION_CODENAME", "")
 
 
+def _locale_format(percent: str, value: Any, grouping: bool = False, monetary: bool = False, *additional: Any) -> str:
+    return locale.format_string(percent, (value, *additional) if additional else value, grouping, monetary)
+
+
 def _unescape(self: Any, s: str) -> str:
     return html.unescape(s)
 
@@ -96,6 +103,7 @@ _TEST_METHODS = {
 
 def _additions() -> list[tuple[Any, str, Any]]:
     """(owner, name, value) of each attribute that may have to be added."""
+    import configparser
     from html import parser
     from unittest import TestCase
 
@@ -112,6 +120,9 @@ def _additions() -> list[tuple[Any, str, Any]]:
         (platform, "linux_distribution", _linux_distribution),
         (platform, "dist", _linux_distribution),
         (parser.HTMLParser, "unescape", _unescape),
+        (locale, "format", _locale_format),  # 3.12
+        (configparser, "SafeConfigParser", configparser.ConfigParser),  # 3.12
+        (configparser.RawConfigParser, "readfp", configparser.RawConfigParser.read_file),  # 3.12
     ]
 
 
@@ -134,6 +145,11 @@ def apply() -> None:
             wrapper = wrap(original)
             wrapper.takes_old_arguments = True
             setattr(owner, name, wrapper)
+    if not hasattr(pickle.load, "takes_old_arguments"):
+        load: Any = _load_of_python_2(pickle.load)
+        load.takes_old_arguments = True
+        original_module: Any = importlib.import_module("_pickle")
+        pickle.load = original_module.load = load  # one function, where its name leads
     if not any(isinstance(finder, _GoneModules) for finder in sys.meta_path):
         sys.meta_path.append(_GoneModules())  # last: what is installed goes first
 
@@ -149,6 +165,30 @@ def _open(original: Callable[..., Any]) -> Any:
         return original(file, mode, *args, **kwargs)
 
     return open_
+
+
+def _load_of_python_2(original: Callable[..., Any]) -> Any:
+    """``pickle.load`` of a file of Python 2, whose texts are bytes: those of arrays are not ASCII."""
+
+    @functools.wraps(original)
+    def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or "encoding" in kwargs:
+            return original(file, *args, **kwargs)
+        try:
+            position = file.tell()
+        except (AttributeError, OSError, ValueError):  # a pipe, or no file
+            return original(file, **kwargs)
+        try:
+            return original(file, **kwargs)
+        except UnicodeDecodeError:
+            from .callers import by_program
+
+            if not by_program():
+                raise
+        file.seek(position)
+        return original(file, **kwargs, encoding="latin1")  # what NumPy's documentation names for its arrays
+
+    return load
 
 
 def _without_encoding(original: Callable[..., Any]) -> Any:
@@ -277,12 +317,71 @@ def _pipes() -> dict[str, Any]:
     return {"quote": shlex.quote}
 
 
+def _celementtree() -> dict[str, Any]:
+    return _public("xml.etree.ElementTree")
+
+
+def _public(name: str) -> dict[str, Any]:
+    return {key: value for key, value in vars(importlib.import_module(name)).items() if not key.startswith("__")}
+
+
+def _pkg_resources() -> dict[str, Any]:
+    import importlib.metadata as metadata
+
+    from packaging.version import parse  # TensorFlow requires it
+
+    def resource_filename(package_or_requirement: str, resource_name: str) -> str:
+        spec = importlib.util.find_spec(package_or_requirement)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"No module named {package_or_requirement!r}", name=package_or_requirement)
+        return os.path.join(os.path.dirname(spec.origin), *resource_name.split("/"))
+
+    def resource_stream(package_or_requirement: str, resource_name: str) -> Any:
+        return open(resource_filename(package_or_requirement, resource_name), "rb")
+
+    def resource_string(package_or_requirement: str, resource_name: str) -> bytes:
+        with resource_stream(package_or_requirement, resource_name) as file:
+            data: bytes = file.read()
+            return data
+
+    def resource_exists(package_or_requirement: str, resource_name: str) -> bool:
+        return os.path.exists(resource_filename(package_or_requirement, resource_name))
+
+    return {
+        "DistributionNotFound": metadata.PackageNotFoundError,
+        "get_distribution": metadata.distribution,
+        "parse_version": parse,
+        "resource_exists": resource_exists,
+        "resource_filename": resource_filename,
+        "resource_stream": resource_stream,
+        "resource_string": resource_string,
+    }
+
+
+def _past_builtins() -> dict[str, Any]:
+    names = {"basestring": str, "long": int, "raw_input": input, "reduce": functools.reduce, "unichr": chr}
+    return {**names, "reload": importlib.reload, "unicode": str, "xrange": range}
+
+
 _GONE: dict[str, Callable[[], dict[str, Any]]] = {
     "imp": _imp,
     "distutils": lambda: {"__path__": []},
     "distutils.version": _distutils_version,
     "distutils.util": _distutils_util,
     "pipes": _pipes,
+    "pkg_resources": _pkg_resources,  # setuptools 82
+    "xml.etree.cElementTree": _celementtree,  # 3.9
+    # The package "future", which programs for both Pythons ask for what Python 3 has by itself.
+    "future": lambda: {"__path__": []},
+    "future.moves": lambda: {"__path__": []},
+    "future.moves.urllib": lambda: {**_public("urllib"), "__path__": []},
+    **{
+        f"future.moves.urllib.{name}": functools.partial(_public, f"urllib.{name}")
+        for name in ("error", "parse", "request")
+    },
+    "future.standard_library": lambda: {"install_aliases": lambda: None},
+    "past": lambda: {"__path__": []},
+    "past.builtins": _past_builtins,
 }
 
 
