@@ -27,6 +27,7 @@ Files::
     estimator/           contrib.estimator
     feature_column.py    contrib.feature_column: sequences
     framework/           contrib.framework
+    graph_editor/        contrib.graph_editor
     image.py             contrib.image
     keras.py             contrib.keras
     layers/              contrib.layers

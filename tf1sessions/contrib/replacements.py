@@ -94,7 +94,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.ffmpeg": "Use tf.audio.decode_wav, or run the program ffmpeg",
     "tf.contrib.framework": "Use tf.train, tf.nest or the functions of variables in tf",
     "tf.contrib.fused_conv": "Use tf.nn.conv2d, tf.nn.bias_add and the activation: TensorFlow fuses them",
-    "tf.contrib.graph_editor": "Change the GraphDef and bring it in by tf.import_graph_def(graph_def, input_map=...)",
     "tf.contrib.grid_rnn": "Write it with the cells of tf.nn.rnn_cell",
     "tf.contrib.hadoop": _IO,
     "tf.contrib.hooks.ProfilerHook": "Use tf.train.ProfilerHook",
