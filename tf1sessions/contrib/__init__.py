@@ -44,6 +44,7 @@ Files::
     nn.py                contrib.nn
     opt/                 contrib.opt
     periodic_resample.py contrib.periodic_resample
+    recurrent.py         contrib.recurrent
     resampler.py         contrib.resampler
     rnn/                 contrib.rnn
     seq2seq/             contrib.seq2seq
