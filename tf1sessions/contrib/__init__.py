@@ -41,6 +41,7 @@ Files::
     losses/              contrib.losses
     memory_stats.py      contrib.memory_stats
     metrics/             contrib.metrics
+    nccl.py              contrib.nccl
     nn.py                contrib.nn
     opt/                 contrib.opt
     periodic_resample.py contrib.periodic_resample
