@@ -116,6 +116,14 @@ _MODULES = {
     "device_assignment": "tensorflow.python.tpu.device_assignment",
     "tpu_feed": "tensorflow.python.tpu.tpu_feed",
     "tpu_function": "tensorflow.python.tpu.tpu_function",
+    "data_flow_ops": "tensorflow.python.ops.data_flow_ops",  # for contrib.staging
+    "nn_ops": "tensorflow.python.ops.nn_ops",  # for contrib.nn
+    "xla": "tensorflow.python.compiler.xla.xla",  # for contrib.compiler
+    # for contrib.checkpoint
+    "autotrackable": "tensorflow.python.trackable.autotrackable",
+    "checkpoint": "tensorflow.python.checkpoint.checkpoint",
+    "data_structures": "tensorflow.python.trackable.data_structures",
+    "trackable_base": "tensorflow.python.trackable.base",
     # for pipelines.row_independence
     "function_def_to_graph": "tensorflow.python.framework.function_def_to_graph",
     "tpu_ops": "tensorflow.python.tpu.ops.tpu_ops",

@@ -17,7 +17,11 @@ Files::
     _named.py            names for functions that others make
     addresses.py         inner addresses of 1.15's modules, for imports in scripts
     autograph.py         contrib.autograph
+    boosted_trees/       contrib.boosted_trees: losses
+    checkpoint.py        contrib.checkpoint
     cluster_resolver.py  contrib.cluster_resolver
+    compiler/            contrib.compiler
+    copy_graph.py        contrib.copy_graph
     crf.py               contrib.crf
     cudnn_rnn/           contrib.cudnn_rnn
     data.py              contrib.data
@@ -27,6 +31,7 @@ Files::
     estimator/           contrib.estimator
     feature_column.py    contrib.feature_column: sequences
     framework/           contrib.framework
+    graph_editor/        contrib.graph_editor
     image.py             contrib.image
     keras.py             contrib.keras
     layers/              contrib.layers
@@ -36,8 +41,12 @@ Files::
     losses/              contrib.losses
     memory_stats.py      contrib.memory_stats
     metrics/             contrib.metrics
-    nn.py                contrib.nn: alpha_dropout
+    nccl.py              contrib.nccl
+    nn.py                contrib.nn
     opt/                 contrib.opt
+    periodic_resample.py contrib.periodic_resample
+    recurrent.py         contrib.recurrent
+    resampler.py         contrib.resampler
     rnn/                 contrib.rnn
     seq2seq/             contrib.seq2seq
     signal.py            contrib.signal
@@ -47,9 +56,11 @@ Files::
     util/                contrib.util
     tensor_forest/       contrib.tensor_forest
     tpu/                 contrib.tpu
+    staging.py           contrib.staging
     stateless.py         contrib.stateless
     summary.py           contrib.summary
     tensorboard/         contrib.tensorboard
+    tfprof/              contrib.tfprof
     timeseries/          contrib.timeseries
     training/            contrib.training
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 
-__all__ = ["FUNCTIONS", "INNER", "is_inner"]
+__all__ = ["EARLIER", "FUNCTIONS", "INNER", "is_inner"]
 
 # contrib module -> folder below it -> the modules in that folder; a module with others in it is not named itself
 INNER: dict[str, dict[str, str]] = {
@@ -400,6 +400,14 @@ INNER: dict[str, dict[str, str]] = {
 }
 
 
+# The same for modules that TensorFlow dropped before 1.15, and that programs for earlier releases import.
+EARLIER: dict[str, dict[str, str]] = {
+    "nccl": {
+        "python.ops": "nccl_ops",
+    },
+}
+
+
 #: Addresses of files by which a package of 1.15 had a function, too: ``from <package> import <name>`` gave that.
 FUNCTIONS = frozenset({"framework.python.framework.experimental", "framework.python.ops.arg_scope"})
 
@@ -408,7 +416,7 @@ FUNCTIONS = frozenset({"framework.python.framework.experimental", "framework.pyt
 def _all(module: str) -> frozenset[str]:
     """The inner addresses below ``module``, folders included."""
     found: set[str] = set()
-    for folder, names in INNER.get(module, {}).items():
+    for folder, names in {**INNER.get(module, {}), **EARLIER.get(module, {})}.items():
         parts = folder.split(".") if folder else []
         found.update(".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
         found.update(".".join([*parts, name]) for name in names.split())

@@ -69,7 +69,7 @@ def find(fullname: str) -> Callable[[], ModuleType] | None:
     if not address:
         return functools.partial(_Contrib, fullname, [contrib])
     top, _, inner = address.partition(".")
-    if top in addresses.INNER and (not inner or addresses.is_inner(top, inner)):
+    if (top in addresses.INNER or top in addresses.EARLIER) and (not inner or addresses.is_inner(top, inner)):
         return functools.partial(_module, fullname, top, inner)
     return None
 

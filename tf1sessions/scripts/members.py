@@ -6,6 +6,7 @@ have it too.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from types import ModuleType
@@ -63,6 +64,10 @@ def _initialized_value(self: Any) -> Any:
         return tf.cond(tf.is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
 
+def _listed(name: str, operation: Any) -> list[Any]:
+    return list(getattr(operation, name))
+
+
 def apply(face: ModuleType) -> None:
     """Add the methods, once a process."""
     layer = importlib.import_module("tf_keras.src.engine.base_layer").Layer
@@ -75,6 +80,9 @@ def apply(face: ModuleType) -> None:
     ):
         if not hasattr(owner, name):
             setattr(owner, name, method)
+    for name in ("inputs", "outputs", "control_inputs"):  # programs that rewire graphs read the private names
+        if not hasattr(face.Operation, f"_{name}"):
+            setattr(face.Operation, f"_{name}", property(functools.partial(_listed, name)))
     resource = importlib.import_module("tensorflow.python.ops.resource_variable_ops").BaseResourceVariable
     if "initialized_value" not in vars(resource):  # what it inherits only raises
         resource.initialized_value = _initialized_value

@@ -36,6 +36,13 @@ __all__ = [
 LINEAR_INPUT, SKIP_INPUT, AUTO_SELECT = "linear_input", "skip_input", "auto_select"
 UNIDIRECTIONAL, BIDIRECTIONAL = "unidirectional", "bidirectional"
 
+# The names that 1.15's file had for what its operations take, and for how many matrices a layer has.
+CUDNN_RNN_UNIDIRECTION, CUDNN_RNN_BIDIRECTION = UNIDIRECTIONAL, BIDIRECTIONAL
+CUDNN_LSTM, CUDNN_GRU, CUDNN_RNN_RELU, CUDNN_RNN_TANH = "lstm", "gru", "rnn_relu", "rnn_tanh"
+CUDNN_LSTM_PARAMS_PER_LAYER, CUDNN_GRU_PARAMS_PER_LAYER = 8, 6
+CUDNN_RNN_RELU_PARAMS_PER_LAYER = CUDNN_RNN_TANH_PARAMS_PER_LAYER = 2
+CUDNN_INPUT_LINEAR_MODE, CUDNN_INPUT_SKIP_MODE, CUDNN_INPUT_AUTO_MODE = LINEAR_INPUT, SKIP_INPUT, AUTO_SELECT
+
 
 def check_direction(direction: str) -> None:
     """Raises a ``ValueError`` for an unknown direction."""

@@ -17,6 +17,7 @@ __all__ = [
     "RANDOM_INIT",
     "SQUARED_EUCLIDEAN_DISTANCE",
     "KMeans",
+    "nearest_neighbors",
 ]
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
@@ -26,6 +27,31 @@ KMEANS_PLUS_PLUS_INIT = "kmeans_plus_plus"
 KMC2_INIT = "kmc2"
 
 CLUSTERS_VAR_NAME = "clusters"
+
+
+def nearest_neighbors(points: Any, centers: Any, k: Any, name: str | None = None) -> tuple[Any, Any]:
+    """Find the nearest centers of each point.
+
+    Args:
+        points: ``[N, D]``, float32.
+        centers: ``[K, D]``, float32.
+        k: How many centers are wanted for each point; at most K are found.
+        name: Of the operation.
+
+    Returns:
+        The numbers of the centers, int64, and their squared distances, float32, both ``[N, min(k, K)]``, the nearest
+        one first.
+
+    Example:
+        >>> import tf1sessions as t1
+        >>> from tf1sessions.contrib.factorization import clustering_ops
+        >>> with t1.GraphSession() as gs:
+        ...     numbers, distances = clustering_ops.nearest_neighbors([[1.0, 1.0]], [[0.0, 0.0], [1.0, 2.0]], 2)
+        ...     gs.run(numbers).tolist(), gs.run(distances).tolist()
+        ([[1, 0]], [[1.0, 2.0]])
+    """
+    found = tf.raw_ops.NearestNeighbors(points=points, centers=centers, k=k, name=name)
+    return tuple(found)
 
 
 class KMeans:

@@ -348,3 +348,77 @@ class CompiledWrapper(CellWrapper):
 
 def _is_stateless(node_def: Any) -> bool:
     return not tf.get_default_graph().op_def_for_type(node_def.op).is_stateful
+
+
+def _input_size(args: list[Any]) -> int:
+    """The sum of the second dimensions of matrices; what is none is a ValueError."""
+    for shape in (argument.shape for argument in args):
+        if shape.ndims != 2:
+            raise ValueError(f"linear is expecting 2D arguments: {[argument.shape for argument in args]}")
+        if tf.compat.dimension_value(shape[1]) is None:
+            raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {shape[1]}")
+    return sum(tf.compat.dimension_value(argument.shape[1]) for argument in args)
+
+
+class _Linear:
+    """A sum of products of matrices ``[B, N]`` and variables, and a bias; programs import it from here.
+
+    Args:
+        args: A matrix or some, for which the variables "kernel" and "bias" of the current scope are made.
+        output_size: How many columns the result has.
+        build_bias: Whether there is a bias.
+        bias_initializer: Of the bias, by default zeros.
+        kernel_initializer: Of the kernel, by default that of the scope.
+    """
+
+    def __init__(
+        self,
+        args: Any,
+        output_size: int,
+        build_bias: bool,
+        bias_initializer: Any = None,
+        kernel_initializer: Any = None,
+    ) -> None:
+        if args is None or (isinstance(args, list | tuple) and not args):
+            raise ValueError("`args` must be specified")
+        self._build_bias = build_bias
+        self._is_sequence = isinstance(args, list | tuple)
+        given = list(args) if self._is_sequence else [args]
+        size, dtype = _input_size(given), given[0].dtype
+        with tf.variable_scope(tf.get_variable_scope(), auxiliary_name_scope=False) as scope:
+            self._weights = tf.get_variable("kernel", [size, output_size], dtype=dtype, initializer=kernel_initializer)
+            if build_bias:
+                scope.set_partitioner(None)
+                if bias_initializer is None:
+                    bias_initializer = tf.constant_initializer(0.0, dtype=dtype)
+                self._biases = tf.get_variable("bias", [output_size], dtype=dtype, initializer=bias_initializer)
+
+    def __call__(self, args: Any) -> Any:
+        """The result ``[B, output_size]`` for a matrix or some."""
+        given = [args] if not self._is_sequence else args
+        if len(given) == 1:
+            product = tf.matmul(args[0] if self._is_sequence else args, self._weights)
+        else:
+            product = tf.matmul(tf.concat(given, tf.constant(1)), self._weights)
+        return tf.nn.bias_add(product, self._biases) if self._build_bias else product
+
+
+def _linear(
+    args: Any, output_size: int, bias: bool, bias_initializer: Any = None, kernel_initializer: Any = None
+) -> Any:
+    """The same at once: a sum of products of matrices and a variable, and a bias; see :class:`_Linear`."""
+    if args is None or (isinstance(args, list | tuple) and not args):
+        raise ValueError("`args` must be specified")
+    given = list(args) if isinstance(args, list | tuple) else [args]
+    size, dtype = _input_size(given), given[0].dtype
+    with tf.variable_scope(tf.get_variable_scope()) as outer:
+        weights = tf.get_variable("kernel", [size, output_size], dtype=dtype, initializer=kernel_initializer)
+        product = tf.matmul(given[0] if len(given) == 1 else tf.concat(given, 1), weights)
+        if not bias:
+            return product
+        with tf.variable_scope(outer, auxiliary_name_scope=False) as inner:
+            inner.set_partitioner(None)
+            if bias_initializer is None:
+                bias_initializer = tf.constant_initializer(0.0, dtype=dtype)
+            biases = tf.get_variable("bias", [output_size], dtype=dtype, initializer=bias_initializer)
+        return tf.nn.bias_add(product, biases)
