@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 
-__all__ = ["FUNCTIONS", "INNER", "is_inner"]
+__all__ = ["EARLIER", "FUNCTIONS", "INNER", "is_inner"]
 
 # contrib module -> folder below it -> the modules in that folder; a module with others in it is not named itself
 INNER: dict[str, dict[str, str]] = {
@@ -400,6 +400,8 @@ INNER: dict[str, dict[str, str]] = {
 }
 
 
+#: Addresses that 1.0 to 1.14 had, and 1.15 had not any more.
+EARLIER = frozenset({"rnn.python.ops.core_rnn", "rnn.rnn_cell"})
 #: Addresses of files by which a package of 1.15 had a function, too: ``from <package> import <name>`` gave that.
 FUNCTIONS = frozenset({"framework.python.framework.experimental", "framework.python.ops.arg_scope"})
 
@@ -422,4 +424,4 @@ def is_inner(module: str, address: str) -> bool:
         >>> is_inner("layers", "python.layers.initializers"), is_inner("layers", "python.no_such_thing")
         (True, False)
     """
-    return address in _all(module)
+    return address in _all(module) or f"{module}.{address}" in EARLIER

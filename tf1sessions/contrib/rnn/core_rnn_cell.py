@@ -150,6 +150,71 @@ def linear(
     return tf.nn.bias_add(result, offset) if bias else result
 
 
+class _Linear:
+    """The variables of :func:`linear`, made in the current scope, and calls that use them.
+
+    Args:
+        args: Tensors [B, N], or one, such as those of the calls.
+        output_size: The columns of the result.
+        build_bias: Whether there is a bias.
+        bias_initializer: Its initializer; zeros if None.
+        kernel_initializer: The kernel's; the scope's if None.
+
+    Raises:
+        ValueError: ``args`` is empty, or a tensor is not of rank 2, or its columns are not known.
+    """
+
+    def __init__(
+        self,
+        args: Sequence[Any] | Any,
+        output_size: int,
+        build_bias: bool,
+        bias_initializer: Any = None,
+        kernel_initializer: Any = None,
+    ) -> None:
+        args, rows, dtype = _checked(args)
+        scope = tf.get_variable_scope()
+        with tf.variable_scope(scope) as outer:
+            self._weights = tf.get_variable("kernel", [rows, output_size], dtype, kernel_initializer)
+            self._biases = None
+            if build_bias:
+                with tf.variable_scope(outer) as inner:
+                    inner.set_partitioner(None)
+                    initializer = tf.constant_initializer(0.0, dtype) if bias_initializer is None else bias_initializer
+                    self._biases = tf.get_variable("bias", [output_size], dtype, initializer)
+
+    def __call__(self, args: Sequence[Any] | Any) -> Any:
+        args = list(args) if isinstance(args, (list, tuple)) else [args]
+        result = tf.matmul(args[0] if len(args) == 1 else tf.concat(args, 1), self._weights)
+        return result if self._biases is None else tf.nn.bias_add(result, self._biases)
+
+
+def _linear(
+    args: Sequence[Any] | Any,
+    output_size: int,
+    bias: bool,
+    bias_initializer: Any = None,
+    kernel_initializer: Any = None,
+) -> Any:
+    """What :class:`_Linear` gives when it is called with ``args``."""
+    with tf.variable_scope(tf.get_variable_scope()):
+        return _Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
+
+
+def _checked(args: Any) -> tuple[list[Any], int, Any]:
+    """``args`` as a list, the sum of their columns, and the dtype of the first."""
+    if args is None or (isinstance(args, (list, tuple)) and not args):
+        raise ValueError("`args` must be specified")
+    args = list(args) if isinstance(args, (list, tuple)) else [args]
+    shapes = [arg.get_shape() for arg in args]
+    for shape in shapes:
+        if shape.ndims != 2:
+            raise ValueError(f"linear is expecting 2D arguments: {shapes}")
+        if shape.as_list()[1] is None:
+            raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {shape[1]}")
+    return args, sum(shape.as_list()[1] for shape in shapes), args[0].dtype
+
+
 def sharded_variable(name: str, shape: Sequence[int], dtype: Any, shards: int) -> Any:
     """A variable of ``shape`` [rows, columns] in ``shards`` parts ``<name>_<i>``, which differ by one row at most."""
     rows, columns = shape

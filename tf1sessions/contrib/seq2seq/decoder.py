@@ -6,8 +6,11 @@ from typing import Any
 
 from ...runtime import tf1 as tf
 from ..rnn.core_rnn_cell import exchanged, zeros
+from ..rnn.rnn import transpose_batch_time
 
 __all__ = ["Decoder", "dynamic_decode"]
+
+_transpose_batch_time = transpose_batch_time
 
 
 class Decoder:
