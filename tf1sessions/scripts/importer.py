@@ -70,7 +70,7 @@ class Finder(importlib.abc.MetaPathFinder):
             from . import scipy_misc
 
             return _spec(fullname, scipy_misc.module)
-        from . import namespace
+        from . import moved, namespace
 
         if top == "tensorflow" and not namespace.is_face(sys.modules.get("tensorflow")):
             return None  # TensorFlow is being imported: it finds its own modules
@@ -80,7 +80,8 @@ class Finder(importlib.abc.MetaPathFinder):
             if build is not None:
                 return _spec(fullname, build)
             if importlib.machinery.PathFinder.find_spec(fullname, path) is not None:
-                return None
+                old_names = moved.has_names(fullname)
+                return self._real(fullname, moved.add_names) if old_names else None
         finally:
             self._names().discard(fullname)
         if _asked_by_find_spec():
