@@ -57,6 +57,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.inner.keras_saved_models",
     "tf1sessions.scripts.inner.layers_utils",
     "tf1sessions.scripts.inner.lost_names",
+    "tf1sessions.scripts.inner.tpu_embedding",
     "tf1sessions.scripts.layer_compositions",
     "tf1sessions.scripts.layer_seeds",
     "tf1sessions.scripts.legacy_tests",

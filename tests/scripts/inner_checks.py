@@ -82,7 +82,12 @@ def same():
     from tensorflow.python.training import training_ops
     from tensorflow.python.util import deprecation_wrapper, module_wrapper
 
+    star = {}
+    exec("from tensorflow.python.ops.rnn_cell import *", star)
     return {
+        "star": star["vs"] is math_ops.vs
+        and star["array_ops"] is array_ops
+        and star["GRUCell"] is tf.nn.rnn_cell.GRUCell,
         "python.ops": ops.control_dependencies is framework_ops.control_dependencies,
         "python.math_ops": math_ops is importlib.import_module("tensorflow.python.ops.math_ops"),
         "python names": inner.placeholder is tf.placeholder and inner.convert_to_tensor is tf.convert_to_tensor,
@@ -106,7 +111,7 @@ def same():
         "training ops": callable(training_ops.apply_adam),
         "wrapper": deprecation_wrapper is module_wrapper,
         "core_rnn": static_rnn is tf.nn.static_rnn,
-        "assert_eval_spec": tf.estimator.tpu.experimental is not None,
+        "tpu experimental": tf.estimator.tpu.experimental is not None,
     }
 
 

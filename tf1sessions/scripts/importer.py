@@ -82,6 +82,9 @@ class Finder(importlib.abc.MetaPathFinder):
             if importlib.machinery.PathFinder.find_spec(fullname, path) is not None:
                 old_names = moved.has_names(fullname)
                 return self._real(fullname, moved.add_names) if old_names else None
+            build = moved.gone(fullname)
+            if build is not None:
+                return _spec(fullname, build)
         finally:
             self._names().discard(fullname)
         if _asked_by_find_spec():

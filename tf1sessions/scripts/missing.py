@@ -102,7 +102,6 @@ _OF_TENSORFLOW_2 = {
     "summary.record_if": "contrib.summary.record_summaries_every_n_global_steps",
     "initializers.RandomNormal": "initializers.random_normal",
     "initializers.GlorotUniform": "initializers.glorot_uniform",
-    "layers.instance_norm": "contrib.layers.instance_norm",
 }  # fmt: skip
 REPLACEMENTS.update({f"tf.{new}": f"It came with TensorFlow 2: use tf.{old}" for new, old in _OF_TENSORFLOW_2.items()})
 _TPU_DEBUG_OPS = re.compile(r"tf\.raw_ops\.(Load|Retrieve)TPUEmbedding\w+GradAccumDebug")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import re
 import sys
 from collections.abc import Callable
@@ -64,7 +65,18 @@ _MADE = {
 def modules(fullname: str) -> list[str]:
     """The modules that have today what was in ``fullname`` in 1.15; empty if it did not move."""
     targets = MODULES.get(fullname.removeprefix(f"{_PYTHON}."), "").split()
-    return [target[1:] if target.startswith("!") else f"{_PYTHON}.{target}" for target in targets]
+    names = [target[1:] if target.startswith("!") else f"{_PYTHON}.{target}" for target in targets]
+    return [name for name in names if name != fullname and _exists(name)]
+
+
+def _exists(name: str) -> bool:
+    """Whether this TensorFlow, or this library, has the module."""
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is not there
+        return False
 
 
 def is_package(fullname: str) -> bool:
@@ -152,6 +164,8 @@ def _old_name(key: str, name: str) -> str | None:
     table = NAMES[key]
     if name in table or name.startswith("__"):
         return table.get(name)
+    if NAMES[""].get(name, "").endswith(":"):
+        return NAMES[""][name]  # a module that this one imported, or may have
     for where in table.get("*", "").split():
         if where == "tf" and name in dir(sys.modules["tensorflow"]):
             return f"tf.{name}"

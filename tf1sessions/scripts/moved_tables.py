@@ -31,7 +31,7 @@ MODULES = {
     "distribute.saved_model_test_base": "!tf_keras.src.distribute.saved_model_test_base",
     "feature_column.dense_features": "!tf_keras.src.feature_column.dense_features",
     "feature_column.dense_features_v2": "!tf_keras.src.feature_column.dense_features_v2",
-    "ops.rnn_cell": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell",
+    "ops.rnn_cell": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell !tf1sessions.scripts.inner.rnn_cells",
     "ops.rnn_cell_impl": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell !tf_keras.src.layers.rnn.legacy_cells"
     " !tf1sessions.scripts.inner.rnn_cells",
     "ops.rnn_cell_wrapper_impl": "!tf_keras.src.layers.rnn.legacy_cell_wrappers !tf_keras.src.layers.rnn.cell_wrappers",
@@ -65,7 +65,7 @@ MODULES = {
     "training.checkpointable": "trackable",
     "training.checkpointable.base": "trackable.base",
     "training.checkpoint_management": "checkpoint.checkpoint_management",
-    "training.training_ops": "ops.gen_training_ops",
+    "training.training_ops": "ops.gen_training_ops training.gen_training_ops",
     "training.gen_training_ops": "ops.gen_training_ops",
     "training.saving.functional_saver": "checkpoint.functional_saver",
     "layers": "!tf_keras.src.legacy_tf_layers",
@@ -188,6 +188,16 @@ NAMES = {
         "vs": "ops.variable_scope:",
     },
     "ops": {"*": "framework.ops tf", "constant_op": "framework.constant_op:"},
+    **{
+        key: {}
+        for key in (
+            "framework.indexed_slices framework.smart_cond framework.tensor_spec framework.type_spec ops.array_grad "
+            "ops.confusion_matrix ops.data_flow_ops ops.embedding_ops ops.gradients_impl ops.image_ops_impl "
+            "ops.list_ops ops.logging_ops ops.lookup_ops ops.losses.util ops.map_fn ops.math_grad ops.metrics_impl "
+            "ops.nn_ops ops.parsing_ops ops.rnn ops.tensor_array_ops ops.template training.moving_averages "
+            "training.optimizer training.slot_creator training.training_util"
+        ).split()
+    },
     "ops.gen_array_ops": {},
     "ops.gen_control_flow_ops": {},
     "ops.gen_data_flow_ops": {},
@@ -213,7 +223,6 @@ NAMES = {
          "unchanged_shape_with_rank", "unchanged_shape_with_rank_at_least", "unchanged_shape_with_rank_at_most",
          "unknown_shape")
     },
-    "framework.func_graph": {"get_tensor_from_node": "framework.func_graph:get_tensor_from_node"},
     "framework.op_def_library": {"OpDefLibrary": "!tf1sessions.scripts.inner.framework:OpDefLibrary"},
     "framework.op_def_registry": {
         "get_registered_ops": "!tf1sessions.scripts.inner.framework:registered_ops",
@@ -236,7 +245,6 @@ NAMES = {
         "SequenceFeatures": "tf.keras.experimental.SequenceFeatures",
     },
     "ops.custom_gradient": {"copy_handle_data": "ops.handle_data_util:copy_handle_data"},
-    "ops.functional_ops": {"partitioned_call": "ops.functional_ops:partitioned_call"},
     "ops.gradients_util": {"IsTrainable": "eager.backprop_util:IsTrainable"},
     "ops.losses.loss_reduction": {"ReductionV2": "tf.keras.losses.Reduction"},
     "ops.nn_grad": {"*": "ops.nn_fused_batch_norm_grad"},
@@ -251,7 +259,6 @@ NAMES = {
     "trackable.autotrackable": {"*": "trackable.resource"},
     "trackable.base": {"*": "checkpoint.restore"},
     "util.module_wrapper": {"DeprecationWrapper": "util.module_wrapper:TFModuleWrapper"},
-    "client.session": {"SessionInterface": "client.session:SessionInterface"},
     "data.ops.dataset_ops": {
         name: f"data.ops.{address}"
         for name, address in {
@@ -318,7 +325,6 @@ NAMES = {
         "cond": "tf.cond",
         "switch_case": "tf.switch_case",
         "while_loop": "tf.while_loop",
-        "CondContext": "ops.control_flow_ops:CondContext",
         "*": "ops.cond ops.while_loop ops.control_flow_case ops.control_flow_switch_case ops.control_flow_assert",
     },
     "ops.math_ops": {

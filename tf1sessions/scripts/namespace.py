@@ -241,7 +241,7 @@ def find_module(fullname: str) -> Callable[[], ModuleType] | None:
     targets = moved.modules(fullname)
     if targets:
         return functools.partial(_merged, fullname, targets, alone=not moved.is_package(fullname))
-    return moved.gone(fullname) or _find_on_face(fullname)
+    return _find_on_face(fullname)
 
 
 def _own(fullname: str) -> ModuleType:

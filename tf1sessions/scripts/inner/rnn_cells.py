@@ -1,4 +1,7 @@
-"""Private names of ``tensorflow.python.ops.rnn_cell_impl`` that programs use: checks of cells, and the linear layer."""
+"""Names of ``tensorflow.python.ops.rnn_cell_impl`` that programs use: checks of cells, the linear layer, and modules.
+
+Programs take ``array_ops`` and others from it by ``from tensorflow.python.ops.rnn_cell import *``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,28 @@ import importlib
 from typing import Any
 
 __all__ = ["assert_like_rnncell"]
+
+_MODULES = {
+    "array_ops": "ops.array_ops",
+    "clip_ops": "ops.clip_ops",
+    "constant_op": "framework.constant_op",
+    "context": "eager.context",
+    "dtypes": "framework.dtypes",
+    "init_ops": "ops.init_ops",
+    "logging": "platform.tf_logging",
+    "math_ops": "ops.math_ops",
+    "nest": "util.nest",
+    "nn_ops": "ops.nn_ops",
+    "ops": "framework.ops",
+    "partitioned_variables": "ops.partitioned_variables",
+    "tensor_shape": "framework.tensor_shape",
+    "tensor_util": "framework.tensor_util",
+    "tf_variables": "ops.variables",
+    "vs": "ops.variable_scope",
+}
+globals().update(
+    {name: importlib.import_module(f"tensorflow.python.{module}") for name, module in _MODULES.items()},
+)
 
 ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 

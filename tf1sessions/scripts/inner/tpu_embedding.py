@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -23,6 +24,14 @@ TRAINING = 2
 INFERENCE = 1
 
 TPUEmbedding: Any = needs_tpu("TPUEmbedding", "tensorflow.python.tpu.tpu_embedding")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "control_flow_ops":
+        return importlib.import_module("tensorflow.python.ops.control_flow_ops")
+    if name == "tpu_ops":
+        return importlib.import_module("tensorflow.python.tpu.ops.tpu_ops")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Table(NamedTuple):
