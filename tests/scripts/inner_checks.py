@@ -66,7 +66,9 @@ def same():
     from tensorflow.python import array_ops, control_flow_ops, math_ops, ops, state_ops  # noqa: F401
     from tensorflow.python.distribute import distribution_strategy_context
     from tensorflow.python.eager import tape
+    from tensorflow.python.framework import config as inner_config
     from tensorflow.python.framework import ops as framework_ops
+    from tensorflow.python.framework.tensor_like import _TensorLike
     from tensorflow.python.keras import backend
     from tensorflow.python.keras.engine.network import Network
     from tensorflow.python.keras.layers.convolutional import Conv
@@ -75,9 +77,11 @@ def same():
     from tensorflow.python.keras.layers.recurrent import RNN, _standardize_args
     from tensorflow.python.keras.optimizer_v2 import learning_rate_schedule, optimizer_v2
     from tensorflow.python.keras.utils.generic_utils import CustomObjectScope
-    from tensorflow.python.ops import gen_nn_ops, resource_variable_ops
+    from tensorflow.python.ops import gen_nn_ops, nn_impl, resource_variable_ops
+    from tensorflow.python.ops.losses.loss_reduction import ReductionV2
     from tensorflow.python.ops.rnn_cell_impl import _Linear
     from tensorflow.python.platform import tf_logging
+    from tensorflow.python.saved_model import loader_impl
     from tensorflow.python.tpu import tpu_config
     from tensorflow.python.training import training_ops
     from tensorflow.python.util import deprecation_wrapper, module_wrapper
@@ -88,6 +92,14 @@ def same():
         "star": star["vs"] is math_ops.vs
         and star["array_ops"] is array_ops
         and star["GRUCell"] is tf.nn.rnn_cell.GRUCell,
+        "tensor-like": _TensorLike is framework_ops._TensorLike,
+        "private": callable(framework_ops._eval_using_default_session)
+        and callable(array_ops._slice_helper)
+        and loader_impl._parse_saved_model is loader_impl.parse_saved_model,
+        "public": inner_config.set_virtual_device_configuration
+        is tf.config.experimental.set_virtual_device_configuration
+        and nn_impl.compute_average_loss is tf.nn.compute_average_loss
+        and ReductionV2 is tf.keras.losses.Reduction,
         "python.ops": ops.control_dependencies is framework_ops.control_dependencies,
         "python.math_ops": math_ops is importlib.import_module("tensorflow.python.ops.math_ops"),
         "python names": inner.placeholder is tf.placeholder and inner.convert_to_tensor is tf.convert_to_tensor,

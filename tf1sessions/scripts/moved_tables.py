@@ -9,7 +9,7 @@ __all__ = ["ENGINE", "GONE", "KERAS_MODULES", "KERAS_PARTS", "MODULES", "NAMES"]
 
 # old module below tensorflow.python -> new modules, of which the first that has a name gives it; ! is not below
 MODULES = {
-    "framework.tensor_like": "types.core",
+    "framework.tensor_like": "types.core !tf1sessions.scripts.inner.framework",
     "eager.profiler": "profiler.profiler_v2",
     "eager.profiler_client": "profiler.profiler_client",
     "eager.execution_callbacks": "!tf1sessions.contrib.eager.execution_callbacks",
@@ -51,7 +51,7 @@ MODULES = {
     "util.deprecation_wrapper": "util.module_wrapper",
     "util.future_api": "!tf1sessions.scripts.inner.small_modules",
     "util.memory": "!tf1sessions.scripts.inner.small_modules",
-    "ops.losses.loss_reduction": "ops.losses.losses_impl",
+    "ops.losses.loss_reduction": "ops.losses.losses_impl !tf_keras.src.utils.losses_utils",
     "training.distribution_strategy_context": "distribute.distribute_lib",
     "training.distribute": "distribute.distribute_lib",
     "training.tracking.base": "trackable.base",
@@ -240,13 +240,25 @@ NAMES = {
         "*": "distribute.distribute_utils distribute.tpu_values distribute.ps_values distribute.tpu_util"
     },
     "eager.def_function": {"*": "eager.polymorphic_function.polymorphic_function"},
+    "eager.context": {
+        "VirtualDeviceConfiguration": "tf.config.experimental.VirtualDeviceConfiguration",
+        "list_devices": "tf.config.experimental_list_devices",
+    },
     "eager.tape": {"*": "eager.record"},
+    "framework.config": {
+        "get_virtual_device_configuration": "tf.config.experimental.get_virtual_device_configuration",
+        "set_virtual_device_configuration": "tf.config.experimental.set_virtual_device_configuration",
+    },
+    "saved_model.loader_impl": {"_parse_saved_model": "saved_model.loader_impl:parse_saved_model"},
+    "training.experimental.mixed_precision": {
+        "disable_mixed_precision_graph_rewrite": "tf.train.experimental.disable_mixed_precision_graph_rewrite",
+        "enable_mixed_precision_graph_rewrite": "tf.train.experimental.enable_mixed_precision_graph_rewrite",
+    },
     "feature_column.sequence_feature_column": {
         "SequenceFeatures": "tf.keras.experimental.SequenceFeatures",
     },
     "ops.custom_gradient": {"copy_handle_data": "ops.handle_data_util:copy_handle_data"},
     "ops.gradients_util": {"IsTrainable": "eager.backprop_util:IsTrainable"},
-    "ops.losses.loss_reduction": {"ReductionV2": "tf.keras.losses.Reduction"},
     "ops.nn_grad": {"*": "ops.nn_fused_batch_norm_grad"},
     "ops.resource_variable_ops": {
         "_to_proto_fn": "ops.ref_variable:_to_proto_fn",
@@ -305,6 +317,7 @@ NAMES = {
         "convert_to_tensor_v2": "framework.tensor_conversion:convert_to_tensor_v2",
         "register_tensor_conversion_function": "tf.register_tensor_conversion_function",
         "default_session": "framework.stack:default_session",
+        "_eval_using_default_session": "framework.tensor:_eval_using_default_session",
         "enable_tensor_equality": "tf.enable_tensor_equality",
         "disable_tensor_equality": "tf.disable_tensor_equality",
         "RegisterShape": "=ignore",
@@ -318,7 +331,7 @@ NAMES = {
         "maybe_set_static_shape": "ops.shape_util:maybe_set_static_shape",
         "shape_tensor": "ops.shape_util:shape_tensor",
     },
-    "ops.array_ops": {"stack": "tf.stack", "unstack": "tf.unstack"},
+    "ops.array_ops": {"stack": "tf.stack", "unstack": "tf.unstack", "*": "ops.tensor_getitem_override"},
     "ops.control_flow_ops": {
         "Assert": "tf.Assert",
         "case": "tf.case",
@@ -334,7 +347,7 @@ NAMES = {
         name: f"tf.nn.{name}"
         for name in ("bidirectional_dynamic_rnn", "dynamic_rnn", "raw_rnn", "static_rnn", "static_state_saving_rnn")
     } | {"rnn_cell": "tf.nn.rnn_cell", "l2_normalize_v2": "tf.nn.l2_normalize"},
-    "ops.nn_impl": {"l2_normalize_v2": "tf.nn.l2_normalize"},
+    "ops.nn_impl": {"l2_normalize_v2": "tf.nn.l2_normalize", "*": "ops.nn_impl_distribute"},
     "ops.random_ops": {"random_crop": "tf.random_crop"},
     "ops.variable_scope": {
         "variable": "tf.Variable",

@@ -29,7 +29,9 @@ def apply(face: Any) -> None:
 
 def _list_devices() -> list[str]:
     """The names of the devices of this process, as "/job:localhost/replica:0/task:0/device:CPU:0"."""
-    found: list[str] = importlib.import_module("tensorflow.python.eager.context").context().devices()
+    context = importlib.import_module("tensorflow.python.eager.context").context()
+    context.ensure_initialized()
+    found: list[str] = context.devices()
     return found
 
 
