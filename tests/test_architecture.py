@@ -55,6 +55,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.inner.keras_multi_gpu",
     "tf1sessions.scripts.inner.keras_network",
     "tf1sessions.scripts.inner.keras_saved_models",
+    "tf1sessions.scripts.inner.keras_scikit",
     "tf1sessions.scripts.inner.layers_utils",
     "tf1sessions.scripts.inner.lost_names",
     "tf1sessions.scripts.inner.tpu_embedding",

@@ -99,7 +99,7 @@ def same():
         "public": inner_config.set_virtual_device_configuration
         is tf.config.experimental.set_virtual_device_configuration
         and nn_impl.compute_average_loss is tf.nn.compute_average_loss
-        and ReductionV2 is tf.keras.losses.Reduction,
+        and ReductionV2.AUTO == "auto",
         "python.ops": ops.control_dependencies is framework_ops.control_dependencies,
         "python.math_ops": math_ops is importlib.import_module("tensorflow.python.ops.math_ops"),
         "python names": inner.placeholder is tf.placeholder and inner.convert_to_tensor is tf.convert_to_tensor,
@@ -251,6 +251,50 @@ def keras():
     }
 
 
+def scikit_learn():
+    """Models as estimators of scikit-learn."""
+    from keras.wrappers.scikit_learn import KerasClassifier
+    from tensorflow.keras import wrappers
+    from tensorflow.python.keras.wrappers import scikit_learn as inner
+
+    def build(units=2, loss="categorical_crossentropy", metrics=("acc",)):
+        model = tf.keras.Sequential(
+            [tf.keras.layers.Dense(units, input_shape=(3,), kernel_initializer="zeros", activation="softmax")]
+        )
+        model.compile("sgd", loss, metrics=list(metrics))
+        return model
+
+    def regress():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,), kernel_initializer="zeros")])
+        model.compile("sgd", "mse")
+        return model
+
+    samples, labels = np.eye(3, dtype=np.float32), np.array([5, 7, 5])
+    several = KerasClassifier(build_fn=build, units=2, epochs=2, batch_size=2, verbose=0)
+    history = several.fit(10 * samples, labels, shuffle=False)
+    single = KerasClassifier(lambda: build(1, "binary_crossentropy"), epochs=1, verbose=0)
+    single.fit(samples, np.array([0, 1, 0]))
+    unmeasured = KerasClassifier(build, metrics=(), verbose=0)
+    unmeasured.fit(samples, labels)
+    regressor = tf.keras.wrappers.scikit_learn.KerasRegressor(regress, epochs=1, verbose=0)
+    regressor.fit(samples, np.array([1.0, 2.0, 3.0]))
+    parameters = several.get_params()
+    return {
+        "same": inner.KerasClassifier is wrappers.scikit_learn.KerasClassifier is KerasClassifier,
+        "parameters": [sorted(parameters), parameters["build_fn"] is build, several.filter_sk_params(build)],
+        "history": type(history).__name__,
+        "classes": [several.classes_.tolist(), several.n_classes_, several.predict(10 * samples).tolist()],
+        "probabilities": [list(several.predict_proba(samples).shape), list(single.predict_proba(samples).shape)],
+        "single": single.predict(samples).tolist(),
+        "scores": [several.score(10 * samples, labels), found(unmeasured.score, samples, labels)],
+        "regressor": [list(regressor.predict(samples).shape),
+                      round(regressor.score(samples, np.array([1.0, 2.0, 3.0])), 4)],
+        "set": [several.set_params(epochs=3) is several, several.get_params()["epochs"]],
+        "errors": [found(KerasClassifier, build, nonsense=1), found(several.set_params, bad=1),
+                   found(several.fit, samples, np.zeros([1, 2, 3]))],
+    }  # fmt: skip
+
+
 def needing_a_tpu():
     """What needs a TPU says so; what does not, works."""
     from tensorflow.contrib.tpu.python.tpu import session_support, tpu, tpu_context, tpu_feed
@@ -387,6 +431,7 @@ def missing():
 
 
 for check in (
-    modules, gone, same, layers_utils, framework, cells, flags, keras, needing_a_tpu, estimator, contrib, missing
+    modules, gone, same, layers_utils, framework, cells, flags, keras, scikit_learn, needing_a_tpu, estimator, contrib,
+    missing,
 ):  # fmt: skip
     report(**{check.__name__: check()})  # type: ignore[name-defined]  # noqa: F821

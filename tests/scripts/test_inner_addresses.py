@@ -90,6 +90,24 @@ def test_keras(inner: dict[str, Any]) -> None:
     assert found["devices"] == "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
+def test_scikit_learn(inner: dict[str, Any]) -> None:
+    found = inner["scikit_learn"]
+    assert found["same"] and found["history"] == "History"
+    assert found["parameters"] == [["batch_size", "build_fn", "epochs", "units", "verbose"], True, {"units": 2}]
+    assert found["classes"] == [[5, 7], 2, [5, 7, 5]]
+    assert found["probabilities"] == [[3, 2], [3, 2]]
+    assert found["single"] == [[1], [1], [1]]
+    assert found["scores"][0] == 1.0
+    assert found["scores"][1].startswith("ValueError: The model is not configured to compute accuracy.")
+    assert found["regressor"] == [[3], -4.4473]
+    assert found["set"] == [True, 3]
+    assert found["errors"] == [
+        "ValueError: nonsense is not a legal parameter",
+        "ValueError: bad is not a legal parameter",
+        "ValueError: Invalid shape for y: (1, 2, 3)",
+    ]
+
+
 def test_what_needs_a_tpu_says_so(inner: dict[str, Any]) -> None:
     found = inner["needing_a_tpu"]
     assert len(found["errors"]) == 4 and all("needs a TPU, and there is none" in error for error in found["errors"])

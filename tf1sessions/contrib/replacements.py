@@ -92,7 +92,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.keras.metrics.cosine_similarity": "Use tf.keras.losses.cosine_similarity",
     "tf.contrib.keras.utils.HDF5Matrix": "Use h5py.File(path)[dataset]",
     "tf.contrib.keras.utils.convert_all_kernels_in_model": "Leave it out: it was for models of the Theano backend",
-    "tf.contrib.keras.wrappers": "Use the package scikeras",
+    "tf.contrib.keras.wrappers": "Use tf.keras.wrappers",
     "tf.contrib.kernel_methods": "Use tf.keras.layers.experimental.RandomFourierFeatures and a dense layer",
     "tf.contrib.kernel_methods.sparse_multiclass_hinge_loss": "Use tf.keras.losses.CategoricalHinge on one-hot labels",
     "tf.contrib.kinesis": _IO,

@@ -128,8 +128,6 @@ GONE = frozenset(
         "python.framework": "composite_tensor_utils",
         "python.keras.layers.preprocessing": "normalization_v1",
         "python.keras.ops": "",
-        "python.keras.wrappers": "",
-        "python.keras.wrappers.": "scikit_learn",
         "python.ops": "gen_tensor_forest_ops gen_user_ops spectral_ops_test_util tensor_forest_ops",
         "python.ops.distributions": "transformed_distribution",
         "python.ops.linalg": (
@@ -403,6 +401,8 @@ KERAS_MODULES = [
     (r"testing_utils", "testing_infra.test_utils"),
     (r"model_subclassing_test_util", "tests.model_subclassing_test_util"),
     (r"distribute\.multi_worker_training_state", "distribute.worker_training_state"),
+    (r"wrappers", "inner.keras_wrappers"),
+    (r"wrappers\.scikit_learn", "inner.keras_scikit"),
     (r"saving\.saved_model_experimental", "inner.keras_saved_models"),
     (r"utils\.multi_gpu_utils", "inner.keras_multi_gpu"),
     (r"mixed_precision\.experimental", "inner.keras_mixed_precision"),

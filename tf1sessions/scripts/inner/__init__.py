@@ -8,6 +8,8 @@
     keras_multi_gpu.py        multi_gpu_model
     keras_network.py          the base class of models
     keras_saved_models.py     export_saved_model, load_from_saved_model
+    keras_scikit.py           keras.wrappers.scikit_learn
+    keras_wrappers.py         keras.wrappers
     layers_utils.py           layers.utils
     lost_names.py             public names, put back
     old_flags.py              what flags were before 1.5

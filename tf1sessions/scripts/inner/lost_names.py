@@ -8,7 +8,7 @@ import types
 from types import ModuleType
 from typing import Any
 
-from . import keras_multi_gpu, keras_saved_models
+from . import keras_multi_gpu, keras_saved_models, keras_wrappers
 
 __all__ = ["apply"]
 
@@ -18,6 +18,7 @@ _TABLES = ("AdagradParameters", "AdamParameters", "StochasticGradientDescentPara
 def apply(face: Any) -> None:
     """Give the names back, once a process."""
     keras = face.keras
+    keras.wrappers = keras_wrappers
     vars(keras.utils)["multi_gpu_model"] = keras_multi_gpu.multi_gpu_model
     for name in keras_saved_models.__all__:
         vars(keras.experimental)[name] = getattr(keras_saved_models, name)
