@@ -104,6 +104,12 @@ _MODULES = {
     "autograph_converter": "tensorflow.python.autograph.core.converter",
     "autograph_directives": "tensorflow.python.autograph.lang.directives",
     "autograph_functions": "tensorflow.python.autograph.lang.special_functions",
+    # for contrib.distribute
+    "cross_device_ops": "tensorflow.python.distribute.cross_device_ops",
+    "distribute_config": "tensorflow.python.distribute.distribute_config",
+    "distribute_coordinator": "tensorflow.python.distribute.distribute_coordinator",
+    "distribute_lib": "tensorflow.python.distribute.distribute_lib",
+    "step_fn": "tensorflow.python.distribute.step_fn",
     # for contrib.eager
     "context": "tensorflow.python.eager.context",
     "op_callbacks": "tensorflow.python.framework.op_callbacks",
@@ -114,6 +120,8 @@ _MODULES = {
     "feature_column_v2": "tensorflow.python.feature_column.feature_column_v2",
     # for contrib.tpu
     "device_assignment": "tensorflow.python.tpu.device_assignment",
+    "tensor_tracer": "tensorflow.python.tpu.tensor_tracer",
+    "tpu": "tensorflow.python.tpu.tpu",
     "tpu_feed": "tensorflow.python.tpu.tpu_feed",
     "tpu_function": "tensorflow.python.tpu.tpu_function",
     "data_flow_ops": "tensorflow.python.ops.data_flow_ops",  # for contrib.staging
@@ -124,6 +132,7 @@ _MODULES = {
     "checkpoint": "tensorflow.python.checkpoint.checkpoint",
     "data_structures": "tensorflow.python.trackable.data_structures",
     "trackable_base": "tensorflow.python.trackable.base",
+    "tpu_replication": "tensorflow.python.tpu.tpu_replication",
     # for pipelines.row_independence
     "function_def_to_graph": "tensorflow.python.framework.function_def_to_graph",
     "tpu_ops": "tensorflow.python.tpu.ops.tpu_ops",

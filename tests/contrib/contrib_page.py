@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import names_in_use
+
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ROOT / "tests" / "golden" / "data" / "contrib_1_15.txt.gz"
 PAGE = ROOT / "migration_notes" / "contrib.md"
@@ -28,7 +30,8 @@ and from `tf1sessions.contrib` in your own program:
 * **native**: it is an object of today's TensorFlow;
 * **ours**: it is written anew in tf1sessions, and compared with 1.15.5;
 * **raises**: it is not there. Its module can be imported, and reading the name is an `AttributeError` that names the
-  line and what to use instead.
+  line and what to use instead. Behind it, in parentheses, is how many of {repositories} public repositories that use
+  TensorFlow 1 use it, where there are any.
 
 This page is written by `tests/contrib/contrib_page.py`, from the code; a test holds the two together.
 """
@@ -71,9 +74,16 @@ def page(found: dict[str, str]) -> str:
         if what == "raises":
             covering = replacements.entry(f"tf.{symbol}") or ""
             what = replacements.REPLACEMENTS[covering].replace("{rest}", ".\u2026") + "."
-        modules[top][what].append(name)
+            users = names_in_use.uses().get(f"tensorflow.{symbol}", 0)
+            modules[top][what].append(f"`{name}` ({users})" if users else f"`{name}`")
+        else:
+            modules[top][what].append(f"`{name}`")
     counts = collections.Counter(found.values())
-    lines = [_TOP, "| names | native | ours | raise |", "|---|---|---|---|"]
+    lines = [
+        _TOP.format(repositories=names_in_use.repositories()),
+        "| names | native | ours | raise |",
+        "|---|---|---|---|",
+    ]
     lines.append(f"| {len(found)} | {counts['native']} | {counts['ours']} | {counts['raises']} |")
     for top in sorted({name.split(".")[1] for name, _, _ in golden()}):
         lines += ["", f"## tf.contrib.{top}", ""]
@@ -83,7 +93,7 @@ def page(found: dict[str, str]) -> str:
         lines += ["| | names | instead |", "|---|---|---|"]
         groups = modules[top]
         for what in sorted(groups, key=lambda what: (what not in ("native", "ours"), what)):
-            names = ", ".join(f"`{name}`" for name in groups[what])
+            names = ", ".join(groups[what])
             own = what in ("native", "ours")
             lines.append(f"| {what if own else 'raises'} | {names} | {'' if own else what} |")
     return "\n".join(lines) + "\n"

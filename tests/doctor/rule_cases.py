@@ -457,8 +457,8 @@ audio = tf.contrib.ffmpeg.decode_audio(data, "wav", 1, 1)  # <-
 from tensorflow.contrib.boosted_trees.proto import learner_pb2  # <-
 config = learner_pb2.LearnerConfig()
 mode = learner_pb2.LearnerConfig.LAYER_BY_LAYER
-import tensorflow.contrib.distribute as distribute
-strategy = distribute.MirroredStrategy()  # <-
+import tensorflow.contrib.kernel_methods as kernel_methods
+mapper = kernel_methods.RandomFourierFeatureMapper(2, 8)  # <-
 """,
     ],
     "numpy-integer-overflow": [

@@ -15,6 +15,7 @@ Files::
 
     _mnist.py            MNIST in batches
     _named.py            names for functions that others make
+    _tpu_only.py         names of what only a TPU can do
     addresses.py         inner addresses of 1.15's modules, for imports in scripts
     autograph.py         contrib.autograph
     boosted_trees/       contrib.boosted_trees: losses
@@ -26,6 +27,7 @@ Files::
     cudnn_rnn/           contrib.cudnn_rnn
     data.py              contrib.data
     distributions/       contrib.distributions
+    distribute.py        contrib.distribute
     eager/               contrib.eager
     factorization/       contrib.factorization
     estimator/           contrib.estimator

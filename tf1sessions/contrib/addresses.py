@@ -400,14 +400,16 @@ INNER: dict[str, dict[str, str]] = {
 }
 
 
-# The same for modules that TensorFlow dropped before 1.15, and that programs for earlier releases import.
+#: The same for what TensorFlow dropped before 1.15, and that programs for earlier releases import.
 EARLIER: dict[str, dict[str, str]] = {
     "nccl": {
         "python.ops": "nccl_ops",
     },
+    "rnn": {
+        "": "rnn_cell",
+        "python.ops": "core_rnn",
+    },
 }
-
-
 #: Addresses of files by which a package of 1.15 had a function, too: ``from <package> import <name>`` gave that.
 FUNCTIONS = frozenset({"framework.python.framework.experimental", "framework.python.ops.arg_scope"})
 
@@ -416,7 +418,7 @@ FUNCTIONS = frozenset({"framework.python.framework.experimental", "framework.pyt
 def _all(module: str) -> frozenset[str]:
     """The inner addresses below ``module``, folders included."""
     found: set[str] = set()
-    for folder, names in {**INNER.get(module, {}), **EARLIER.get(module, {})}.items():
+    for folder, names in [*INNER.get(module, {}).items(), *EARLIER.get(module, {}).items()]:
         parts = folder.split(".") if folder else []
         found.update(".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
         found.update(".".join([*parts, name]) for name in names.split())
@@ -424,7 +426,7 @@ def _all(module: str) -> frozenset[str]:
 
 
 def is_inner(module: str, address: str) -> bool:
-    """Whether 1.15 had ``tensorflow.contrib.<module>.<address>``.
+    """Whether 1.15, or an earlier release, had ``tensorflow.contrib.<module>.<address>``.
 
     Example:
         >>> is_inner("layers", "python.layers.initializers"), is_inner("layers", "python.no_such_thing")

@@ -16,7 +16,9 @@ Files::
     exporter.py        LatestExporter, BestExporter, FinalExporter
     extenders.py       add_metrics
     feeding.py         arrays that threads feed to a queue
+    gc.py              which exports are kept
     hooks.py           InMemoryEvaluatorHook and its like
+    inner_names.py     private names that programs use
     inputs.py          tf.estimator.inputs
     keras.py           an Estimator of a Keras model
     model_fn.py        EstimatorSpec, ModeKeys
@@ -24,6 +26,9 @@ Files::
     saved_models.py    models as SavedModels
     summaries.py       event files, read
     tpu.py             tf.estimator.tpu, without a TPU
+    tpu_errors.py      errors of a TPU's threads
+    tpu_experimental.py  tf.estimator.tpu.experimental
+    tpu_util.py        helpers for TPUs that need none
     training.py        train_and_evaluate
     util.py            what the files of this room share
     warm_start.py      starting from another checkpoint's values

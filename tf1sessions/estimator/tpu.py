@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..runtime import tf1 as tf
+from . import tpu_experimental as experimental
 from .estimator import Estimator
 from .model_fn import EstimatorSpec, ModeKeys
 from .run_config import RunConfig as _RunConfig
@@ -24,6 +25,7 @@ __all__ = [
     "TPUConfig",
     "TPUEstimator",
     "TPUEstimatorSpec",
+    "experimental",
     "export_estimator_savedmodel",
 ]
 

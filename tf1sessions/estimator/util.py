@@ -11,7 +11,14 @@ from typing import Any
 from ..runtime import private
 from ..runtime import tf1 as tf
 
-__all__ = ["DatasetInitializerHook", "function_args", "is_metric", "log", "parse_input_fn_result"]
+__all__ = [
+    "DatasetInitializerHook",
+    "function_args",
+    "is_metric",
+    "log",
+    "parse_input_fn_result",
+    "parse_iterator_result",
+]
 
 log = logging.getLogger("tensorflow")  # the one that tf.logging writes to
 
@@ -66,11 +73,20 @@ def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[Any]]:
         iterator = tf.data.make_initializable_iterator(result)
         hooks.append(DatasetInitializerHook(iterator))
         result = iterator.get_next()
+    return (*parse_iterator_result(result), hooks)
+
+
+def parse_iterator_result(result: Any) -> tuple[Any, Any]:
+    """Features and labels (or None) of what an iterator gave.
+
+    Raises:
+        ValueError: It was a tuple of other than two.
+    """
     if isinstance(result, (list, tuple)):
         if len(result) != 2:
             raise ValueError("input_fn should return (features, labels) as a len 2 tuple.")
-        return result[0], result[1], hooks
-    return result, None, hooks
+        return result[0], result[1]
+    return result, None
 
 
 def _is_dataset(result: Any) -> bool:

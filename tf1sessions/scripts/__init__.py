@@ -42,6 +42,8 @@ In a script's process::
     missing.py                what TF1 had and is gone, and what replaces it
     built_graph.py            a function that builds a graph, run for tf1sessions convert
     moved.py                  old addresses inside TensorFlow
+    moved_tables.py           which they are
+    inner/                    inner modules that are gone, written anew
     arguments.py              arguments that were dropped or moved
     compositions.py           functions that TF1 composed of other operations
     layer_compositions.py     layers of Keras that TF1 composed of other operations

@@ -68,7 +68,7 @@ class Finder(importlib.abc.MetaPathFinder):
             return old_libraries.find(fullname, path, self._real, _spec)
         if top not in ("tensorflow", "tensorflow_estimator", "keras"):
             return old_protos.find(fullname, path) or libraries.find(fullname, path, _real_tensorflow)
-        from . import namespace
+        from . import moved, namespace
 
         if top == "tensorflow" and not namespace.is_face(sys.modules.get("tensorflow")):
             return None  # TensorFlow is being imported: it finds its own modules
@@ -78,7 +78,11 @@ class Finder(importlib.abc.MetaPathFinder):
             if build is not None:
                 return _spec(fullname, build)
             if importlib.machinery.PathFinder.find_spec(fullname, path) is not None:
-                return None
+                old_names = moved.has_names(fullname)
+                return self._real(fullname, moved.add_names) if old_names else None
+            build = moved.gone(fullname)
+            if build is not None:
+                return _spec(fullname, build)
         finally:
             self._names().discard(fullname)
         if _asked_by_find_spec():

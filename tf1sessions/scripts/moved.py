@@ -7,167 +7,23 @@ so that nothing is imported for a program that does not.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from . import missing
+from .moved_tables import ENGINE, GONE, KERAS_MODULES, KERAS_PARTS, MODULES, NAMES
 
-__all__ = ["apply", "keras_module", "modules"]
+__all__ = ["add_names", "apply", "engine_modules", "gone", "has_names", "is_package", "keras_module", "modules"]
 
 _PYTHON = "tensorflow.python"
-
-# old module below tensorflow.python -> new modules, of which the first that has a name gives it; ! is not below
-_MODULES = {
-    "framework.tensor_like": "types.core",
-    "eager.profiler": "profiler.profiler_v2",
-    "feature_column.dense_features": "!tf_keras.src.feature_column.dense_features",
-    "feature_column.dense_features_v2": "!tf_keras.src.feature_column.dense_features_v2",
-    "ops.rnn_cell": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell",
-    "ops.rnn_cell_impl": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell !tf_keras.src.layers.rnn.legacy_cells",
-    "ops.losses.loss_reduction": "ops.losses.losses_impl",
-    "training.distribution_strategy_context": "distribute.distribute_lib",
-    "training.distribute": "distribute.distribute_lib",
-    "training.tracking.base": "trackable.base",
-    "training.tracking.data_structures": "trackable.data_structures",
-    "training.tracking.python_state": "trackable.python_state",
-    "training.tracking.tracking": "trackable.autotrackable",
-    "training.tracking.graph_view": "checkpoint.graph_view",
-    "training.tracking.util": "checkpoint.checkpoint",
-    "training.tracking.layer_utils": "trackable.layer_utils",
-    "training.tracking": "trackable",
-    "training.checkpointable": "trackable",
-    "training.checkpointable.base": "trackable.base",
-    "training.checkpoint_management": "checkpoint.checkpoint_management",
-    "training.training_ops": "training.gen_training_ops",
-    "training.saving.functional_saver": "checkpoint.functional_saver",
-    "layers": "!tf_keras.src.legacy_tf_layers",
-    "layers.base": "!tf_keras.src.legacy_tf_layers.base",
-    "layers.core": "!tf_keras.src.legacy_tf_layers.core",
-    "layers.convolutional": "!tf_keras.src.legacy_tf_layers.convolutional",
-    "layers.pooling": "!tf_keras.src.legacy_tf_layers.pooling",
-    "layers.normalization": "!tf_keras.src.legacy_tf_layers.normalization",
-    "layers.layers": "!tf_keras.api._v1.keras.__internal__.legacy.layers",
-    "pywrap_tensorflow_internal": "pywrap_tensorflow",
-}
-
-# old module below tensorflow.python -> {name: "new.module:name" below tensorflow.python, or "tf.name"}
-_NAMES = {
-    "framework.op_def_registry": {"get_registered_ops": "=registered_ops"},
-    "client.session": {"SessionInterface": "client.session:SessionInterface"},
-    "data.ops.dataset_ops": {
-        name: f"data.ops.{address}"
-        for name, address in {
-            "CacheDataset": "cache_op:CacheDataset",
-            "ConcatenateDataset": "concatenate_op:_ConcatenateDataset",
-            "FilterDataset": "filter_op:_FilterDataset",
-            "FlatMapDataset": "flat_map_op:_FlatMapDataset",
-            "InterleaveDataset": "interleave_op:_InterleaveDataset",
-            "MapDataset": "map_op:_MapDataset",
-            "Options": "options:Options",
-            "PaddedBatchDataset": "padded_batch_op:_PaddedBatchDataset",
-            "ParallelMapDataset": "map_op:_ParallelMapDataset",
-            "RangeDataset": "range_op:_RangeDataset",
-            "SkipDataset": "skip_op:_SkipDataset",
-            "TakeDataset": "take_op:_TakeDataset",
-            "TensorDataset": "from_tensors_op:_TensorDataset",
-            "TensorSliceDataset": "from_tensor_slices_op:_TensorSliceDataset",
-            "ZipDataset": "zip_op:_ZipDataset",
-        }.items()
-    },
-    "data.util.nest": {"is_sequence": "data.util.nest:is_nested"},
-    "util.nest": {"is_sequence": "util.nest:is_nested"},
-    "eager.function": {"defun": "eager.polymorphic_function.polymorphic_function:function"},
-    "feature_column.feature_column_lib": {
-        "DenseFeatures": "tf.keras.layers.DenseFeatures",
-        "FeatureColumn": "feature_column.feature_column_v2_types:FeatureColumn",
-    },
-    "feature_column.feature_column_v2": {"FeatureColumn": "feature_column.feature_column_v2_types:FeatureColumn"},
-    "framework.graph_util": {"convert_variables_to_constants": "tf.graph_util.convert_variables_to_constants"},
-    "framework.graph_util_impl": {"convert_variables_to_constants": "tf.graph_util.convert_variables_to_constants"},
-    "framework.ops": {
-        "Tensor": "tf.Tensor",
-        "IndexedSlices": "tf.IndexedSlices",
-        "IndexedSlicesValue": "tf.IndexedSlicesValue",
-        "convert_to_tensor_or_indexed_slices": "tf.convert_to_tensor_or_indexed_slices",
-        "convert_n_to_tensor_or_indexed_slices": "framework.indexed_slices:convert_n_to_tensor_or_indexed_slices",
-        "internal_convert_to_tensor_or_indexed_slices":
-            "framework.indexed_slices:internal_convert_to_tensor_or_indexed_slices",
-        "convert_to_tensor_v2": "framework.tensor_conversion:convert_to_tensor_v2",
-        "register_tensor_conversion_function": "tf.register_tensor_conversion_function",
-        "default_session": "framework.stack:default_session",
-        "enable_tensor_equality": "tf.enable_tensor_equality",
-        "disable_tensor_equality": "tf.disable_tensor_equality",
-        "RegisterShape": "=ignore",
-        "register_dense_tensor_like_type": "=ignore",
-    },
-    "framework.tensor_shape": {"scalar": "=scalar", "vector": "=vector", "matrix": "=matrix"},
-    "framework.tensor_util": {
-        "is_tensor": "tf.is_tensor",
-        "maybe_set_static_shape": "ops.shape_util:maybe_set_static_shape",
-        "shape_tensor": "ops.shape_util:shape_tensor",
-    },
-    "ops.array_ops": {"stack": "tf.stack", "unstack": "tf.unstack"},
-    "ops.control_flow_ops": {
-        "Assert": "tf.Assert",
-        "case": "tf.case",
-        "cond": "tf.cond",
-        "switch_case": "tf.switch_case",
-        "while_loop": "tf.while_loop",
-        "CondContext": "ops.control_flow_ops:CondContext",
-    },
-    "ops.math_ops": {
-        "bincount_v1": "tf.bincount", "bessel_i0e": "tf.math.bessel_i0e", "bessel_i1e": "tf.math.bessel_i1e",
-    },
-    "ops.nn": {
-        name: f"tf.nn.{name}"
-        for name in ("bidirectional_dynamic_rnn", "dynamic_rnn", "raw_rnn", "static_rnn", "static_state_saving_rnn")
-    } | {"rnn_cell": "tf.nn.rnn_cell", "l2_normalize_v2": "tf.nn.l2_normalize"},
-    "ops.nn_impl": {"l2_normalize_v2": "tf.nn.l2_normalize"},
-    "ops.random_ops": {"random_crop": "tf.random_crop"},
-    "ops.variable_scope": {
-        "variable": "tf.Variable",
-        "default_variable_creator": "ops.variable_v1:default_variable_creator",
-        "enable_resource_variables": "tf.enable_resource_variables",
-        "disable_resource_variables": "tf.disable_resource_variables",
-        "resource_variables_enabled": "tf.resource_variables_enabled",
-    },
-    "ops.variables": {
-        "RefVariable": "ops.ref_variable:RefVariable",
-        "VariableV1": "tf.Variable",
-        "is_variable_initialized": "tf.is_variable_initialized",
-    },
-    "ops.standard_ops": {"stack": "tf.stack", "unstack": "tf.unstack", "random_crop": "tf.random_crop"},
-    "ops.parallel_for": {
-        "for_loop": "ops.parallel_for.control_flow_ops:for_loop",
-        "jacobian": "ops.parallel_for.gradients:jacobian",
-        "batch_jacobian": "ops.parallel_for.gradients:batch_jacobian",
-    },
-    "pywrap_tensorflow": {
-        "NewCheckpointReader": "tf.train.NewCheckpointReader",
-        "CheckpointReader": "util._pywrap_checkpoint_reader:CheckpointReader",
-        "EventsWriter": "client._pywrap_events_writer:EventsWriter",
-        "IsGoogleCudaEnabled": "tf.test.is_built_with_cuda",
-    },
-    "saved_model.utils_impl": {
-        name: f"saved_model.path_helpers:{name}"
-        for name in ("get_assets_dir", "get_or_create_assets_dir", "get_or_create_variables_dir", "get_variables_dir",
-                     "get_variables_path")
-    },
-}  # fmt: skip
-
-# Modules of the standalone Keras 2.0 to 2.3 that are elsewhere now; below keras.
-_KERAS_MODULES = [
-    (r"layers\.(core|convolutional|pooling|recurrent|normalization|merge|embeddings|wrappers|advanced_activations"
-     r"|local|noise|convolutional_recurrent|cudnn_recurrent)", "layers"),
-    (r"objectives", "losses"),
-    (r"backend\.(tensorflow_backend|common)", "backend"),
-    (r"utils\.(visualize_util|vis_utils)", "utils.vis_utils"),
-    (r"preprocessing\.(image|sequence|text)\..*", r"preprocessing.\1"),
-    (r"saving\.(hdf5_format|model_config|save|saving_utils|saved_model(?:\..*)?)", r"saving.legacy.\1"),
-]  # fmt: skip
+_KERAS = "tf_keras.src"
+_OURS = "tf1sessions.scripts."
 
 
 def _scalar() -> Any:
@@ -191,66 +47,137 @@ def _ignore(*_: Any, **__: Any) -> Any:
     return lambda function: function
 
 
-def _registered_ops() -> dict[str, Any]:
-    """The definition of each operation, by its name."""
-    internal: Any = importlib.import_module("tensorflow.core.framework.op_def_pb2")
-    operations = internal.OpList()
-    client: Any = importlib.import_module(f"{_PYTHON}.client.pywrap_tf_session")
-    buffer = client.TF_GetAllOpList()
-    operations.ParseFromString(client.TF_GetBuffer(buffer))
-    return {operation.name: operation for operation in operations.op}
+def _start_profiler_server(port: int) -> None:
+    """Starts the server from which TensorBoard fetches profiles."""
+    real: Any = sys.modules["tensorflow"].compat.v2
+    real.profiler.experimental.server.start(port)
 
 
 _MADE = {
     "=ignore": _ignore,
     "=matrix": _matrix,
-    "=registered_ops": _registered_ops,
     "=scalar": _scalar,
+    "=start_profiler_server": _start_profiler_server,
     "=vector": _vector,
 }
 
 
 def modules(fullname: str) -> list[str]:
     """The modules that have today what was in ``fullname`` in 1.15; empty if it did not move."""
-    targets = _MODULES.get(fullname.removeprefix(f"{_PYTHON}."), "").split()
-    return [target[1:] if target.startswith("!") else f"{_PYTHON}.{target}" for target in targets]
+    targets = MODULES.get(fullname.removeprefix(f"{_PYTHON}."), "").split()
+    names = [target[1:] if target.startswith("!") else f"{_PYTHON}.{target}" for target in targets]
+    return [name for name in names if name != fullname and _exists(name)]
 
 
-def keras_module(name: str) -> str:
-    """The name below Keras today of what was ``name`` below standalone Keras."""
-    for pattern, target in _KERAS_MODULES:
+def _exists(name: str) -> bool:
+    """Whether this TensorFlow, or this library, has the module."""
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is not there
+        return False
+
+
+def is_package(fullname: str) -> bool:
+    """Whether other modules that moved were below ``fullname``."""
+    prefix = f"{fullname.removeprefix(f'{_PYTHON}.')}."
+    return any(name.startswith(prefix) for name in MODULES)
+
+
+def keras_module(name: str) -> list[str]:
+    """The modules that have today what was in the module ``name`` below Keras: names below Keras, or in full."""
+    parts = [f"{_KERAS}.{part}" for part in KERAS_PARTS.get(name, "").split()]
+    for pattern, target in KERAS_MODULES:
         found = re.fullmatch(pattern, name)
         if found:
-            return found.expand(target)
-    return name
+            target = found.expand(target)
+            return [f"{_OURS}{target}"] if target.startswith("inner.") else [target, *parts]
+    return [name, *parts]
+
+
+def engine_modules(name: str) -> list[str]:
+    """The modules below Keras' engine that have today what was in the one called ``name``."""
+    files = [*([name] if name else []), *ENGINE.get(name, "").split()]
+    return [f"{_OURS}{file}" if file.startswith("inner.") else f"{_KERAS}.engine.{file}" for file in files]
+
+
+def gone(fullname: str) -> Callable[[], ModuleType] | None:
+    """How to get a module of 1.15 of which nothing is left: reading a name of it raises. None for other names."""
+    return functools.partial(_empty, fullname) if fullname in GONE else None
+
+
+def _empty(fullname: str) -> ModuleType:
+    module = ModuleType(fullname, "Nothing of this module is left in today's TensorFlow.")
+    module.__path__ = []
+
+    def getattr_(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {fullname!r} has no attribute {name!r}")
+        if f"{fullname}.{name}" in GONE or modules(f"{fullname}.{name}"):
+            return importlib.import_module(f"{fullname}.{name}")
+        raise missing.symbol_error(f"{fullname}.{name}")
+
+    vars(module)["__getattr__"] = getattr_
+    return module
 
 
 def apply() -> None:
-    """Let the modules that TensorFlow has imported, and those that it will, find their old names. Idempotent."""
-    for name in _NAMES:
-        found = sys.modules.get(f"{_PYTHON}.{name}")
-        if found is None and importlib.util.find_spec(f"{_PYTHON}.{name}") is not None:
-            found = importlib.import_module(f"{_PYTHON}.{name}")
+    """Let the modules that TensorFlow has imported find their old names. Idempotent."""
+    for key in NAMES:
+        found = sys.modules.get(f"{_PYTHON}.{key}" if key else _PYTHON)
         if found is not None:
-            _add_getattr(found, name)
+            add_names(found)
 
 
-def _add_getattr(module: Any, key: str) -> None:
-    names = {name: address for name, address in _NAMES[key].items() if not hasattr(module, name)}
-    earlier = vars(module).get("__getattr__")
+def has_names(fullname: str) -> bool:
+    """Whether the module ``fullname`` is to be given old names once it is imported (:func:`add_names`)."""
+    return fullname.startswith(f"{_PYTHON}.") and fullname[len(_PYTHON) + 1 :] in NAMES
+
+
+def add_names(module: ModuleType) -> None:
+    """Let a module below ``tensorflow.python`` find the names that it had in 1.15."""
+    key = module.__name__[len(_PYTHON) + 1 :]
+    own = vars(module)
+    earlier = own.get("__getattr__")
+    if getattr(earlier, "finds_old_names", False):
+        return
 
     def getattr_(name: str) -> Any:
-        if name in names:
-            value = _find(names[name])
+        found = _old_name(key, name)
+        if found is not None:
+            value = _find(found)
             setattr(module, name, value)
             return value
         if earlier is not None:
             return earlier(name)
         if name.startswith("__"):
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        raise missing.symbol_error(f"{_PYTHON}.{key}.{name}")
+        raise missing.symbol_error(f"{module.__name__}.{name}")
 
-    vars(module)["__getattr__"] = getattr_
+    getattr_.finds_old_names = True  # type: ignore[attr-defined]
+    own["__getattr__"] = getattr_
+
+
+def _old_name(key: str, name: str) -> str | None:
+    """Where ``name`` of the module ``key`` is today, as an address for :func:`_find`; None if that is not known."""
+    table = NAMES[key]
+    if name in table or name.startswith("__"):
+        return table.get(name)
+    if NAMES[""].get(name, "").endswith(":"):
+        return NAMES[""][name]  # a module that this one imported, or may have
+    for where in table.get("*", "").split():
+        if where == "tf" and name in dir(sys.modules["tensorflow"]):
+            return f"tf.{name}"
+        if where != "tf" and hasattr(_module(where), name):
+            return f"{where}:{name}"
+    if name.startswith("_") and key.startswith("ops.gen_") and hasattr(_module(key), name[1:]):
+        return f"{key}:{name[1:]}"  # until 1.6 the functions of operations without a public name had the underscore
+    return None
+
+
+def _module(address: str) -> ModuleType:
+    return importlib.import_module(address[1:] if address.startswith("!") else f"{_PYTHON}.{address}")
 
 
 def _find(address: str) -> Any:
@@ -262,4 +189,4 @@ def _find(address: str) -> Any:
             value = getattr(value, part)
         return value
     where, _, name = address.partition(":")
-    return getattr(importlib.import_module(f"{_PYTHON}.{where}"), name)
+    return getattr(_module(where), name) if name else _module(where)

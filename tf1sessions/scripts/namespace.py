@@ -40,6 +40,7 @@ from . import (
     shuffling,
     static_shapes,
 )
+from .inner import lost_names, old_flags
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -80,6 +81,25 @@ class Face(ModuleType):
         if name.startswith("__"):
             raise AttributeError(f"module 'tensorflow' has no attribute {name!r}")
         raise missing.symbol_error(f"tf.{name}")
+
+
+class _InnerKeras(ModuleType):
+    """``tensorflow.python.keras``, whose modules have more than their public names."""
+
+    def __init__(self) -> None:
+        super().__init__("tensorflow.python.keras")
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        value = getattr(_keras(), name, None)
+        if (value is None or isinstance(value, ModuleType)) and find_module(f"{self.__name__}.{name}"):
+            return importlib.import_module(f"{self.__name__}.{name}")
+        return getattr(_keras(), name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *dir(_keras())})
 
 
 def is_face(module: ModuleType | None) -> bool:
@@ -133,6 +153,8 @@ def build(real: Any) -> ModuleType:
     classes.apply(face)
     legacy_tests.apply(face)
     moved.apply()
+    lost_names.apply(face)
+    old_flags.apply(face)
     old_graphs.apply(face)
     return face
 
@@ -238,7 +260,7 @@ def find_module(fullname: str) -> Callable[[], ModuleType] | None:
         return estimator_modules.find(fullname)
     targets = moved.modules(fullname)
     if targets:
-        return functools.partial(_merged, fullname, targets)
+        return functools.partial(_merged, fullname, targets, alone=not moved.is_package(fullname))
     return _find_on_face(fullname)
 
 
@@ -271,17 +293,18 @@ def _find_keras(name: str, inner: bool = False) -> Callable[[], ModuleType] | No
         inner: Whether the inner modules are preferred to the public ones, as below ``tensorflow.python.keras``.
     """
     if not name:
-        return _keras
+        return _InnerKeras if inner else _keras
     if name == "engine" or name.startswith("engine."):
         sources = [f"{_KERAS}.{part}" for part in ("models", "layers")]
-        inside = f"tf_keras.src.{name}"
-        return functools.partial(_merged, f"keras.{name}", [*sources, *([inside] if _exists(inside) else [])])
-    name = moved.keras_module(name)
-    candidates = [f"{_KERAS}.{name}", f"tf_keras.src.{name}"]
+        inside = [module for module in moved.engine_modules(name[len("engine.") :]) if _exists(module)]
+        return functools.partial(_merged, f"keras.{name}", [*sources, *inside])
+    found, *parts = moved.keras_module(name)
+    candidates = [f"{_KERAS}.{found}", f"tf_keras.src.{found}", found]
     there = [candidate for candidate in candidates if _exists(candidate)]
     if not there:
-        return None
-    return functools.partial(_merged, f"keras.{name}", there if inner else there[:1])
+        return moved.gone(f"tensorflow.python.keras.{name}")
+    there = there if inner else there[:1]
+    return functools.partial(_merged, f"keras.{name}", [*there, *filter(_exists, parts)])
 
 
 def _exists(name: str) -> bool:
@@ -291,12 +314,33 @@ def _exists(name: str) -> bool:
         return False
 
 
-def _merged(name: str, sources: list[str]) -> ModuleType:
-    """A module with the names of all ``sources``; of two with one name the first source's. Of one, that one."""
-    if len(sources) == 1:
+def _merged(name: str, sources: list[str], alone: bool = True) -> ModuleType:
+    """A module with the names of all ``sources``; of two with one name the first source's.
+
+    Args:
+        name: What the module is called.
+        sources: Names of modules.
+        alone: Whether a single source is the module itself; not if an import looks for modules below its old name.
+    """
+    if len(sources) == 1 and alone:
         return importlib.import_module(sources[0])
     module = types.ModuleType(name)
     module.__path__ = []
+    lazy = [getter for source in sources if (getter := vars(importlib.import_module(source)).get("__getattr__"))]
+
+    def getattr_(attribute: str) -> Any:
+        for getter in lazy:
+            try:
+                return getter(attribute)
+            except AttributeError:
+                pass  # the next one may have it
+        if attribute.startswith("__"):
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        if name.startswith("keras.") and callable(public := vars(module).get(attribute.removeprefix("_"))):
+            return public  # functions that several files share today have lost their underscore
+        raise missing.symbol_error(f"{name}.{attribute}")
+
+    vars(module)["__getattr__"] = getattr_
     for source in reversed(sources):
         for key, value in vars(importlib.import_module(source)).items():
             if not key.startswith("__"):

@@ -12,8 +12,17 @@ from ...estimator.canned.boosted_trees import (
     boosted_trees_classifier_train_in_memory,
     boosted_trees_regressor_train_in_memory,
 )
-from ...estimator.canned.dnn import dnn_logit_fn_builder
-from ...estimator.canned.linear import linear_logit_fn_builder
+from ...estimator.canned.dnn import DNNEstimator, dnn_logit_fn_builder
+from ...estimator.canned.dnn_linear_combined import DNNLinearCombinedEstimator
+from ...estimator.canned.linear import LinearEstimator, linear_logit_fn_builder
+from ...estimator.early_stopping import (
+    make_early_stopping_hook,
+    stop_if_higher_hook,
+    stop_if_lower_hook,
+    stop_if_no_decrease_hook,
+    stop_if_no_increase_hook,
+)
+from ...estimator.hooks import InMemoryEvaluatorHook
 from ...estimator.model_fn import call_logit_fn
 from .export import (
     build_raw_supervised_input_receiver_fn,
@@ -36,6 +45,10 @@ from .rnn import RNNClassifier, RNNEstimator
 from .saved_model_estimator import SavedModelEstimator
 
 __all__ = [
+    "DNNEstimator",
+    "DNNLinearCombinedEstimator",
+    "InMemoryEvaluatorHook",
+    "LinearEstimator",
     "RNNClassifier",
     "RNNEstimator",
     "SavedModelEstimator",
@@ -54,10 +67,15 @@ __all__ = [
     "forward_features",
     "linear_logit_fn_builder",
     "logistic_regression_head",
+    "make_early_stopping_hook",
     "multi_class_head",
     "multi_head",
     "multi_label_head",
     "poisson_regression_head",
     "regression_head",
     "replicate_model_fn",
+    "stop_if_higher_hook",
+    "stop_if_lower_hook",
+    "stop_if_no_decrease_hook",
+    "stop_if_no_increase_hook",
 ]

@@ -19,6 +19,7 @@
     logistic_regressor.py   LogisticRegressor
     metric_spec.py          MetricSpec
     model_fn.py             ModelFnOps
+    monitored_session.py    sessions with hooks
     monitors.py             ValidationMonitor
     predicting.py           predict_classes and its kin
     preprocessing/          VocabularyProcessor

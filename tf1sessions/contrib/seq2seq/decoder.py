@@ -6,8 +6,11 @@ from typing import Any
 
 from ...runtime import tf1 as tf
 from ..rnn.core_rnn_cell import exchanged, zeros
+from ..rnn.rnn import transpose_batch_time
 
 __all__ = ["Decoder", "dynamic_decode"]
+
+_transpose_batch_time = transpose_batch_time
 
 
 class Decoder:
@@ -149,14 +152,3 @@ def dynamic_decode(
         if not output_time_major:
             outputs = tf.nest.map_structure(exchanged, outputs)
     return outputs, state, lengths
-
-
-def _transpose_batch_time(x: Any) -> Any:
-    """Exchange the first two dimensions of a tensor, if it has as many; programs import it from here."""
-    rank = x.shape.ndims
-    if rank is not None and rank < 2:
-        return x
-    transposed = tf.transpose(x, tf.concat(([1, 0], tf.range(2, tf.rank(x))), axis=0))
-    if rank is not None:
-        transposed.set_shape([x.shape[1], x.shape[0], *x.shape[2:]])
-    return transposed

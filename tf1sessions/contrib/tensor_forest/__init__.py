@@ -2,6 +2,7 @@
 
 ::
 
+    data_ops.py       features and labels as matrices
     random_forest.py  TensorForestEstimator
     tensor_forest.py  ForestHParams, RandomForestGraphs
     trees.py          trees as arrays
@@ -10,6 +11,6 @@ The names are those of 1.15.5, and what a forest is good for, too; its trees are
 with them their random numbers.
 """
 
-from . import random_forest, tensor_forest
+from . import data_ops, random_forest, tensor_forest
 
-__all__ = ["random_forest", "tensor_forest"]
+__all__ = ["data_ops", "random_forest", "tensor_forest"]

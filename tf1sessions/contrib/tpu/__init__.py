@@ -6,6 +6,10 @@ predict on this machine. The functions that build a graph for a TPU (:func:`rewr
 
 ::
 
+    async_checkpoint.py, error_handling.py, session_support.py, util.py    what estimators for TPUs use
+    keras_support.py   Keras models
+    tensor_tracer.py, tpu.py, tpu_feed.py    inner names of today's TensorFlow
+    tpu_context.py     what a model function is told
     tpu_function.py    how many shards there are
     tpu_ops.py         operations of TPUs
     training_loop.py   while_loop and repeat
@@ -24,6 +28,9 @@ from ...estimator.tpu import (
 from ...runtime import private as _private
 from ...runtime import tf1 as _tf
 from ..cluster_resolver import TPUClusterResolver
+from .async_checkpoint import AsyncCheckpointSaverHook
+from .keras_support import TPUDistributionStrategy
+from .keras_support import tpu_model as keras_to_tpu_model
 from .tpu_ops import (
     cross_replica_sum,
     infeed_dequeue,
@@ -53,6 +60,7 @@ shard: Any = _tf.tpu.shard
 shutdown_system: Any = _tf.tpu.shutdown_system
 
 __all__ = [
+    "AsyncCheckpointSaverHook",
     "CrossShardOptimizer",
     "DeviceAssignment",
     "InfeedQueue",
@@ -60,6 +68,7 @@ __all__ = [
     "RunConfig",
     "TPUClusterResolver",
     "TPUConfig",
+    "TPUDistributionStrategy",
     "TPUEstimator",
     "TPUEstimatorSpec",
     "Topology",
@@ -74,6 +83,7 @@ __all__ = [
     "infeed_enqueue",
     "infeed_enqueue_tuple",
     "initialize_system",
+    "keras_to_tpu_model",
     "outfeed_dequeue",
     "outfeed_dequeue_tuple",
     "outfeed_enqueue",

@@ -17,6 +17,8 @@ __all__ = [
     "outfeed_dequeue_tuple",
     "outfeed_enqueue",
     "outfeed_enqueue_tuple",
+    "tpu_replicated_input",
+    "tpu_replicated_output",
 ]
 
 _ops: Any = private.tpu_ops
@@ -30,3 +32,15 @@ outfeed_dequeue: Any = _ops.outfeed_dequeue
 outfeed_dequeue_tuple: Any = _ops.outfeed_dequeue_tuple
 outfeed_enqueue: Any = _ops.outfeed_enqueue
 outfeed_enqueue_tuple: Any = _ops.outfeed_enqueue_tuple
+
+
+def tpu_replicated_input(inputs: Any, is_mirrored_variable: bool = False, index: int = -1, name: Any = None) -> Any:
+    """One tensor that stands for the tensor of each replica, inside of :func:`tf.tpu.replicate`."""
+    return tf.raw_ops.TPUReplicatedInput(
+        inputs=inputs, is_mirrored_variable=is_mirrored_variable, index=index, name=name
+    )
+
+
+def tpu_replicated_output(input: Any, num_replicas: int, name: Any = None) -> Any:
+    """The tensors of the replicas that one tensor inside of :func:`tf.tpu.replicate` stands for."""
+    return tf.raw_ops.TPUReplicatedOutput(input=input, num_replicas=num_replicas, name=name)

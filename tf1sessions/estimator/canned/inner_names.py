@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from .head import BinaryClassHead, MultiClassHead, RegressionHead
-from .old_head import OldHead, classification_head
+from .old_head import OldHead, OldHeadBase, classification_head
 from .optimizers import optimizer_instance
 
 __all__ = ["get_optimizer_instance"]
 
 _SUM = "weighted_sum"
-
+_Head = OldHeadBase
 get_optimizer_instance = optimizer_instance
 _binary_logistic_or_multi_class_head = classification_head
 

@@ -16,10 +16,37 @@ from .head import BinaryClassHead, Head, LossSpec, MultiClassHead, RegressionHea
 from .head_parts import Metrics, summarize, train_op_of
 from .multi_head import checked_heads, label_of, merged_loss, merged_predictions, split_logits
 
-__all__ = ["OldHead", "OldMultiHead", "classification_head", "regression_head"]
+__all__ = ["OldHead", "OldHeadBase", "OldMultiHead", "classification_head", "regression_head"]
 
 
-class OldHead:
+class OldHeadBase:
+    """The base class of heads before :class:`Head`: what programs derive their own from, or test heads with."""
+
+    @property
+    def name(self) -> str | None:
+        raise NotImplementedError("Calling an abstract method.")
+
+    @property
+    def logits_dimension(self) -> int:
+        raise NotImplementedError("Calling an abstract method.")
+
+    def create_loss(self, features: Any, mode: Any, logits: Any, labels: Any) -> Any:
+        raise NotImplementedError("Calling an abstract method.")
+
+    def create_estimator_spec(
+        self,
+        features: Any,
+        mode: Any,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        train_op_fn: Any = None,
+        regularization_losses: Any = None,
+    ) -> Any:
+        raise NotImplementedError("Calling an abstract method.")
+
+
+class OldHead(OldHeadBase):
     """A head as the canned estimators of TensorFlow 1 and ``tf.contrib.estimator`` have it.
 
     Everything is in the head's name scope, metrics are beside it, and a loss that is a sum is also shown as an average.
@@ -91,7 +118,7 @@ def _metrics_scope(head: Head) -> Iterator[None]:
             yield
 
 
-class OldMultiHead:
+class OldMultiHead(OldHeadBase):
     """Several heads as ``tf.contrib.estimator.multi_head`` has them; see :class:`MultiHead`."""
 
     def __init__(self, heads: Sequence[OldHead], head_weights: Sequence[float] | None = None) -> None:

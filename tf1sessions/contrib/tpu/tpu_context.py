@@ -1,0 +1,16 @@
+"""What a model function for a TPU is told about its machines, in ``params["context"]``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._tpu_only import needs_tpu
+
+__all__ = ["TPUContext"]
+
+TPUContext: Any = needs_tpu("TPUContext", "tf.contrib.tpu.python.tpu.tpu_context")
+
+
+def _get_tpu_context(config: Any, *sizes: Any, **settings: Any) -> Any:
+    """What the estimator knew of the TPU, of which there is none; the error says so."""
+    return TPUContext(config, *sizes, **settings)

@@ -1,0 +1,18 @@
+"""Inner modules of 1.15.5 that are gone, written anew; a program gets them at their old addresses.
+
+::
+
+    small_modules.py          modules with a name or two
+    framework.py              what framework.common_shapes, op_def_registry, op_def_library and ops had
+    keras_mixed_precision.py  keras.mixed_precision.experimental
+    keras_multi_gpu.py        multi_gpu_model
+    keras_network.py          the base class of models
+    keras_saved_models.py     export_saved_model, load_from_saved_model
+    keras_scikit.py           keras.wrappers.scikit_learn
+    keras_wrappers.py         keras.wrappers
+    layers_utils.py           layers.utils
+    lost_names.py             public names, put back
+    old_flags.py              what flags were before 1.5
+    rnn_cells.py              private names of ops.rnn_cell_impl
+    tpu_embedding.py          tpu.tpu_embedding
+"""

@@ -1,0 +1,21 @@
+"""What ``tf.flags`` had until 1.4, before its flags became those of absl: ``FLAGS._parse_flags()``, ``_FlagValues``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["apply"]
+
+
+def _parse_flags(self: Any, args: Sequence[str] | None = None) -> None:
+    """Read the flags that are known from the command line, or from ``args``; others are left."""
+    self(sys.argv if args is None else [sys.argv[0], *args], known_only=True)
+
+
+def apply(face: Any) -> None:
+    """Give the old names back, once a process."""
+    values = type(vars(face.flags.FLAGS)["__wrapped"])  # what absl calls FlagValues
+    values._parse_flags = _parse_flags
+    face.flags._FlagValues = values
