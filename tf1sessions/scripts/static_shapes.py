@@ -17,8 +17,9 @@ def apply(face: Any) -> None:
     """Let the functions set the shapes, once a process."""
     gen_nn_ops: Any = importlib.import_module("tensorflow.python.ops.gen_nn_ops")
     gen_nn_ops.conv2d_backprop_input = _of_given_size(gen_nn_ops.conv2d_backprop_input, face)
-    for name in ("rot90", "transpose", "transpose_image"):
-        setattr(face.image, name, _of_one_image(getattr(face.image, name)))
+    image_ops: Any = importlib.import_module("tensorflow.python.ops.image_ops_impl")
+    image_ops.rot90 = face.image.rot90 = _of_one_image(face.image.rot90)
+    image_ops.transpose = face.image.transpose = face.image.transpose_image = _of_one_image(face.image.transpose)
 
 
 def _of_given_size(original: Any, tf: Any) -> Any:
