@@ -18,6 +18,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from tf1sessions import files
 from tf1sessions.errors import ScriptUsageError
 from tf1sessions.scripts import old_libraries
 from tf1sessions.texts import printable, quoted, table
@@ -103,8 +104,7 @@ def _read(path: str, found: list[Requirement], seen: set[str]) -> None:
         return
     seen.add(os.path.realpath(path))
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            text = file.read()
+        text = files.read_whole(path).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else f"{error}"
         raise ScriptUsageError(f"{quoted(path)} cannot be read: {printable(reason)}", where="--requirements") from None
