@@ -14,7 +14,56 @@ from typing import Any
 from ...runtime import private as _private
 from ...runtime import tf1 as _tf
 from . import bijectors
-from .probability import lookup as _lookup
+from . import divergences as _divergences
+from .continuous import (
+    Cauchy,
+    Chi2,
+    Chi2WithAbsDf,
+    HalfNormal,
+    InverseGamma,
+    InverseGammaWithSoftplusConcentrationRate,
+    Kumaraswamy,
+    Logistic,
+)
+from .continuous import Gumbel as _Gumbel
+from .deterministic import Deterministic, VectorDeterministic
+from .discrete import Binomial, Geometric, NegativeBinomial, Poisson
+from .mixture import Mixture, MixtureSameFamily
+from .mvn import (
+    MultivariateNormalDiag,
+    MultivariateNormalDiagPlusLowRank,
+    MultivariateNormalDiagWithSoftplusScale,
+    MultivariateNormalFullCovariance,
+    MultivariateNormalTriL,
+    VectorExponentialDiag,
+    VectorLaplaceDiag,
+)
+from .mvn import VectorStudentT as _VectorStudentT
+from .onehot import ExpRelaxedOneHotCategorical, OneHotCategorical, RelaxedBernoulli, RelaxedOneHotCategorical
+from .statistics import (
+    SeedStream,
+    assign_log_moving_mean_exp,
+    assign_moving_mean_variance,
+    auto_correlation,
+    moving_mean_variance,
+    normal_conjugates_known_scale_posterior,
+    normal_conjugates_known_scale_predictive,
+    percentile,
+)
+from .transformed_distribution import (
+    ConditionalDistribution,
+    ConditionalTransformedDistribution,
+    TransformedDistribution,
+)
+from .wishart import WishartCholesky, WishartFull
+from .wrappers import (
+    Autoregressive,
+    BatchReshape,
+    Independent,
+    QuantizedDistribution,
+    SinhArcsinh,
+    VectorSinhArcsinhDiag,
+)
 
 __all__ = [
     "FULLY_REPARAMETERIZED",
@@ -90,31 +139,3 @@ matrix_diag_transform: Any = _util.matrix_diag_transform
 reduce_weighted_logsumexp: Any = _util.reduce_weighted_logsumexp
 softplus_inverse: Any = _util.softplus_inverse
 tridiag: Any = _util.tridiag
-
-# what else 1.15 had
-_OTHERS = frozenset(
-    (
-        "Autoregressive BatchReshape Binomial Cauchy Chi2 Chi2WithAbsDf ConditionalDistribution "
-        "ConditionalTransformedDistribution Deterministic ExpRelaxedOneHotCategorical Geometric HalfNormal Independent "
-        "InverseGamma InverseGammaWithSoftplusConcentrationRate Kumaraswamy Logistic Mixture MixtureSameFamily "
-        "MultivariateNormalDiag MultivariateNormalDiagPlusLowRank MultivariateNormalDiagWithSoftplusScale "
-        "MultivariateNormalFullCovariance MultivariateNormalTriL NegativeBinomial OneHotCategorical Poisson "
-        "PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli RelaxedOneHotCategorical SeedStream "
-        "SinhArcsinh TransformedDistribution VectorDeterministic VectorDiffeomixture VectorExponentialDiag "
-        "VectorLaplaceDiag VectorSinhArcsinhDiag WishartCholesky WishartFull assign_log_moving_mean_exp "
-        "assign_moving_mean_variance auto_correlation moving_mean_variance normal_conjugates_known_scale_posterior "
-        "normal_conjugates_known_scale_predictive percentile quadrature_scheme_lognormal_gauss_hermite "
-        "quadrature_scheme_lognormal_quantiles quadrature_scheme_softmaxnormal_gauss_hermite "
-        "quadrature_scheme_softmaxnormal_quantiles"
-    ).split()
-)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OTHERS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _lookup("distributions", name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_OTHERS})
