@@ -81,6 +81,7 @@ _MODULES = {
     "distributions_bijector": "tensorflow.python.ops.distributions.bijector_impl",
     "distributions_identity": "tensorflow.python.ops.distributions.identity_bijector",
     "distributions_special": "tensorflow.python.ops.distributions.special_math",
+    "tensor_util": "tensorflow.python.framework.tensor_util",
     "distributions_util": "tensorflow.python.ops.distributions.util",
     # for contrib.eager.Variable
     "resource_variable_ops": "tensorflow.python.ops.resource_variable_ops",

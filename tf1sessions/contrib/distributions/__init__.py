@@ -1,11 +1,22 @@
-"""``tf.contrib.distributions``: the distributions that TensorFlow still has, and some functions.
-
-All other names are tensorflow-probability's, where it is installed; else they are errors that name it.
+"""``tf.contrib.distributions``: those that TensorFlow still has, and the others anew.
 
 Files::
 
-    bijectors.py    contrib.distributions.bijectors
-    probability.py  names that tensorflow-probability has
+    common.py                    the base class for scalars, and helpers
+    bijectors/                   contrib.distributions.bijectors
+    transformed_distribution.py  TransformedDistribution, and the conditional ones
+    mvn.py                       normal and other vectors, scaled by a linear operator
+    linear_operators.py          makes the operators of the arguments
+    continuous.py                continuous scalars
+    discrete.py                  counts
+    deterministic.py             what is always the same
+    onehot.py                    one-hot vectors, and relaxed ones
+    wishart.py                   matrices
+    wrappers.py                  distributions that change another one's shapes or values
+    mixture.py                   mixtures
+    quadrature.py                compounds of a grid of points
+    divergences.py               registers the divergences
+    statistics.py                percentiles, moving averages, a normal prior
 """
 
 import sys as _sys
@@ -14,7 +25,7 @@ from typing import Any
 from ...runtime import private as _private
 from ...runtime import tf1 as _tf
 from . import bijectors
-from . import divergences as _divergences
+from . import divergences as _divergences  # noqa: F401 - registers them
 from .continuous import (
     Cauchy,
     Chi2,
@@ -25,7 +36,7 @@ from .continuous import (
     Kumaraswamy,
     Logistic,
 )
-from .continuous import Gumbel as _Gumbel
+from .continuous import Gumbel as _Gumbel  # noqa: F401 - by its address
 from .deterministic import Deterministic, VectorDeterministic
 from .discrete import Binomial, Geometric, NegativeBinomial, Poisson
 from .mixture import Mixture, MixtureSameFamily
@@ -38,8 +49,16 @@ from .mvn import (
     VectorExponentialDiag,
     VectorLaplaceDiag,
 )
-from .mvn import VectorStudentT as _VectorStudentT
+from .mvn import VectorStudentT as _VectorStudentT  # noqa: F401 - by its address
 from .onehot import ExpRelaxedOneHotCategorical, OneHotCategorical, RelaxedBernoulli, RelaxedOneHotCategorical
+from .quadrature import (
+    PoissonLogNormalQuadratureCompound,
+    VectorDiffeomixture,
+    quadrature_scheme_lognormal_gauss_hermite,
+    quadrature_scheme_lognormal_quantiles,
+    quadrature_scheme_softmaxnormal_gauss_hermite,
+    quadrature_scheme_softmaxnormal_quantiles,
+)
 from .statistics import (
     SeedStream,
     assign_log_moving_mean_exp,
@@ -68,32 +87,84 @@ from .wrappers import (
 __all__ = [
     "FULLY_REPARAMETERIZED",
     "NOT_REPARAMETERIZED",
+    "Autoregressive",
+    "BatchReshape",
     "Bernoulli",
     "Beta",
     "BetaWithSoftplusConcentration",
+    "Binomial",
     "Categorical",
+    "Cauchy",
+    "Chi2",
+    "Chi2WithAbsDf",
+    "ConditionalDistribution",
+    "ConditionalTransformedDistribution",
+    "Deterministic",
     "Dirichlet",
     "DirichletMultinomial",
     "Distribution",
+    "ExpRelaxedOneHotCategorical",
     "Exponential",
     "ExponentialWithSoftplusRate",
     "Gamma",
     "GammaWithSoftplusConcentrationRate",
+    "Geometric",
+    "HalfNormal",
+    "Independent",
+    "InverseGamma",
+    "InverseGammaWithSoftplusConcentrationRate",
+    "Kumaraswamy",
     "Laplace",
     "LaplaceWithSoftplusScale",
+    "Logistic",
+    "Mixture",
+    "MixtureSameFamily",
     "Multinomial",
+    "MultivariateNormalDiag",
+    "MultivariateNormalDiagPlusLowRank",
+    "MultivariateNormalDiagWithSoftplusScale",
+    "MultivariateNormalFullCovariance",
+    "MultivariateNormalTriL",
+    "NegativeBinomial",
     "Normal",
     "NormalWithSoftplusScale",
+    "OneHotCategorical",
+    "Poisson",
+    "PoissonLogNormalQuadratureCompound",
+    "QuantizedDistribution",
     "RegisterKL",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
     "ReparameterizationType",
+    "SeedStream",
+    "SinhArcsinh",
     "StudentT",
     "StudentTWithAbsDfSoftplusScale",
+    "TransformedDistribution",
     "Uniform",
+    "VectorDeterministic",
+    "VectorDiffeomixture",
+    "VectorExponentialDiag",
+    "VectorLaplaceDiag",
+    "VectorSinhArcsinhDiag",
+    "WishartCholesky",
+    "WishartFull",
+    "assign_log_moving_mean_exp",
+    "assign_moving_mean_variance",
+    "auto_correlation",
     "bijectors",
     "fill_triangular",
     "fill_triangular_inverse",
     "kl_divergence",
     "matrix_diag_transform",
+    "moving_mean_variance",
+    "normal_conjugates_known_scale_posterior",
+    "normal_conjugates_known_scale_predictive",
+    "percentile",
+    "quadrature_scheme_lognormal_gauss_hermite",
+    "quadrature_scheme_lognormal_quantiles",
+    "quadrature_scheme_softmaxnormal_gauss_hermite",
+    "quadrature_scheme_softmaxnormal_quantiles",
     "reduce_weighted_logsumexp",
     "softplus_inverse",
     "tridiag",

@@ -62,6 +62,8 @@ class Scalar(Distribution):  # type: ignore[misc]
 
     #: The parameters that decide on the shape of the batch.
     _shaping: tuple[str, ...] = ()
+    #: Whether ``param_shapes`` says them.
+    _says_shapes = True
 
     def _set_up(
         self,
@@ -106,6 +108,8 @@ class Scalar(Distribution):  # type: ignore[misc]
 
     @classmethod
     def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
+        if not cls._says_shapes:
+            raise NotImplementedError("_param_shapes not implemented")
         return {key: tf.convert_to_tensor(sample_shape, dtype=tf.int32) for key in cls._shaping}
 
     def _shaped(self) -> list[Any]:

@@ -290,9 +290,7 @@ class Chi2(tf.distributions.Gamma):  # type: ignore[misc]
 
     df = parameter("df", "The degrees of freedom.")
 
-    def __init__(
-        self, df: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2"
-    ) -> None:
+    def __init__(self, df: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2") -> None:
         parameters = dict(locals())
         with tf.name_scope(name, values=[df]) as name:
             df = tf.convert_to_tensor(df, name="df")

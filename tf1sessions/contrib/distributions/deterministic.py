@@ -28,12 +28,7 @@ class _Deterministic(Distribution):  # type: ignore[misc]
             self._loc = loc
             for key in ("atol", "rtol"):
                 value = tf.convert_to_tensor(0 if given[key] is None else given[key], name=key, dtype=loc.dtype)
-                check = f'Argument "{key}" must be non-negative'
-                setattr(
-                    self,
-                    f"_{key}",
-                    checked(validate, value, lambda t, check=check: tf.assert_non_negative(t, message=check)),
-                )
+                setattr(self, f"_{key}", checked(validate, value, tf.assert_non_negative))
         super().__init__(
             dtype=self._loc.dtype,
             reparameterization_type=NOT_REPARAMETERIZED,

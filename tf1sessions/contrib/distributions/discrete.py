@@ -15,6 +15,7 @@ __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 class _Chance(Scalar):
     """A distribution with the chance of an event, or its logarithm over the other's."""
 
+    _says_shapes = False
     logits = parameter("logits", "The logarithm of the odds.")
     probs = parameter("probs", "The chance.")
 
@@ -123,7 +124,7 @@ class Geometric(_Chance):
         return tf.floor(tf.log(uniform) / tf.log1p(-self.probs))
 
     def _log_prob(self, counts: Any) -> Any:
-        counts = checked(self.validate_args, counts, natural)
+        counts = checked(True, counts, natural) if self.validate_args else tf.floor(counts)
         probs = self.probs + tf.zeros_like(counts)
         # no failure is certain where a success is: 0 times the logarithm of 0
         safe = tf.where(tf.equal(counts, 0.0), tf.zeros_like(probs), probs)
@@ -203,6 +204,7 @@ class NegativeBinomial(_Chance):
 class Poisson(Scalar):
     """The number of events in a time in which ``rate`` are expected."""
 
+    _says_shapes = False
     _shaping = ("rate",)
     rate = parameter("rate", "The mean.")
     log_rate = parameter("log_rate", "The logarithm of the mean.")
@@ -245,9 +247,7 @@ class Poisson(Scalar):
 
     def _log_prob(self, x: Any) -> Any:
         x = checked(self.validate_args, x, natural)
-        # a rate of 0 gives 0 for certain: no 0 times infinity
-        weight = tf.where(tf.equal(x + tf.zeros_like(self.log_rate), 0.0), tf.zeros_like(x * self.rate), x * self.log_rate)
-        return weight - tf.lgamma(1.0 + x) - self.rate
+        return x * self.log_rate - tf.lgamma(1.0 + x) - self.rate
 
     def _cdf(self, x: Any) -> Any:
         if self.validate_args:

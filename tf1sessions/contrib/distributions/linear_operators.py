@@ -96,9 +96,7 @@ def tril_scale(
 ) -> Any:
     """Return the operator of the sum of the given parts: that of a lower triangle, or without one of a diagonal."""
     if scale_tril is None:
-        return diag_scale(
-            loc, scale_diag, scale_identity_multiplier, shape_hint, validate_args, assert_positive, name
-        )
+        return diag_scale(loc, scale_diag, scale_identity_multiplier, shape_hint, validate_args, assert_positive, name)
     with tf.name_scope(name, "make_tril_scale", [loc, scale_diag, scale_identity_multiplier]):
         tril = tf.matrix_band_part(tf.convert_to_tensor(scale_tril, name="scale_tril"), -1, 0)
         diagonal = tf.matrix_diag_part(tril)

@@ -40,7 +40,7 @@ class Mixture(Distribution):  # type: ignore[misc]
             self._static_event_shape = self._static_event_shape.merge_with(each.event_shape)
             self._static_batch_shape = self._static_batch_shape.merge_with(each.batch_shape)
         if self._static_event_shape.ndims is None:
-            raise ValueError("Expected to know rank(event_shape) from components, but none of them provide a static one")
+            raise ValueError("Expected to know rank(event_shape) from components, but none of them has a static one")
         with tf.name_scope(name) as name:
             self._runtime_checks = []
             if validate_args:
@@ -91,8 +91,9 @@ class Mixture(Distribution):  # type: ignore[misc]
 
     def _weights(self, log: bool) -> list[Any]:
         """A tensor for each component, with the shape of the batch and a 1 for each dimension of an event."""
-        found = (tf.nn.log_softmax if log else tf.nn.softmax)(self.cat.logits)
-        return tf.unstack(found, num=self.num_components, axis=-1)
+        chances = (tf.nn.log_softmax if log else tf.nn.softmax)(self.cat.logits)
+        found: list[Any] = tf.unstack(chances, num=self.num_components, axis=-1)
+        return found
 
     def _spread(self, weight: Any) -> Any:
         for _ in range(self._static_event_shape.ndims):
@@ -110,9 +111,7 @@ class Mixture(Distribution):  # type: ignore[misc]
             means = [each.mean() for each in self.components]
             deviations = [each.stddev() for each in self.components]
             mean = tf.add_n([w * m for w, m in zip(weights, means, strict=True)])
-            squares = [
-                w * (tf.square(s) + tf.square(m)) for w, m, s in zip(weights, means, deviations, strict=True)
-            ]
+            squares = [w * (tf.square(s) + tf.square(m)) for w, m, s in zip(weights, means, deviations, strict=True)]
             return tf.add_n(squares) - tf.square(mean)
 
     def _stddev(self) -> Any:
@@ -253,7 +252,7 @@ class MixtureSameFamily(Distribution):  # type: ignore[misc]
         x = self.components_distribution.sample(n)
         mask = tf.one_hot(self.mixture_distribution.sample(n), self._num_components, dtype=x.dtype)
         if self.mixture_distribution.batch_shape.ndims == 0:
-            for _ in range((self.batch_shape.ndims or 0)):
+            for _ in range(self.batch_shape.ndims or 0):
                 mask = mask[:, tf.newaxis]
         return tf.reduce_sum(x * self._spread(mask), axis=-1 - self._event_ndims)
 

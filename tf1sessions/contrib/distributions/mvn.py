@@ -50,9 +50,7 @@ class _LinearOperator(TransformedDistribution):
         TransformedDistribution.__init__(
             self,
             distribution=self._element(scale.dtype),
-            bijector=bijectors.AffineLinearOperator(
-                shift=loc, scale=scale, validate_args=given["validate_args"]
-            ),
+            bijector=bijectors.AffineLinearOperator(shift=loc, scale=scale, validate_args=given["validate_args"]),
             batch_shape=batch_shape,
             event_shape=event_shape,
             validate_args=given["validate_args"],
@@ -77,16 +75,8 @@ class _LinearOperator(TransformedDistribution):
         return value + tf.zeros(tf.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0), self.dtype)
 
     def _mean(self) -> Any:
-        shape = self.batch_shape.concatenate(self.event_shape)
         if not self._element_mean:
-            if self.loc is None:
-                return tf.zeros(
-                    shape
-                    if shape.is_fully_defined()
-                    else tf.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0),
-                    self.dtype,
-                )
-            return tf.identity(self.loc) if shape.is_fully_defined() and self.loc.shape == shape else self._spread(self.loc)
+            return self._mode()
         ones = tf.ones(tf.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0), self.dtype)
         moved = self.scale.matvec(self._element_mean * ones)
         return moved if self.loc is None else moved + self.loc
@@ -152,7 +142,6 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
     ) -> None:
         parameters = dict(locals())
         with tf.name_scope(name) as name, tf.name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            # of integers, 1.15 makes what it can
             scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
         self._build(parameters, loc, scale, name)
 
@@ -291,10 +280,7 @@ class VectorExponentialLinearOperator(_LinearOperator):
         self._build(dict(locals()), loc, scale, name)
 
     def _element(self, dtype: Any) -> Any:
-        return _d.Exponential(rate=tf.ones([], dtype), allow_nan_stats=True)
-
-    def _mode(self) -> Any:
-        return super()._mode()
+        return _d.Exponential(rate=tf.ones([], dtype))
 
 
 class VectorExponentialDiag(VectorExponentialLinearOperator):
@@ -380,9 +366,16 @@ class VectorStudentT(TransformedDistribution):
         name: str = "VectorStudentT",
     ) -> None:
         parameters = dict(locals())
-        parts = [loc, scale_identity_multiplier, scale_diag, scale_tril, scale_perturb_factor, scale_perturb_diag]
-        with tf.name_scope(name) as name, tf.name_scope("init", values=[df, *parts]):
-            affine = bijectors.Affine(*parts, validate_args=validate_args)
+        parts = {
+            "shift": loc,
+            "scale_identity_multiplier": scale_identity_multiplier,
+            "scale_diag": scale_diag,
+            "scale_tril": scale_tril,
+            "scale_perturb_factor": scale_perturb_factor,
+            "scale_perturb_diag": scale_perturb_diag,
+        }
+        with tf.name_scope(name) as name, tf.name_scope("init", values=[df, *parts.values()]):
+            affine = bijectors.Affine(**parts, validate_args=validate_args)
             element = _d.StudentT(
                 df=df, loc=tf.zeros([], affine.dtype), scale=tf.ones([], affine.dtype), validate_args=validate_args
             )

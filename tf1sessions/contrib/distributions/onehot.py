@@ -124,8 +124,8 @@ class OneHotCategorical(_Classes):
         return checked(
             self.validate_args,
             x,
-            lambda t: tf.assert_non_positive(t if t.dtype.is_floating else tf.cast(t - 1, t.dtype)),
-            lambda t: tf.assert_near(tf.zeros([], self.logits.dtype), tf.reduce_logsumexp(self.logits, axis=[-1])),
+            lambda t: tf.assert_non_negative(t),
+            lambda t: tf.assert_equal(tf.reduce_sum(t, axis=[-1]), tf.ones([], t.dtype), message="not one-hot"),
         )
 
     def _entropy(self) -> Any:
@@ -207,7 +207,8 @@ class RelaxedOneHotCategorical(TransformedDistribution):
             validate_args=validate_args,
             allow_nan_stats=allow_nan_stats,
         )
-        super().__init__(base, bijector=bijectors.Exp(validate_args=validate_args), validate_args=validate_args, name=name)
+        exp = bijectors.Exp(validate_args=validate_args)
+        super().__init__(base, bijector=exp, validate_args=validate_args, name=name)
         self._parameters = parameters
 
 

@@ -43,12 +43,12 @@ class SeedStream:
         return self._salt
 
     def __call__(self) -> int | None:
-        """Return the next seed."""
+        """Return the next seed, of 512 bits."""
         self._counter += 1
         if self._seed is None:
             return None
-        text = f"{self._seed}{self._counter}{self._salt}"
-        return int(hashlib.md5(text.encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
+        text = str((self._seed, self._counter, self._salt))
+        return int(hashlib.sha512(text.encode()).hexdigest(), 16)
 
 
 def percentile(
@@ -91,7 +91,8 @@ def percentile(
             axes = [] if rank is None else list(range(rank))
             flat = tf.reshape(x, [-1])
         else:
-            axes = sorted(int(each) % rank for each in np.ravel(tf.get_static_value(axis) if tf.is_tensor(axis) else axis))
+            known = tf.get_static_value(axis) if tf.is_tensor(axis) else axis
+            axes = sorted(int(each) % rank for each in np.ravel(known))
             kept = [each for each in range(rank) if each not in axes]
             moved = tf.transpose(x, kept + axes)
             flat = tf.reshape(moved, tf.concat([tf.shape(moved)[: len(kept)], [-1]], axis=0))
@@ -155,7 +156,9 @@ def auto_correlation(
         return tf.transpose(found, [order.index(each) for each in range(rank)])
 
 
-def assign_moving_mean_variance(mean_var: Any, variance_var: Any, value: Any, decay: Any, name: str | None = None) -> Any:
+def assign_moving_mean_variance(
+    mean_var: Any, variance_var: Any, value: Any, decay: Any, name: str | None = None
+) -> Any:
     """Update variables with the exponentially weighted mean and variance by a ``value``, and return both.
 
     Args:
@@ -225,9 +228,9 @@ def moving_mean_variance(value: Any, decay: Any, collections: Any = None, name: 
                 trainable=False,
                 collections=collections,
             )
-            for key in ("moving_mean", "moving_variance")
+            for key in ("moving_variance", "moving_mean")
         ]
-        return assign_moving_mean_variance(made[0], made[1], value, decay)
+        return assign_moving_mean_variance(made[1], made[0], value, decay)
 
 
 def _posterior(prior: Any, scale: Any, s: Any, n: Any) -> tuple[Any, Any]:

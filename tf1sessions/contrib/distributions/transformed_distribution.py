@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...runtime import private as _private
 from ...runtime import tf1 as tf
 from . import bijectors
 from .common import Distribution
@@ -102,7 +103,7 @@ class TransformedDistribution(Distribution):  # type: ignore[misc]
 
     @staticmethod
     def _known(override: Any) -> Any:
-        return tf.TensorShape(tf.get_static_value(override)) if override.shape[0] else tf.TensorShape([])
+        return _private.tensor_util.constant_value_as_shape(override)
 
     def _event_shape_tensor(self) -> Any:
         base = self._event_override if self._has_event else self.distribution.event_shape_tensor()

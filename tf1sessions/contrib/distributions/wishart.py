@@ -187,7 +187,8 @@ class WishartLinearOperator(Distribution):  # type: ignore[misc]
     def _stddev(self) -> Any:
         if self._cholesky_inout:
             raise ValueError("Computing std. dev. when is cholesky_input_output_matrices=True does not make sense.")
-        return tf.sqrt(self._variance())
+        # as in 1.15.5, which takes the variances' Cholesky factor
+        return tf.cholesky(self._variance())
 
     def _mode(self) -> Any:
         free = self.df - self.dimension - 1.0

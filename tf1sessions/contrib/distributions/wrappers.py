@@ -174,12 +174,13 @@ class BatchReshape(Distribution):  # type: ignore[misc]
         if known is not None and (known == -1).sum() > 1:
             raise ValueError("`batch_shape` elements must have at most one `-1`.")
         if known is not None and size is not None:
-            sizes = known.tolist()
+            sizes, static = known.tolist(), tf.TensorShape([None if each == -1 else each for each in known.tolist()])
             if -1 in sizes:
                 sizes[sizes.index(-1)] = size // max(1, int(np.prod([each for each in sizes if each != -1], dtype=int)))
-            if int(np.prod(sizes, dtype=int)) != size:
-                raise ValueError(f"`batch_shape` size ({int(np.prod(sizes, dtype=int))}) must match `distribution.batch_shape` size ({size}).")
-            return tf.TensorShape(sizes), tf.constant(sizes, tf.int32, name="batch_shape"), []
+            total = int(np.prod(sizes, dtype=int))
+            if total != size:
+                raise ValueError(f"`batch_shape` size ({total}) must match `distribution.batch_shape` size ({size}).")
+            return static, tf.constant(sizes, tf.int32, name="batch_shape"), []
         total = tf.reduce_prod(self.distribution.batch_shape_tensor())
         rest = tf.reduce_prod(tf.where(tf.equal(shape, -1), tf.ones_like(shape), shape))
         tensor = tf.where(tf.equal(shape, -1), tf.fill(tf.shape(shape), total // tf.maximum(1, rest)), shape)

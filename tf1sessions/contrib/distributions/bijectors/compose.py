@@ -42,7 +42,7 @@ class Chain(Bijector):  # type: ignore[misc]
             is_constant_jacobian=all([each.is_constant_jacobian for each in self._bijectors]),
             validate_args=validate_args,
             dtype=_dtype_of(self._bijectors),
-            name=name or ("_of_".join(each.name for each in self._bijectors) or "identity"),
+            name=name or ("_of_".join(["chain", *[b.name for b in self._bijectors]]) if bijectors else "identity"),
         )
 
     @property
@@ -215,7 +215,7 @@ class Invert(Bijector):  # type: ignore[misc]
 
 
 class ScaleTriL(Chain):
-    """Maps a vector to a lower triangle, whose diagonal ``diag_bijector`` (softplus) and ``diag_shift`` make positive."""
+    """Maps a vector to a lower triangle; ``diag_bijector``, softplus, and ``diag_shift`` make its diagonal positive."""
 
     def __init__(
         self,

@@ -173,9 +173,7 @@ class Exp(PowerTransform):
 class Gumbel(_Elementwise):
     """``y = exp(-exp(-(x - loc) / scale))``, the distribution function of a Gumbel distribution."""
 
-    def __init__(
-        self, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool = False, name: str = "gumbel"
-    ) -> None:
+    def __init__(self, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool = False, name: str = "gumbel") -> None:
         with tf.name_scope(name, values=[loc, scale]):
             self._loc = tf.convert_to_tensor(loc, name="loc")
             (self._scale,) = _positive({"scale": scale}, validate_args)
@@ -193,9 +191,7 @@ class Gumbel(_Elementwise):
         return self._scale
 
     def _valid_y(self, y: Any) -> Any:
-        return checked(
-            self.validate_args, y, *_UNIT
-        )
+        return checked(self.validate_args, y, *_UNIT)
 
     def _forward(self, x: Any) -> Any:
         return tf.exp(-tf.exp(-(x - self.loc) / self.scale))
@@ -239,9 +235,7 @@ class Kumaraswamy(_Elementwise):
         return self._concentration0
 
     def _valid(self, value: Any) -> Any:
-        return checked(
-            self.validate_args, value, *_UNIT
-        )
+        return checked(self.validate_args, value, *_UNIT)
 
     def _forward(self, x: Any) -> Any:
         x = self._valid(x)
@@ -305,8 +299,10 @@ class SinhArcsinh(_Elementwise):
         name: str = "SinhArcsinh",
     ) -> None:
         with tf.name_scope(name, values=[skewness, tailweight]):
-            self._skewness = tf.convert_to_tensor(0.0 if skewness is None else skewness, name="skewness")
-            (self._tailweight,) = _positive({"tailweight": 1.0 if tailweight is None else tailweight}, validate_args)
+            dtype = next((each.dtype.base_dtype for each in (skewness, tailweight) if tf.is_tensor(each)), None)
+            self._skewness = tf.convert_to_tensor(0.0 if skewness is None else skewness, dtype, "skewness")
+            tailweight = tf.convert_to_tensor(1.0 if tailweight is None else tailweight, dtype, "tailweight")
+            (self._tailweight,) = _positive({"tailweight": tailweight}, validate_args)
             tf.debugging.assert_same_float_dtype([self._skewness, self._tailweight])
         super().__init__(validate_args, name)
 

@@ -80,7 +80,7 @@ class MaskedAutoregressiveFlow(Bijector):  # type: ignore[misc]
 
 
 def _mask(blocks: int, size_in: int, size_out: int, exclusive: bool, dtype: Any) -> Any:
-    """Which inputs an output sees, [size_in, size_out]: those of the blocks before its own, and unless ``exclusive`` it."""
+    """Which inputs an output sees, [size_in, size_out]: of blocks before its own, and unless ``exclusive`` of it."""
     block_in = np.arange(size_in) // (size_in // blocks)
     block_out = np.arange(size_out) // (size_out // blocks)
     # what is beyond the last whole block sees all, and is seen by none
@@ -195,8 +195,8 @@ def masked_autoregressive_default_template(
 class RealNVP(Bijector):  # type: ignore[misc]
     """An affine map of the last elements of a vector, by functions of its first ``num_masked`` ones.
 
-    ``shift_and_log_scale_fn`` takes the first ones and the number of the others, and returns the shift and the log scale
-    for these; each may be None for none.
+    ``shift_and_log_scale_fn`` takes the first ones and the number of the others, and returns the shift and the log
+    scale for these; each may be None for none.
     """
 
     def __init__(
@@ -291,7 +291,8 @@ def real_nvp_default_template(
             shift, log_scale = tf.split(x, 2, axis=-1)
             return shift, log_scale
 
-        return tf.make_template(name, shift_and_log_scale)
+        # as in 1.15.5, the variables' scope has this name always
+        return tf.make_template("real_nvp_default_template", shift_and_log_scale)
 
 
 def _undo_batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, epsilon: float) -> Any:

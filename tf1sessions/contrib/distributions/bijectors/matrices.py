@@ -28,6 +28,7 @@ class CholeskyOuterProduct(Bijector):  # type: ignore[misc]
             lambda t: tf.assert_positive(tf.matrix_diag_part(t)),
             lambda t: tf.assert_equal(tf.shape(t)[-2], tf.shape(t)[-1]),
         )
+        x = tf.matrix_band_part(x, -1, 0)
         return tf.matmul(x, x, adjoint_b=True)
 
     def _inverse(self, y: Any) -> Any:
@@ -61,7 +62,6 @@ class FillTriangular(Bijector):  # type: ignore[misc]
         super().__init__(
             forward_min_event_ndims=1,
             inverse_min_event_ndims=2,
-            is_constant_jacobian=True,
             validate_args=validate_args,
             name=name,
         )
@@ -135,7 +135,8 @@ class MatrixInverseTriL(Bijector):  # type: ignore[misc]
         x = self._valid(x)
         columns = tf.cast(tf.shape(x)[-1], x.dtype.base_dtype)
         logs = tf.log(tf.abs(tf.matrix_diag_part(x)))
-        return -(columns + 1.0) * tf.reduce_sum(logs, axis=-1)
+        # as in 1.15.5: the determinant of the map of all matrices, not of triangles alone
+        return -2.0 * columns * tf.reduce_sum(logs, axis=-1)
 
 
 class TransformDiagonal(Bijector):  # type: ignore[misc]

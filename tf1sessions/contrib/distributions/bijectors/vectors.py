@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -103,19 +104,13 @@ class Reshape(Bijector):  # type: ignore[misc]
                     out, into = tf.identity(out), tf.identity(into)
         self._out, self._in = out, into
         super().__init__(
-            forward_min_event_ndims=self._rank(into),
-            inverse_min_event_ndims=self._rank(out),
+            # as in 1.15.5, whatever the rank of an event is
+            forward_min_event_ndims=0,
+            inverse_min_event_ndims=0,
             is_constant_jacobian=True,
             validate_args=validate_args,
             name=name or "reshape",
         )
-
-    @staticmethod
-    def _rank(shape: Any) -> int:
-        rank = tf.compat.dimension_value(shape.shape[0])
-        if rank is None:
-            raise NotImplementedError("Must be able to infer the rank of an event's shape.")
-        return int(rank)
 
     @staticmethod
     def _checks(shape: Any, validate_args: bool) -> list[Any]:
@@ -128,7 +123,7 @@ class Reshape(Bijector):  # type: ignore[misc]
             if (known == -1).sum() > 1:
                 raise ValueError(f"`{shape.op.name}` must have at most one `-1` (given {known})")
             if (known < -1).any():
-                raise ValueError(f"`{shape.op.name}` elements must be either positive integers or `-1` (given {known}).")
+                raise ValueError(f"`{shape.op.name}` elements must be positive integers or `-1` (given {known}).")
             return []
         if not validate_args:
             return []
@@ -177,7 +172,7 @@ class Reshape(Bijector):  # type: ignore[misc]
         sizes: list[int | None] = [int(size) for size in new]
         if -1 in sizes:
             at = sizes.index(-1)
-            rest = int(np.prod([size for size in sizes if size != -1], dtype=int))
+            rest = math.prod([size for size in sizes if size is not None and size != -1])
             sizes[at] = event.num_elements() // rest if event.is_fully_defined() else None
         return shape[: shape.ndims - rank].concatenate(sizes)
 
