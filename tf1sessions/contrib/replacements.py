@@ -87,7 +87,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.distribute.initialize_tpu_system": "Use tf.tpu.experimental.initialize_tpu_system of TensorFlow 2",
     "tf.contrib.distribute.require_replica_context": "Use tf.distribute.get_replica_context, which is None outside",
     "tf.contrib.distribute.run_standard_tensorflow_server": "Use tf.train.Server",
-    "tf.contrib.distributions": "It is in tensorflow-probability: run `pip install tensorflow-probability[tf]`",
+    "tf.contrib.distributions": "Use the package tensorflow_probability",
     "tf.contrib.eager": "Use tf.GradientTape, tf.Variable, tf.train.Checkpoint and tf.keras.metrics",
     "tf.contrib.estimator": "Use tf.estimator",
     "tf.contrib.factorization": "Use tf.contrib.factorization.WALSModel",

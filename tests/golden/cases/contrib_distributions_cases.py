@@ -532,3 +532,20 @@ def diffeomixture(tf, ds):
     outputs.update(covariance=d.covariance(), sample=d.sample([2], seed=3), prob=d.prob(VALUES[0]))
     outputs["static"] = tf.constant([shape_of(d.batch_shape), shape_of(d.event_shape)])
     return outputs
+
+
+@only("head")
+def head(tf, ds):
+    def from_logits(logits):
+        return ds.Logistic(logits[..., 0], tf.nn.softplus(logits[..., 1]) + 0.1)
+
+    head = ds.estimator_head_distribution_regression(from_logits, logits_dimension=2)
+    outputs = {}
+    logits, labels = tf.constant(LOC[:, :2]), tf.constant([[1.0], [2.0]])
+    for mode in ("train", "infer"):
+        ops = head.create_model_fn_ops({}, mode, None if mode == "infer" else labels, tf.identity, logits)
+        outputs[mode + "_scores"] = ops.predictions["scores"]
+        if mode == "train":
+            outputs["loss"] = ops.loss
+    outputs["dimension"] = tf.constant(head.logits_dimension)
+    return outputs

@@ -5,8 +5,8 @@ Files::
     common.py                    the base class for scalars, and helpers
     bijectors/                   contrib.distributions.bijectors
     transformed_distribution.py  TransformedDistribution, and the conditional ones
-    mvn.py                       normal and other vectors, scaled by a linear operator
-    linear_operators.py          makes the operators of the arguments
+    mvn_linear_operator.py       normal and other vectors, scaled by a linear operator
+    distribution_util.py         makes the operators of the arguments
     continuous.py                continuous scalars
     discrete.py                  counts
     deterministic.py             what is always the same
@@ -16,9 +16,11 @@ Files::
     mixture.py                   mixtures
     quadrature.py                compounds of a grid of points
     divergences.py               registers the divergences
+    estimator.py                 a head of contrib.learn
     statistics.py                percentiles, moving averages, a normal prior
 """
 
+import importlib as _importlib
 import sys as _sys
 from typing import Any
 
@@ -36,11 +38,11 @@ from .continuous import (
     Kumaraswamy,
     Logistic,
 )
-from .continuous import Gumbel as _Gumbel  # noqa: F401 - by its address
 from .deterministic import Deterministic, VectorDeterministic
 from .discrete import Binomial, Geometric, NegativeBinomial, Poisson
+from .estimator import estimator_head_distribution_regression
 from .mixture import Mixture, MixtureSameFamily
-from .mvn import (
+from .mvn_linear_operator import (
     MultivariateNormalDiag,
     MultivariateNormalDiagPlusLowRank,
     MultivariateNormalDiagWithSoftplusScale,
@@ -49,7 +51,6 @@ from .mvn import (
     VectorExponentialDiag,
     VectorLaplaceDiag,
 )
-from .mvn import VectorStudentT as _VectorStudentT  # noqa: F401 - by its address
 from .onehot import ExpRelaxedOneHotCategorical, OneHotCategorical, RelaxedBernoulli, RelaxedOneHotCategorical
 from .quadrature import (
     PoissonLogNormalQuadratureCompound,
@@ -153,6 +154,7 @@ __all__ = [
     "assign_moving_mean_variance",
     "auto_correlation",
     "bijectors",
+    "estimator_head_distribution_regression",
     "fill_triangular",
     "fill_triangular_inverse",
     "kl_divergence",
@@ -210,3 +212,20 @@ matrix_diag_transform: Any = _util.matrix_diag_transform
 reduce_weighted_logsumexp: Any = _util.reduce_weighted_logsumexp
 softplus_inverse: Any = _util.softplus_inverse
 tridiag: Any = _util.tridiag
+
+# what 1.15 had at the addresses of their files alone -> our file, and the name in it
+_BY_ADDRESS = {
+    "MultivariateNormalLinearOperator": ("mvn_linear_operator", "MultivariateNormalLinearOperator"),
+    "VectorExponentialLinearOperator": ("mvn_linear_operator", "VectorExponentialLinearOperator"),
+    "VectorLaplaceLinearOperator": ("mvn_linear_operator", "VectorLaplaceLinearOperator"),
+    "_Gumbel": ("continuous", "Gumbel"),
+    "_VectorStudentT": ("mvn_linear_operator", "VectorStudentT"),
+    "_WishartLinearOperator": ("wishart", "WishartLinearOperator"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _BY_ADDRESS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    file, own = _BY_ADDRESS[name]
+    return getattr(_importlib.import_module(f"{__name__}.{file}"), own)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime import tf1 as tf
-from .linear_operators import is_diagonal_scale
-from .mvn import MultivariateNormalLinearOperator
+from .distribution_util import is_diagonal_scale
+from .mvn_linear_operator import MultivariateNormalLinearOperator
 from .onehot import OneHotCategorical
 from .wrappers import Independent
 

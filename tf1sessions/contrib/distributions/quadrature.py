@@ -11,7 +11,7 @@ from ...runtime import tf1 as tf
 from . import bijectors
 from .common import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, parameter, util
 from .discrete import Poisson
-from .linear_operators import is_diagonal_scale
+from .distribution_util import is_diagonal_scale
 
 __all__ = [
     "PoissonLogNormalQuadratureCompound",

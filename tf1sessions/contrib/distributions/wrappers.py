@@ -10,7 +10,7 @@ import numpy as np
 from ...runtime import tf1 as tf
 from . import bijectors
 from .common import NOT_REPARAMETERIZED, Distribution, parameter, shape_of, util
-from .linear_operators import diag_scale, is_diagonal_scale, shapes_from_loc_and_scale
+from .distribution_util import is_diagonal_scale, make_diag_scale, shapes_from_loc_and_scale
 from .transformed_distribution import TransformedDistribution
 
 __all__ = [
@@ -579,7 +579,7 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
         values = [loc, scale_diag, scale_identity_multiplier, skewness, tailweight]
         with tf.name_scope(name, values=values) as name:
             loc = None if loc is None else tf.convert_to_tensor(loc, name="loc")
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=False)
+            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=False)
             assert is_diagonal_scale(scale)
             dtype = scale.dtype
             self._tailweight = tf.convert_to_tensor(

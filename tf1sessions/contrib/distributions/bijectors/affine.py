@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....runtime import tf1 as tf
-from ..linear_operators import tril_scale
+from ..distribution_util import make_tril_scale
 from .base import Bijector
 
 __all__ = ["Affine", "AffineLinearOperator"]
@@ -61,7 +61,7 @@ class Affine(Bijector):  # type: ignore[misc]
         hint = None if factor is None else tf.compat.dimension_value(factor.shape[-2])
         if factor is not None and hint is None:
             hint = tf.shape(factor)[-2]
-        scale = tril_scale(
+        scale = make_tril_scale(
             loc=shift,
             scale_tril=tril,
             scale_diag=diagonal,

@@ -8,7 +8,7 @@ from typing import Any
 from ...runtime import tf1 as tf
 from . import bijectors
 from .common import parameter, util
-from .linear_operators import diag_scale, is_diagonal_scale, shapes_from_loc_and_scale, tril_scale
+from .distribution_util import is_diagonal_scale, make_diag_scale, make_tril_scale, shapes_from_loc_and_scale
 from .transformed_distribution import TransformedDistribution
 
 __all__ = [
@@ -142,7 +142,7 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
     ) -> None:
         parameters = dict(locals())
         with tf.name_scope(name) as name, tf.name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
+            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
         self._build(parameters, loc, scale, name)
 
 
@@ -187,7 +187,7 @@ def _tril_operator(loc: Any, scale_tril: Any, validate_args: bool) -> Any:
     loc = None if loc is None else tf.convert_to_tensor(loc, name="loc")
     if scale_tril is None and loc is None:
         raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
-    return tril_scale(loc, scale_tril, validate_args=validate_args)
+    return make_tril_scale(loc, scale_tril, validate_args=validate_args)
 
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
@@ -238,7 +238,7 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
         values = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
         with tf.name_scope(name) as name, tf.name_scope("init", values=values):
             has_factor = scale_perturb_factor is not None
-            scale = diag_scale(
+            scale = make_diag_scale(
                 loc,
                 scale_diag,
                 scale_identity_multiplier,
@@ -300,7 +300,7 @@ class VectorExponentialDiag(VectorExponentialLinearOperator):
     ) -> None:
         parameters = dict(locals())
         with tf.name_scope(name) as name, tf.name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
+            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
         self._build(parameters, loc, scale, name)
 
 
@@ -340,7 +340,7 @@ class VectorLaplaceDiag(VectorLaplaceLinearOperator):
     ) -> None:
         parameters = dict(locals())
         with tf.name_scope(name) as name, tf.name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
+            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
         self._build(parameters, loc, scale, name)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...runtime import private as _private
 from ...runtime import tf1 as tf
 
-__all__ = ["diag_scale", "is_diagonal_scale", "shapes_from_loc_and_scale", "tril_scale"]
+__all__ = ["is_diagonal_scale", "make_diag_scale", "make_tril_scale", "shapes_from_loc_and_scale"]
 
 _util: Any = _private.distributions_util
 _linalg: Any = tf.linalg
@@ -24,7 +24,7 @@ def _checked_diagonal(diagonal: Any, validate_args: bool, positive: bool) -> Any
         return tf.identity(diagonal)
 
 
-def diag_scale(
+def make_diag_scale(
     loc: Any = None,
     scale_diag: Any = None,
     scale_identity_multiplier: Any = None,
@@ -84,7 +84,7 @@ def diag_scale(
         )
 
 
-def tril_scale(
+def make_tril_scale(
     loc: Any = None,
     scale_tril: Any = None,
     scale_diag: Any = None,
@@ -96,7 +96,9 @@ def tril_scale(
 ) -> Any:
     """Return the operator of the sum of the given parts: that of a lower triangle, or without one of a diagonal."""
     if scale_tril is None:
-        return diag_scale(loc, scale_diag, scale_identity_multiplier, shape_hint, validate_args, assert_positive, name)
+        return make_diag_scale(
+            loc, scale_diag, scale_identity_multiplier, shape_hint, validate_args, assert_positive, name
+        )
     with tf.name_scope(name, "make_tril_scale", [loc, scale_diag, scale_identity_multiplier]):
         tril = tf.matrix_band_part(tf.convert_to_tensor(scale_tril, name="scale_tril"), -1, 0)
         diagonal = tf.matrix_diag_part(tril)
