@@ -25,6 +25,7 @@ _MODULES = {
     "eager.profiler": "profiler.profiler_v2",
     "feature_column.dense_features": "!tf_keras.src.feature_column.dense_features",
     "feature_column.dense_features_v2": "!tf_keras.src.feature_column.dense_features_v2",
+    "ops.distributions.transformed_distribution": "!tf1sessions.contrib.distributions.transformed_distribution",
     "ops.rnn_cell": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell",
     "ops.rnn_cell_impl": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell !tf_keras.src.layers.rnn.legacy_cells",
     "ops.losses.loss_reduction": "ops.losses.losses_impl",
