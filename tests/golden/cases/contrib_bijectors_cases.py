@@ -12,6 +12,7 @@ from contrib_distributions_cases import (
     SCALE,
     TRIL,
     UNIT,
+    USUAL,
     VALUES,
     Tensors,
     call,
@@ -30,7 +31,8 @@ def facts(tf, b, shape, image):
     """What is known of the bijector ``b``, and of the shapes that it makes of ``shape`` and of ``image``."""
     outputs = {
         "facts": tf.constant(
-            [b.name, str(b.forward_min_event_ndims), str(b.inverse_min_event_ndims), str(b.is_constant_jacobian)]
+            [b.name, str(b.forward_min_event_ndims), str(b.inverse_min_event_ndims), str(b.is_constant_jacobian)],
+            name="facts",
         )
     }
     for way, of in (("forward", shape), ("inverse", image)):
@@ -38,7 +40,7 @@ def facts(tf, b, shape, image):
             known = shape_of(getattr(b, way + "_event_shape")(tf.TensorShape(of)))
         except ValueError:
             known = "ValueError"
-        outputs[way + " shape"] = tf.constant(known)
+        outputs[way + " shape"] = tf.constant(known, name="known")
         call(tf, outputs, way + " shape tensor", getattr(b, way + "_event_shape_tensor"), of)
     return outputs
 
@@ -61,7 +63,7 @@ def both_ways(tf, b, x, y, parameters):
     return outputs
 
 
-def case(name, build, x, y, kinds=tuple(KINDS)):
+def case(name, build, x, y, kinds=USUAL):
     for kind in kinds:
 
         def run(tf, contrib, kind=kind):

@@ -14,6 +14,7 @@ STATISTICS = ("mean", "mode", "variance", "stddev", "entropy", "covariance")
 DENSITIES = ("log_prob", "prob", "cdf", "log_cdf", "survival_function", "log_survival_function")
 KINDS = {"": (np.float32, True, False), " double": (np.float64, True, False), " unknown": (np.float32, False, False)}
 KINDS[" validated"] = (np.float32, True, True)
+USUAL = ("", " unknown", " validated")
 
 
 class Tensors:
@@ -42,7 +43,7 @@ def call(tf, outputs, key, function, *arguments):
         y = function(*arguments)
     except (NotImplementedError, ValueError, TypeError) as error:
         kinds = (NotImplementedError, ValueError, TypeError)
-        outputs[key] = tf.constant(next(kind.__name__ for kind in kinds if isinstance(error, kind)))
+        outputs[key] = tf.constant(next(kind.__name__ for kind in kinds if isinstance(error, kind)), name="error")
         return None
     y = tf.convert_to_tensor(y)
     outputs[key] = tf.identity(y, name=key.replace(" ", "_"))
@@ -55,7 +56,7 @@ def gradients(tf, outputs, key, y, parameters):
     y = tf.where(tf.is_finite(y), y, tf.zeros_like(y))
     for number, gradient in enumerate(tf.gradients(tf.reduce_sum(y), parameters)):
         if gradient is not None:
-            outputs["%s by %d" % (key, number)] = tf.reshape(gradient, [-1])
+            outputs["%s by %d" % (key, number)] = tf.reshape(gradient, [-1], name="gradient")
 
 
 def everything(tf, d, points, parameters, seeded=True, quantiles=False, omit=()):
@@ -64,15 +65,18 @@ def everything(tf, d, points, parameters, seeded=True, quantiles=False, omit=())
     call(tf, outputs, "batch", d.batch_shape_tensor)
     call(tf, outputs, "event", d.event_shape_tensor)
     outputs["static"] = tf.constant(
-        [shape_of(d.batch_shape), shape_of(d.event_shape), d.dtype.name, str(d.reparameterization_type)[-23:]]
+        [shape_of(d.batch_shape), shape_of(d.event_shape), d.dtype.name, str(d.reparameterization_type)[-23:]],
+        name="static",
     )
     if "name" not in omit:
-        outputs["name"] = tf.constant(d.name)
+        outputs["name"] = tf.constant(d.name, name="name")
     if "parameters" not in omit:
-        outputs["parameters"] = tf.constant(sorted(key for key in d.parameters if key != "is_vector"))
-    for key in set(STATISTICS).difference(omit):
+        outputs["parameters"] = tf.constant(
+            sorted(key for key in d.parameters if key != "is_vector"), name="parameters"
+        )
+    for key in (key for key in STATISTICS if key not in omit):
         call(tf, outputs, key, getattr(d, key))
-    for key in set(DENSITIES).difference(omit):
+    for key in (key for key in DENSITIES if key not in omit):
         y = call(tf, outputs, key, getattr(d, key), points)
         if key in ("log_prob", "cdf"):
             gradients(tf, outputs, key, y, parameters + ([points] if points.dtype.is_floating else []))
@@ -86,7 +90,7 @@ def everything(tf, d, points, parameters, seeded=True, quantiles=False, omit=())
     return outputs
 
 
-def case(name, build, points, kinds=tuple(KINDS), **keywords):
+def case(name, build, points, kinds=USUAL, **keywords):
     """``build(ds, t, **arguments)`` makes the distribution; ``t`` makes its tensors."""
     for kind in kinds:
 
