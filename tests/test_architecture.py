@@ -102,7 +102,7 @@ IMPORTERS = ("import_module", "__import__")  # functions that import what their 
 PYTEST = {"pytest", "pytest_timeout"}
 PYTEST_PLUGIN = {f"tf1sessions.testing.{name}" for name in ("fixture_values", "plugin", "settings", "threaded_body")}
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
-OPTIONAL = {"PIL", "google", "scipy", "tensorflow_probability"}  # google.protobuf comes with TensorFlow
+OPTIONAL = {"PIL", "google", "scipy"}  # google.protobuf comes with TensorFlow
 # The same, by the tables of scripts/old_libraries; h5py comes with TensorFlow.
 OPTIONAL |= {"ale_py", "gym", "gymnasium", "h5py", "matplotlib", "nltk", "pandas", "sklearn", "yaml"}
 

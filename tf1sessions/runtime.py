@@ -77,7 +77,12 @@ _MODULES = {
     # for contrib.cudnn_rnn, whose layers are saved as the variables of cells
     "saveable_object": "tensorflow.python.training.saving.saveable_object",
     "summary_ops": "tensorflow.python.ops.summary_ops_v2",  # for contrib.summary
-    "distributions_util": "tensorflow.python.ops.distributions.util",  # for contrib.distributions
+    # for contrib.distributions
+    "distributions_bijector": "tensorflow.python.ops.distributions.bijector_impl",
+    "distributions_identity": "tensorflow.python.ops.distributions.identity_bijector",
+    "distributions_special": "tensorflow.python.ops.distributions.special_math",
+    "tensor_util": "tensorflow.python.framework.tensor_util",
+    "distributions_util": "tensorflow.python.ops.distributions.util",
     # for contrib.eager.Variable
     "resource_variable_ops": "tensorflow.python.ops.resource_variable_ops",
     # for models: the messages that the public API does not export

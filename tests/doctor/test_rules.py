@@ -168,7 +168,7 @@ def test_contrib_as_its_page_tells() -> None:
                     wrong.append(f"{module}.{name}: {found[1]}")
     assert min(counts.values()) > 500
     assert [each for each in wrong if not each.endswith("raises")] == []
-    # Whether these are there depends on the package tensorflow_probability, or they are below a module that is.
+    # They are below a module that is there.
     assert {each.split(".")[2] for each in wrong} <= {"distributions", "learn", "tensor_forest"}
     assert len(wrong) < counts["raises"] / 8
 

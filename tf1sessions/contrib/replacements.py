@@ -60,7 +60,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.distribute.Monitor": "Write the loop, with the session's run()",
     "tf.contrib.distribute.MultiWorkerAllReduce": "Use tf.distribute.experimental.MultiWorkerMirroredStrategy",
     "tf.contrib.distribute.UpdateContext": "Use tf.distribute.get_strategy().extended.update",
-    "tf.contrib.distributions": "It is in tensorflow-probability: run `pip install tensorflow-probability[tf]`",
+    "tf.contrib.distributions": "Use the package tensorflow_probability",
     "tf.contrib.eager": "Use tf.GradientTape, tf.Variable, tf.train.Checkpoint and tf.keras.metrics",
     "tf.contrib.estimator": "Use tf.estimator",
     "tf.contrib.factorization": "Use tf.contrib.factorization.WALSModel",

@@ -56,7 +56,8 @@ class _Contrib(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *(name for source in self.__dict__["_sources"] for name in dir(source))})
+        inside = {name for source in self.__dict__["_sources"] for name in dir(source) if not name.startswith("__")}
+        return sorted({*self.__dict__, *inside})
 
 
 def _is_function(fullname: str) -> bool:

@@ -35,6 +35,7 @@ MODULES = {
     "ops.rnn_cell_impl": "!tf_keras.api._v1.keras.__internal__.legacy.rnn_cell !tf_keras.src.layers.rnn.legacy_cells"
     " !tf1sessions.scripts.inner.rnn_cells",
     "ops.rnn_cell_wrapper_impl": "!tf_keras.src.layers.rnn.legacy_cell_wrappers !tf_keras.src.layers.rnn.cell_wrappers",
+    "ops.distributions.transformed_distribution": "!tf1sessions.contrib.distributions.transformed_distribution",
     "ops.linalg.linear_operator_algebra": "ops.linalg.linear_operator",
     "platform.control_imports": "!tf1sessions.scripts.inner.small_modules",
     "profiler.profile_context": "!tf1sessions.contrib.tfprof.profile_context",
@@ -130,7 +131,6 @@ GONE = frozenset(
         "python.keras.layers.preprocessing": "normalization_v1",
         "python.keras.ops": "",
         "python.ops": "gen_tensor_forest_ops gen_user_ops spectral_ops_test_util tensor_forest_ops",
-        "python.ops.distributions": "transformed_distribution",
         "python.ops.linalg": (
             "adjoint_registrations cholesky_registrations inverse_registrations matmul_registrations "
             "registrations_util solve_registrations"

@@ -1,50 +1,172 @@
-"""``tf.contrib.distributions``: the distributions that TensorFlow still has, and some functions.
-
-All other names are tensorflow-probability's, where it is installed; else they are errors that name it.
+"""``tf.contrib.distributions``: those that TensorFlow still has, and the others anew.
 
 Files::
 
-    bijectors.py    contrib.distributions.bijectors
-    probability.py  names that tensorflow-probability has
+    common.py                    the base class for scalars, and helpers
+    bijectors/                   contrib.distributions.bijectors
+    transformed_distribution.py  TransformedDistribution, and the conditional ones
+    mvn_linear_operator.py       normal and other vectors, scaled by a linear operator
+    distribution_util.py         makes the operators of the arguments
+    continuous.py                continuous scalars
+    discrete.py                  counts
+    deterministic.py             what is always the same
+    onehot.py                    one-hot vectors, and relaxed ones
+    wishart.py                   matrices
+    wrappers.py                  distributions that change another one's shapes or values
+    mixture.py                   mixtures
+    quadrature.py                compounds of a grid of points
+    divergences.py               registers the divergences
+    estimator.py                 a head of contrib.learn
+    statistics.py                percentiles, moving averages, a normal prior
 """
 
+import importlib as _importlib
 import sys as _sys
 from typing import Any
 
 from ...runtime import private as _private
 from ...runtime import tf1 as _tf
 from . import bijectors
-from .probability import lookup as _lookup
+from . import divergences as _divergences  # noqa: F401 - registers them
+from .continuous import (
+    Cauchy,
+    Chi2,
+    Chi2WithAbsDf,
+    HalfNormal,
+    InverseGamma,
+    InverseGammaWithSoftplusConcentrationRate,
+    Kumaraswamy,
+    Logistic,
+)
+from .deterministic import Deterministic, VectorDeterministic
+from .discrete import Binomial, Geometric, NegativeBinomial, Poisson
+from .estimator import estimator_head_distribution_regression
+from .mixture import Mixture, MixtureSameFamily
+from .mvn_linear_operator import (
+    MultivariateNormalDiag,
+    MultivariateNormalDiagPlusLowRank,
+    MultivariateNormalDiagWithSoftplusScale,
+    MultivariateNormalFullCovariance,
+    MultivariateNormalTriL,
+    VectorExponentialDiag,
+    VectorLaplaceDiag,
+)
+from .onehot import ExpRelaxedOneHotCategorical, OneHotCategorical, RelaxedBernoulli, RelaxedOneHotCategorical
+from .quadrature import (
+    PoissonLogNormalQuadratureCompound,
+    VectorDiffeomixture,
+    quadrature_scheme_lognormal_gauss_hermite,
+    quadrature_scheme_lognormal_quantiles,
+    quadrature_scheme_softmaxnormal_gauss_hermite,
+    quadrature_scheme_softmaxnormal_quantiles,
+)
+from .statistics import (
+    SeedStream,
+    assign_log_moving_mean_exp,
+    assign_moving_mean_variance,
+    auto_correlation,
+    moving_mean_variance,
+    normal_conjugates_known_scale_posterior,
+    normal_conjugates_known_scale_predictive,
+    percentile,
+)
+from .transformed_distribution import (
+    ConditionalDistribution,
+    ConditionalTransformedDistribution,
+    TransformedDistribution,
+)
+from .wishart import WishartCholesky, WishartFull
+from .wrappers import (
+    Autoregressive,
+    BatchReshape,
+    Independent,
+    QuantizedDistribution,
+    SinhArcsinh,
+    VectorSinhArcsinhDiag,
+)
 
 __all__ = [
     "FULLY_REPARAMETERIZED",
     "NOT_REPARAMETERIZED",
+    "Autoregressive",
+    "BatchReshape",
     "Bernoulli",
     "Beta",
     "BetaWithSoftplusConcentration",
+    "Binomial",
     "Categorical",
+    "Cauchy",
+    "Chi2",
+    "Chi2WithAbsDf",
+    "ConditionalDistribution",
+    "ConditionalTransformedDistribution",
+    "Deterministic",
     "Dirichlet",
     "DirichletMultinomial",
     "Distribution",
+    "ExpRelaxedOneHotCategorical",
     "Exponential",
     "ExponentialWithSoftplusRate",
     "Gamma",
     "GammaWithSoftplusConcentrationRate",
+    "Geometric",
+    "HalfNormal",
+    "Independent",
+    "InverseGamma",
+    "InverseGammaWithSoftplusConcentrationRate",
+    "Kumaraswamy",
     "Laplace",
     "LaplaceWithSoftplusScale",
+    "Logistic",
+    "Mixture",
+    "MixtureSameFamily",
     "Multinomial",
+    "MultivariateNormalDiag",
+    "MultivariateNormalDiagPlusLowRank",
+    "MultivariateNormalDiagWithSoftplusScale",
+    "MultivariateNormalFullCovariance",
+    "MultivariateNormalTriL",
+    "NegativeBinomial",
     "Normal",
     "NormalWithSoftplusScale",
+    "OneHotCategorical",
+    "Poisson",
+    "PoissonLogNormalQuadratureCompound",
+    "QuantizedDistribution",
     "RegisterKL",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
     "ReparameterizationType",
+    "SeedStream",
+    "SinhArcsinh",
     "StudentT",
     "StudentTWithAbsDfSoftplusScale",
+    "TransformedDistribution",
     "Uniform",
+    "VectorDeterministic",
+    "VectorDiffeomixture",
+    "VectorExponentialDiag",
+    "VectorLaplaceDiag",
+    "VectorSinhArcsinhDiag",
+    "WishartCholesky",
+    "WishartFull",
+    "assign_log_moving_mean_exp",
+    "assign_moving_mean_variance",
+    "auto_correlation",
     "bijectors",
+    "estimator_head_distribution_regression",
     "fill_triangular",
     "fill_triangular_inverse",
     "kl_divergence",
     "matrix_diag_transform",
+    "moving_mean_variance",
+    "normal_conjugates_known_scale_posterior",
+    "normal_conjugates_known_scale_predictive",
+    "percentile",
+    "quadrature_scheme_lognormal_gauss_hermite",
+    "quadrature_scheme_lognormal_quantiles",
+    "quadrature_scheme_softmaxnormal_gauss_hermite",
+    "quadrature_scheme_softmaxnormal_quantiles",
     "reduce_weighted_logsumexp",
     "softplus_inverse",
     "tridiag",
@@ -91,30 +213,19 @@ reduce_weighted_logsumexp: Any = _util.reduce_weighted_logsumexp
 softplus_inverse: Any = _util.softplus_inverse
 tridiag: Any = _util.tridiag
 
-# what else 1.15 had
-_OTHERS = frozenset(
-    (
-        "Autoregressive BatchReshape Binomial Cauchy Chi2 Chi2WithAbsDf ConditionalDistribution "
-        "ConditionalTransformedDistribution Deterministic ExpRelaxedOneHotCategorical Geometric HalfNormal Independent "
-        "InverseGamma InverseGammaWithSoftplusConcentrationRate Kumaraswamy Logistic Mixture MixtureSameFamily "
-        "MultivariateNormalDiag MultivariateNormalDiagPlusLowRank MultivariateNormalDiagWithSoftplusScale "
-        "MultivariateNormalFullCovariance MultivariateNormalTriL NegativeBinomial OneHotCategorical Poisson "
-        "PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli RelaxedOneHotCategorical SeedStream "
-        "SinhArcsinh TransformedDistribution VectorDeterministic VectorDiffeomixture VectorExponentialDiag "
-        "VectorLaplaceDiag VectorSinhArcsinhDiag WishartCholesky WishartFull assign_log_moving_mean_exp "
-        "assign_moving_mean_variance auto_correlation moving_mean_variance normal_conjugates_known_scale_posterior "
-        "normal_conjugates_known_scale_predictive percentile quadrature_scheme_lognormal_gauss_hermite "
-        "quadrature_scheme_lognormal_quantiles quadrature_scheme_softmaxnormal_gauss_hermite "
-        "quadrature_scheme_softmaxnormal_quantiles"
-    ).split()
-)
+# what 1.15 had at the addresses of their files alone -> our file, and the name in it
+_BY_ADDRESS = {
+    "MultivariateNormalLinearOperator": ("mvn_linear_operator", "MultivariateNormalLinearOperator"),
+    "VectorExponentialLinearOperator": ("mvn_linear_operator", "VectorExponentialLinearOperator"),
+    "VectorLaplaceLinearOperator": ("mvn_linear_operator", "VectorLaplaceLinearOperator"),
+    "_Gumbel": ("continuous", "Gumbel"),
+    "_VectorStudentT": ("mvn_linear_operator", "VectorStudentT"),
+    "_WishartLinearOperator": ("wishart", "WishartLinearOperator"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _OTHERS:
+    if name not in _BY_ADDRESS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _lookup("distributions", name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_OTHERS})
+    file, own = _BY_ADDRESS[name]
+    return getattr(_importlib.import_module(f"{__name__}.{file}"), own)

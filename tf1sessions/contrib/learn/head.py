@@ -5,6 +5,7 @@ B is the size of a batch, D the number of logits.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -258,7 +259,8 @@ class _SingleHead(Head):
                 return ModelFnOps(mode, predictions=predictions, output_alternatives=alternatives)
             labels = self._labels(labels)
             weights = self._weights(features)
-            with tf.name_scope(self._loss_scope, values=[logits, labels]):
+            in_scope = tf.name_scope(self._loss_scope, values=[logits, labels])
+            with in_scope if self._loss_scope else contextlib.nullcontext():
                 loss, weighted_average = _weighted(self._losses(labels, logits), weights)
             with tf.name_scope(None):  # under this name, so that the estimator adds none
                 tf.summary.scalar(self._key(mkey.LOSS), loss)

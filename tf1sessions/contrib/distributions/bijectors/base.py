@@ -1,0 +1,42 @@
+"""What the bijectors are built on: TensorFlow's base class, assertions, and operators for an affine map's scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....runtime import private
+from ....runtime import tf1 as tf
+
+__all__ = ["Bijector", "ConditionalBijector", "Identity", "checked"]
+
+Bijector: Any = private.distributions_bijector.Bijector
+Identity: Any = private.distributions_identity.Identity
+
+
+def checked(validate: bool, tensor: Any, *checks: Callable[[Any], Any]) -> Any:
+    """Return ``tensor``; if ``validate``, the assertions that ``checks`` make of it precede it."""
+    if not validate:
+        return tensor
+    with tf.control_dependencies([check(tensor) for check in checks]):
+        return tf.identity(tensor)
+
+
+class ConditionalBijector(Bijector):  # type: ignore[misc]
+    """A bijector whose methods pass keyword arguments on to ``_forward``, ``_inverse`` and their Jacobians."""
+
+    def forward(self, x: Any, name: str = "forward", **condition_kwargs: Any) -> Any:
+        return self._call_forward(x, name, **condition_kwargs)
+
+    def inverse(self, y: Any, name: str = "inverse", **condition_kwargs: Any) -> Any:
+        return self._call_inverse(y, name, **condition_kwargs)
+
+    def inverse_log_det_jacobian(
+        self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian", **condition_kwargs: Any
+    ) -> Any:
+        return self._call_inverse_log_det_jacobian(y, event_ndims, name, **condition_kwargs)
+
+    def forward_log_det_jacobian(
+        self, x: Any, event_ndims: Any, name: str = "forward_log_det_jacobian", **condition_kwargs: Any
+    ) -> Any:
+        return self._call_forward_log_det_jacobian(x, event_ndims, name, **condition_kwargs)
