@@ -234,3 +234,13 @@ def check_a_function_that_was_counted_wrongly_is_looked_at_more_closely() -> Non
     assert found == measured(f=("", seed_report.NEVER), g=("1", seed_report.USUAL)), found
     found = judged({1: right, 2: case(False, "f", ("y", "c", "cc"), 6)})  # unknown as it is
     assert found == measured(f=("u", seed_report.USUAL)), found
+
+
+def check_names_are_found_without_parsing_the_programs_arguments() -> None:
+    tf.flags.DEFINE_integer("of_the_report", 3, "")
+    before, sys.argv = sys.argv, ["train.py", "--unknown_to_absl"]
+    try:
+        assert seed_words._names()[tf.random.normal.__wrapped__.__code__].startswith("tf.")
+        assert not tf.flags.FLAGS.is_parsed()
+    finally:
+        sys.argv = before

@@ -65,6 +65,9 @@ found = {
     "imported": type(imported) is tf.Tensor,
     "class of a variable": issubclass(type(tf.get_variable("v", [1], use_resource=True)), tf.Variable),
     "no variable": isinstance(symbolic, tf.Variable),
+    "names of a contrib module": [name in tf.contrib.layers.__dict__ for name in ("conv2d", "l2_regularizer", "none")],
+    "while somebody iterates": sum(callable(each) for each in vars(tf.contrib.rnn).values()) > 40,
+    "a falsy regularizer": tf.get_variable("r", [1], regularizer={}) is not None,
     "regularizer": (tf.keras.regularizers.serialize(regularizer), float(regularizer.l1)),
 }
 report(**found)
@@ -128,6 +131,9 @@ def test_the_class_of_tensors_is_a_class_as_others(run_python: Callable[..., Pyt
         "imported": True,
         "class of a variable": True,
         "no variable": False,
+        "names of a contrib module": [True, True, False],
+        "while somebody iterates": True,
+        "a falsy regularizer": True,
         "regularizer": [{"class_name": "L1L2", "config": {"l1": 0.0, "l2": 0.25}}, 0.0],
     }
 

@@ -22,6 +22,7 @@ from . import missing, seeds
 __all__ = ["find"]
 
 _PREFIX = "tensorflow.contrib"
+_own: Callable[[ModuleType], dict[str, Any]] = vars(ModuleType)["__dict__"].__get__  # what a module has by now
 
 
 class _Contrib(ModuleType):
@@ -30,7 +31,7 @@ class _Contrib(ModuleType):
     def __init__(self, name: str, sources: list[ModuleType]) -> None:
         super().__init__(name, sources[0].__doc__)
         self.__path__: list[str] = []
-        self.__dict__["_sources"] = sources
+        _own(self)["_sources"] = sources
         if hasattr(sources[0], "__all__"):
             self.__all__ = sources[0].__all__
 
@@ -40,7 +41,7 @@ class _Contrib(ModuleType):
         inside = f"{self.__name__}.{name}"
         if self.__name__.count(".") > _PREFIX.count(".") + 1 and not _is_function(inside) and find(inside):
             return importlib.import_module(inside)  # 1.15's file, and not what has the same name in it
-        for source in self.__dict__["_sources"]:
+        for source in _own(self)["_sources"]:
             if hasattr(source, name):
                 value = getattr(source, name)
                 break
@@ -48,16 +49,24 @@ class _Contrib(ModuleType):
             raise missing.symbol_error(f"tf{self.__name__[len('tensorflow') :]}.{name}")
         if isinstance(value, ModuleType) and value.__name__.startswith(contrib.__name__):
             value = importlib.import_module(inside) if find(inside) else _Contrib(inside, [value])
-        self.__dict__[name] = value
+        _own(self)[name] = value
         return value
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """All names, for ``vars()``: none may come while a program goes through them."""
+        if self.__name__ != _PREFIX:  # that would load all of contrib
+            for name in dir(self):
+                getattr(self, name, None)
+        return _own(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and _is_function(f"{self.__name__}.{name}")):  # as an import would set it
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        inside = {name for source in self.__dict__["_sources"] for name in dir(source) if not name.startswith("__")}
-        return sorted({*self.__dict__, *inside})
+        inside = {name for source in _own(self)["_sources"] for name in dir(source) if not name.startswith("__")}
+        return sorted({*_own(self), *inside})
 
 
 def _is_function(fullname: str) -> bool:

@@ -5,13 +5,14 @@ seed_report.py ──▶ :func:`lines` ──▶ stderr, as many as fit; all of 
 
 from __future__ import annotations
 
+import inspect
 import logging
 import multiprocessing.util
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from . import seed_report
@@ -151,9 +152,8 @@ def _names() -> dict[Any, str]:
                     waiting.append((f"{path}.{name}", value))
             elif isinstance(value, type):
                 names.setdefault(value, f"{path}.{name}")
-            elif callable(value):
-                while hasattr(value, "__wrapped__"):
-                    value = value.__wrapped__
-                if hasattr(value, "__code__"):
+            elif isinstance(value, FunctionType):  # of others nothing is asked: FLAGS would parse the arguments
+                value = inspect.unwrap(value)
+                if isinstance(value, FunctionType):
                     names.setdefault(value.__code__, f"{path}.{name}")
     return names
