@@ -37,7 +37,9 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.boosted_trees": "Use tf.estimator.BoostedTreesClassifier or tf.estimator.BoostedTreesRegressor",
     "tf.contrib.checkpoint": "Attributes of a tf.Module are tracked, lists and dicts too; save it with "
     "tf.train.Checkpoint",
+    "tf.contrib.checkpoint.capture_dependencies": "Make the variables attributes of a tf.Module",
     "tf.contrib.checkpoint.dot_graph_from_checkpoint": "Use tf.train.list_variables(path)",
+    "tf.contrib.checkpoint.split_dependency": "Make the parts attributes of a tf.Module",
     "tf.contrib.cloud": _IO,
     "tf.contrib.cloud.BigQueryReader": f"{_IO}: tfio.bigquery.BigQueryClient",
     "tf.contrib.cloud.BigtableClient": f"{_IO}: tfio.bigtable",
@@ -46,6 +48,7 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.cloud.configure_colab_session": f"{_IO}: tfio.gcs.configure_colab_session",
     "tf.contrib.cloud.configure_gcs": f"{_IO}: tfio.gcs.configure_gcs",
     "tf.contrib.compiler": "Use tf.xla.experimental",
+    "tf.contrib.compiler.xla.estimator_model_fn": "Use tf.xla.experimental.compile in the model_fn",
     "tf.contrib.constrained_optimization": "Use the package tensorflow_constrained_optimization",
     "tf.contrib.data": "Use tf.data, or tf.data.experimental",
     "tf.contrib.data.LMDBDataset": f"{_IO}: tfio.IODataset.from_lmdb",
