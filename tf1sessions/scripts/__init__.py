@@ -18,7 +18,7 @@ In the caller's process, without TensorFlow::
     requirements.py           which lines of a requirements.txt are not met here
     notebooks.py              notebooks as programs
 
-In a script's process::
+In a script's process; program.py, importer.py and namespace.py run in the fork server's first, which has TensorFlow::
 
     program.py                runs the program: a script, a module or a notebook
     frames.py                 leaves our own frames out of tracebacks
@@ -40,7 +40,6 @@ In a script's process::
     estimator_modules.py      tensorflow.estimator and its inner addresses
     namespace.py              what `import tensorflow as tf` gives
     missing.py                what TF1 had and is gone, and what replaces it
-    built_graph.py            a function that builds a graph, run for tf1sessions convert
     moved.py                  old addresses inside TensorFlow
     moved_tables.py           which they are
     inner/                    inner modules that are gone, written anew
@@ -67,6 +66,10 @@ In a script's process::
     scipy_misc.py             scipy.misc's image functions
     pillow_compat.py          what Pillow 10 removed
     stdlib_compat.py          modules that left Python's library
+
+In the process of ``tf1sessions convert``::
+
+    built_graph.py            a function that builds a graph
 """
 
 from __future__ import annotations

@@ -1,22 +1,46 @@
 """Testing that sessions are safe in threads: a race detector, a search for leaks, threads in tests, a pytest plugin.
 
-Races, from what is pure to what patches: ``frames.py`` whose code a frame runs · ``patching.py`` methods replaced for
-a while · ``vector_clocks.py`` happens-before · ``locks.py`` which locks a thread holds · ``polling.py`` loops that
-wait for another thread · ``uncertain_order.py`` means of waiting that cannot be seen · ``item_tokens.py`` items of
-queues · ``synchronisation.py`` Python's other primitives · ``reports.py`` reports · ``race_detector.py`` compares
-accesses · ``variable_uses.py`` variables that a run uses · ``graph_accesses.py`` which accesses conflict ·
-``tensorflow_hooks.py`` accesses to graphs and sessions · ``races.py`` graph_races() and the fixture of that name ·
-``runs.py`` a program with the detector · ``race_detector_main.py`` ... in the program's process
+Races, from what is pure to what patches::
 
-Leaks: ``leak_reports.py`` reports · ``leak_origins.py`` which line made something · ``leak_candidates.py`` threads,
-processes, shared memory · ``leak_hooks.py`` what makes them · ``graph_leaks.py`` sessions, defaults, operations ·
-``library_resources.py`` what libraries keep on purpose · ``leaks.py`` LeakWatch and no_leaks()
+    frames.py               whose code a frame runs
+    patching.py             methods that are replaced for a while
+    vector_clocks.py        happens-before, by vector clocks
+    locks.py                which locks a thread holds
+    polling.py              loops that wait for another thread
+    uncertain_order.py      means of waiting that cannot be seen
+    item_tokens.py          items of queues
+    synchronisation.py      Python's other primitives
+    reports.py              reports of races
+    race_detector.py        the accesses of each location, and which two of them race
+    variable_uses.py        the variables that a run uses
+    graph_accesses.py       which accesses to graphs and sessions conflict
+    tensorflow_hooks.py     where TensorFlow accesses graphs and sessions
+    races.py                graph_races(), and the fixture of that name
+    runs.py                 a program with the detector, in a process of its own
+    race_detector_main.py   the detector in that process
 
-Tests: ``schedules.py`` threads in a certain order, or in every one · ``nested_values.py`` results, compared leaf by
-leaf · ``hammering.py`` a function called by many threads · ``goldens.py`` whether goldens are written anew ·
-``assertions.py`` assertions · ``settings.py`` options and markers of the plugin · ``hangs.py`` tests that hang ·
-``threaded_body.py`` the body of a test in several threads · ``fixture_values.py`` graphs and sessions for tests ·
-``plugin.py`` the pytest plugin
+Leaks::
+
+    leak_reports.py         reports of leaks
+    leak_origins.py         which line made something
+    leak_candidates.py      threads, processes, shared memory
+    leak_hooks.py           where those are made
+    graph_leaks.py          sessions, default graphs, operations
+    library_resources.py    what libraries keep on purpose
+    leaks.py                LeakWatch and no_leaks()
+
+Tests::
+
+    schedules.py            threads in a certain order, or in every one
+    nested_values.py        results, compared leaf by leaf
+    hammering.py            a function that many threads call
+    goldens.py              whether goldens are written anew
+    assertions.py           assertions
+    settings.py             options and markers of the plugin
+    hangs.py                tests that hang
+    threaded_body.py        the body of a test in several threads
+    fixture_values.py       graphs and sessions for tests
+    plugin.py               the pytest plugin
 
 A name is fetched from its module when it is used first; TensorFlow is imported by those that need it.
 """
