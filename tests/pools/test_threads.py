@@ -270,8 +270,10 @@ def test_shutdown_waits_for_the_future_of_a_job_whose_time_was_up(tf, monkeypatc
     start = threading.Thread.start
 
     def start_late(thread):
-        if thread.name.endswith("-close"):
-            time.sleep(0.2)  # the job has ended meanwhile
+        worker, is_closing, _ = thread.name.partition("-close")
+        for running in threading.enumerate() if is_closing else ():
+            if running.name == worker:
+                running.join(0.5)  # the job ends meanwhile; its worker, if the pool lets it
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", start_late)
