@@ -234,6 +234,7 @@ ENDINGS = [
     "os._exit(3)",
     "os.kill(os.getpid(), 9)",
     "os.abort()",
+    "os.kill(os.getppid(), 19)",
     "raise MemoryError('no memory')",
     "raise KeyboardInterrupt",
     "threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",

@@ -838,6 +838,36 @@ def test_a_killed_server_takes_its_workers_along_and_the_next_spawn_starts_anoth
     assert own.server.pid != first
 
 
+def test_a_stopped_server_is_continued_and_that_is_said_once(own: Runner) -> None:
+    notes: list[str] = []
+    own.server.on_note = notes.append
+    for code in (3, 4):
+        result, _ = own(f"import os, signal; os.kill(os.getppid(), signal.SIGSTOP); code = {code}")
+        assert result.returncode == code
+    assert notes == [f"the fork server (pid {own.server.pid}) was stopped by SIGSTOP, and is continued"]
+
+
+def test_a_stopped_server_ends_with_its_caller(tmp_path: Path) -> None:
+    """The caller is stopped first, so that it cannot continue the server before it is killed."""
+    output = tmp_path / "out"
+    with open(output, "wb") as out:
+        words = [sys.executable, "-c", CALLER, "fork", "alone"]
+        caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
+    until(lambda: len(output.read_text().splitlines()) == 3)
+    words = output.read_text().split()
+    pids = {int(pid): kind for kind, pid in zip(words[::2], words[1::2], strict=True)}
+    server = next(pid for pid, kind in pids.items() if kind == "server")
+    caller.send_signal(signal.SIGSTOP)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        caller.kill()
+        caller.wait()
+        until(lambda: not any(map(alive, pids)))
+    finally:
+        for pid in filter(alive, pids):
+            os.kill(pid, signal.SIGKILL)
+
+
 def test_a_spawn_that_meets_a_server_that_has_just_ended(own: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     own("pass")
     link = own.server._link

@@ -780,6 +780,17 @@ def test_server_that_is_killed_is_one_jobs_failure(plain: Plain) -> None:
     assert summary.records[1].state == "done"
 
 
+@pytest.mark.parametrize("names", ["a", "ab"])
+def test_server_that_is_stopped_holds_nothing_up(plain: Plain, names: str) -> None:
+    for name in names:
+        plain.script(f"{name}.py", "import os, signal; os.kill(os.getppid(), signal.SIGSTOP)")
+    limited = JobSettings(time_limit=DEADLINE)
+    given = [Job(script=f"{name}.py", settings=limited) for name in names]
+    summary, events = plain.run(*given, parallel=2, out="run", grace_secs=1.0)
+    assert states(summary) == ["done"] * len(names)
+    assert [event.index for event in events if isinstance(event, Note) and "stopped by SIGSTOP" in event.text] == [None]
+
+
 def test_why_a_job_did_not_start_is_said_and_in_its_log(plain: Plain) -> None:
     plain.script("a.py")
     summary, _ = plain.run(Job(script="a.py"), out="run", target="plain_program:not_there")

@@ -352,6 +352,8 @@ class _Server:
 
     def _prepare(self) -> None:
         self.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # A job may have stopped this process when the caller is killed, which then sees nothing of that.
+        self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
         self.wake_in.setblocking(False)
         self.wake_out.setblocking(False)
         signal.set_wakeup_fd(self.wake_out.fileno(), warn_on_full_buffer=False)
