@@ -229,12 +229,13 @@ def names_of_the_standard_library(folder: Path, rng: random.Random) -> str:
     return "ran" if done.returncode == 0 and "step 1 4.0" in done.stdout else done.stdout + done.stderr
 
 
+IMPORTS = "import os, random, shutil, subprocess, sys, threading, time\nimport tensorflow as tf\n"
 ENDINGS = [
     "sys.exit(0)",
     "os._exit(3)",
     "os.kill(os.getpid(), 9)",
     "os.abort()",
-    "os.kill(os.getppid(), 19)",
+    "os.kill(os.getppid(), random.choice([1, 2, 10, 15, 19]))",
     "raise MemoryError('no memory')",
     "raise KeyboardInterrupt",
     "threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
@@ -254,7 +255,7 @@ def endings(folder: Path, rng: random.Random) -> str:
         write(
             folder,
             f"bad{number}.py",
-            "import os, shutil, subprocess, sys, threading, time\nimport tensorflow as tf\n" + rng.choice(ENDINGS),
+            IMPORTS + rng.choice(ENDINGS),
         )
         for number in range(4)
     ]

@@ -910,13 +910,19 @@ def test_spawns_while_the_server_is_killed_again_and_again(own: Runner) -> None:
     assert own("code = 4")[0].returncode == 4
 
 
-def test_a_server_that_is_told_to_end_ends_its_workers(own: Runner) -> None:
-    job = own.spawn("import signal; print('x', flush=True); signal.pause()")
-    until(lambda: job.lines)
-    assert own.server.pid is not None
-    os.kill(own.server.pid, signal.SIGTERM)
-    assert job.wait().signal_name == "SIGTERM"
-    assert own("code = 5")[0].returncode == 5
+@pytest.mark.parametrize("cold", [False, True])
+def test_what_the_server_ignores_a_worker_does_not(own: Runner, cold: bool) -> None:
+    """Also what is sent to both: the server lives on, and the worker dies of it."""
+    names = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGQUIT", "SIGALRM", "SIGRTMAX"]
+    env = environment(PYTHONHASHSEED="0") if cold else environment()
+    first = None
+    for name in names:
+        result, _ = own(
+            f"import os, signal\nfor pid in (os.getppid(), os.getpid()): os.kill(pid, signal.{name})", env=env
+        )
+        assert result.signal_name in (name, f"signal {getattr(signal, name)}")
+        first = first or own.server.pid
+    assert own.server.pid == first
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

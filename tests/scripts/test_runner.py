@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Mapping
@@ -772,12 +773,34 @@ def test_preload_that_fails(plain: Plain, monkeypatch: pytest.MonkeyPatch) -> No
     assert plain.states() == ["pending"]
 
 
-def test_server_that_is_killed_is_one_jobs_failure(plain: Plain) -> None:
-    plain.script("kills.py", "import os, signal, time; os.kill(os.getppid(), signal.SIGKILL); time.sleep(1000)")
+def test_server_that_is_killed_takes_its_jobs_along_and_they_say_so(plain: Plain) -> None:
+    plain.script("waits.py", "import time; print('up'); time.sleep(1000)")
+    plain.script(
+        "kills.py",
+        """
+        import glob, os, signal, time
+        while "up" not in "".join(open(log).read() for log in glob.glob("run/*waits.log")):
+            time.sleep(0.01)
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(1000)
+        """,
+    )
     plain.script("good.py")
-    summary, _ = plain.run(Job(script="kills.py"), Job(script="good.py"), parallel=1, out="run")
-    assert summary.records[0].state in ("failed", "killed")
-    assert summary.records[1].state == "done"
+    names = ["waits", "kills", "good"]
+    summary, _ = plain.run(*(Job(script=f"{name}.py") for name in names), parallel=2, out="run")
+    got = [(record.state, record.exit_code, record.signal) for record in summary.records]
+    assert got == [("killed", -9, "SIGKILL")] * 2 + [("done", 0, None)]
+    for record in summary.records[:2]:
+        words = rf"Worker '{record.name}' \(pid \d+\) died because the fork server \(pid \d+\) was killed by SIGKILL"
+        assert re.fullmatch(words, record.reason or ""), record.reason
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGALRM", "SIGRTMIN"])
+def test_signal_of_a_job_to_its_parent_costs_no_other_job(plain: Plain, name: str) -> None:
+    plain.script("waits.py", "import os, time\nwhile not os.path.exists('sent'): time.sleep(0.01)")
+    plain.script("sends.py", f"import os, signal; os.kill(os.getppid(), signal.{name}); open('sent', 'w')")
+    summary, _ = plain.run(Job(script="waits.py"), Job(script="sends.py"), parallel=2, out="run")
+    assert states(summary) == ["done", "done"]
 
 
 @pytest.mark.parametrize("names", ["a", "ab"])

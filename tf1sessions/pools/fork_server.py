@@ -425,10 +425,11 @@ class _ForkLink:
             fork_server_main.kill_marked(self._token)
         self._last_words = self._said()
         self._output.close()
+        signal_name = _signal_name(self._process.returncode)
+        why = self._how_it_ended() + ("" if signal_name == "SIGKILL" else self._last_words)
         for handle in handles:
-            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the fork server {self._how_it_ended()}"
-            signal_name = _signal_name(self._process.returncode)
-            handle._end(None, WorkerDiedError(text + self._last_words, signal_name=signal_name))
+            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the fork server {why}"
+            handle._end(None, WorkerDiedError(text, signal_name=signal_name))
         self._ready.set()
 
     # -- the thread that continues the server --

@@ -9,11 +9,12 @@ Data flow::
                     started, ended    └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)
 
 The server, step by step: run the preload functions; send "ready"; then wait in one ``select`` for requests, reports and
-signals. A request is queued and forked at the top of the loop, so that the child returns from :meth:`_Server.serve` and
-runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends: threads joined, ``atexit`` run,
-streams flushed. When a job's main process has ended, what it left behind (found by session, process group, descent and
-the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then gets SIGTERM, then SIGKILL; only
-then "ended" is sent. When the control socket closes, or the caller's process is gone, every job is ended the same way.
+ends of children. A request is queued and forked at the top of the loop, so that the child returns from
+:meth:`_Server.serve` and runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends: threads
+joined, ``atexit`` run, streams flushed. When a job's main process has ended, what it left behind (found by session,
+process group, descent and the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then gets
+SIGTERM, then SIGKILL; only then "ended" is sent. When the control socket closes, or the caller's process is gone, every
+job is ended the same way. Signals that would end the server are ignored: any job can send them to its parent process.
 
 A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
 Attention: nothing here is thread-safe; the server's process has one thread.
@@ -104,6 +105,11 @@ _POLL_SECS = 0.05  # how often the processes of an ending job are looked up
 
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+# Signals that the server keeps as they are: those that cannot be caught, and those of a crash, which is to be one.
+_NOT_IGNORED = frozenset({
+    signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT, signal.SIGCHLD, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
+    signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP,
+}) if sys.platform.startswith("linux") else frozenset()  # fmt: skip
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------
@@ -357,8 +363,7 @@ class _Server:
         self.wake_in.setblocking(False)
         self.wake_out.setblocking(False)
         signal.set_wakeup_fd(self.wake_out.fileno(), warn_on_full_buffer=False)
-        for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            self.handlers[signum] = signal.signal(signum, lambda *_: None)
+        self._ignore_signals()
         self.selector.register(self.wake_in, selectors.EVENT_READ, self._on_signal)
         self.selector.register(self.control, selectors.EVENT_READ, self._on_message)
         if hasattr(os, "pidfd_open"):  # a fork of the caller may keep the control socket open when the caller has ended
@@ -372,6 +377,15 @@ class _Server:
         sys.stdout.flush()
         sys.stderr.flush()
         gc.freeze()  # with the little garbage of the imports, which would take longer to find than it is worth
+
+    def _ignore_signals(self) -> None:
+        """Ignore what would end this process: a signal of one job to its parent would cost the others.
+
+        By handlers, which a fresh interpreter that a worker executes does not inherit.
+        """
+        for signum in {signal.SIGCHLD} | signal.valid_signals() - _NOT_IGNORED:
+            if signum == signal.SIGCHLD or signal.getsignal(signum) in (signal.SIG_DFL, signal.default_int_handler):
+                self.handlers[signum] = signal.signal(signum, lambda *_: None)
 
     # -- what happens --
 
@@ -416,9 +430,7 @@ class _Server:
                 continue
 
     def _on_signal(self) -> None:
-        signals = self.wake_in.recv(4096)
-        if set(signals) - {signal.SIGCHLD}:
-            self._close()
+        self.wake_in.recv(4096)
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)

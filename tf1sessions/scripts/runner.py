@@ -29,7 +29,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkError
+from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, WorkError
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.scripts import deprecations
 from tf1sessions.scripts.events import (
@@ -695,6 +695,8 @@ def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str,
             raise result
         changes: dict[str, Any] = {"state": "failed", "seconds": time.monotonic() - active.started}
         changes |= {"exit_code": None, "signal": None, "reason": str(result)}
+        if isinstance(result, WorkerDiedError):  # the kernel killed it when the fork server ended
+            changes |= {"state": "killed", "exit_code": -signal.SIGKILL, "signal": "SIGKILL"}
     else:
         changes = {
             "state": "done" if result.returncode == 0 else "failed" if result.returncode > 0 else "killed",
