@@ -109,6 +109,8 @@ def write_page(path: str, text: str) -> None:
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are for their owner only
         os.replace(temporary, path)
-    except OSError as error:
+    except BaseException as error:
         os.unlink(temporary)
+        if not isinstance(error, OSError):
+            raise
         raise click.BadParameter(f"{path!r}: {error.strerror}.", param_hint="'--html'") from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import Any
 import click
 
 from tf1sessions import __version__
+from tf1sessions.cli.signals import Terminated, end_by_signals
 from tf1sessions.errors import ModelError, Tf1SessionsError, UsageError
 from tf1sessions.texts import printable, quoted
 
@@ -90,8 +92,9 @@ class _Commands(click.Group):
         with _printable_errors():
             try:
                 return super().invoke(ctx)
-            except KeyboardInterrupt:  # before or after a run, which handles it
-                raise click.exceptions.Exit(130) from None
+            except KeyboardInterrupt as error:  # before or after a run, which handles it
+                signum = error.signum if isinstance(error, Terminated) else signal.SIGINT
+                raise click.exceptions.Exit(128 + signum) from None
             except (ModelError, UsageError) as error:
                 raise _WrongCall(str(error)) from error
             except (Tf1SessionsError, OSError) as error:
@@ -145,4 +148,5 @@ def _open_closed_streams() -> None:
 def main() -> None:
     """The entry point; ends the process with the exit code."""
     _open_closed_streams()
+    end_by_signals()
     cli(prog_name="tf1sessions")

@@ -1168,17 +1168,29 @@ def how_it_ended(error):
     if isinstance(error, KeyboardInterrupt):
         return {"how": "interrupted", "code": 130}
     if isinstance(error, _Terminated):
-        return {"how": "terminated", "code": 143}
+        return {"how": "terminated", "code": 128 + error.signum}
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     return {"how": "exception", "code": 1, "message": text[:2000]}
 
 
 class _Terminated(BaseException):
-    """SIGTERM came."""
+    """SIGTERM came, or SIGHUP: the terminal was closed."""
+
+    def __init__(self, signum):
+        BaseException.__init__(self, signum)
+        self.signum = signum
 
 
 def _terminate(signum, frame):
-    raise _Terminated()
+    raise _Terminated(signum)
+
+
+def _replace_handlers(before, after):
+    """Gives the signals that end a recording as Ctrl-C does another handler, where they have this one."""
+    for name in ("SIGTERM", "SIGHUP"):
+        signum = getattr(signal, name, None)
+        if signum is not None and signal.getsignal(signum) == before:
+            signal.signal(signum, after)
 
 
 def _run(path):
@@ -1360,8 +1372,7 @@ def main(argv=None):
         return 2
     sys.argv = [asked.script] + theirs
     sys.path[0] = os.path.dirname(os.path.abspath(asked.script))
-    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+    _replace_handlers(signal.SIG_DFL, _terminate)
     try:
         return _record(recorder, asked)
     finally:
@@ -1370,6 +1381,7 @@ def main(argv=None):
 
 def _record(recorder, asked):
     error = _run(asked.script)
+    _replace_handlers(_terminate, signal.SIG_IGN)  # a terminal that is closed sends several
     ended = how_it_ended(error)
     if error is not None:
         _report(error)
