@@ -167,6 +167,19 @@ def test_exit_code(run: Runner, source: str, returncode: int, out: str, err: str
     assert result.seconds > 0 and result.peak_memory_mb > 1
 
 
+@pytest.mark.parametrize("server", ["", "1"])
+@pytest.mark.parametrize("changes", [{}, {"PYTHONHASHSEED": "0"}], ids=["warm", "cold"])
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_exit_codes_where_python_is_to_inspect(tmp_path: Path, method: Any, changes: Any, server: str) -> None:
+    env = environment(PYTHONINSPECT="1", **changes)
+    with WorkerServer(PRELOAD, environment(PYTHONINSPECT=server), method=method) as made:
+        runner = Runner(made, tmp_path)
+        for code in (0, 3):
+            result, job = runner(f"import os; print(os.environ['PYTHONINSPECT']); code = {code}", env=env)
+            assert (result.returncode, job.lines, job.err) == (code, ["1"], "")
+            assert "PYTHONINSPECT differs" not in job.handle.cold_reasons
+
+
 def test_an_exception_is_a_traceback_and_exit_code_1(run: Runner) -> None:
     result, job = run("print('before')\n1 / 0")
     assert result.returncode == 1 and result.started

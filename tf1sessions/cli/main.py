@@ -6,13 +6,14 @@ Exit codes: 0, all went well; 1, a job or the machine failed; 2, the call was wr
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -145,8 +146,23 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(fd, "r" if name == "stdin" else "w", closefd=False))
 
 
+def _end_process(exit_code: int) -> NoReturn:
+    """End this process as Python ends, whatever its settings."""
+    try:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(exit_code)
+
+
 def main() -> None:
     """The entry point; ends the process with the exit code."""
     _open_closed_streams()
     end_by_signals()
-    cli(prog_name="tf1sessions")
+    try:
+        cli(prog_name="tf1sessions")
+    except SystemExit as error:
+        if not os.environ.get("PYTHONINSPECT"):
+            raise
+        _end_process(int(error.code or 0))  # Python would print the error, and not end by it

@@ -310,7 +310,8 @@ class _ForkLink:
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
-                env=dict(os.environ if env is None else env) | {fork_server_main.MARK: self._mark(0)},
+                env=dict(os.environ if env is None else env)
+                | {fork_server_main.MARK: self._mark(0), fork_server_main.INSPECT: ""},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
@@ -572,7 +573,7 @@ class _Spawned:
             stdout=stdout,
             stderr=stderr,
             cwd=self._spec.cwd,
-            env=dict(self._spec.env) | {fork_server_main.MARK: self._mark},
+            env=dict(self._spec.env) | {fork_server_main.MARK: self._mark, fork_server_main.INSPECT: ""},
             start_new_session=True,
         )
         self._handle.pid = self.process.pid

@@ -49,6 +49,7 @@ from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_libra
 
 __all__ = [
     "BOOT",
+    "INSPECT",
     "MARK",
     "TERM_SECS",
     "cold_start_reasons",
@@ -63,6 +64,9 @@ __all__ = [
 
 MARK = "TF1SESSIONS_JOB"
 """The environment variable that every process of a job has; its value is the job's identity."""
+
+INSPECT = "PYTHONINSPECT"
+"""The environment variable with which an interpreter prints SystemExit as an error, and does not end by it."""
 
 BOOT = """\
 import sys
@@ -278,7 +282,9 @@ def cold_start_reasons(
     names = sorted(
         name
         for name in server_env.keys() | job_env.keys()
-        if (name.startswith(_COLD_PREFIXES) or name in _COLD_NAMES) and server_env.get(name) != job_env.get(name)
+        if (name.startswith(_COLD_PREFIXES) or name in _COLD_NAMES)
+        and server_env.get(name) != job_env.get(name)
+        and name != INSPECT  # with which no server and no worker starts
     )
     return (
         *(f"{name} differs" for name in names),
@@ -691,7 +697,11 @@ def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str])
         os.set_inheritable(file.fileno(), True)
         os.set_inheritable(job.report, True)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.execve(python_argv[0], [*python_argv, "work", str(file.fileno()), str(job.report)], environment)
+        os.execve(
+            python_argv[0],
+            [*python_argv, "work", str(file.fileno()), str(job.report)],
+            environment | {INSPECT: ""},  # which is as if it were not there
+        )
 
 
 def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
@@ -701,6 +711,8 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     have modules of its own that are in its way. But where the folder has a namesake of the standard library, such as a
     module ``html.py``, all is imported first: TensorFlow and we need the module that it hides.
     """
+    os.environ.pop(INSPECT, None)
+    os.environ.update({name: value for name, value in request["env"].items() if name == INSPECT})
     if request.get("parent"):
         _end_with(request["parent"], request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
