@@ -40,6 +40,13 @@ PIECES = [
     "9" * 5000, "{{", "\ufeff",
 ]  # fmt: skip
 
+RECORD = {
+    "name": "job", "script": "job.py", "args": ["1"], "state": "failed", "exit_code": 1, "seconds": 1.5,
+    "peak_memory_mb": 9.5, "log": "01-job.log", "attempts": 1, "signal": None, "reason": None, "error": "why",
+    "cold_reasons": [], "leftovers": [], "warnings": [], "deprecations": 0, "path": "", "module": None,
+    "env": {"A": "1"}, "cwd": "", "settings": {"threads": 1},
+}  # fmt: skip
+
 ODD = [
     "", " ", ".", "..", "-", "--", "-x", "--nothing", "job.py", "folder", "/dev/null", "/dev/full", "/proc/self/mem",
     "\x1b[2J.py", "a\nb.py", "\x07", "é", "名前.py", "\udcff.py", "x" * 5000, "job.py/", "./job.py", "~", "$HOME", "%s",
@@ -99,13 +106,16 @@ def job_files(folder: Path, rng: random.Random) -> str:
 def records(folder: Path, rng: random.Random) -> str:
     """A jobs.json that was changed by hand, or by a disk."""
     (folder / "job.py").write_text("")
-    base = [{"name": "job", "script": "job.py", "args": ["1"], "state": "failed", "log": "01-job.log", "attempts": 1}]
-    made = subprocess.run([*COMMAND, "run", "--out", "run", "missing.py"], cwd=folder, capture_output=True)
-    assert made.returncode == 2
+    base = [RECORD, RECORD | {"name": "other", "log": "02-other.log", "state": "pending"}]
     (folder / "run").mkdir()
-    text = mutated(json.dumps(base, indent=1), rng)
+    if rng.random() < 0.5:  # a field, or all of it, of another kind
+        other = rng.choice([None, True, -1, 1e300, float("nan"), "", "x\0", [], [[]], ["x"], {}, {"a": 1}])
+        base[rng.randrange(2)][rng.choice(list(RECORD))] = other
+        text = json.dumps(rng.choice([base, base, base, other, [other]]))
+    else:
+        text = mutated(json.dumps(base, indent=1), rng)
     (folder / "run" / "jobs.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    return judged(call(folder, "run", "--resume", "run", "--dry-run"), {0, 2})
+    return judged(call(folder, "run", "--resume", "run", *rng.choice([("--dry-run",), ()])), {0, 1, 2})
 
 
 def odd_calls(folder: Path, rng: random.Random) -> str:
