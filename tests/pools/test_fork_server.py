@@ -239,6 +239,50 @@ def test_signals_reach_the_whole_group(run: Runner) -> None:
     job.handle.kill()
 
 
+IN_ITS_END = """
+import atexit, os, signal, time
+def wait():
+    print("ending", flush=True)
+    while not os.path.exists("go"): time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_a_signal_in_the_interpreters_end_changes_no_exit_code(run: Runner, cold: bool) -> None:
+    """What the job had to do, it has done; a signal to one that is still at it counts, whatever its exit code is."""
+    env = environment(PYTHONHASHSEED="0") if cold else environment()
+    ended = run.spawn(IN_ITS_END + "atexit.register(wait); code = 3", env=env)
+    at_it = run.spawn(IN_ITS_END + "signal.signal(signal.SIGTERM, lambda *_: None); wait()", env=env)
+    until(lambda: ended.lines and at_it.lines)
+    for job in (ended, at_it):
+        job.handle.signal(signal.SIGTERM)
+    for job in (ended, at_it):
+        (job.folder / "go").touch()
+    assert (ended.wait().returncode, ended.wait().signalled) == (3, False)
+    assert (at_it.wait().returncode, at_it.wait().signalled) == (0, True)
+
+
+def test_a_signal_reaches_processes_that_the_interpreters_end_waits_for(forked: Runner) -> None:
+    job = forked.spawn(
+        IN_ITS_END
+        + """
+import multiprocessing
+multiprocessing.get_context("fork").Process(target=wait).start()
+atexit.register(print, "returned", flush=True)
+"""
+    )
+    until(lambda: len(job.lines) == 2)
+    job.handle.signal(signal.SIGTERM)
+    assert (job.wait().returncode, job.wait().signalled) == (-signal.SIGTERM, True)
+
+
+def test_kill_ends_a_worker_in_the_interpreters_end(run: Runner) -> None:
+    job = run.spawn(IN_ITS_END + "atexit.register(wait)")
+    until(lambda: job.lines)
+    job.handle.kill()
+    assert (job.wait().returncode, job.wait().signalled) == (-signal.SIGKILL, True)
+
+
 def test_kill_ends_the_whole_tree(run: Runner) -> None:
     job = run.spawn(
         """

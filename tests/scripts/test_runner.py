@@ -803,6 +803,31 @@ def test_signal_of_a_job_to_its_parent_costs_no_other_job(plain: Plain, name: st
     assert states(summary) == ["done", "done"]
 
 
+def test_job_that_has_finished_its_script_is_done_though_the_run_is_interrupted(plain: Plain) -> None:
+    plain.script(
+        "a.py",
+        """
+        import atexit, os, time
+        def wait():
+            print("ending")
+            while not os.path.exists("go"): time.sleep(0.01)
+        atexit.register(wait)
+        """,
+    )
+    running = plain.make([Job(script="a.py")], out="run", grace_secs=DEADLINE)
+
+    def interrupt() -> None:
+        wait_for(lambda: (plain.folder / "run/01-a.log").exists() and plain.log() == b"ending\n", "its end", DEADLINE)
+        running.interrupt(signal.SIGTERM)
+        (plain.folder / "go").touch()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    summary = running.run()
+    thread.join()
+    assert (states(summary), summary.interrupted_by) == (["done"], signal.SIGTERM)
+
+
 @pytest.mark.parametrize("names", ["a", "ab"])
 def test_server_that_is_stopped_holds_nothing_up(plain: Plain, names: str) -> None:
     for name in names:

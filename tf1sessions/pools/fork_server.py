@@ -91,8 +91,8 @@ class WorkerResult:
         started: False when it died before its target was called, twice unless it was asked to end.
         leftovers: ``"pid command"`` of the processes that were still there after it, and were ended.
         start_error: The traceback of why it did not start, where that is known.
-        signalled: Whether :meth:`WorkerHandle.signal` or :meth:`WorkerHandle.kill` was called before its main process
-            had ended: else it ended by itself.
+        signalled: Whether :meth:`WorkerHandle.signal` was called before its target had returned, or
+            :meth:`WorkerHandle.kill` before its main process had ended: else it ended by itself.
     """
 
     returncode: int
@@ -152,7 +152,7 @@ class WorkerHandle:
         return self._ended.is_set()
 
     def signal(self, signum: int) -> None:
-        """Send a signal to the worker's process group; nothing happens when it has ended."""
+        """Send a signal to the worker's process group; nothing happens once its target has returned."""
         if not self.done():
             self._link.signal(self._number, int(signum))
 
@@ -514,9 +514,13 @@ class _SpawnLink:
 
     def signal(self, number: int, signum: int) -> None:
         with self._lock:
-            if (job := self._running.get(number)) is not None:
+            if (job := self._running.get(number)) is None:
+                return
+            if signum not in (signal.SIGSTOP, signal.SIGCONT):
+                if fork_server_main.has_returned(job.process.pid):  # as in the fork server
+                    return
                 job.stopped = True
-                job.signal(signum)
+            job.signal(signum)
 
     def kill(self, number: int) -> None:
         with self._lock:

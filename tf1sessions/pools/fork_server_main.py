@@ -22,6 +22,7 @@ Attention: nothing here is thread-safe; the server's process has one thread.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -54,6 +55,7 @@ __all__ = [
     "TERM_SECS",
     "cold_start_reasons",
     "end_processes",
+    "has_returned",
     "job_processes",
     "kill_marked",
     "main",
@@ -107,6 +109,7 @@ _EXEC_SECS = 0.1  # a process that executes a program has no environment for som
 _WATCH_SECS = 1.0  # how often a spawned worker looks whether its parent lives; arbitrary
 _POLL_SECS = 0.05  # how often the processes of an ending job are looked up
 
+_RETURNED = b"tf1sessions-end"  # the name, of 15 bytes at most, of a worker whose job has returned
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 # Signals that the server keeps as they are: those that cannot be caught, and those of a crash, which is to be one.
@@ -416,6 +419,8 @@ class _Server:
                 self.to_fork.append(job)
             case "signal" if job is not None:
                 if message["signum"] not in (signal.SIGSTOP, signal.SIGCONT):
+                    if job.pid and has_returned(job.pid):  # it ends by itself, with the exit code that it has earned
+                        return
                     job.stopped = True
                     job.signalled = job.signalled or not job.ended
                 self._signal(job, message["signum"])
@@ -655,7 +660,26 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
         report.write(b"+")
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    return int(function(request["payload"]) or 0)
+    code = int(function(request["payload"]) or 0)
+    _note_return()
+    return code
+
+
+def _note_return() -> None:
+    """Note in this process's name that its job has returned: what is left is the end of the interpreter.
+
+    Not while that will wait for processes of :mod:`multiprocessing`: they are still at the job's work.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.active_children():
+        return
+    with contextlib.suppress(OSError), open("/proc/self/comm", "wb") as file:
+        file.write(_RETURNED)
+
+
+def has_returned(pid: int) -> bool:
+    """Whether the job of a worker has returned, so that a signal would only change its exit code."""
+    return _read(f"/proc/{pid}/comm").strip() == _RETURNED
 
 
 def _start_forked(
