@@ -683,6 +683,12 @@ def test_real_processes(plain: Plain) -> None:
         ("ok", "done", 0, None),
         ("late", "done", 0, None),
     ]
+    assert [record.error for record in summary.records if record.state == "failed"] == [
+        "ValueError: broken",
+        "exit code 1; the last that it wrote: a text",
+        "exit code 41; it wrote nothing",
+        "exit code 3; it wrote nothing",
+    ]
     assert plain.log(0) == plain.log(9) == b"fine\n"
     assert plain.log(2).decode() == f"['x y'] {plain.folder}/sp ace é.py\n"
     assert b"ValueError: broken" in plain.log(3)

@@ -49,7 +49,7 @@ class JobRecord:
         attempts: How often it was started, in all runs of the folder.
         signal: Name of the signal that ended it, such as ``"SIGKILL"``.
         reason: Why it is in this state, where the state alone does not say it.
-        error: Of a job that failed, the line of its log that says why: of a traceback the error, else the last line.
+        error: Of a job that failed, why: of a traceback the error, else the exit code and the last line of its log.
         cold_reasons: Why it could not be forked from the warm server; empty when it was.
         leftovers: Processes that it left behind, which were ended.
         warnings: What tf1sessions said in its log: a folder that two jobs write to, an option that was changed.

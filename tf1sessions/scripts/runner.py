@@ -615,7 +615,7 @@ class _Loop:
         changes |= {
             "warnings": our_messages(log_path, start),
             "deprecations": deprecations.count(self._folder.deprecations_path(index)),
-            "error": error_line(log_path, start) if changes["state"] == "failed" else None,
+            "error": None if changes["state"] != "failed" else error_line(log_path, start, changes["exit_code"]),
         }
         job = self._jobs[index]
         retried = changes["state"] in ("failed", "killed", "timeout") and (
