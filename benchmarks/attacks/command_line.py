@@ -6,14 +6,17 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from attacks.trial import Trial
 
 COMMAND = [sys.executable, "-m", "tf1sessions"]
 END_SECS = 60.0
+MODEL = Path(__file__).resolve().parents[2] / "tests" / "golden" / "data" / "models" / "training"
 
 JOB_FILE = """\
 [defaults]
@@ -146,7 +149,24 @@ def several_scripts(folder: Path, rng: random.Random) -> str:
     return "every script was looked at" if right else f"{wrong}: {done.stdout!r}"
 
 
+def convert_ended(folder: Path, rng: random.Random) -> str:
+    """A signal at a random moment leaves a whole SavedModel, or nothing."""
+    process = subprocess.Popen(
+        [*COMMAND, "convert", str(MODEL), "out"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        time.sleep(0.5 + rng.random() * 8)
+        process.send_signal(rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
+        process.wait(END_SECS)
+    finally:
+        process.kill()
+        process.wait()
+    left = os.listdir(folder)
+    return "all or nothing" if left in ([], ["out"]) else f"left {left}"
+
+
 TRIALS = [
+    Trial("convert is ended by a signal", "all or nothing", convert_ended, times=10),
     Trial("job files that were changed at random", "answered", job_files, times=120),
     Trial("a jobs.json that was changed at random", "answered", records, times=60),
     Trial("random options and names", "answered", odd_calls, times=150),
