@@ -6,14 +6,17 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from attacks.trial import Trial
 
 COMMAND = [sys.executable, "-m", "tf1sessions"]
 END_SECS = 60.0
+MODEL = Path(__file__).resolve().parents[2] / "tests" / "golden" / "data" / "models" / "training"
 
 JOB_FILE = """\
 [defaults]
@@ -39,6 +42,13 @@ PIECES = [
     "repeat", "999999999999999999999", "1e400", "nan", "-1", "0x", "true", '"""', "{rate}", "[" * 50, "a." * 50,
     "9" * 5000, "{{", "\ufeff",
 ]  # fmt: skip
+
+RECORD = {
+    "name": "job", "script": "job.py", "args": ["1"], "state": "failed", "exit_code": 1, "seconds": 1.5,
+    "peak_memory_mb": 9.5, "log": "01-job.log", "attempts": 1, "signal": None, "reason": None, "error": "why",
+    "cold_reasons": [], "leftovers": [], "warnings": [], "deprecations": 0, "path": "", "module": None,
+    "env": {"A": "1"}, "cwd": "", "settings": {"threads": 1},
+}  # fmt: skip
 
 ODD = [
     "", " ", ".", "..", "-", "--", "-x", "--nothing", "job.py", "folder", "/dev/null", "/dev/full", "/proc/self/mem",
@@ -99,13 +109,16 @@ def job_files(folder: Path, rng: random.Random) -> str:
 def records(folder: Path, rng: random.Random) -> str:
     """A jobs.json that was changed by hand, or by a disk."""
     (folder / "job.py").write_text("")
-    base = [{"name": "job", "script": "job.py", "args": ["1"], "state": "failed", "log": "01-job.log", "attempts": 1}]
-    made = subprocess.run([*COMMAND, "run", "--out", "run", "missing.py"], cwd=folder, capture_output=True)
-    assert made.returncode == 2
+    base = [RECORD, RECORD | {"name": "other", "log": "02-other.log", "state": "pending"}]
     (folder / "run").mkdir()
-    text = mutated(json.dumps(base, indent=1), rng)
+    if rng.random() < 0.5:  # a field, or all of it, of another kind
+        other = rng.choice([None, True, -1, 1e300, float("nan"), "", "x\0", [], [[]], ["x"], {}, {"a": 1}])
+        base[rng.randrange(2)][rng.choice(list(RECORD))] = other
+        text = json.dumps(rng.choice([base, base, base, other, [other]]))
+    else:
+        text = mutated(json.dumps(base, indent=1), rng)
     (folder / "run" / "jobs.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    return judged(call(folder, "run", "--resume", "run", "--dry-run"), {0, 2})
+    return judged(call(folder, "run", "--resume", "run", *rng.choice([("--dry-run",), ()])), {0, 1, 2})
 
 
 def odd_calls(folder: Path, rng: random.Random) -> str:
@@ -136,7 +149,24 @@ def several_scripts(folder: Path, rng: random.Random) -> str:
     return "every script was looked at" if right else f"{wrong}: {done.stdout!r}"
 
 
+def convert_ended(folder: Path, rng: random.Random) -> str:
+    """A signal at a random moment leaves a whole SavedModel, or nothing."""
+    process = subprocess.Popen(
+        [*COMMAND, "convert", str(MODEL), "out"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        time.sleep(0.5 + rng.random() * 8)
+        process.send_signal(rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
+        process.wait(END_SECS)
+    finally:
+        process.kill()
+        process.wait()
+    left = os.listdir(folder)
+    return "all or nothing" if left in ([], ["out"]) else f"left {left}"
+
+
 TRIALS = [
+    Trial("convert is ended by a signal", "all or nothing", convert_ended, times=10),
     Trial("job files that were changed at random", "answered", job_files, times=120),
     Trial("a jobs.json that was changed at random", "answered", records, times=60),
     Trial("random options and names", "answered", odd_calls, times=150),

@@ -251,11 +251,13 @@ def names_of_the_standard_library(folder: Path, rng: random.Random) -> str:
     return "ran" if done.returncode == 0 and "step 1 4.0" in done.stdout else done.stdout + done.stderr
 
 
+IMPORTS = "import os, random, shutil, subprocess, sys, threading, time\nimport tensorflow as tf\n"
 ENDINGS = [
     "sys.exit(0)",
     "os._exit(3)",
     "os.kill(os.getpid(), 9)",
     "os.abort()",
+    "os.kill(os.getppid(), random.choice([1, 2, 10, 15, 19]))",
     "raise MemoryError('no memory')",
     "raise KeyboardInterrupt",
     "threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
@@ -275,7 +277,7 @@ def endings(folder: Path, rng: random.Random) -> str:
         write(
             folder,
             f"bad{number}.py",
-            "import os, shutil, subprocess, sys, threading, time\nimport tensorflow as tf\n" + rng.choice(ENDINGS),
+            IMPORTS + rng.choice(ENDINGS),
         )
         for number in range(4)
     ]
@@ -291,7 +293,47 @@ def endings(folder: Path, rng: random.Random) -> str:
     return "the good ones are done" if right else f"{found}: {done.stdout}"
 
 
+EXITS = [
+    *(f"sys.exit({code})" for code in ("2**70", "-2**70", "2**32 + 5", "-1", "300", "3.5", "[1]", "object", "'text'")),
+    "sys.excepthook = None; 1 / 0",
+    "sys.excepthook = lambda *args: 1 / 0; [][0]",
+    "sys.excepthook = lambda *args: sys.exit(9); [][0]",
+    "del sys.excepthook; 1 / 0",
+    "del sys.stderr; sys.exit('text')",
+    "sys.exit(type('Silent', (), {'__str__': lambda self: 1 / 0})())",
+    "raise type('End', (SystemExit,), {'code': property(lambda self: 1 / 0)})('text')",
+]
+
+
+def exits(folder: Path, rng: random.Random) -> str:
+    """A script's exit code and last words are those that it has under plain Python."""
+    code = rng.choice(EXITS)
+    write(folder, "job.py", f"import sys\nprint('x')\n{code}\n")
+    env = dict(os.environ) | rng.choice([{}, {"PYTHONINSPECT": "1"}])
+    ours = subprocess.run(
+        [*COMMAND, "--out", "run", "job.py"], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+        timeout=END_SECS, env=env,
+    )  # fmt: skip
+    plain = subprocess.run([sys.executable, str(folder / "job.py")], cwd=folder, capture_output=True)
+    right = (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout) and ours.stderr.startswith(plain.stderr)
+    return "as under python" if right else f"{code}: {ours.returncode} {ours.stderr!r}, not {plain.returncode}"
+
+
+def interrupted_at_the_end(folder: Path, rng: random.Random) -> str:
+    """A signal to the command while the interpreter of a job ends that has finished its script."""
+    write(folder, "job.py", GRAPH.replace("STEPS", "2") + "\nopen('end', 'w')\n")
+    with started(folder, "--out", "run", "job.py") as process:
+        while not (folder / "end").exists() and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(0.02 + rng.random() * 0.3)
+        process.send_signal(rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
+        process.wait(END_SECS)
+    return str(states(folder))
+
+
 TRIALS = [
+    Trial("exit codes and hooks that nobody would choose", "as under python", exits, times=40),
+    Trial("a signal when the script has ended", "['done']", interrupted_at_the_end, times=15),
     Trial("signals at random moments", "ended", signals, times=30, deadline_secs=90),
     Trial("streams that are full, closed or left", "exit code as under python", streams, times=40),
     Trial("a terminal that is closed at a random moment", "ended", terminal_closes, times=15, deadline_secs=90),

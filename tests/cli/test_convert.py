@@ -168,12 +168,14 @@ def test_a_function_that_builds_a_graph(calls: dict[str, Any]) -> None:
     ]
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_nothing(tmp_path: Path, name: str) -> None:
     """While the hidden folder is there, which is the case as long as it works."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tf1sessions", "convert", str(MODELS / "training"), "out"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))},
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # also when these tests run under nohup
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -182,7 +184,8 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     while not os.listdir(tmp_path) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     assert [name.rpartition("-")[0] for name in os.listdir(tmp_path)] == [".out.tf1sessions"]
-    process.send_signal(signal.SIGINT)
+    signum = getattr(signal, name)
+    process.send_signal(signum)
     out, errors = process.communicate(timeout=100)
-    assert (process.returncode, out) == (130, "") and "Traceback" not in errors
+    assert (process.returncode, out) == (128 + signum, "") and "Traceback" not in errors
     assert os.listdir(tmp_path) == []

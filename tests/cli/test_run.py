@@ -64,6 +64,16 @@ def test_end_of_a_single_script(plain: Plain, code: str, returncode: int, stdout
     assert b"one" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("code", [0, 3])
+def test_end_where_python_is_to_inspect(plain: Plain, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """By a variable that users export: plain Python would print the exit code as an error, and give another."""
+    monkeypatch.setenv("PYTHONINSPECT", "1")
+    plain.script("one.py", f"import sys; print('x'); sys.exit({code})")
+    done = plain.cli("run", "one.py")
+    assert (done.returncode, done.stdout) == (code, b"x\n")
+    assert b"SystemExit" not in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_single_script_with_closed_streams(plain: Plain) -> None:
     plain.script("one.py", "import sys; print(repr(sys.stdin.read()))")
     command = [sys.executable, str(HERE / "plain_program.py"), "run", "one.py"]

@@ -167,6 +167,19 @@ def test_exit_code(run: Runner, source: str, returncode: int, out: str, err: str
     assert result.seconds > 0 and result.peak_memory_mb > 1
 
 
+@pytest.mark.parametrize("server", ["", "1"])
+@pytest.mark.parametrize("changes", [{}, {"PYTHONHASHSEED": "0"}], ids=["warm", "cold"])
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_exit_codes_where_python_is_to_inspect(tmp_path: Path, method: Any, changes: Any, server: str) -> None:
+    env = environment(PYTHONINSPECT="1", **changes)
+    with WorkerServer(PRELOAD, environment(PYTHONINSPECT=server), method=method) as made:
+        runner = Runner(made, tmp_path)
+        for code in (0, 3):
+            result, job = runner(f"import os; print(os.environ['PYTHONINSPECT']); code = {code}", env=env)
+            assert (result.returncode, job.lines, job.err) == (code, ["1"], "")
+            assert "PYTHONINSPECT differs" not in job.handle.cold_reasons
+
+
 def test_an_exception_is_a_traceback_and_exit_code_1(run: Runner) -> None:
     result, job = run("print('before')\n1 / 0")
     assert result.returncode == 1 and result.started
@@ -224,6 +237,50 @@ def test_signals_reach_the_whole_group(run: Runner) -> None:
     assert job.lines[1:] == ["interrupted -2"]
     job.handle.signal(signal.SIGINT)  # it has ended: nothing happens
     job.handle.kill()
+
+
+IN_ITS_END = """
+import atexit, os, signal, time
+def wait():
+    print("ending", flush=True)
+    while not os.path.exists("go"): time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_a_signal_in_the_interpreters_end_changes_no_exit_code(run: Runner, cold: bool) -> None:
+    """What the job had to do, it has done; a signal to one that is still at it counts, whatever its exit code is."""
+    env = environment(PYTHONHASHSEED="0") if cold else environment()
+    ended = run.spawn(IN_ITS_END + "atexit.register(wait); code = 3", env=env)
+    at_it = run.spawn(IN_ITS_END + "signal.signal(signal.SIGTERM, lambda *_: None); wait()", env=env)
+    until(lambda: ended.lines and at_it.lines)
+    for job in (ended, at_it):
+        job.handle.signal(signal.SIGTERM)
+    for job in (ended, at_it):
+        (job.folder / "go").touch()
+    assert (ended.wait().returncode, ended.wait().signalled) == (3, False)
+    assert (at_it.wait().returncode, at_it.wait().signalled) == (0, True)
+
+
+def test_a_signal_reaches_processes_that_the_interpreters_end_waits_for(forked: Runner) -> None:
+    job = forked.spawn(
+        IN_ITS_END
+        + """
+import multiprocessing
+multiprocessing.get_context("fork").Process(target=wait).start()
+atexit.register(print, "returned", flush=True)
+"""
+    )
+    until(lambda: len(job.lines) == 2)
+    job.handle.signal(signal.SIGTERM)
+    assert (job.wait().returncode, job.wait().signalled) == (-signal.SIGTERM, True)
+
+
+def test_kill_ends_a_worker_in_the_interpreters_end(run: Runner) -> None:
+    job = run.spawn(IN_ITS_END + "atexit.register(wait)")
+    until(lambda: job.lines)
+    job.handle.kill()
+    assert (job.wait().returncode, job.wait().signalled) == (-signal.SIGKILL, True)
 
 
 def test_kill_ends_the_whole_tree(run: Runner) -> None:
@@ -838,6 +895,36 @@ def test_a_killed_server_takes_its_workers_along_and_the_next_spawn_starts_anoth
     assert own.server.pid != first
 
 
+def test_a_stopped_server_is_continued_and_that_is_said_once(own: Runner) -> None:
+    notes: list[str] = []
+    own.server.on_note = notes.append
+    for code in (3, 4):
+        result, _ = own(f"import os, signal; os.kill(os.getppid(), signal.SIGSTOP); code = {code}")
+        assert result.returncode == code
+    assert notes == [f"the fork server (pid {own.server.pid}) was stopped by SIGSTOP, and is continued"]
+
+
+def test_a_stopped_server_ends_with_its_caller(tmp_path: Path) -> None:
+    """The caller is stopped first, so that it cannot continue the server before it is killed."""
+    output = tmp_path / "out"
+    with open(output, "wb") as out:
+        words = [sys.executable, "-c", CALLER, "fork", "alone"]
+        caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
+    until(lambda: len(output.read_text().splitlines()) == 3)
+    words = output.read_text().split()
+    pids = {int(pid): kind for kind, pid in zip(words[::2], words[1::2], strict=True)}
+    server = next(pid for pid, kind in pids.items() if kind == "server")
+    caller.send_signal(signal.SIGSTOP)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        caller.kill()
+        caller.wait()
+        until(lambda: not any(map(alive, pids)))
+    finally:
+        for pid in filter(alive, pids):
+            os.kill(pid, signal.SIGKILL)
+
+
 def test_a_spawn_that_meets_a_server_that_has_just_ended(own: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     own("pass")
     link = own.server._link
@@ -880,13 +967,19 @@ def test_spawns_while_the_server_is_killed_again_and_again(own: Runner) -> None:
     assert own("code = 4")[0].returncode == 4
 
 
-def test_a_server_that_is_told_to_end_ends_its_workers(own: Runner) -> None:
-    job = own.spawn("import signal; print('x', flush=True); signal.pause()")
-    until(lambda: job.lines)
-    assert own.server.pid is not None
-    os.kill(own.server.pid, signal.SIGTERM)
-    assert job.wait().signal_name == "SIGTERM"
-    assert own("code = 5")[0].returncode == 5
+@pytest.mark.parametrize("cold", [False, True])
+def test_what_the_server_ignores_a_worker_does_not(own: Runner, cold: bool) -> None:
+    """Also what is sent to both: the server lives on, and the worker dies of it."""
+    names = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGQUIT", "SIGALRM", "SIGRTMAX"]
+    env = environment(PYTHONHASHSEED="0") if cold else environment()
+    first = None
+    for name in names:
+        result, _ = own(
+            f"import os, signal\nfor pid in (os.getppid(), os.getpid()): os.kill(pid, signal.{name})", env=env
+        )
+        assert result.signal_name in (name, f"signal {getattr(signal, name)}")
+        first = first or own.server.pid
+    assert own.server.pid == first
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

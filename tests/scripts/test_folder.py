@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 import os
 import re
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tf1sessions.cli.formatting import summary_table
 from tf1sessions.errors import ScriptUsageError
-from tf1sessions.scripts.folder import RunFolder, plan_resume, read_records
+from tf1sessions.pools.fork_server import WorkerResult, WorkerSpec
+from tf1sessions.scripts.folder import JobRecord, RunFolder, plan_resume, read_records
 from tf1sessions.scripts.jobs import Job, JobSettings
+from tf1sessions.scripts.runner import RunSettings, run_jobs
 
 
 @pytest.fixture(autouse=True)
@@ -217,7 +223,7 @@ def test_the_same_jobs_may_have_other_settings() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "3", "[3]", "[{}]", '[{"name": "a"}]', "\xff", '{"jobs": []}'],
+    ["", "{", "3", "[]", "[3]", "[{}]", '[{"name": "a"}]', "\xff", '{"jobs": []}', "[" * 100_000, "9" * 10_000],
 )
 def test_file_that_no_run_wrote(text: str) -> None:
     Path("run").mkdir()
@@ -227,23 +233,90 @@ def test_file_that_no_run_wrote(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "words"),
     [
-        {"state": "finished"},
-        {"settings": {"threads": 0}},
-        {"args": 3},
-        {"unknown": 1},
-        {"script": None},
-        {"log": "../../x"},
-        {"log": ""},
-        {"env": [1]},
+        ({"state": "finished"}, "state is 'finished', not one of pending, running"),
+        ({"settings": {"threads": 0}}, "script, module or settings: threads"),
+        ({"settings": {"thread": 1}}, "script, module or settings: .*thread"),
+        ({"args": 3}, "args is 3, not a list of texts"),
+        ({"unknown": 1}, "'unknown' is not a field"),
+        ({"script": None}, "script, module or settings: a job needs a script or a module"),
+        ({"script": [[]]}, "script is .*, not a text or null"),
+        ({"log": "../../x"}, "log is '../../x', not the name of a file"),
+        ({"log": "jobs.json"}, "log is 'jobs.json', not the name of a file that ends with .log"),
+        ({"log": ""}, "log is ''"),
+        ({"env": [1]}, "env is .*, not variables with their texts"),
+        ({"env": ""}, "env is '', not variables with their texts"),
+        ({"env": {"A": 1}}, "env is .*, not variables with their texts"),
+        ({"attempts": True}, "attempts is True, not a whole number"),
+        ({"seconds": math.nan}, "seconds is nan, not a number of 0 or more"),
     ],
 )
-def test_record_that_was_edited_wrongly(change: dict[str, Any]) -> None:
-    RunFolder.create("run", [Job(script="a.py")]).close()
+def test_record_that_was_edited_wrongly(change: dict[str, Any], words: str) -> None:
+    RunFolder.create("run", [Job(script="b.py"), Job(script="a.py")]).close()
     entries = json.loads(Path("run/jobs.json").read_text())
-    Path("run/jobs.json").write_text(json.dumps([entries[0] | change]))
-    with pytest.raises(ScriptUsageError, match="not the record of a run"):
+    Path("run/jobs.json").write_text(json.dumps([entries[0], entries[1] | change]))
+    with pytest.raises(ScriptUsageError, match=f"'run/jobs.json' is not the record of a run: job 2: {words}"):
+        read_records("run")
+
+
+class _Done:
+    """A server, each of its handles, and how each of its workers ends."""
+
+    pid, cold_reasons = 1, ()
+
+    def __init__(self, env: Mapping[str, str] | None = None) -> None:
+        self.spawned = 0
+
+    def start(self) -> None: ...
+
+    def wait_ready(self, timeout: float) -> None: ...
+
+    def spawn(self, spec: WorkerSpec) -> _Done:
+        self.spawned += 1
+        json.dumps(spec.payload)
+        return self
+
+    def wait(self, timeout: float | None = None) -> WorkerResult:
+        return WorkerResult(0, None, 1.0, 1.0, True, ())
+
+    def close(self) -> None: ...
+
+
+ODD = [
+    None, True, 0, 1, -1, 0.5, 300, 10**30, -math.inf, math.nan, "", "x", "a.log", "\0", "\ud800", "/", "done", [],
+    [[]], [""], ["x", 1], [None], {}, {"": ""}, {"a": 1}, {"a": "b=c"}, {"threads": "1"}, {"time_limit": 10**400},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", [field.name for field in dataclasses.fields(JobRecord)])
+def test_every_odd_value_of_every_field_is_refused_or_runs(key: str) -> None:
+    """Refused before anything starts, by an error that names the file and the field; else it is run to its end."""
+    Path("a.py").touch()
+    RunFolder.create("run", [Job(script="a.py")]).close()
+    (entry,) = json.loads(Path("run/jobs.json").read_text())
+    for value in ODD:
+        Path("run/jobs.json").write_text(json.dumps([entry | {key: value}]))
+        server = _Done()
+        settings = RunSettings(resume="run", server=lambda env, server=server: server)  # type: ignore[misc, arg-type]
+        try:
+            summary = run_jobs(None, settings)
+        except ScriptUsageError as error:
+            assert server.spawned == 0 and "Errno" not in str(error)
+            named = "run/jobs.json" in str(error) and key in str(error)
+            # What only the machine knows: whether there is such a file, folder or variable.
+            assert named or key in ("script", "path", "module", "cwd", "env"), (value, str(error))
+        else:
+            assert [record.state for record in summary.records] == ["done"], value
+            assert summary_table(summary.records, colours=False) and json.dumps(summary.to_json())
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/null", path)])
+def test_record_that_is_no_regular_file(make: Callable[[str], None]) -> None:
+    """A pipe or a device may have no end."""
+    Path("run").mkdir()
+    make("run/jobs.json")
+    with pytest.raises(ScriptUsageError, match="'run/jobs.json' is not the record of a run: it is not a regular file"):
         read_records("run")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tf1sessions.scripts.logs import last_line, log_tail, our_messages, traceback_tail
+from tf1sessions.scripts.logs import error_line, last_line, log_tail, our_messages, traceback_tail
 
 
 @pytest.fixture
@@ -67,6 +67,34 @@ def test_long_traceback_keeps_its_head_and_its_end(log: Path) -> None:
 def test_without_a_traceback_the_last_lines(log: Path) -> None:
     log.write_text("\n\n".join(map(str, range(9))))
     assert traceback_tail(log) == ["4", "5", "6", "7", "8"]
+
+
+ERROR = b"step 1\nTraceback (most recent call last):\n  File 'a.py', line 1\nValueError: broken\nmore of it\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "exit_code", "error"),
+    [
+        (ERROR, 1, "ValueError: broken"),
+        (ERROR, None, "ValueError: broken"),
+        (b"", None, None),
+        (b"it has no process", None, "it has no process"),
+        (b"the only result\n\n", 1, "exit code 1; the last that it wrote: the only result"),
+        (b"the only result", 3, "exit code 3; the last that it wrote: the only result"),
+        (ERROR, 3, "exit code 3; the last that it wrote: more of it"),  # it has caught that one
+        (b"", 3, "exit code 3; it wrote nothing"),
+        (b"\n", 1, "exit code 1; it wrote nothing"),
+        (
+            b"  File 'a.py', line 1\n    print('x'\nSyntaxError: '(' was never closed",
+            1,
+            "SyntaxError: '(' was never closed",
+        ),
+        (b"x" * 5000, 1, "exit code 1; the last that it wrote: " + "x" * 500),
+    ],
+)
+def test_error_line(log: Path, data: bytes, exit_code: int | None, error: str | None) -> None:
+    log.write_bytes(data)
+    assert error_line(log, 0, exit_code) == error
 
 
 def test_our_messages(log: Path) -> None:

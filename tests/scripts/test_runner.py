@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Mapping
@@ -682,6 +683,12 @@ def test_real_processes(plain: Plain) -> None:
         ("ok", "done", 0, None),
         ("late", "done", 0, None),
     ]
+    assert [record.error for record in summary.records if record.state == "failed"] == [
+        "ValueError: broken",
+        "exit code 1; the last that it wrote: a text",
+        "exit code 41; it wrote nothing",
+        "exit code 3; it wrote nothing",
+    ]
     assert plain.log(0) == plain.log(9) == b"fine\n"
     assert plain.log(2).decode() == f"['x y'] {plain.folder}/sp ace é.py\n"
     assert b"ValueError: broken" in plain.log(3)
@@ -772,12 +779,70 @@ def test_preload_that_fails(plain: Plain, monkeypatch: pytest.MonkeyPatch) -> No
     assert plain.states() == ["pending"]
 
 
-def test_server_that_is_killed_is_one_jobs_failure(plain: Plain) -> None:
-    plain.script("kills.py", "import os, signal, time; os.kill(os.getppid(), signal.SIGKILL); time.sleep(1000)")
+def test_server_that_is_killed_takes_its_jobs_along_and_they_say_so(plain: Plain) -> None:
+    plain.script("waits.py", "import time; print('up'); time.sleep(1000)")
+    plain.script(
+        "kills.py",
+        """
+        import glob, os, signal, time
+        while "up" not in "".join(open(log).read() for log in glob.glob("run/*waits.log")):
+            time.sleep(0.01)
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(1000)
+        """,
+    )
     plain.script("good.py")
-    summary, _ = plain.run(Job(script="kills.py"), Job(script="good.py"), parallel=1, out="run")
-    assert summary.records[0].state in ("failed", "killed")
-    assert summary.records[1].state == "done"
+    names = ["waits", "kills", "good"]
+    summary, _ = plain.run(*(Job(script=f"{name}.py") for name in names), parallel=2, out="run")
+    got = [(record.state, record.exit_code, record.signal) for record in summary.records]
+    assert got == [("killed", -9, "SIGKILL")] * 2 + [("done", 0, None)]
+    for record in summary.records[:2]:
+        words = rf"Worker '{record.name}' \(pid \d+\) died because the fork server \(pid \d+\) was killed by SIGKILL"
+        assert re.fullmatch(words, record.reason or ""), record.reason
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGALRM", "SIGRTMIN"])
+def test_signal_of_a_job_to_its_parent_costs_no_other_job(plain: Plain, name: str) -> None:
+    plain.script("waits.py", "import os, time\nwhile not os.path.exists('sent'): time.sleep(0.01)")
+    plain.script("sends.py", f"import os, signal; os.kill(os.getppid(), signal.{name}); open('sent', 'w')")
+    summary, _ = plain.run(Job(script="waits.py"), Job(script="sends.py"), parallel=2, out="run")
+    assert states(summary) == ["done", "done"]
+
+
+def test_job_that_has_finished_its_script_is_done_though_the_run_is_interrupted(plain: Plain) -> None:
+    plain.script(
+        "a.py",
+        """
+        import atexit, os, time
+        def wait():
+            print("ending")
+            while not os.path.exists("go"): time.sleep(0.01)
+        atexit.register(wait)
+        """,
+    )
+    running = plain.make([Job(script="a.py")], out="run", grace_secs=DEADLINE)
+
+    def interrupt() -> None:
+        wait_for(lambda: (plain.folder / "run/01-a.log").exists() and plain.log() == b"ending\n", "its end", DEADLINE)
+        running.interrupt(signal.SIGTERM)
+        (plain.folder / "go").touch()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    summary = running.run()
+    thread.join()
+    assert (states(summary), summary.interrupted_by) == (["done"], signal.SIGTERM)
+
+
+@pytest.mark.parametrize("names", ["a", "ab"])
+def test_server_that_is_stopped_holds_nothing_up(plain: Plain, names: str) -> None:
+    for name in names:
+        plain.script(f"{name}.py", "import os, signal; os.kill(os.getppid(), signal.SIGSTOP)")
+    limited = JobSettings(time_limit=DEADLINE)
+    given = [Job(script=f"{name}.py", settings=limited) for name in names]
+    summary, events = plain.run(*given, parallel=2, out="run", grace_secs=1.0)
+    assert states(summary) == ["done"] * len(names)
+    assert [event.index for event in events if isinstance(event, Note) and "stopped by SIGSTOP" in event.text] == [None]
 
 
 def test_why_a_job_did_not_start_is_said_and_in_its_log(plain: Plain) -> None:

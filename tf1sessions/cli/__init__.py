@@ -3,6 +3,7 @@
 Files::
 
     main.py        finds the subcommand; errors and exit codes
+    signals.py     SIGTERM and SIGHUP as errors, which cleaning up survives
     run.py         tf1sessions run
     inspect.py     tf1sessions inspect
     report.py      the report of tf1sessions inspect

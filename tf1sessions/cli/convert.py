@@ -173,7 +173,7 @@ def _built(model: str, values: bool) -> Iterator[dict[str, Any]]:
         ]
         done = subprocess.run(
             command,
-            env={"TF_CPP_MIN_LOG_LEVEL": "3"} | os.environ,
+            env={"TF_CPP_MIN_LOG_LEVEL": "3"} | os.environ | {"PYTHONINSPECT": ""},  # else its exit code is another
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

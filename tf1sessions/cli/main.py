@@ -6,16 +6,19 @@ Exit codes: 0, all went well; 1, a job or the machine failed; 2, the call was wr
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from tf1sessions import __version__
+from tf1sessions.cli.signals import Terminated, end_by_signals
 from tf1sessions.errors import ModelError, Tf1SessionsError, UsageError
 from tf1sessions.texts import printable, quoted
 
@@ -90,8 +93,9 @@ class _Commands(click.Group):
         with _printable_errors():
             try:
                 return super().invoke(ctx)
-            except KeyboardInterrupt:  # before or after a run, which handles it
-                raise click.exceptions.Exit(130) from None
+            except KeyboardInterrupt as error:  # before or after a run, which handles it
+                signum = error.signum if isinstance(error, Terminated) else signal.SIGINT
+                raise click.exceptions.Exit(128 + signum) from None
             except (ModelError, UsageError) as error:
                 raise _WrongCall(str(error)) from error
             except (Tf1SessionsError, OSError) as error:
@@ -142,7 +146,23 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(fd, "r" if name == "stdin" else "w", closefd=False))
 
 
+def _end_process(exit_code: int) -> NoReturn:
+    """End this process as Python ends, whatever its settings."""
+    try:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(exit_code)
+
+
 def main() -> None:
     """The entry point; ends the process with the exit code."""
     _open_closed_streams()
-    cli(prog_name="tf1sessions")
+    end_by_signals()
+    try:
+        cli(prog_name="tf1sessions")
+    except SystemExit as error:
+        if not os.environ.get("PYTHONINSPECT"):
+            raise
+        _end_process(int(error.code or 0))  # Python would print the error, and not end by it

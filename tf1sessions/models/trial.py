@@ -67,6 +67,7 @@ def try_model(
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM],
+            env=os.environ | {"PYTHONINSPECT": ""},  # with which its exit code would be another
             input=json.dumps(options).encode(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -9,6 +9,7 @@ Data flow::
 
     any thread: spawn() ──▶ _ForkLink ── unix socket, file descriptors ──▶ the server's process ──▶ workers
                               ▲   one reader thread per server ◀── forked, started, ended, end of file
+                              │   one thread that continues the server when a job has stopped it
     any thread: wait() ◀── WorkerHandle
 
 Method ``"spawn"`` (where there is no fork, or the platform is not Linux) starts each worker as a fresh interpreter from
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -29,7 +31,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +46,8 @@ __all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec", "cold_s
 _START_SECS = 300.0  # for the server to import what it preloads, on a slow shared disk too; arbitrary
 _CLOSE_SECS = 15.0  # for the server to end its workers, which takes it at most about 11; then it is killed
 _PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
+
+_log = logging.getLogger("tf1sessions")
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,8 @@ class WorkerResult:
         started: False when it died before its target was called, twice unless it was asked to end.
         leftovers: ``"pid command"`` of the processes that were still there after it, and were ended.
         start_error: The traceback of why it did not start, where that is known.
-        signalled: Whether :meth:`WorkerHandle.signal` or :meth:`WorkerHandle.kill` was called before its main process
-            had ended: else it ended by itself.
+        signalled: Whether :meth:`WorkerHandle.signal` was called before its target had returned, or
+            :meth:`WorkerHandle.kill` before its main process had ended: else it ended by itself.
     """
 
     returncode: int
@@ -148,7 +152,7 @@ class WorkerHandle:
         return self._ended.is_set()
 
     def signal(self, signum: int) -> None:
-        """Send a signal to the worker's process group; nothing happens when it has ended."""
+        """Send a signal to the worker's process group; nothing happens once its target has returned."""
         if not self.done():
             self._link.signal(self._number, int(signum))
 
@@ -177,6 +181,10 @@ class WorkerServer:
         env: The server's complete environment; None is a copy of this process's.
         python: The interpreter.
         method: ``"fork"`` (Linux) or ``"spawn"``; None takes the first where it is available.
+
+    Attributes:
+        on_note: Called, from any thread, with what the user should know: that the server was stopped, and continued.
+            By default it is logged.
 
     Example:
         >>> with WorkerServer(preload=()) as server:
@@ -207,6 +215,7 @@ class WorkerServer:
         self._env = None if env is None else dict(env)
         self._python = python
         self._method = method or ("fork" if can_fork else "spawn")
+        self.on_note: Callable[[str], None] = _log.warning
         # Protects the two below. Held while a link is made, never while one is waited for.
         self._lock = threading.Lock()
         self._link: _ForkLink | _SpawnLink | None = None
@@ -268,13 +277,16 @@ class WorkerServer:
         if link is not None:
             link.close()
 
+    def _note(self, text: str) -> None:
+        self.on_note(text)  # which may have been set after the link was made
+
     def _live_link(self) -> _ForkLink | _SpawnLink:
         with self._lock:
             if self._closed:
                 raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
             if self._link is None or self._link.ended:
                 if self._method == "fork":
-                    self._link = _ForkLink(self._preload, self._env, self._python)
+                    self._link = _ForkLink(self._preload, self._env, self._python, self._note)
                 else:
                     self._link = _SpawnLink(self._python)
             return self._link
@@ -283,8 +295,11 @@ class WorkerServer:
 class _ForkLink:
     """One server process, from its start to its end."""
 
-    def __init__(self, preload: Sequence[str], env: Mapping[str, str] | None, python: str) -> None:
+    def __init__(
+        self, preload: Sequence[str], env: Mapping[str, str] | None, python: str, on_note: Callable[[str], None]
+    ) -> None:
         self._preload = preload
+        self._on_note = on_note
         self._token = secrets.token_hex(8)
         self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
         self._last_words: str | None = None
@@ -295,7 +310,8 @@ class _ForkLink:
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
-                env=dict(os.environ if env is None else env) | {fork_server_main.MARK: self._mark(0)},
+                env=dict(os.environ if env is None else env)
+                | {fork_server_main.MARK: self._mark(0), fork_server_main.INSPECT: ""},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
@@ -317,6 +333,8 @@ class _ForkLink:
         self._handles: dict[int, WorkerHandle] = {}
         self._reader = threading.Thread(target=self._read, name=f"tf1sessions-server-{self.pid}", daemon=True)
         self._reader.start()
+        self._continuer = threading.Thread(target=self._continue, name=f"tf1sessions-continue-{self.pid}", daemon=True)
+        self._continuer.start()
 
     def _mark(self, number: int) -> str:
         return f"{self._token}-{number:08d}"  # always of one length: a fork writes its own over the server's
@@ -399,6 +417,7 @@ class _ForkLink:
 
     def _server_ended(self) -> None:
         self._process.wait()
+        self._continuer.join()
         with self._lock:
             self.ended = True
             self._control.close()
@@ -407,11 +426,31 @@ class _ForkLink:
             fork_server_main.kill_marked(self._token)
         self._last_words = self._said()
         self._output.close()
+        signal_name = _signal_name(self._process.returncode)
+        why = self._how_it_ended() + ("" if signal_name == "SIGKILL" else self._last_words)
         for handle in handles:
-            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the fork server {self._how_it_ended()}"
-            signal_name = _signal_name(self._process.returncode)
-            handle._end(None, WorkerDiedError(text + self._last_words, signal_name=signal_name))
+            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the fork server {why}"
+            handle._end(None, WorkerDiedError(text, signal_name=signal_name))
         self._ready.set()
+
+    # -- the thread that continues the server --
+
+    def _continue(self) -> None:
+        """Continue the server whenever it is stopped, which any job can do; returns when it has ended."""
+        noted = False
+        with contextlib.suppress(ChildProcessError):  # it has ended, and was waited for
+            while (state := self._state_of_server()).si_code == os.CLD_STOPPED:
+                self._process.send_signal(signal.SIGCONT)
+                if not noted:
+                    by = _signal_name(-state.si_status)
+                    self._on_note(f"the fork server (pid {self.pid}) was stopped by {by}, and is continued")
+                noted = True
+
+    def _state_of_server(self) -> os.waitid_result:
+        """Wait until the server is stopped or has ended; its end stays to be waited for."""
+        state = os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        assert state is not None, "without WNOHANG there is a state"
+        return state
 
     def _start_error(self) -> WorkerStartError | ClosedError:
         self._reader.join()  # until all is known about its end
@@ -475,9 +514,13 @@ class _SpawnLink:
 
     def signal(self, number: int, signum: int) -> None:
         with self._lock:
-            if (job := self._running.get(number)) is not None:
+            if (job := self._running.get(number)) is None:
+                return
+            if signum not in (signal.SIGSTOP, signal.SIGCONT):
+                if fork_server_main.has_returned(job.process.pid):  # as in the fork server
+                    return
                 job.stopped = True
-                job.signal(signum)
+            job.signal(signum)
 
     def kill(self, number: int) -> None:
         with self._lock:
@@ -534,7 +577,7 @@ class _Spawned:
             stdout=stdout,
             stderr=stderr,
             cwd=self._spec.cwd,
-            env=dict(self._spec.env) | {fork_server_main.MARK: self._mark},
+            env=dict(self._spec.env) | {fork_server_main.MARK: self._mark, fork_server_main.INSPECT: ""},
             start_new_session=True,
         )
         self._handle.pid = self.process.pid

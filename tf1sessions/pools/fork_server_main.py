@@ -9,11 +9,12 @@ Data flow::
                     started, ended    └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)
 
 The server, step by step: run the preload functions; send "ready"; then wait in one ``select`` for requests, reports and
-signals. A request is queued and forked at the top of the loop, so that the child returns from :meth:`_Server.serve` and
-runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends: threads joined, ``atexit`` run,
-streams flushed. When a job's main process has ended, what it left behind (found by session, process group, descent and
-the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then gets SIGTERM, then SIGKILL; only
-then "ended" is sent. When the control socket closes, or the caller's process is gone, every job is ended the same way.
+ends of children. A request is queued and forked at the top of the loop, so that the child returns from
+:meth:`_Server.serve` and runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends: threads
+joined, ``atexit`` run, streams flushed. When a job's main process has ended, what it left behind (found by session,
+process group, descent and the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then gets
+SIGTERM, then SIGKILL; only then "ended" is sent. When the control socket closes, or the caller's process is gone, every
+job is ended the same way. Signals that would end the server are ignored: any job can send them to its parent process.
 
 A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
 Attention: nothing here is thread-safe; the server's process has one thread.
@@ -21,6 +22,7 @@ Attention: nothing here is thread-safe; the server's process has one thread.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -48,10 +50,12 @@ from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_libra
 
 __all__ = [
     "BOOT",
+    "INSPECT",
     "MARK",
     "TERM_SECS",
     "cold_start_reasons",
     "end_processes",
+    "has_returned",
     "job_processes",
     "kill_marked",
     "main",
@@ -62,6 +66,9 @@ __all__ = [
 
 MARK = "TF1SESSIONS_JOB"
 """The environment variable that every process of a job has; its value is the job's identity."""
+
+INSPECT = "PYTHONINSPECT"
+"""The environment variable with which an interpreter prints SystemExit as an error, and does not end by it."""
 
 BOOT = """\
 import sys
@@ -102,8 +109,14 @@ _EXEC_SECS = 0.1  # a process that executes a program has no environment for som
 _WATCH_SECS = 1.0  # how often a spawned worker looks whether its parent lives; arbitrary
 _POLL_SECS = 0.05  # how often the processes of an ending job are looked up
 
+_RETURNED = b"tf1sessions-end"  # the name, of 15 bytes at most, of a worker whose job has returned
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+# Signals that the server keeps as they are: those that cannot be caught, and those of a crash, which is to be one.
+_NOT_IGNORED = frozenset({
+    signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT, signal.SIGCHLD, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
+    signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP,
+}) if sys.platform.startswith("linux") else frozenset()  # fmt: skip
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------
@@ -272,7 +285,9 @@ def cold_start_reasons(
     names = sorted(
         name
         for name in server_env.keys() | job_env.keys()
-        if (name.startswith(_COLD_PREFIXES) or name in _COLD_NAMES) and server_env.get(name) != job_env.get(name)
+        if (name.startswith(_COLD_PREFIXES) or name in _COLD_NAMES)
+        and server_env.get(name) != job_env.get(name)
+        and name != INSPECT  # with which no server and no worker starts
     )
     return (
         *(f"{name} differs" for name in names),
@@ -352,11 +367,12 @@ class _Server:
 
     def _prepare(self) -> None:
         self.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # A job may have stopped this process when the caller is killed, which then sees nothing of that.
+        self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
         self.wake_in.setblocking(False)
         self.wake_out.setblocking(False)
         signal.set_wakeup_fd(self.wake_out.fileno(), warn_on_full_buffer=False)
-        for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            self.handlers[signum] = signal.signal(signum, lambda *_: None)
+        self._ignore_signals()
         self.selector.register(self.wake_in, selectors.EVENT_READ, self._on_signal)
         self.selector.register(self.control, selectors.EVENT_READ, self._on_message)
         if hasattr(os, "pidfd_open"):  # a fork of the caller may keep the control socket open when the caller has ended
@@ -370,6 +386,15 @@ class _Server:
         sys.stdout.flush()
         sys.stderr.flush()
         gc.freeze()  # with the little garbage of the imports, which would take longer to find than it is worth
+
+    def _ignore_signals(self) -> None:
+        """Ignore what would end this process: a signal of one job to its parent would cost the others.
+
+        By handlers, which a fresh interpreter that a worker executes does not inherit.
+        """
+        for signum in {signal.SIGCHLD} | signal.valid_signals() - _NOT_IGNORED:
+            if signum == signal.SIGCHLD or signal.getsignal(signum) in (signal.SIG_DFL, signal.default_int_handler):
+                self.handlers[signum] = signal.signal(signum, lambda *_: None)
 
     # -- what happens --
 
@@ -394,6 +419,8 @@ class _Server:
                 self.to_fork.append(job)
             case "signal" if job is not None:
                 if message["signum"] not in (signal.SIGSTOP, signal.SIGCONT):
+                    if job.pid and has_returned(job.pid):  # it ends by itself, with the exit code that it has earned
+                        return
                     job.stopped = True
                     job.signalled = job.signalled or not job.ended
                 self._signal(job, message["signum"])
@@ -414,9 +441,7 @@ class _Server:
                 continue
 
     def _on_signal(self) -> None:
-        signals = self.wake_in.recv(4096)
-        if set(signals) - {signal.SIGCHLD}:
-            self._close()
+        self.wake_in.recv(4096)
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -635,7 +660,26 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
         report.write(b"+")
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    return int(function(request["payload"]) or 0)
+    code = int(function(request["payload"]) or 0)
+    _note_return()
+    return code
+
+
+def _note_return() -> None:
+    """Note in this process's name that its job has returned: what is left is the end of the interpreter.
+
+    Not while that will wait for processes of :mod:`multiprocessing`: they are still at the job's work.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.active_children():
+        return
+    with contextlib.suppress(OSError), open("/proc/self/comm", "wb") as file:
+        file.write(_RETURNED)
+
+
+def has_returned(pid: int) -> bool:
+    """Whether the job of a worker has returned, so that a signal would only change its exit code."""
+    return _read(f"/proc/{pid}/comm").strip() == _RETURNED
 
 
 def _start_forked(
@@ -677,7 +721,11 @@ def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str])
         os.set_inheritable(file.fileno(), True)
         os.set_inheritable(job.report, True)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.execve(python_argv[0], [*python_argv, "work", str(file.fileno()), str(job.report)], environment)
+        os.execve(
+            python_argv[0],
+            [*python_argv, "work", str(file.fileno()), str(job.report)],
+            environment | {INSPECT: ""},  # which is as if it were not there
+        )
 
 
 def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
@@ -687,6 +735,8 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     have modules of its own that are in its way. But where the folder has a namesake of the standard library, such as a
     module ``html.py``, all is imported first: TensorFlow and we need the module that it hides.
     """
+    os.environ.pop(INSPECT, None)
+    os.environ.update({name: value for name, value in request["env"].items() if name == INSPECT})
     if request.get("parent"):
         _end_with(request["parent"], request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored

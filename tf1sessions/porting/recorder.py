@@ -1161,24 +1161,48 @@ def how_it_ended(error):
     if error is None:
         return {"how": "done", "code": 0}
     if isinstance(error, SystemExit):
-        code = error.code
-        if code is None or isinstance(code, int):
-            return {"how": "exit", "code": code or 0}
-        return {"how": "exit", "code": 1, "message": str(code)}
+        code, message = _exit_of(error)
+        return {"how": "exit", "code": code} if message is None else {"how": "exit", "code": code, "message": message}
     if isinstance(error, KeyboardInterrupt):
         return {"how": "interrupted", "code": 130}
     if isinstance(error, _Terminated):
-        return {"how": "terminated", "code": 143}
+        return {"how": "terminated", "code": 128 + error.signum}
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     return {"how": "exception", "code": 1, "message": text[:2000]}
 
 
+def _exit_of(error):
+    """The exit code of a SystemExit, and the text that Python prints for one that is no number, else None."""
+    try:
+        code = error.code
+    except Exception:  # a property of the program's own; Python prints the error then
+        code = error
+    if code is None or isinstance(code, int):
+        return code or 0, None
+    try:
+        return 1, str(code)
+    except Exception:
+        return 1, ""
+
+
 class _Terminated(BaseException):
-    """SIGTERM came."""
+    """SIGTERM came, or SIGHUP: the terminal was closed."""
+
+    def __init__(self, signum):
+        BaseException.__init__(self, signum)
+        self.signum = signum
 
 
 def _terminate(signum, frame):
-    raise _Terminated()
+    raise _Terminated(signum)
+
+
+def _replace_handlers(before, after):
+    """Gives the signals that end a recording as Ctrl-C does another handler, where they have this one."""
+    for name in ("SIGTERM", "SIGHUP"):
+        signum = getattr(signal, name, None)
+        if signum is not None and signal.getsignal(signum) == before:
+            signal.signal(signum, after)
 
 
 def _run(path):
@@ -1208,8 +1232,9 @@ def _wait_for_threads():
 def _report(error):
     """Prints what Python prints for an exception that nobody caught, without our frames."""
     if isinstance(error, SystemExit):
-        if error.code is not None and not isinstance(error.code, int):
-            print(error.code, file=sys.stderr)
+        message = _exit_of(error)[1]
+        if message is not None:
+            print(message, file=sys.stderr)
         return
     if isinstance(error, _Terminated):
         return
@@ -1219,8 +1244,11 @@ def _report(error):
         place = place.tb_next
     if hasattr(error, "with_traceback"):
         error.with_traceback(place)
-    sys.stdout.flush()
-    sys.excepthook(type(error), error, place)
+    try:
+        sys.stdout.flush()
+        sys.excepthook(type(error), error, place)
+    except Exception:  # of a hook or a stream of the program's own; the trace is still to be written
+        sys.__excepthook__(type(error), error, place)
 
 
 def _say(text):
@@ -1362,8 +1390,7 @@ def main(argv=None):
         return 2
     sys.argv = [asked.script] + theirs
     sys.path[0] = os.path.dirname(os.path.abspath(asked.script))
-    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+    _replace_handlers(signal.SIG_DFL, _terminate)
     try:
         return _record(recorder, asked)
     finally:
@@ -1372,6 +1399,7 @@ def main(argv=None):
 
 def _record(recorder, asked):
     error = _run(asked.script)
+    _replace_handlers(_terminate, signal.SIG_IGN)  # a terminal that is closed sends several
     ended = how_it_ended(error)
     if error is not None:
         _report(error)

@@ -21,6 +21,7 @@ In the caller's process, without TensorFlow::
 In a script's process; program.py, importer.py and namespace.py run in the fork server's first, which has TensorFlow::
 
     program.py                runs the program: a script, a module or a notebook
+    exits.py                  exit codes and errors of a program that raised, as Python has them
     frames.py                 leaves our own frames out of tracebacks
     settings.py               a job's settings, for it and the processes that it starts
     seeds.py                  seeds by the number of operations, as TensorFlow 1 counted them

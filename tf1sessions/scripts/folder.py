@@ -18,14 +18,14 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tf1sessions import files
-from tf1sessions.errors import ScriptUsageError
-from tf1sessions.scripts.jobs import Job, JobSettings
+from tf1sessions.errors import ScriptUsageError, Tf1SessionsError
+from tf1sessions.scripts.jobs import MAX_JOBS, Job, JobSettings
 from tf1sessions.texts import brief
 
 __all__ = ["JobRecord", "RunFolder", "plan_resume", "read_records"]
@@ -53,7 +53,7 @@ class JobRecord:
         attempts: How often it was started, in all runs of the folder.
         signal: Name of the signal that ended it, such as ``"SIGKILL"``.
         reason: Why it is in this state, where the state alone does not say it.
-        error: Of a job that failed, the line of its log that says why: of a traceback the error, else the last line.
+        error: Of a job that failed, why: of a traceback the error, else the exit code and the last line of its log.
         cold_reasons: Why it could not be forked from the warm server; empty when it was.
         leftovers: Processes that it left behind, which were ended.
         warnings: What tf1sessions said in its log: a folder that two jobs write to, an option that was changed.
@@ -125,30 +125,100 @@ class JobRecord:
         }
 
     @classmethod
-    def from_json(cls, entry: dict[str, Any]) -> JobRecord:
+    def from_json(cls, entry: Any) -> JobRecord:
         """The opposite of :meth:`to_json`.
 
         Raises:
-            ValueError: A value is none that a run writes. So do KeyError and TypeError say.
+            ValueError: It is none that a run writes; the text names the field.
         """
-        lists = {key: tuple(entry[key]) for key in ("args", "cold_reasons", "leftovers", "warnings")}
+        if not isinstance(entry, dict):
+            raise ValueError(f"{brief(entry)} is not an object")
+        for key in _REQUIRED - entry.keys():
+            raise ValueError(f"there is no {key}")
+        for key, value in entry.items():
+            if key not in _FIELDS:
+                raise ValueError(f"{brief(key)} is not a field of it")
+            is_right, expected = _FIELDS[key]
+            if not is_right(value):
+                raise ValueError(f"{key} is {brief(value)}, not {expected}")
+        lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list)}
         record = cls(**entry | lists)
-        record.job()  # checks the settings, and that there is one program
-        variables = dict(record.env)
-        texts = (record.name, record.log, record.path, record.cwd, *record.args, *variables, *variables.values())
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"a text is expected in {brief(entry)}")
-        if record.state not in STATES or record.log != os.path.basename(record.log) or not record.log:
-            raise ValueError(f"state {brief(record.state)} or log {brief(record.log)}")
-        for key in ("exit_code", "seconds", "peak_memory_mb", "attempts"):
-            if not isinstance(getattr(record, key), (int, float, type(None))):
-                raise ValueError(f"{key} {brief(getattr(record, key))}")
+        try:
+            record.job()  # checks the settings, and that there is one program
+        except (Tf1SessionsError, TypeError) as error:  # TypeError: an unknown setting
+            raise ValueError(f"script, module or settings: {error}") from error
         return record
 
     @property
     def over(self) -> bool:
         """Whether the job will not change its state again in this run."""
         return self.state not in ("pending", "running")
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is a text that may be a name of a file, an argument or a variable, as all of a run's are."""
+    try:
+        return isinstance(value, str) and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_variables(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
+def _is_log(value: Any) -> bool:
+    return _is_text(value) and value == os.path.basename(value) and value.endswith(".log")
+
+
+def _is_whole(low: int, high: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= _LARGEST  # which no NaN is
+
+
+def _or_null(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or is_right(value)
+
+
+_LARGEST = 10**12  # of a count, or of seconds or MB; arbitrary, far above what a run can write
+_TEXT = _is_text, "a text"
+_TEXT_OR_NULL = _or_null(_is_text), "a text or null"
+_TEXTS = _is_texts, "a list of texts"
+_COUNT = _is_whole(0, _LARGEST), "a whole number of 0 or more"
+_AMOUNT_OR_NULL = _or_null(_is_amount), "a number of 0 or more, or null"
+
+#: What each field of a record may be in ``jobs.json``, which anybody can edit: a check, and its words.
+_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "name": _TEXT,
+    "script": _TEXT_OR_NULL,
+    "args": _TEXTS,
+    "state": (lambda value: value in STATES, f"one of {', '.join(STATES)}"),
+    "exit_code": (_or_null(_is_whole(-255, 255)), "an exit code or null"),
+    "seconds": _AMOUNT_OR_NULL,
+    "peak_memory_mb": _AMOUNT_OR_NULL,
+    "log": (_is_log, "the name of a file that ends with .log"),
+    "attempts": _COUNT,
+    "signal": _TEXT_OR_NULL,
+    "reason": _TEXT_OR_NULL,
+    "error": _TEXT_OR_NULL,
+    "cold_reasons": _TEXTS,
+    "leftovers": _TEXTS,
+    "warnings": _TEXTS,
+    "deprecations": _COUNT,
+    "path": _TEXT,
+    "module": _TEXT_OR_NULL,
+    "env": (_is_variables, "variables with their texts"),
+    "cwd": _TEXT,
+    "settings": (lambda value: isinstance(value, dict), "an object"),
+}
+_REQUIRED = {"name", "script", "args", "log"}
 
 
 class RunFolder:
@@ -343,14 +413,26 @@ def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:
     file = Path(path) / RECORDS_FILE
     try:
         entries = json.loads(files.read_whole(file, _MOST_RECORDS))
-        return [JobRecord.from_json(entry) for entry in entries]
     except OSError as error:
         raise ScriptUsageError(
             f"there is no run to resume in {str(path)!r}: {error.strerror} ({file})",
             next_step="Give the folder of a run, the one with jobs.json in it.",
         ) from None
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ScriptUsageError(f"{str(file)!r} is not the record of a run: {error!r}") from None
+    except (ValueError, RecursionError) as error:
+        raise _no_record(file, repr(error)) from None
+    if not isinstance(entries, list) or not 0 < len(entries) <= MAX_JOBS:
+        raise _no_record(file, f"it is no list of 1 to {MAX_JOBS:,} jobs")
+    records = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            records.append(JobRecord.from_json(entry))
+        except ValueError as error:
+            raise _no_record(file, f"job {number}: {error}") from None
+    return records
+
+
+def _no_record(file: Path, why: str) -> ScriptUsageError:
+    return ScriptUsageError(f"{str(file)!r} is not the record of a run: {why}")
 
 
 def plan_resume(path: str | os.PathLike[str], jobs: Sequence[Job] | None) -> list[JobRecord]:

@@ -18,6 +18,8 @@ __all__ = ["error_line", "last_line", "log_tail", "our_messages", "traceback_tai
 _LONGEST = 500
 
 _ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[@-Z\\-_])")
+_TRACEBACK = "Traceback (most recent call last)"
+_SYNTAX_ERROR = re.compile(r"(SyntaxError|IndentationError|TabError): ")  # of the script itself: without a traceback
 _OUR_MESSAGE = re.compile(rb"^tf1sessions: ([^\r\n]{1,500})", re.MULTILINE)
 
 
@@ -50,17 +52,24 @@ def last_line(path: Path) -> str:
     return next((line for line in reversed(log_tail(path, 4096)) if line), "")
 
 
-def error_line(path: Path, start: int = 0) -> str | None:
-    """The line of a failed job's log that says why: of its last traceback the error, else its last line.
+def error_line(path: Path, start: int = 0, exit_code: int | None = 1) -> str | None:
+    """Say why a job failed: the error of the traceback that its log ends with, else its exit code and its last line.
 
     Args:
         path: The log.
         start: Where to begin, in bytes.
+        exit_code: The job's; None if it has none. Python gives 1 after a traceback.
     """
     lines = [line for line in log_tail(path, start=start) if line]
-    begins = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
-    errors = [line for line in lines[begins[-1] + 1 :] if not line.startswith(" ")] if begins else lines[-1:]
-    return errors[0][:_LONGEST] if errors else None
+    if exit_code in (1, None):
+        begins = [number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)]
+        errors = [line for line in lines[begins[-1] + 1 :] if not line.startswith(" ")] if begins else lines[-1:]
+        if errors and (begins or exit_code is None or _SYNTAX_ERROR.match(errors[0])):
+            return errors[0][:_LONGEST]
+    if exit_code is None:
+        return None
+    said = f"the last that it wrote: {lines[-1][:_LONGEST]}" if lines else "it wrote nothing"
+    return f"exit code {exit_code}; {said}"
 
 
 def our_messages(path: Path, start: int = 0, limit: int = 20) -> tuple[str, ...]:
@@ -91,7 +100,7 @@ def traceback_tail(path: Path, limit: int = 20) -> list[str]:
     lines = log_tail(path)
     while lines and not lines[-1]:
         lines.pop()
-    starts = [index for index, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
+    starts = [index for index, line in enumerate(lines) if line.startswith(_TRACEBACK)]
     if not starts:
         return [line for line in lines if line][-5:]
     found = lines[starts[-1] :]

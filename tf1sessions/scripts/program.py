@@ -3,8 +3,8 @@
 Data flow: the fork server calls :func:`preload` once; a worker forked from it calls :func:`execute` with a job's
 payload (payload.py). It puts the job's settings in place, makes a fresh ``__main__``, runs the script, module or
 notebook in it and turns what it raised into an exit code and, on stderr, the traceback that Python would print, without
-our own frames. Then it waits for the program's threads (queue_threads.py). The rest of an interpreter's end is left to
-the caller.
+our own frames (exits.py). Then it waits for the program's threads (queue_threads.py). The rest of an interpreter's end
+is left to the caller.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from collections.abc import Callable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
-from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
 from ..texts import printable
-from . import frames, importer, notebooks, python2, queue_threads, seed_words, settings
+from . import exits, importer, notebooks, python2, queue_threads, seed_words, settings
 from .payload import ProgramPayload
 from .streams import to_log
 
@@ -88,14 +87,13 @@ def _run(program: ProgramPayload, main: ModuleType, interrupted: _DieOfInterrupt
     try:
         run(main, program.path, program.display)
     except SystemExit as error:
-        return _exit_code(error.code)
+        return exits.exit_code(error)
     except KeyboardInterrupt as error:
-        _report(error)
+        exits.report(error)
         interrupted.happened = True
         return 128 + signal.SIGINT
     except BaseException as error:
-        _report(error)
-        return 1
+        return exits.report(error)
     return 0
 
 
@@ -177,27 +175,3 @@ class _DieOfInterrupt:
             sys.stderr.flush()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.kill(self._pid, signal.SIGINT)
-
-
-def _exit_code(code: Any) -> int:
-    """Return the exit code of ``sys.exit(code)``: an integer is it, None is 0, the rest is printed and is 1."""
-    if code is None:
-        return 0
-    if isinstance(code, int):
-        return code & 0xFF
-    sys.stdout.flush()
-    print(code, file=sys.stderr)
-    return 1
-
-
-def _report(error: BaseException) -> None:
-    """Print what Python would print for ``error``, without our frames."""
-    if isinstance(error, (PythonTwoError, ScriptUsageError)) and not frames.outside(error.__traceback__):
-        print(printable(str(error), keep="\n"), file=sys.stderr)  # found before any line of the program ran
-        return
-    frames.strip(error)
-    sys.stdout.flush()
-    sys.excepthook(type(error), error, error.__traceback__)
-    text = None if isinstance(error, Tf1SessionsError) else python2.hint(error)
-    if text:
-        print(text, file=sys.stderr)

@@ -6,6 +6,7 @@ Runs in the process of the command line (or of whoever calls :func:`run_jobs`); 
          -> _Loop, one thread: decides all, owns all state; other threads only put messages into its inbox
               a starter thread:      WorkerServer.wait_ready       -> _Ready or _Broken
               a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
+              a thread of WorkerServer: its on_note                 -> Note
               signal handlers, other threads: Run.interrupt        -> _Interrupted
          -> listener(event), called in that one thread only
          -> RunSummary
@@ -28,7 +29,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkError
+from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, WorkError
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.scripts import deprecations
 from tf1sessions.scripts.events import (
@@ -75,6 +76,8 @@ class Handle(Protocol):
 
 class Server(Protocol):
     """The part of :class:`~tf1sessions.pools.fork_server.WorkerServer` that a run needs."""
+
+    on_note: Callable[[str], None]
 
     def start(self) -> None: ...
 
@@ -209,7 +212,7 @@ class _Resized: ...
 class _Suspended: ...
 
 
-_Message = _Ready | _Broken | _Spawned | _Exited | _Ended | _Interrupted | _Resized | _Suspended
+_Message = _Ready | _Broken | _Spawned | _Exited | _Ended | _Interrupted | _Resized | _Suspended | Note
 
 
 @dataclass(eq=False)
@@ -377,6 +380,7 @@ class _Loop:
         first = jobs[self._waiting[0]].settings if self._waiting else JobSettings()
         self._base_env = _base_environment(fast_kernels=bool(first.fast_kernels))
         self._server = settings.server(self._base_env)
+        self._server.on_note = lambda text: inbox.put(Note(text))
 
     @property
     def interrupted_by(self) -> int | None:
@@ -425,6 +429,8 @@ class _Loop:
                 self._on_interrupt(message.signum)
             elif isinstance(message, _Suspended):
                 self._suspend()
+            elif isinstance(message, Note):
+                self._listener(message)
             else:
                 for active in self._active:
                     if active.tee is not None:
@@ -609,7 +615,7 @@ class _Loop:
         changes |= {
             "warnings": our_messages(log_path, start),
             "deprecations": deprecations.count(self._folder.deprecations_path(index)),
-            "error": error_line(log_path, start) if changes["state"] == "failed" else None,
+            "error": None if changes["state"] != "failed" else error_line(log_path, start, changes["exit_code"]),
         }
         job = self._jobs[index]
         retried = changes["state"] in ("failed", "killed", "timeout") and (
@@ -694,6 +700,8 @@ def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str,
             raise result
         changes: dict[str, Any] = {"state": "failed", "seconds": time.monotonic() - active.started}
         changes |= {"exit_code": None, "signal": None, "reason": str(result)}
+        if isinstance(result, WorkerDiedError):  # the kernel killed it when the fork server ended
+            changes |= {"state": "killed", "exit_code": -signal.SIGKILL, "signal": "SIGKILL"}
     else:
         changes = {
             "state": "done" if result.returncode == 0 else "failed" if result.returncode > 0 else "killed",
