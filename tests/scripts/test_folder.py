@@ -311,12 +311,19 @@ def test_every_odd_value_of_every_field_is_refused_or_runs(key: str) -> None:
             assert summary_table(summary.records, colours=False) and json.dumps(summary.to_json())
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/null", path)])
-def test_record_that_is_no_regular_file(make: Callable[[str], None]) -> None:
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (os.mkfifo, "it is not a regular file"),
+        (os.mkdir, "Is a directory"),
+        (lambda path: os.symlink("/dev/null", path), "it is not a regular file"),
+    ],
+)
+def test_record_that_is_no_regular_file(make: Callable[[str], None], why: str) -> None:
     """A pipe or a device may have no end."""
     Path("run").mkdir()
     make("run/jobs.json")
-    with pytest.raises(ScriptUsageError, match="'run/jobs.json' is not the record of a run: it is not a regular file"):
+    with pytest.raises(ScriptUsageError, match=f"'run/jobs.json' is not the record of a run: {why}"):
         read_records("run")
 
 

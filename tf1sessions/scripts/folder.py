@@ -413,11 +413,13 @@ def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:
     file = Path(path) / RECORDS_FILE
     try:
         entries = json.loads(files.read_whole(file, _MOST_RECORDS))
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise ScriptUsageError(
             f"there is no run to resume in {str(path)!r}: {error.strerror} ({file})",
             next_step="Give the folder of a run, the one with jobs.json in it.",
         ) from None
+    except OSError as error:
+        raise _no_record(file, str(error.strerror)) from None
     except (ValueError, RecursionError) as error:
         raise _no_record(file, repr(error)) from None
     if not isinstance(entries, list) or not 0 < len(entries) <= MAX_JOBS:
