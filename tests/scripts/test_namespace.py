@@ -291,3 +291,28 @@ def test_install_after_the_wrong_import_is_an_error_that_changes_nothing(run_pyt
     assert results["kind"] == UnsupportedEnvironmentError.__name__
     assert "install()" in results["text"] and kind in results["text"]
     assert results["untouched"] and "Finder" not in results["hooked"]
+
+
+OWN_KERAS = """
+import logging, os, sys
+os.mkdir("keras")
+open("keras/__init__.py", "w").write("raise RuntimeError")
+sys.path.insert(0, os.getcwd())
+messages = []
+handler = logging.Handler()
+handler.emit = lambda record: messages.append(record.getMessage())
+logging.getLogger("tf1sessions").addHandler(handler)
+import tf1sessions.scripts
+tf1sessions.scripts.install()
+import keras
+from keras.layers import Dense
+import keras.models
+import tensorflow as tf
+report(messages=messages, same=keras is tf.keras, own=os.path.join(os.getcwd(), "keras", "__init__.py"))
+"""
+
+
+def test_a_keras_of_the_programs_own_is_said_to_be_left(run_python):
+    results = run_python(OWN_KERAS).results
+    assert results["same"]
+    assert results["messages"] == [f"import keras gives tf_keras, as tf.keras is: {results['own']} is not used"]

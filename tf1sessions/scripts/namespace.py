@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.machinery
 import importlib.util
 import inspect
 import logging
+import os
 import re
 import sys
 import types
@@ -58,6 +60,7 @@ _OWN = {
 _HIDDEN = frozenset({"estimator", "mixed_precision"})  # not in 1.15, or ours
 
 
+_log = logging.getLogger("tf1sessions")
 _ADVICE = (
     "`tf.layers.",
     "`tf.nn.rnn_cell.",
@@ -250,6 +253,9 @@ def find_module(fullname: str) -> Callable[[], ModuleType] | None:
     if fullname in _OWN:
         return functools.partial(_own, fullname)
     if fullname == "keras" or fullname.startswith("keras."):
+        spec = importlib.machinery.PathFinder.find_spec("keras")
+        if spec is not None and spec.origin is not None:
+            _say_which_keras(spec.origin)
         return _find_keras(fullname.partition(".")[2])
     for prefix in ("tensorflow.compat.v1.keras", "tensorflow.python.keras", "tensorflow.keras"):
         if fullname == prefix or fullname.startswith(prefix + "."):
@@ -283,6 +289,15 @@ def _find_on_face(fullname: str) -> Callable[[], ModuleType] | None:
     if isinstance(value, ModuleType) and value.__name__.startswith(("tensorflow._api.v2.compat.v1.", _KERAS)):
         return lambda: value
     return None
+
+
+@functools.cache
+def _say_which_keras(origin: str) -> None:
+    """Say once that a Keras of the program's own, such as a checkout of Keras 2, is not the one that it gets."""
+    tf_keras: Any = importlib.machinery.PathFinder.find_spec("tf_keras")  # not imported: that may be going on
+    installed = os.path.join(os.path.dirname(os.path.dirname(tf_keras.origin)), "keras", "")
+    if not origin.startswith(installed):
+        _log.warning("import keras gives tf_keras, as tf.keras is: %s is not used", origin)
 
 
 def _find_keras(name: str, inner: bool = False) -> Callable[[], ModuleType] | None:
