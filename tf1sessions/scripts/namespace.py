@@ -185,6 +185,13 @@ def _keras() -> Any:
     return keras
 
 
+def _keras_of_face() -> Any:
+    """Keras for a program that imports it by its own name, before TensorFlow perhaps, which it is a part of."""
+    if "tensorflow" not in sys.modules:
+        importlib.import_module("tensorflow")
+    return _keras()
+
+
 def _forget_replaced() -> None:
     """Let our hooks find what has other addresses now: most of all the old copies of Keras inside TensorFlow.
 
@@ -308,7 +315,7 @@ def _find_keras(name: str, inner: bool = False) -> Callable[[], ModuleType] | No
         inner: Whether the inner modules are preferred to the public ones, as below ``tensorflow.python.keras``.
     """
     if not name:
-        return _InnerKeras if inner else _keras
+        return _InnerKeras if inner else _keras_of_face
     if name == "engine" or name.startswith("engine."):
         sources = [f"{_KERAS}.{part}" for part in ("models", "layers")]
         inside = [module for module in moved.engine_modules(name[len("engine.") :]) if _exists(module)]
