@@ -229,9 +229,9 @@ _CHANGES: list[Callable[[Any, Any, Any, random.Random], None]] = [
 
 def _registered() -> list[str]:
     if not _OPS:
-        from tf1sessions.scripts.moved import _registered_ops
+        from tf1sessions.scripts.inner.framework import registered_ops
 
-        _OPS.extend(sorted(_registered_ops()))
+        _OPS.extend(sorted(registered_ops()))
     return _OPS
 
 

@@ -235,7 +235,8 @@ def test_what_each_thread_does_now(gs: Any) -> None:
         empty(gs, pipe, empty_one, "takes")
         doing = lambda: {name: told.doing for name, told in pipe.statistics().stages.items()}  # noqa: E731
         wait_for(
-            lambda: "waits" in str(doing()["takes"]) and "waits" in str(doing()["puts"]), "a look of the monitor thread"
+            lambda: "waits" in str(doing()["takes"]) and str(doing()["puts"]).count("waits") == 2,
+            "a look of the monitor thread",
         )
         told = doing()
         assert told["puts"] == ("waits for space in 'short'",) * 2

@@ -35,7 +35,7 @@ def look(session, steps):
     }
 
 def fails(session):
-    session.run(tf.matmul(tf.placeholder(tf.float32), tf.constant([[1.0]]), name="the_product"))
+    session.run(tf.matmul(tf.placeholder(tf.float32, name="the_input"), tf.constant([[1.0]])))
 
 with t1.ProcessSessionPool(1) as pool:
     report(jobs=list(pool.map(look, [1, 2])), version=tf.__version__)
@@ -54,4 +54,4 @@ def test_jobs_of_a_scripts_pool_see_tensorflow_1(run_python):
     assert jobs == [expected, expected]
     assert done.results["version"].startswith("1.15") and done.results["eager"] is False
     assert done.results["cause"], "an error of TensorFlow keeps its class"
-    assert "in fails" in done.results["remote"] and "the_product" in done.results["remote"]
+    assert "in fails" in done.results["remote"] and "the_input" in done.results["remote"]

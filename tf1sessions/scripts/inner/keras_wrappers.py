@@ -1,7 +1,14 @@
 """``tf.keras.wrappers``."""
 
-from . import keras_scikit as scikit_learn
+from __future__ import annotations
 
-__all__ = ["scikit_learn"]
+import importlib
+from typing import Any
 
 __path__: list[str] = []  # of a package, as it was
+
+
+def __getattr__(name: str) -> Any:
+    if name == "scikit_learn":  # it needs NumPy, which no import of ours loads by itself
+        return importlib.import_module(".keras_scikit", __package__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
