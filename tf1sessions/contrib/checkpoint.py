@@ -123,7 +123,7 @@ class NumpyState(CheckpointableBase):  # type: ignore[misc]
         object.__setattr__(self, "_is_holding", False)
 
     def _lookup_dependency(self, name: str, cached_dependencies: Any = None) -> Any:
-        """What is held by a name; for what only a checkpoint has, an array that it is read into."""
+        """Return the object of a name; for one that only the checkpoint has, an array that is read into."""
         found = super()._lookup_dependency(name, cached_dependencies)
         return self._hold(name, np.array([])) if found is None and not self._is_holding else found
 

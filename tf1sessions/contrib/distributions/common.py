@@ -1,4 +1,4 @@
-"""What the distributions share: TensorFlow's base class, and one for those whose parameters broadcast."""
+"""Base classes of the distributions: TensorFlow's, and one for those whose parameters broadcast."""
 
 from __future__ import annotations
 

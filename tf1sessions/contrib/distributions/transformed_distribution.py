@@ -201,7 +201,7 @@ class TransformedDistribution(Distribution):  # type: ignore[misc]
         return parts[0] if self.bijector._is_injective else sum(parts)
 
     def _at_inverse(self, method: str, y: Any, kwargs: dict[str, Any]) -> Any:
-        """What the base distribution's ``method`` gives for the x that ``y`` comes from."""
+        """Call ``method`` of the base distribution with the inverse of ``y``."""
         if self._has_event:
             raise NotImplementedError(f"{method} is not implemented when overriding event_shape")
         if not self.bijector._is_injective:

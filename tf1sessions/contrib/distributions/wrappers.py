@@ -275,7 +275,7 @@ class BatchReshape(Distribution):  # type: ignore[misc]
 
 
 class Autoregressive(Distribution):  # type: ignore[misc]
-    """What is drawn by ``distribution_fn`` of what was drawn before, ``num_steps`` times.
+    """A sample that is drawn ``num_steps`` times, each time from ``distribution_fn`` of the sample before.
 
     Args:
         distribution_fn: Takes a draw and returns a distribution whose elements depend on the draw's earlier ones.
@@ -459,7 +459,7 @@ class QuantizedDistribution(Distribution):  # type: ignore[misc]
         return great + tf.log1p(-tf.exp(small - great))
 
     def _has(self, method: str, y: Any) -> Any:
-        """What the distribution's ``method`` gives, or None where it has none."""
+        """Call ``method`` of the distribution, or return None where it has none."""
         try:
             return getattr(self, method)(y)
         except NotImplementedError:

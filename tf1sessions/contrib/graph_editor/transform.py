@@ -252,7 +252,7 @@ class Transformer:
                 self.assign_collections_handler(info, tensor, tensor_)
 
     def _inputs(self, info: _Info, op: Any) -> tuple[list[Any], list[tuple[int, Any]]]:
-        """What the copy of ``op`` takes, and those of it that stand for outputs of operations to be copied later."""
+        """Return the inputs of the copy of ``op``, and those that stand for outputs of operations copied later."""
         found: list[Any] = []
         later: list[tuple[int, Any]] = []
         for index, tensor in enumerate(op.inputs):

@@ -29,7 +29,7 @@ class DataColumn(NamedTuple):
 
 
 class TensorForestDataSpec:
-    """What the columns are: ``dense`` and ``sparse``, lists of :class:`DataColumn`."""
+    """The descriptions of the columns, as ``dense`` and ``sparse``: lists of :class:`DataColumn`."""
 
     def __init__(self) -> None:
         self.dense: list[DataColumn] = []

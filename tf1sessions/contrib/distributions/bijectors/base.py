@@ -1,4 +1,4 @@
-"""What the bijectors are built on: TensorFlow's base class, assertions, and operators for an affine map's scale."""
+"""Common parts of the bijectors: TensorFlow's base class, assertions, linear operators for affine maps."""
 
 from __future__ import annotations
 
