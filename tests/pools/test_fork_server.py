@@ -20,8 +20,10 @@ from typing import Any
 import pytest
 
 from tf1sessions import errors
-from tf1sessions.pools.fork_server import WorkerHandle, WorkerResult, WorkerServer, WorkerSpec, cold_start_reasons
-from tf1sessions.pools.fork_server_main import MARK
+from tf1sessions.pools import user_servers
+from tf1sessions.pools.cold_starts import cold_start_reasons
+from tf1sessions.pools.fork_server import WorkerHandle, WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.pools.job_processes import MARK
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -114,10 +116,20 @@ class Runner:
         return run.wait(), run
 
 
-@pytest.fixture(scope="module", params=["fork", "spawn"])
-def any_server(request: pytest.FixtureRequest) -> Iterator[WorkerServer]:
-    with WorkerServer(PRELOAD, environment(), method=request.param) as server:
-        yield server
+@pytest.fixture(scope="module", params=["fork", "spawn", "user"])
+def any_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerServer]:
+    if request.param != "user":
+        with WorkerServer(PRELOAD, environment(), method=request.param) as server:
+            yield server
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TF1SESSIONS_WARM", "1")
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("user")))
+        patch.setitem(user_servers.PRELOADS, "test", tuple(PRELOAD))
+        with WorkerServer(PRELOAD, environment(), users=True) as server:
+            yield server
+        (theirs,) = user_servers.running()
+        theirs.ask("stop")
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ Files::
     races.py       tf1sessions races
     convert.py     tf1sessions convert
     verify.py      tf1sessions verify
+    warm.py        tf1sessions warm
+    warm_commands.py   commands that run in a fork of the user's server
     progress.py    plain lines about a run
     live.py        the live table of a run
     formatting.py  durations, ends and tables of jobs as text

@@ -11,18 +11,19 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
 
 from tf1sessions import __version__
+from tf1sessions.cli import warm_commands
 from tf1sessions.cli.signals import Terminated, end_by_signals
 from tf1sessions.errors import ModelError, Tf1SessionsError, UsageError
 from tf1sessions.texts import printable, quoted
 
-__all__ = ["main"]
+__all__ = ["execute", "main"]
 
 _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
@@ -31,6 +32,7 @@ _COMMANDS = {
     "verify": ("tf1sessions.cli.verify:verify", "Run two models on the same inputs, and find the first difference."),
     "memory": ("tf1sessions.cli.memory:memory", "Show how processes can share this machine's GPUs and cores."),
     "doctor": ("tf1sessions.cli.doctor:doctor", "Find what will go wrong on this machine or in a script."),
+    "warm": ("tf1sessions.cli.warm:warm", "Keep TensorFlow loaded for the next commands."),
     "races": ("tf1sessions.cli.races:races", "Find races between the threads of a program."),
 }
 
@@ -83,6 +85,9 @@ class _Commands(click.Group):
         if args[0] not in _COMMANDS and args[0].endswith((".py", ".ipynb", ".toml")):
             meant = " ".join(map(quoted, args))
             ctx.fail(f"No such command {args[0]!r}. Did you mean: tf1sessions run {meant}")
+        exit_code = None if ctx.resilient_parsing else warm_commands.run(args)
+        if exit_code is not None:
+            raise click.exceptions.Exit(exit_code)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -166,3 +171,10 @@ def main() -> None:
         if not os.environ.get("PYTHONINSPECT"):
             raise
         _end_process(int(error.code or 0))  # Python would print the error, and not end by it
+
+
+def execute(payload: Mapping[str, Any]) -> None:
+    """Run the command with these arguments in a fork of the user's server, and end it."""
+    sys.argv = ["tf1sessions", *payload["arguments"]]
+    os.environ["TF1SESSIONS_WARM"] = "0"  # this is a warm process
+    main()

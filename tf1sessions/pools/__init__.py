@@ -10,7 +10,12 @@ Files::
       base.py                SessionPool: the interface of both
       threads.py             ThreadSessionPool: many sessions in one process, a thread each
     the fork server, for pools and for scripts
+      messages.py            what a process and its server send each other
+      job_processes.py       the processes of a job, found and ended
+      cold_starts.py         which jobs need a fresh interpreter
+      user_server_main.py    the program of a server that stays for later commands
       fork_server_main.py    the program of the server's process and of its workers
+      user_servers.py        the user's servers: found, started and asked
       fork_server.py         WorkerServer: the caller's side
       warm_servers.py        the servers that the pools of this process share
       hidden_modules.py      namesakes of other modules in a program's folder

@@ -38,14 +38,16 @@ from types import TracebackType
 from typing import Any, Literal
 
 from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, UsageError, WorkerDiedError, WorkerStartError
-from tf1sessions.pools import fork_server_main
-from tf1sessions.pools.fork_server_main import cold_start_reasons
+from tf1sessions.pools import job_processes, messages, user_servers
+from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons
+from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
+from tf1sessions.pools.job_processes import MARK, server_mark
+from tf1sessions.pools.user_servers import UserServer
 
 __all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec", "cold_start_reasons"]
 
 _START_SECS = 300.0  # for the server to import what it preloads, on a slow shared disk too; arbitrary
 _CLOSE_SECS = 15.0  # for the server to end its workers, which takes it at most about 11; then it is killed
-_PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 
 _log = logging.getLogger("tf1sessions")
 
@@ -108,7 +110,7 @@ class WorkerResult:
 class WorkerHandle:
     """A worker that was started. It is safe to call its methods simultaneously from multiple threads."""
 
-    def __init__(self, name: str, number: int, link: _ForkLink | _SpawnLink) -> None:
+    def __init__(self, name: str, number: int, link: _ServerLink | _SpawnLink) -> None:
         self.name = name
         self.pid = 0
         self.cold_reasons: tuple[str, ...] = ()
@@ -181,6 +183,8 @@ class WorkerServer:
         env: The server's complete environment; None is a copy of this process's.
         python: The interpreter.
         method: ``"fork"`` (Linux) or ``"spawn"``; None takes the first where it is available.
+        users: Whether a server of the user's (user_servers.py), which is warm already, may be used instead of one that
+            ends with this process. Where it does not fit, the reason is noted.
 
     Attributes:
         on_note: Called, from any thread, with what the user should know: that the server was stopped, and continued.
@@ -201,6 +205,7 @@ class WorkerServer:
         *,
         python: str = sys.executable,
         method: Literal["fork", "spawn"] | None = None,
+        users: bool = False,
     ) -> None:
         can_fork = sys.platform.startswith("linux") and hasattr(os, "fork")
         if method not in (None, "fork", "spawn"):
@@ -218,8 +223,10 @@ class WorkerServer:
         self.on_note: Callable[[str], None] = _log.warning
         # Protects the two below. Held while a link is made, never while one is waited for.
         self._lock = threading.Lock()
-        self._link: _ForkLink | _SpawnLink | None = None
+        self._link: _ServerLink | _SpawnLink | None = None
         self._closed = False
+        self._users = users and self._method == "fork"
+        self._of_user: UserServer | None = None
 
     def __enter__(self) -> WorkerServer:
         return self
@@ -253,9 +260,7 @@ class WorkerServer:
         Raises:
             WorkerStartError: It was not ready in time, or ended; the message has the end of what it wrote to stderr.
         """
-        with self._lock:
-            link = self._link
-        (link or self._live_link()).wait_ready(timeout)
+        self._ready_link(timeout)
 
     def spawn(self, spec: WorkerSpec) -> WorkerHandle:
         """Start a worker. Waits until the server has preloaded and the worker has a process id, not until it started.
@@ -265,9 +270,9 @@ class WorkerServer:
             ClosedError: This server was closed.
         """
         try:
-            return self._live_link().spawn(spec)
+            return self._ready_link(_START_SECS).spawn(spec)
         except WorkerStartError:
-            return self._live_link().spawn(spec)
+            return self._ready_link(_START_SECS).spawn(spec)
 
     def close(self) -> None:
         """End all workers (SIGTERM, a second later SIGKILL) and the server. It may be called again."""
@@ -280,48 +285,50 @@ class WorkerServer:
     def _note(self, text: str) -> None:
         self.on_note(text)  # which may have been set after the link was made
 
-    def _live_link(self) -> _ForkLink | _SpawnLink:
+    def _ready_link(self, timeout: float) -> _ServerLink | _SpawnLink:
+        link = self._live_link()
+        while isinstance(link, _UserLink) and not link.wait_accepted(timeout):
+            if not link.replaced:
+                with self._lock:
+                    self._users = False
+            self._note(f"the warm server is not used: {'; '.join(link.refused)}")
+            link = self._live_link()
+        link.wait_ready(timeout)
+        return link
+
+    def _live_link(self) -> _ServerLink | _SpawnLink:
         with self._lock:
             if self._closed:
                 raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
             if self._link is None or self._link.ended:
-                if self._method == "fork":
-                    self._link = _ForkLink(self._preload, self._env, self._python, self._note)
-                else:
-                    self._link = _SpawnLink(self._python)
+                self._link = self._new_link()
             return self._link
 
-
-class _ForkLink:
-    """One server process, from its start to its end."""
-
-    def __init__(
-        self, preload: Sequence[str], env: Mapping[str, str] | None, python: str, on_note: Callable[[str], None]
-    ) -> None:
-        self._preload = preload
-        self._on_note = on_note
-        self._token = secrets.token_hex(8)
-        self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
-        self._last_words: str | None = None
-        self._control, theirs = socket.socketpair()
+    def _new_link(self) -> _ServerLink | _SpawnLink:
+        if self._method == "spawn":
+            return _SpawnLink(self._python)
+        env = dict(os.environ) if self._env is None else self._env
         try:
-            self._process = subprocess.Popen(
-                [python, "-c", fork_server_main.BOOT, _PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._output,
-                env=dict(os.environ if env is None else env)
-                | {fork_server_main.MARK: self._mark(0), fork_server_main.INSPECT: ""},
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._control.close()
-            self._output.close()
-            raise WorkerStartError(f"The fork server's interpreter does not start: {error}", where=python) from error
-        finally:
-            theirs.close()
-        self.pid: int | None = self._process.pid
+            if self._users:
+                self._of_user = self._of_user or user_servers.find(self._preload, self._python)
+            if self._users and self._of_user is not None:
+                return _UserLink(self._of_user, env)
+        except (OSError, WorkerStartError) as error:
+            self._users = False
+            self._note(f"the warm server is not used: {error}")
+        return _ForkLink(self._preload, self._env, self._python, self._note)
+
+
+class _ServerLink:
+    """What is said to one server process and heard from it, until it has ended."""
+
+    pid: int | None = None
+    _how = "fork server"
+
+    def __init__(self, control: socket.socket, token: str) -> None:
+        self._control = control
+        self._token = token
+        self._last_words: str | None = None
         self.ended = False
         self._closing = False
         self._ready = threading.Event()  # set when the server has preloaded, or has ended
@@ -331,19 +338,13 @@ class _ForkLink:
         self._lock = threading.Lock()
         self._last_number = 0
         self._handles: dict[int, WorkerHandle] = {}
-        self._reader = threading.Thread(target=self._read, name=f"tf1sessions-server-{self.pid}", daemon=True)
-        self._reader.start()
-        self._continuer = threading.Thread(target=self._continue, name=f"tf1sessions-continue-{self.pid}", daemon=True)
-        self._continuer.start()
-
-    def _mark(self, number: int) -> str:
-        return f"{self._token}-{number:08d}"  # always of one length: a fork writes its own over the server's
+        self._reader = threading.Thread(target=self._read, name="tf1sessions-server", daemon=True)
 
     def wait_ready(self, timeout: float) -> None:
         if not self._ready.wait(timeout):
             raise WorkerStartError(
-                f"The fork server (pid {self.pid}) was not ready after {timeout:g} seconds{self._said()}",
-                where=f"preload {list(self._preload)}",
+                f"The {self._how} (pid {self.pid}) was not ready after {timeout:g} seconds{self._said()}",
+                where=self._where(),
             )
         if self.ended:
             raise self._start_error()
@@ -353,13 +354,13 @@ class _ForkLink:
         with self._lock:
             self._last_number = number = self._last_number + 1
         handle = WorkerHandle(spec.name, number, self)
-        request = _request(spec, self._mark(number)) | {"do": "spawn", "job": number}
+        request = _request(spec, server_mark(self._token, number)) | {"do": "spawn", "job": number}
         try:
             with _standard_fds(spec) as fds, self._lock:
                 if alive := not self.ended:
                     self._handles[number] = handle
                     with contextlib.suppress(OSError):  # the server has ended, which its reader finds out
-                        fork_server_main.send(self._control, request, fds)
+                        messages.send(self._control, request, fds)
             if alive:
                 handle._accepted.wait()  # the server answers at once, or its end does
         except BaseException:  # an interrupt, or what JSON cannot carry: no caller will have the handle
@@ -383,23 +384,24 @@ class _ForkLink:
             self._ask({"do": "close"})
             self._reader.join(_CLOSE_SECS)
         if self._reader.is_alive():
-            self._process.kill()  # it is preloading, or does not answer; its workers die with it
+            self._kill()  # it is preloading, or does not answer; its workers die with it
         self._reader.join()
 
     def _ask(self, message: Mapping[str, Any]) -> None:
         with self._lock, contextlib.suppress(OSError):  # the server has ended, which its reader finds out
-            fork_server_main.send(self._control, message)
+            messages.send(self._control, message)
 
     # -- the reader thread --
 
     def _read(self) -> None:
         while True:
-            message, _ = fork_server_main.receive(self._control)
+            message, _ = messages.receive(self._control)
             if message is None:
                 break
             handle = self._handles.get(message.get("job", 0))
             match message["event"]:
                 case "ready":
+                    self.pid = message["pid"]
                     self._ready.set()
                 case "forked" if handle:
                     handle.pid, handle.cold_reasons = message["pid"], tuple(message["cold"])
@@ -413,25 +415,116 @@ class _ForkLink:
                 case "ended" if handle:
                     del self._handles[message["job"]]
                     handle._end(_result(**{key: message[key] for key in message.keys() - {"event", "job"}}))
+                case event:
+                    self._on_event(event, message)
         self._server_ended()
 
     def _server_ended(self) -> None:
-        self._process.wait()
-        self._continuer.join()
+        returncode = self._wait_for_end()
         with self._lock:
             self.ended = True
             self._control.close()
             handles, self._handles = list(self._handles.values()), {}
         if handles:  # it was killed, and its workers with it, but not what they had started
-            fork_server_main.kill_marked(self._token)
+            job_processes.kill_marked(self._token)
         self._last_words = self._said()
-        self._output.close()
-        signal_name = _signal_name(self._process.returncode)
+        self._close_output()
+        signal_name = None if returncode is None else _signal_name(returncode)
         why = self._how_it_ended() + ("" if signal_name == "SIGKILL" else self._last_words)
         for handle in handles:
-            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the fork server {why}"
+            text = f"Worker {handle.name!r} (pid {handle.pid}) died because the {self._how} {why}"
             handle._end(None, WorkerDiedError(text, signal_name=signal_name))
         self._ready.set()
+
+    def _start_error(self) -> WorkerStartError | ClosedError:
+        self._reader.join()  # until all is known about its end
+        if self._closing:
+            return ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
+        return WorkerStartError(f"The {self._how} {self._how_it_ended()}{self._said()}")
+
+    # -- what differs between a server of this process and one of the user's --
+
+    def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
+        """Take in an event that is about no job."""
+
+    def _wait_for_end(self) -> int | None:
+        """Wait until the process has ended, after its control socket: its return code, where that can be known."""
+        raise NotImplementedError
+
+    def _kill(self) -> None:
+        raise NotImplementedError
+
+    def _where(self) -> str:
+        raise NotImplementedError
+
+    def _how_it_ended(self) -> str:
+        raise NotImplementedError
+
+    def _said(self) -> str:
+        """The end of what the server wrote, for a message."""
+        raise NotImplementedError
+
+    def _close_output(self) -> None:
+        raise NotImplementedError
+
+
+class _ForkLink(_ServerLink):
+    """A server that is this process's child."""
+
+    def __init__(
+        self, preload: Sequence[str], env: Mapping[str, str] | None, python: str, on_note: Callable[[str], None]
+    ) -> None:
+        self._preload = preload
+        self._on_note = on_note
+        self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
+        control, theirs = socket.socketpair()
+        super().__init__(control, secrets.token_hex(8))
+        try:
+            self._process = subprocess.Popen(
+                [python, "-c", BOOT, PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                env=dict(os.environ if env is None else env) | {MARK: server_mark(self._token, 0), INSPECT: ""},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        except OSError as error:
+            control.close()
+            self._output.close()
+            raise WorkerStartError(f"The fork server's interpreter does not start: {error}", where=python) from error
+        finally:
+            theirs.close()
+        self.pid = self._process.pid
+        self._reader.start()
+        self._continuer = threading.Thread(target=self._continue, name=f"tf1sessions-continue-{self.pid}", daemon=True)
+        self._continuer.start()
+
+    def _wait_for_end(self) -> int | None:
+        returncode = self._process.wait()
+        self._continuer.join()
+        return returncode
+
+    def _kill(self) -> None:
+        self._process.kill()
+
+    def _where(self) -> str:
+        return f"preload {list(self._preload)}"
+
+    def _how_it_ended(self) -> str:
+        returncode = self._process.returncode
+        by_signal = _signal_name(returncode)
+        return f"(pid {self.pid}) " + (f"was killed by {by_signal}" if by_signal else f"ended with code {returncode}")
+
+    def _said(self) -> str:
+        if self._last_words is not None:
+            return self._last_words
+        fd = self._output.fileno()
+        text = os.pread(fd, 4000, max(0, os.fstat(fd).st_size - 4000)).decode(errors="replace").strip()
+        return f". The last that it wrote:\n{text}" if text else "; it wrote nothing"
+
+    def _close_output(self) -> None:
+        self._output.close()
 
     # -- the thread that continues the server --
 
@@ -452,24 +545,50 @@ class _ForkLink:
         assert state is not None, "without WNOHANG there is a state"
         return state
 
-    def _start_error(self) -> WorkerStartError | ClosedError:
-        self._reader.join()  # until all is known about its end
-        if self._closing:
-            return ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
-        return WorkerStartError(f"The fork server {self._how_it_ended()}{self._said()}")
+
+class _UserLink(_ServerLink):
+    """A fork of one of the user's servers (user_servers.py), which serves this process alone, until it closes."""
+
+    _how = "fork of the warm server"
+
+    def __init__(self, server: UserServer, env: Mapping[str, str]) -> None:
+        token = secrets.token_hex(8)
+        super().__init__(server.connect(env, server_mark(token, 0)), token)
+        self._server = server
+        self.refused: tuple[str, ...] = ()  # reasons why it does not serve this process; then it has ended
+        self.replaced = False  # it ends, for one of these reasons, and the next one will do
+        self._reader.start()
+
+    def wait_accepted(self, timeout: float) -> bool:
+        """Wait until it has answered. False when it serves this process not."""
+        self._ready.wait(timeout)
+        return not self.refused
+
+    def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
+        if event == "turned away":
+            self.refused, self.replaced = tuple(message["reasons"]), message["replaced"]
+
+    def _wait_for_end(self) -> int | None:
+        if self.pid is None and not self.refused and not self._closing:
+            self.refused = (f"it ended when it was called{self._said()}",)
+        return None  # known to its parent alone
+
+    def _kill(self) -> None:
+        self._control.shutdown(socket.SHUT_RDWR)  # the reader hears of it, and so does the server, when it can
+        if self.pid is not None:
+            job_processes.kill_marked(self._token)
+
+    def _where(self) -> str:
+        return str(self._server.path)
 
     def _how_it_ended(self) -> str:
-        returncode = self._process.returncode
-        by_signal = _signal_name(returncode)
-        return f"(pid {self.pid}) " + (f"was killed by {by_signal}" if by_signal else f"ended with code {returncode}")
+        return f"(pid {self.pid}) ended"
 
     def _said(self) -> str:
-        """The end of what the server wrote, for a message."""
-        if self._last_words is not None:
-            return self._last_words
-        fd = self._output.fileno()
-        text = os.pread(fd, 4000, max(0, os.fstat(fd).st_size - 4000)).decode(errors="replace").strip()
-        return f". The last that it wrote:\n{text}" if text else "; it wrote nothing"
+        return f"; what it wrote is in {self._server.log}"
+
+    def _close_output(self) -> None:
+        """It is the server's."""
 
 
 class _SpawnLink:
@@ -517,7 +636,7 @@ class _SpawnLink:
             if (job := self._running.get(number)) is None:
                 return
             if signum not in (signal.SIGSTOP, signal.SIGCONT):
-                if fork_server_main.has_returned(job.process.pid):  # as in the fork server
+                if job_processes.has_returned(job.process.pid):  # as in the fork server
                     return
                 job.stopped = True
             job.signal(signum)
@@ -534,7 +653,7 @@ class _SpawnLink:
             jobs = dict(self._running)
         for number in jobs:
             self.signal(number, signal.SIGTERM)
-        deadline = time.monotonic() + fork_server_main.TERM_SECS
+        deadline = time.monotonic() + job_processes.TERM_SECS
         for number, job in jobs.items():
             job.thread.join(max(0.0, deadline - time.monotonic()))
             self.kill(number)
@@ -547,7 +666,7 @@ class _Spawned:
 
     def __init__(self, link: _SpawnLink, handle: WorkerHandle, spec: WorkerSpec, fds: list[int]) -> None:
         self._link, self._handle, self._spec, self._fds = link, handle, spec, fds
-        self._mark = f"{link._token}-{handle._number:08d}"
+        self._mark = server_mark(link._token, handle._number)
         self._folder = Path(tempfile.mkdtemp(prefix="tf1sessions-"))
         self._request, self._report = self._folder / "request", self._folder / "report"
         self.stopped = False  # it was asked to end: a failed start is not tried again
@@ -567,8 +686,8 @@ class _Spawned:
             [
                 self._link._python,
                 "-c",
-                fork_server_main.BOOT,
-                _PACKAGE_PARENT,
+                BOOT,
+                PACKAGE_PARENT,
                 "work",
                 str(self._request),
                 str(self._report),
@@ -577,7 +696,7 @@ class _Spawned:
             stdout=stdout,
             stderr=stderr,
             cwd=self._spec.cwd,
-            env=dict(self._spec.env) | {fork_server_main.MARK: self._mark, fork_server_main.INSPECT: ""},
+            env=dict(self._spec.env) | {MARK: self._mark, INSPECT: ""},
             start_new_session=True,
         )
         self._handle.pid = self.process.pid
@@ -600,13 +719,13 @@ class _Spawned:
             return
         self.signalled = True
         if hasattr(os, "killpg"):  # Popen.kill() would reap the process, which is the waiting thread's to do
-            fork_server_main.signal_processes(self.processes(), signal.SIGKILL)
+            job_processes.signal_processes(self.processes(), signal.SIGKILL)
             self.signal(signal.SIGKILL)
         else:
             self.process.kill()
 
     def processes(self) -> dict[int, str]:
-        return fork_server_main.job_processes(self._mark, self.process.pid)
+        return job_processes.job_processes(self._mark, self.process.pid)
 
     def close(self) -> None:
         for fd in self._fds:
@@ -637,7 +756,7 @@ class _Spawned:
             with self._link._lock:
                 self.over = True
         seconds = time.monotonic() - self._started_at
-        leftovers = fork_server_main.end_processes(self.processes)
+        leftovers = job_processes.end_processes(self.processes)
         report = self._read_report()
         started = report.startswith("+")
         return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else report[1:], self.signalled)

@@ -22,7 +22,6 @@ Attention: nothing here is thread-safe; the server's process has one thread.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
 import importlib
@@ -33,7 +32,6 @@ import selectors
 import shutil
 import signal
 import socket
-import struct
 import sys
 import tempfile
 import threading
@@ -43,32 +41,30 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_library, hiding, preloaded
+from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons, given_environment
+from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_library, preloaded
+from tf1sessions.pools.job_processes import (
+    GIVE_UP_SECS,
+    MARK,
+    POLL_SECS,
+    SETTLE_SECS,
+    TERM_SECS,
+    has_returned,
+    job_processes,
+    note_return,
+    process_table,
+    signal_processes,
+)
+from tf1sessions.pools.messages import receive, send
 
-__all__ = [
-    "BOOT",
-    "INSPECT",
-    "MARK",
-    "TERM_SECS",
-    "cold_start_reasons",
-    "end_processes",
-    "has_returned",
-    "job_processes",
-    "kill_marked",
-    "main",
-    "receive",
-    "send",
-    "signal_processes",
-]
+__all__ = ["BOOT", "PACKAGE_PARENT", "main"]
 
-MARK = "TF1SESSIONS_JOB"
-"""The environment variable that every process of a job has; its value is the job's identity."""
-
-INSPECT = "PYTHONINSPECT"
-"""The environment variable with which an interpreter prints SystemExit as an error, and does not end by it."""
+PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
+"""The folder that holds this package."""
 
 BOOT = """\
 import sys
@@ -86,216 +82,13 @@ sys.exit(main(sys.argv[2:], at_start))
 """``python -c`` text of servers and cold workers. It takes the folder that holds the caller's ``tf1sessions``, so that
 both sides are one version, and leaves that folder (and the working directory) out of ``sys.path`` where it can."""
 
-# What an interpreter, TensorFlow 2.21, tf_keras and the libraries under them look up while they start (found by tracing
-# getenv() and os.environ): a fork cannot change it any more. TF_* in general is not here: most of it is read when a
-# session is made, or later.
-_COLD_PREFIXES = (
-    "ABSL_", "GCS_", "GFORTRAN_", "GRPC_", "HDF5_", "KMP_", "LC_", "LD_", "MALLOC_", "MKL_", "NPY_", "NUMPY_", "OMP_",
-    "OPENBLAS_", "OPENSSL_", "PILLOW_", "PYTHON", "SCIPY_", "TF_CPP_", "TF_NP_",
-)  # fmt: skip
-_COLD_NAMES = frozenset({
-    "GLIBC_TUNABLES", "GOTO_NUM_THREADS", "HOME", "KERAS_BACKEND", "KERAS_HOME", "LANG", "LANGUAGE",
-    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "TEST_RANDOM_SEED", "TEST_SRCDIR", "TEST_TMPDIR", "TF2_BEHAVIOR",
-    "TF_CUFFT_WORKSPACE_LIMIT_IN_MB", "TF_ENABLED_DEVICE_TYPES", "TF_ENABLE_CONTROL_FLOW_V2", "TF_ENABLE_ONEDNN_OPTS",
-    "TF_FORWARD_COMPATIBILITY_DELTA_DAYS", "TF_FUNCTION_JIT_COMPILE_DEFAULT", "TF_JIT_COMPILE_REWRITE",
-    "TF_OPTIONALS_IN_GRADIENTS", "TF_PLUGGABLE_DEVICE_LIBRARY_PATH", "TF_USE_LEGACY_KERAS", "TF_USE_MODULAR_FILESYSTEM",
-    "TF_XLA_SHARDING_FOR_RESOURCE_VARIABLES", "WRAPT_DISABLE_EXTENSIONS",
-})  # fmt: skip
-
-_SETTLE_SECS = 0.25  # what a job left may still end by itself, as multiprocessing's resource tracker does; arbitrary
-TERM_SECS = 1.0  # between SIGTERM and SIGKILL; arbitrary
-_GIVE_UP_SECS = 10.0  # after SIGKILL: a process in an uninterruptible system call is left alone; arbitrary
-_EXEC_SECS = 0.1  # a process that executes a program has no environment for some milliseconds; arbitrary
 _WATCH_SECS = 1.0  # how often a spawned worker looks whether its parent lives; arbitrary
-_POLL_SECS = 0.05  # how often the processes of an ending job are looked up
-
-_RETURNED = b"tf1sessions-end"  # the name, of 15 bytes at most, of a worker whose job has returned
-_PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 # Signals that the server keeps as they are: those that cannot be caught, and those of a crash, which is to be one.
 _NOT_IGNORED = frozenset({
     signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT, signal.SIGCHLD, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
     signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP,
 }) if sys.platform.startswith("linux") else frozenset()  # fmt: skip
-
-
-# -- messages ---------------------------------------------------------------------------------------------------------
-
-
-def send(control: socket.socket, message: Mapping[str, Any], fds: Iterable[int] = ()) -> None:
-    """Send one message, and file descriptors with it. Raises ``OSError`` when the other side is gone."""
-    body = json.dumps(message).encode()
-    data = memoryview(struct.pack("!I", len(body)) + body)
-    fds = list(fds)
-    sent = socket.send_fds(control, [data], fds) if fds else 0
-    control.sendall(data[sent:])
-
-
-def receive(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
-    """Wait for one message; ``(None, [])`` when the other side is gone. The descriptors are the caller's to close."""
-    fds: list[int] = []
-    try:
-        header, fds = _receive_exactly(control, 4)
-        body, _ = _receive_exactly(control, struct.unpack("!I", header)[0])
-    except (EOFError, ConnectionError):
-        for fd in fds:
-            os.close(fd)
-        return None, []
-    message: dict[str, Any] = json.loads(body)
-    return message, fds
-
-
-def _receive_exactly(control: socket.socket, size: int) -> tuple[bytes, list[int]]:
-    data = bytearray()
-    fds: list[int] = []
-    while len(data) < size:
-        chunk, more, _, _ = socket.recv_fds(control, size - len(data), 3, getattr(socket, "MSG_CMSG_CLOEXEC", 0))
-        fds += more
-        if not chunk:
-            raise EOFError
-        data += chunk
-    return bytes(data), fds
-
-
-# -- processes --------------------------------------------------------------------------------------------------------
-
-
-def job_processes(mark: str, leader: int | None = None, parent: int | None = None) -> dict[int, str]:
-    """Find the living processes of a job.
-
-    Args:
-        mark: The value of ``TF1SESSIONS_JOB``, or its beginning for all jobs of a server.
-        leader: The job's main process; its session and process group count.
-        parent: A process whose children count too.
-
-    Returns:
-        Command lines by process id, without the calling process; nothing where there is no ``/proc``.
-    """
-    table = _process_table()
-    wanted = f"\0{MARK}={mark}".encode()
-    found = {
-        pid
-        for pid, (ppid, group, session) in table.items()
-        if (leader is not None and leader in (pid, group, session))
-        or (parent is not None and ppid == parent)
-        or wanted in b"\0" + _environment(pid)
-    }
-    while descendants := {pid for pid, (ppid, _, _) in table.items() if ppid in found} - found:
-        found |= descendants
-    return {pid: _command(pid) for pid in sorted(found - {os.getpid()})}
-
-
-def _process_table() -> dict[int, tuple[int, int, int]]:
-    """Parent, process group and session of every living process; without zombies, and the kernel's own."""
-    table = {}
-    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
-        if name.isdecimal():
-            fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
-            if fields and fields[0] not in b"ZX" and not int(fields[6]) & _PF_KTHREAD:
-                table[int(name)] = (int(fields[1]), int(fields[2]), int(fields[3]))
-    return table
-
-
-def _environment(pid: int) -> bytes:
-    """The environment that a process began with; empty when it is not ours to look into."""
-    deadline = time.monotonic() + _EXEC_SECS
-    while True:
-        environment = _read(f"/proc/{pid}/environ")
-        if environment or time.monotonic() > deadline or not os.access(f"/proc/{pid}/environ", os.R_OK):
-            return environment
-        if _read(f"/proc/{pid}/cmdline"):
-            return _read(f"/proc/{pid}/environ")
-        time.sleep(0.001)  # in the midst of exec() both are empty
-
-
-def _command(pid: int) -> str:
-    text = (_read(f"/proc/{pid}/cmdline") or _read(f"/proc/{pid}/comm")).replace(b"\0", b" ").decode(errors="replace")
-    return " ".join(text.split())[:200]
-
-
-def _read(path: str) -> bytes:
-    """A file of ``/proc``; empty when the process has ended or is not ours to look into."""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
-
-
-def signal_processes(pids: Iterable[int], signum: int) -> None:
-    """Send a signal to those of the processes that are still there."""
-    for pid in pids:
-        try:
-            os.kill(pid, signum)
-        except (ProcessLookupError, PermissionError):  # it ended; or it changed its user, and is no longer ours to end
-            continue
-
-
-def kill_marked(mark: str) -> None:
-    """Kill every process with this mark, or beginning of marks, and what it started."""
-    given_up_at = time.monotonic() + _GIVE_UP_SECS
-    while (alive := job_processes(mark)) and time.monotonic() < given_up_at:
-        signal_processes(alive, signal.SIGKILL)
-        time.sleep(_POLL_SECS)
-
-
-def end_processes(find: Callable[[], dict[int, str]]) -> list[str]:
-    """Let the processes that are found end by themselves for a moment, then end them. Returns those that did not."""
-    ended: dict[int, str] = {}
-    begun = time.monotonic()
-    while alive := find():
-        elapsed = time.monotonic() - begun
-        if elapsed > _SETTLE_SECS + TERM_SECS + _GIVE_UP_SECS:
-            break
-        if elapsed > _SETTLE_SECS:
-            if not alive.keys() <= ended.keys():
-                signal_processes(alive.keys() - ended.keys(), signal.SIGTERM)
-                ended |= alive
-            if elapsed > _SETTLE_SECS + TERM_SECS:
-                signal_processes(alive, signal.SIGKILL)
-        time.sleep(_POLL_SECS)
-    return [f"{pid} {command}" for pid, command in ended.items()]
-
-
-# -- warm or cold -----------------------------------------------------------------------------------------------------
-
-
-def cold_start_reasons(
-    server_env: Mapping[str, str],
-    job_env: Mapping[str, str],
-    preloaded_top_level: Collection[str],
-    path0: str | None,
-) -> tuple[str, ...]:
-    """Say why a job needs a fresh interpreter instead of a fork of the server.
-
-    Args:
-        server_env: The environment that the server was started with.
-        job_env: The environment of the job.
-        preloaded_top_level: Top-level modules that the server has imported beyond what an interpreter starts with.
-        path0: The folder that the job puts first on ``sys.path``, or None. What hides the standard library in it needs
-            no cold start: a fork forgets these modules, and the job's own imports find what is in the folder.
-
-    Returns:
-        A reason each, such as ``"PYTHONHASHSEED differs"``; none when a fork will do.
-
-    Example:
-        >>> cold_start_reasons({"RATE": "0.1"}, {"RATE": "0.2", "PYTHONHASHSEED": "0"}, (), None)
-        ('PYTHONHASHSEED differs',)
-    """
-    names = sorted(
-        name
-        for name in server_env.keys() | job_env.keys()
-        if (name.startswith(_COLD_PREFIXES) or name in _COLD_NAMES)
-        and server_env.get(name) != job_env.get(name)
-        and name != INSPECT  # with which no server and no worker starts
-    )
-    return (
-        *(f"{name} differs" for name in names),
-        *(
-            f"{path} hides a preloaded module"
-            for path in hiding(set(preloaded_top_level) - sys.stdlib_module_names, path0).values()
-        ),
-    )
 
 
 # -- the server -------------------------------------------------------------------------------------------------------
@@ -326,10 +119,16 @@ class _Job:
 
 
 class _Server:
-    def __init__(self, control: socket.socket, at_start: Collection[str]) -> None:
-        # As it was given: an interpreter in the C locale adds LC_CTYPE to os.environ.
-        given = os.fsdecode(_read("/proc/self/environ")).split("\0")
-        self.environment = {name: value for name, _, value in (item.partition("=") for item in given if item)}
+    """Serves one process, its caller.
+
+    Args:
+        control: The socket to the caller.
+        at_start: The modules that an interpreter has when it starts.
+        caller_pid: The caller.
+    """
+
+    def __init__(self, control: socket.socket, at_start: Collection[str], caller_pid: int) -> None:
+        self.environment = given_environment()
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.getenv.restype = ctypes.c_void_p
         # The kernel shows a process's first environment block in /proc/<pid>/environ. A fork writes its mark into it.
@@ -344,13 +143,14 @@ class _Server:
         self.closing = False
         self.selector = selectors.DefaultSelector()
         self.wake_in, self.wake_out = socket.socketpair()
-        self.caller = -1
+        self.caller_pid = caller_pid
+        self.caller = -1  # a descriptor of it
         self.handlers: dict[int, Any] = {}
 
     def serve(self) -> _Job | None:
         """Serve until asked to end. Returns None then, and the job in each forked child."""
         self._prepare()
-        send(self.control, {"event": "ready"})
+        send(self.control, {"event": "ready", "pid": os.getpid()})
         while True:
             while self.to_fork:
                 job = self.to_fork.popleft()
@@ -377,7 +177,7 @@ class _Server:
         self.selector.register(self.control, selectors.EVENT_READ, self._on_message)
         if hasattr(os, "pidfd_open"):  # a fork of the caller may keep the control socket open when the caller has ended
             try:
-                self.caller = os.pidfd_open(os.getppid())
+                self.caller = os.pidfd_open(self.caller_pid)
                 self.selector.register(self.caller, selectors.EVENT_READ, self._close)
             except OSError:  # an old kernel; or it has gone already, and the control socket says so
                 self.caller = -1
@@ -556,7 +356,7 @@ class _Server:
         if not job.started and job.attempts < 2 and not job.stopped:
             self.to_fork.append(job)
         elif job.next_at is None:
-            job.next_at = time.monotonic() + _SETTLE_SECS
+            job.next_at = time.monotonic() + SETTLE_SECS
 
     def _end_jobs(self) -> float | None:
         """Take the jobs that are ending one step on. Returns the seconds until the next look, None when none is."""
@@ -577,9 +377,9 @@ class _Server:
                 if job.next_signal == signal.SIGTERM:
                     job.next_signal, job.next_at = signal.SIGKILL, now + TERM_SECS
                 else:
-                    job.next_at = now + 2 * _POLL_SECS
-                    job.given_up_at = min(job.given_up_at, now + _GIVE_UP_SECS)
-        return _POLL_SECS if any(job.next_at is not None for job in self.jobs.values()) else None
+                    job.next_at = now + 2 * POLL_SECS
+                    job.given_up_at = min(job.given_up_at, now + GIVE_UP_SECS)
+        return POLL_SECS if any(job.next_at is not None for job in self.jobs.values()) else None
 
     def _finish(self, job: _Job) -> None:
         assert job.ended is not None
@@ -602,7 +402,7 @@ class _Server:
     def _orphans(self) -> set[int]:
         """Processes that this one has adopted, and that may be any running job's."""
         adopted = {
-            pid for pid, (parent, _, _) in _process_table().items() if parent == os.getpid()
+            pid for pid, (parent, _, _) in process_table().items() if parent == os.getpid()
         } - self.preload_children
         for job in self.jobs.values():
             adopted -= {job.pid, *job_processes(job.request["mark"], job.pid)}
@@ -618,7 +418,12 @@ def _close_all(fds: Iterable[int]) -> None:
 
 
 def main(argv: list[str], at_start: Collection[str]) -> int:
-    """Be a server (``serve FD PRELOAD...``) or a cold worker (``work REQUEST REPORT``; a path or a descriptor each)."""
+    """Be what the arguments say.
+
+    ``serve FD PRELOAD...``: the fork server of the process that started this one. ``stay SOCKET IDLE PRELOAD...``: a
+    server of the user's, each of whose forks serves one process (user_server_main.py). ``work REQUEST REPORT``: a cold
+    worker; a path or a descriptor each.
+    """
     if argv[0] == "work":
         request_from, report_to = (int(word) if word.isdecimal() else word for word in argv[1:])
         if isinstance(report_to, int):
@@ -630,20 +435,37 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
         return _work(request, report_to, lambda: _start_cold(request, at_start))
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if argv[0] == "serve":
+        preload = argv[2:]
+        control, caller_pid = socket.socket(fileno=int(argv[1])), os.getppid()
+        _preload(preload)
+    else:
+        from tf1sessions.pools.user_server_main import UserServerProcess  # for Linux only
+
+        preload = argv[3:]
+        caller = UserServerProcess(argv[1], float(argv[2])).serve(lambda: _preload(preload))
+        if caller is None:
+            return 0
+        control, caller_pid = caller
     server_pid = os.getpid()
-    server = _Server(socket.socket(fileno=int(argv[1])), at_start)
+    server = _Server(control, at_start, caller_pid)
+    job = server.serve()
+    if job is None:
+        if argv[0] == "stay":
+            os._exit(0)  # what ends with an interpreter is the server's, of which this is a fork
+        return 0
+    mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
+    job.request["preload"] = preload
+    del server
+    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, at_start))
+
+
+def _preload(names: list[str]) -> None:
     # Imports make objects that stay: looking through them again and again takes a tenth of TensorFlow's import. Later a
     # collection would touch, and so copy, every page that the children share.
     gc.disable()
-    for name in argv[2:]:
+    for name in names:
         _resolve(name)()
-    job = server.serve()
-    if job is None:
-        return 0
-    mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
-    job.request["preload"] = argv[2:]
-    del server
-    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, at_start))
 
 
 def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], None]) -> int:
@@ -661,25 +483,8 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
     code = int(function(request["payload"]) or 0)
-    _note_return()
+    note_return()
     return code
-
-
-def _note_return() -> None:
-    """Note in this process's name that its job has returned: what is left is the end of the interpreter.
-
-    Not while that will wait for processes of :mod:`multiprocessing`: they are still at the job's work.
-    """
-    process = sys.modules.get("multiprocessing.process")
-    if process is not None and process.active_children():
-        return
-    with contextlib.suppress(OSError), open("/proc/self/comm", "wb") as file:
-        file.write(_RETURNED)
-
-
-def has_returned(pid: int) -> bool:
-    """Whether the job of a worker has returned, so that a signal would only change its exit code."""
-    return _read(f"/proc/{pid}/comm").strip() == _RETURNED
 
 
 def _start_forked(

@@ -13,7 +13,9 @@ import threading
 from dataclasses import dataclass
 from typing import Literal
 
-from tf1sessions.pools.fork_server import WorkerServer, cold_start_reasons
+from tf1sessions.pools.cold_starts import cold_start_reasons
+from tf1sessions.pools.fork_server import WorkerServer
+from tf1sessions.pools.user_servers import PRELOADS
 
 __all__ = ["close_servers", "make_server", "return_server", "take_server"]
 
@@ -28,6 +30,9 @@ _SET_BY_IMPORTS = {
     "KMP_INIT_AT_FORK": "FALSE",
     "TF2_BEHAVIOR": "1",
 }
+
+
+_PRELOADED = {"tf1": "pools", "tf2": "pools-tf2"}
 
 
 @dataclass
@@ -47,9 +52,9 @@ def make_server(mode: Mode = "tf1", method: Method | None = None) -> WorkerServe
     """Make a server that preloads what the workers of a pool need; for ``ProcessSessionPool(server=...)``.
 
     It starts with the first pool that uses it. Close it, or use it in a ``with``. Pools that are not given one share
-    servers that end with the process.
+    servers that end with the process. Where the user keeps a server warm (``tf1sessions warm``), that one is used.
     """
-    return WorkerServer([f"tf1sessions.pools.pool_worker_main:preload_{mode}"], environment(), method=method)
+    return WorkerServer(PRELOADS[_PRELOADED[mode]], environment(), method=method, users=True)
 
 
 def environment() -> dict[str, str]:

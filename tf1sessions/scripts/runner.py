@@ -31,6 +31,7 @@ from typing import Any, Protocol
 
 from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, WorkError
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.pools.user_servers import PRELOADS
 from tf1sessions.scripts import deprecations
 from tf1sessions.scripts.events import (
     Continued,
@@ -52,7 +53,7 @@ from tf1sessions.scripts.payload import ProgramPayload, ProgramSettings
 from tf1sessions.scripts.streams import Tee
 from tf1sessions.sessions import gpus
 
-__all__ = ["Run", "RunSettings", "run_jobs"]
+__all__ = ["Run", "RunSettings", "base_environment", "run_jobs"]
 
 _KILL_SECS = 30.0
 """How long the kernel may take to end a killed process (one in disk wait may take long) before we go on without it."""
@@ -89,8 +90,8 @@ class Server(Protocol):
 
 
 def script_server(env: Mapping[str, str]) -> Server:
-    """The server that TF1 scripts run under: TensorFlow preloaded, in the given environment."""
-    return WorkerServer(preload=("tf1sessions.scripts.program:preload",), env=env)
+    """The server that TF1 scripts run under, with TensorFlow preloaded; the user's where that is warm."""
+    return WorkerServer(PRELOADS["scripts"], env, users=True)
 
 
 @dataclass(frozen=True)
@@ -378,7 +379,7 @@ class _Loop:
             self._mps = mps_share(self._parallel, machine)
         # A job with another choice of kernels than the first gets it by a cold start.
         first = jobs[self._waiting[0]].settings if self._waiting else JobSettings()
-        self._base_env = _base_environment(fast_kernels=bool(first.fast_kernels))
+        self._base_env = base_environment(fast_kernels=bool(first.fast_kernels))
         self._server = settings.server(self._base_env)
         self._server.on_note = lambda text: inbox.put(Note(text))
 
@@ -728,8 +729,8 @@ def _with_settings(job: Job, above: JobSettings) -> Job:
     return replace(job, settings=above.over(job.settings))
 
 
-def _base_environment(fast_kernels: bool) -> dict[str, str]:
-    """The environment of the server, and of jobs that have no other wish: the caller's, set up for TF1 scripts."""
+def base_environment(fast_kernels: bool) -> dict[str, str]:
+    """Return the environment of the server, and of jobs that have no other wish: the caller's, set up for scripts."""
     env = dict(os.environ)
     env["TF_USE_LEGACY_KERAS"] = "1"
     if fast_kernels:

@@ -1,0 +1,285 @@
+"""The user's servers: who may use one, what a fork of it is like, and how it ends.
+
+``test_fork_server.py`` runs its jobs in a fork of one, too: what holds for a server of the process's own holds there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import wait_for
+
+from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
+from tf1sessions.pools import user_servers
+from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
+from tf1sessions.pools.user_servers import UserServer
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the servers are for Linux"),
+]
+
+PRELOAD = ("what_is_preloaded:preload",)
+TARGET = "what_is_preloaded:execute"
+
+MODULE = """
+import json
+import os
+import resource
+import signal
+import time
+
+version = 1
+marks = []
+
+
+def preload():
+    pass
+
+
+def execute(payload):
+    marks.append(payload["do"])
+    if payload["do"] == "stop the server":
+        os.kill(os.getppid(), signal.SIGSTOP)
+    elif payload["do"] == "wait":
+        print("waiting", flush=True)
+        time.sleep(1000)
+    with open("/proc/self/status") as file:
+        umask = next(line.split()[1] for line in file if line.startswith("Umask"))
+    print(json.dumps({
+        "version": version, "marks": marks, "umask": umask, "nice": os.nice(0), "server": os.getppid(),
+        "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0], "processors": len(os.sched_getaffinity(0)),
+    }))
+"""
+
+
+class User:
+    """A user with a folder for servers, and with a module that they preload."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.module = folder / "what_is_preloaded.py"
+        self.module.write_text(MODULE)
+        self.notes: list[str] = []
+
+    def server(self) -> WorkerServer:
+        made = WorkerServer(PRELOAD, users=True)
+        made.on_note = self.notes.append
+        return made
+
+    def spec(self, do: str, out: Any) -> WorkerSpec:
+        return WorkerSpec(do, TARGET, {"do": do}, dict(os.environ), str(self.folder), None, out.fileno(), 2)
+
+    def run(self, do: str = "show") -> dict[str, Any]:
+        """Run a job in a server of its own command."""
+        with self.server() as server, open(self.folder / "out", "w+b") as out:
+            result = server.spawn(self.spec(do, out)).wait(60)
+            assert result is not None and result.returncode == 0, result
+            out.seek(0)
+            found: dict[str, Any] = json.load(out)
+            return found
+
+    def status(self) -> dict[str, Any]:
+        (status,) = user_servers.running().values()
+        return status
+
+    def named(self) -> UserServer:
+        return user_servers.named("test")
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
+    monkeypatch.setenv("TF1SESSIONS_WARM", "1")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setitem(user_servers.PRELOADS, "test", PRELOAD)
+    yield User(tmp_path)
+    if (tmp_path / "tf1sessions").exists():
+        for server, status in user_servers.running().items():
+            server.ask("stop")
+            wait_for_end(status["pid"])
+
+
+def wait_for_end(pid: int) -> None:
+    wait_for(lambda: not os.path.exists(f"/proc/{pid}"), f"the end of {pid}")
+
+
+def test_commands_share_one_and_see_nothing_of_each_other(user: User) -> None:
+    first, second = user.run("this"), user.run("that")
+    assert (first["marks"], second["marks"]) == (["this"], ["that"])
+    assert user.status()["callers"] == 2 and not user.notes
+    wait_for(lambda: user.status()["running"] == 0, "the end of its forks")
+
+
+def test_one_that_is_there_is_used_without_a_wish_and_not_against_one(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TF1SESSIONS_WARM")
+    user.run()
+    assert not (user.folder / "tf1sessions").exists()
+    user.named().start(os.environ)
+    user.run()
+    assert user.status()["callers"] == 1
+    monkeypatch.setenv("TF1SESSIONS_WARM", "0")
+    user.run()
+    assert user.status()["callers"] == 1 and not user.notes
+
+
+def test_what_the_variable_may_be(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF1SESSIONS_WARM", "yes")
+    with pytest.raises(UsageError, match="TF1SESSIONS_WARM is 'yes'.*Set it to 1 or to 0"):
+        user.run()
+
+
+def test_limits_priority_umask_and_processors_are_the_callers(user: User) -> None:
+    before = user.run()
+    command = f"""
+        import os, resource, sys
+        os.umask(0o027)
+        os.nice(3)
+        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        from tf1sessions.pools import user_servers
+        from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
+        user_servers.PRELOADS["test"] = {PRELOAD!r}
+        with WorkerServer({PRELOAD!r}, users=True) as server:
+            server.on_note = print
+            spec = WorkerSpec("job", {TARGET!r}, {{"do": "show"}}, dict(os.environ), os.getcwd(), None, 1, 2)
+            server.spawn(spec).wait(60)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(command)], cwd=user.folder, capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    assert (found["umask"], found["nice"], found["files"], found["processors"]) == (
+        "0027",
+        before["nice"] + 3,
+        200,
+        1,
+    )
+    assert user.status()["callers"] == 2
+
+
+def test_another_environment_is_a_reason_against_it(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    user.run()
+    monkeypatch.setenv("PYTHONHASHSEED", "7")
+    user.run()
+    assert user.notes == ["the warm server is not used: PYTHONHASHSEED differs"]
+    assert user.status()["callers"] == 1
+    monkeypatch.delenv("PYTHONHASHSEED")
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("PYTHONPATH", os.environ["PYTHONPATH"] + ":here")
+    user.run()
+    assert "PYTHONPATH differs" in user.notes[-1]
+
+
+def test_one_whose_files_change_is_replaced(user: User) -> None:
+    assert user.run()["version"] == 1
+    before = user.status()["pid"]
+    user.module.write_text(MODULE.replace("version = 1", "version = 22"))
+    assert user.run()["version"] == 22
+    assert user.notes == [f"the warm server is not used: {user.module} has changed since it started"]
+    assert user.status()["pid"] != before
+
+
+def test_one_that_was_killed_is_started_again(user: User) -> None:
+    user.run()
+    before = user.status()["pid"]
+    os.kill(before, signal.SIGKILL)
+    wait_for_end(before)
+    assert user.run()["marks"] == ["show"] and user.status()["pid"] != before
+
+
+def test_one_that_cannot_preload_says_where_why_is(user: User) -> None:
+    user.module.write_text(MODULE.replace("    pass", "    raise RuntimeError('no battery')", 1))
+    with pytest.raises(Exception, match="no battery"):  # of the server that is started in its place
+        user.run()
+    assert user.notes and str(user.named().log) in user.notes[0]
+    assert "no battery" in user.named().log.read_text()
+
+
+def test_a_folder_that_others_can_enter_is_not_used(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = user.folder / "tf1sessions"
+    folder.mkdir()
+    folder.chmod(0o755)
+    user.run()
+    assert "not a folder that only you can enter" in user.notes[0]
+    with pytest.raises(UnsupportedEnvironmentError, match="only you can enter"):
+        user_servers.running()
+    folder.rmdir()
+    elsewhere = user.folder / "elsewhere"
+    elsewhere.mkdir(0o700)
+    folder.symlink_to(elsewhere)
+    user.run()
+    assert "not a folder that only you can enter" in user.notes[1] and not list(elsewhere.iterdir())
+    folder.unlink()
+    folder.mkdir(0o700)
+
+
+def test_jobs_end_with_their_caller_and_the_server_stays(user: User) -> None:
+    user.run()
+    code = f"""
+        import os
+        from tf1sessions.pools import user_servers
+        from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
+        user_servers.PRELOADS["test"] = {PRELOAD!r}
+        server = WorkerServer({PRELOAD!r}, users=True)
+        spec = WorkerSpec("job", {TARGET!r}, {{"do": "wait"}}, dict(os.environ), os.getcwd(), None, 1, 2)
+        server.spawn(spec).wait()
+    """
+    caller = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, cwd=user.folder)
+    with caller:
+        assert caller.stdout is not None and caller.stdout.readline() == b"waiting\n"
+        caller.kill()
+        assert caller.stdout.read() == b""  # its job, which has this pipe, has ended
+    wait_for(lambda: user.status()["running"] == 0, "the end of its forks")
+    assert user.run()["marks"] == ["show"]
+
+
+def test_a_fork_that_a_job_stops_is_continued(user: User) -> None:
+    found = user.run("stop the server")
+    assert found["marks"] == ["stop the server"] and user.status()["callers"] == 1
+
+
+def test_stop_lets_what_runs_end_and_a_stopped_one_is_woken(user: User) -> None:
+    user.run()
+    with user.server() as server, open(user.folder / "waits", "w+b") as out:
+        handle = server.spawn(user.spec("wait", out))
+        os.kill(user.status()["pid"], signal.SIGSTOP)
+        assert user.named().ask("stop") is not None
+        assert user_servers.running() == {}
+        assert handle.wait(0.1) is None
+        handle.kill()
+        result = handle.wait(60)
+        assert result is not None and result.signal_name == "SIGKILL"
+
+
+def test_it_ends_when_it_is_not_used_or_its_socket_is_gone(user: User) -> None:
+    for idle_secs in (0.2, 1000.0):
+        user.named().start(os.environ, idle_secs)
+        status = user.named().ask("status")
+        assert status is not None
+        if idle_secs > 1:
+            user.named().path.unlink()
+            os.kill(status["pid"], signal.SIGCHLD)  # it looks whenever it wakes up
+        wait_for_end(status["pid"])
+        assert user_servers.running() == {}
+
+
+def test_nonsense_does_no_harm(user: User) -> None:
+    user.run()
+    for words in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\2{}", b"\0\0\0\3[1]", b"\0\0\0\4\xff\xff\xff\xff"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(user.named().path))
+            connection.sendall(words)
+    assert user.run()["marks"] == ["show"] and user.status()["callers"] == 2

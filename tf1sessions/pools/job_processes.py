@@ -1,0 +1,165 @@
+"""The processes of a job, found and ended, whatever it has started. Standard library only.
+
+They are known by their session, process group, descent, and the mark that each job has in its environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+__all__ = [
+    "GIVE_UP_SECS",
+    "MARK",
+    "POLL_SECS",
+    "SETTLE_SECS",
+    "TERM_SECS",
+    "end_processes",
+    "has_returned",
+    "job_processes",
+    "kill_marked",
+    "note_return",
+    "process_table",
+    "server_mark",
+    "signal_processes",
+]
+
+MARK = "TF1SESSIONS_JOB"
+"""The environment variable that every process of a job has; its value is the job's identity."""
+
+
+SETTLE_SECS = 0.25  # what a job left may still end by itself, as multiprocessing's resource tracker does; arbitrary
+TERM_SECS = 1.0  # between SIGTERM and SIGKILL; arbitrary
+GIVE_UP_SECS = 10.0  # after SIGKILL: a process in an uninterruptible system call is left alone; arbitrary
+_EXEC_SECS = 0.1  # a process that executes a program has no environment for some milliseconds; arbitrary
+POLL_SECS = 0.05  # how often the processes of an ending job are looked up
+
+
+_RETURNED = b"tf1sessions-end"  # the name, of 15 bytes at most, of a worker whose job has returned
+_PF_KTHREAD = 0x00200000  # include/linux/sched.h
+
+
+def server_mark(token: str, number: int) -> str:
+    """Return the identity of a server's job; number 0 is the server's own.
+
+    It is always of one length: a fork writes its own over that of the process that it is a fork of.
+    """
+    return f"{token}-{number:08d}"
+
+
+def job_processes(mark: str, leader: int | None = None, parent: int | None = None) -> dict[int, str]:
+    """Find the living processes of a job.
+
+    Args:
+        mark: The value of ``TF1SESSIONS_JOB``, or its beginning for all jobs of a server.
+        leader: The job's main process; its session and process group count.
+        parent: A process whose children count too.
+
+    Returns:
+        Command lines by process id, without the calling process; nothing where there is no ``/proc``.
+    """
+    table = process_table()
+    wanted = f"\0{MARK}={mark}".encode()
+    found = {
+        pid
+        for pid, (ppid, group, session) in table.items()
+        if (leader is not None and leader in (pid, group, session))
+        or (parent is not None and ppid == parent)
+        or wanted in b"\0" + _environment(pid)
+    }
+    while descendants := {pid for pid, (ppid, _, _) in table.items() if ppid in found} - found:
+        found |= descendants
+    return {pid: _command(pid) for pid in sorted(found - {os.getpid()})}
+
+
+def process_table() -> dict[int, tuple[int, int, int]]:
+    """Parent, process group and session of every living process; without zombies, and the kernel's own."""
+    table = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdecimal():
+            fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
+            if fields and fields[0] not in b"ZX" and not int(fields[6]) & _PF_KTHREAD:
+                table[int(name)] = (int(fields[1]), int(fields[2]), int(fields[3]))
+    return table
+
+
+def _environment(pid: int) -> bytes:
+    """The environment that a process began with; empty when it is not ours to look into."""
+    deadline = time.monotonic() + _EXEC_SECS
+    while True:
+        environment = _read(f"/proc/{pid}/environ")
+        if environment or time.monotonic() > deadline or not os.access(f"/proc/{pid}/environ", os.R_OK):
+            return environment
+        if _read(f"/proc/{pid}/cmdline"):
+            return _read(f"/proc/{pid}/environ")
+        time.sleep(0.001)  # in the midst of exec() both are empty
+
+
+def _command(pid: int) -> str:
+    text = (_read(f"/proc/{pid}/cmdline") or _read(f"/proc/{pid}/comm")).replace(b"\0", b" ").decode(errors="replace")
+    return " ".join(text.split())[:200]
+
+
+def _read(path: str) -> bytes:
+    """A file of ``/proc``; empty when the process has ended or is not ours to look into."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def signal_processes(pids: Iterable[int], signum: int) -> None:
+    """Send a signal to those of the processes that are still there."""
+    for pid in pids:
+        try:
+            os.kill(pid, signum)
+        except (ProcessLookupError, PermissionError):  # it ended; or it changed its user, and is no longer ours to end
+            continue
+
+
+def kill_marked(mark: str) -> None:
+    """Kill every process with this mark, or beginning of marks, and what it started."""
+    given_up_at = time.monotonic() + GIVE_UP_SECS
+    while (alive := job_processes(mark)) and time.monotonic() < given_up_at:
+        signal_processes(alive, signal.SIGKILL)
+        time.sleep(POLL_SECS)
+
+
+def end_processes(find: Callable[[], dict[int, str]]) -> list[str]:
+    """Let the processes that are found end by themselves for a moment, then end them. Returns those that did not."""
+    ended: dict[int, str] = {}
+    begun = time.monotonic()
+    while alive := find():
+        elapsed = time.monotonic() - begun
+        if elapsed > SETTLE_SECS + TERM_SECS + GIVE_UP_SECS:
+            break
+        if elapsed > SETTLE_SECS:
+            if not alive.keys() <= ended.keys():
+                signal_processes(alive.keys() - ended.keys(), signal.SIGTERM)
+                ended |= alive
+            if elapsed > SETTLE_SECS + TERM_SECS:
+                signal_processes(alive, signal.SIGKILL)
+        time.sleep(POLL_SECS)
+    return [f"{pid} {command}" for pid, command in ended.items()]
+
+
+def note_return() -> None:
+    """Note in this process's name that its job has returned: what is left is the end of the interpreter.
+
+    Not while that will wait for processes of :mod:`multiprocessing`: they are still at the job's work.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.active_children():
+        return
+    with contextlib.suppress(OSError), open("/proc/self/comm", "wb") as file:
+        file.write(_RETURNED)
+
+
+def has_returned(pid: int) -> bool:
+    """Whether the job of a worker has returned, so that a signal would only change its exit code."""
+    return _read(f"/proc/{pid}/comm").strip() == _RETURNED

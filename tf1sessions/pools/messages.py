@@ -1,0 +1,51 @@
+"""Messages between a process and its fork server: a 4-byte length and JSON, with file descriptors if need be."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = ["receive", "send"]
+
+_CHUNK = 1 << 20  # bytes that are received at once; memory is taken for what has come, and not for what is announced
+
+
+def send(control: socket.socket, message: Mapping[str, Any], fds: Iterable[int] = ()) -> None:
+    """Send one message, and file descriptors with it. Raises ``OSError`` when the other side is gone."""
+    body = json.dumps(message).encode()
+    data = memoryview(struct.pack("!I", len(body)) + body)
+    fds = list(fds)
+    sent = socket.send_fds(control, [data], fds) if fds else 0
+    control.sendall(data[sent:])
+
+
+def receive(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+    """Wait for one message; ``(None, [])`` when the other side is gone. The descriptors are the caller's to close."""
+    fds: list[int] = []
+    try:
+        header, fds = _receive_exactly(control, 4)
+        body, _ = _receive_exactly(control, struct.unpack("!I", header)[0])
+    except (EOFError, ConnectionError):
+        for fd in fds:
+            os.close(fd)
+        return None, []
+    message: dict[str, Any] = json.loads(body)
+    return message, fds
+
+
+def _receive_exactly(control: socket.socket, size: int) -> tuple[bytes, list[int]]:
+    data = bytearray()
+    fds: list[int] = []
+    while len(data) < size:
+        chunk, more, _, _ = socket.recv_fds(
+            control, min(size - len(data), _CHUNK), 3, getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+        )
+        fds += more
+        if not chunk:
+            raise EOFError
+        data += chunk
+    return bytes(data), fds

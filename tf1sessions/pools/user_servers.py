@@ -1,0 +1,222 @@
+"""The user's fork servers: TensorFlow stays loaded for the next commands, and for pools of other programs.
+
+Such a server has a socket in a folder that only the user can enter, and serves each process that calls with a fork of
+itself (user_server_main.py), which then need not import TensorFlow. `tf1sessions warm start` starts one; with
+``TF1SESSIONS_WARM=1`` in the environment it is started by what needs it first. There is one for each set of modules
+that it preloads, each Python, and each copy of this package. Linux only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tf1sessions.errors import UnsupportedEnvironmentError, UsageError, WorkerStartError
+from tf1sessions.pools import messages
+from tf1sessions.pools.cold_starts import INSPECT
+from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
+from tf1sessions.pools.job_processes import MARK, server_mark
+
+__all__ = ["IDLE_SECS", "PRELOADS", "UserServer", "find", "folder", "named", "running"]
+
+IDLE_SECS = 1800.0
+"""How long a server stays that nothing uses. Arbitrary."""
+
+PRELOADS = {
+    "scripts": ("tf1sessions.scripts.program:preload",),
+    "pools": ("tf1sessions.pools.pool_worker_main:preload_tf1",),
+    "pools-tf2": ("tf1sessions.pools.pool_worker_main:preload_tf2",),
+    "commands": ("tf1sessions.cli.warm_commands:preload",),
+}
+"""What the servers preload, by their names."""
+
+_VARIABLE = "TF1SESSIONS_WARM"
+_ANSWER_SECS = 10.0  # for a question that is answered at once, unless the server preloads; arbitrary
+
+
+@dataclass(frozen=True)
+class UserServer:
+    """One of the user's servers; it need not be there yet.
+
+    Attributes:
+        name: A key of :data:`PRELOADS`.
+        python: Its interpreter.
+        path: That of its socket.
+    """
+
+    name: str
+    python: str
+    path: Path
+
+    @property
+    def log(self) -> Path:
+        """The file with what it wrote."""
+        return self.path.with_suffix(".log")
+
+    def connect(self, env: Mapping[str, str], mark: str) -> socket.socket:
+        """Ask for a fork that serves this process; start the server first where there is none.
+
+        Args:
+            env: The environment that the server must have, as far as that is read when TensorFlow is imported.
+            mark: The identity of the fork.
+
+        Returns:
+            The socket on which the fork, or the server in its place, answers when it can.
+
+        Raises:
+            OSError: The folder cannot be used.
+            WorkerStartError: It does not start.
+        """
+        from tf1sessions.pools.user_server_main import surroundings  # for Linux only
+
+        connection = self._call()
+        if connection is None:
+            self.start(env)
+            connection = self._call()
+        if connection is None:
+            raise WorkerStartError("The warm server ended when it was started", where=str(self.log))
+        hello = {"do": "serve", "mark": mark, "env": dict(env), "surroundings": surroundings()}
+        with contextlib.suppress(OSError):  # it has ended, which the reader of this socket finds out
+            messages.send(connection, hello)
+        return connection
+
+    def start(self, env: Mapping[str, str], idle_secs: float = IDLE_SECS) -> None:
+        """Start it, which goes on in the background; nothing happens where it is there already.
+
+        Raises:
+            OSError: The folder cannot be used.
+            WorkerStartError: It does not start.
+        """
+        folder(make=True)
+        arguments = [PACKAGE_PARENT, "stay", str(self.path), str(idle_secs), *PRELOADS[self.name]]
+        with open(self.log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as log:
+            # Its first process ends when the socket is there.
+            done = subprocess.run(
+                [self.python, "-c", BOOT, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=dict(env) | {MARK: server_mark("0" * 16, 0), INSPECT: ""},
+                start_new_session=True,
+            )
+        if done.returncode:
+            raise WorkerStartError(f"The warm server ended with code {done.returncode}", where=str(self.log))
+
+    def ask(self, what: str) -> dict[str, Any] | None:
+        """Ask for its ``"status"``, or to ``"stop"``; the answer is its status. None where there is no server.
+
+        Raises:
+            TimeoutError: It does not answer in 10 seconds; it may still be loading.
+        """
+        connection = self._call()
+        if connection is None:
+            return None
+        with connection:
+            connection.settimeout(_ANSWER_SECS)
+            messages.send(connection, {"do": what})
+            answer, _ = messages.receive(connection)
+        return answer
+
+    def _call(self) -> socket.socket | None:
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(str(self.path))
+        except (FileNotFoundError, ConnectionRefusedError):
+            connection.close()
+            return None
+        except BaseException:
+            connection.close()
+            raise
+        pid, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if user != os.geteuid():
+            connection.close()
+            raise PermissionError(f"the process {pid} at {self.path} is the user {user}'s")
+        with contextlib.suppress(OSError):  # should it have been stopped, it would never answer
+            os.kill(pid, signal.SIGCONT)
+        return connection
+
+
+def find(preload: Sequence[str], python: str = sys.executable) -> UserServer | None:
+    """Return the server that a process may use for what it wants to preload, where the user wishes one.
+
+    That is so with ``TF1SESSIONS_WARM=1``, and as long as one of the user's servers is there, unless
+    ``TF1SESSIONS_WARM=0`` says otherwise. The server itself may have to be started, which is done by its first use.
+
+    Raises:
+        UsageError: ``TF1SESSIONS_WARM`` has another value.
+        OSError: The user wishes one, and the folder cannot be used.
+    """
+    choice = os.environ.get(_VARIABLE, "")
+    if choice not in ("", "0", "1"):
+        raise UsageError(
+            f"{_VARIABLE} is {choice!r}", where="the environment", next_step="Set it to 1 or to 0, or leave it out."
+        )
+    name = next((name for name, preloads in PRELOADS.items() if preloads == tuple(preload)), None)
+    if name is None or choice == "0" or (not choice and not _sockets()):
+        return None
+    return named(name, python)
+
+
+def named(name: str, python: str = sys.executable) -> UserServer:
+    """Return the user's server with this name, which need not be there.
+
+    Raises:
+        OSError: The folder cannot be used.
+    """
+    which = hashlib.sha256("\0".join([python, sys.version, PACKAGE_PARENT]).encode()).hexdigest()[:12]
+    return UserServer(name, python, folder() / f"{name}-{which}.sock")
+
+
+def folder(make: bool = False) -> Path:
+    """Return the folder of the user's servers.
+
+    Raises:
+        OSError: It is not a folder that only the user can enter, or cannot be made.
+    """
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    path = Path(base, "tf1sessions") if base else Path(tempfile.gettempdir(), f"tf1sessions-{os.geteuid()}")
+    if make:
+        path.mkdir(mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        state = os.lstat(path)
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
+            raise PermissionError(f"{path} is not a folder that only you can enter; remove it, or set XDG_RUNTIME_DIR")
+    return path
+
+
+def _sockets() -> list[Path]:
+    try:
+        return sorted(folder().glob("*.sock"))
+    except OSError:  # another user's folder: none of ours
+        return []
+
+
+def running() -> dict[UserServer, dict[str, Any]]:
+    """Return the user's servers that answer, and their status.
+
+    Raises:
+        UnsupportedEnvironmentError: The folder cannot be used.
+    """
+    try:
+        paths = sorted(folder().glob("*.sock"))
+    except OSError as error:
+        raise UnsupportedEnvironmentError(f"There can be no warm servers: {error}") from error
+    found = {}
+    for path in paths:
+        server = UserServer(path.name.rpartition("-")[0], "", path)
+        status = server.ask("status")
+        if status is not None:
+            found[server] = status
+    return found
