@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     mark_this_session()
+    os.environ["TF1SESSIONS_WARM"] = "0"  # no server of the user's comes between a test and what it tests
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # tmp_path stays where one looks for it
     tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="t1-")
     config.add_cleanup(functools.partial(shutil.rmtree, tempfile.tempdir, ignore_errors=True))
