@@ -173,6 +173,22 @@ with tf.Session() as session:
     session.run(resource.assign([4.0]))
     report(initialized=[early, session.run(before).tolist()])
 report(matmul=op_def_registry.get_registered_ops()["MatMul"].name)
+
+from tensorflow.python import debug as tf_debug
+import logging, os, tempfile
+warnings_given = []
+logging.getLogger("tf1sessions").addFilter(lambda record: warnings_given.append(record.getMessage()))
+with tempfile.TemporaryDirectory() as folder, tf.Session() as session:
+    value = tf.log(tf.zeros([2]), name="infinite")
+    folder += "/dumps"
+    tf_debug.DumpingDebugWrapperSession(session, folder, log_usage=False).run(value)
+    tf_debug.DumpingDebugWrapperSession(session, folder + "_2", None, None, None, True)
+    shown = [tf_debug.LocalCLIDebugWrapperSession(session, None, False), tf_debug.LocalCLIDebugHook("curses"),
+             tf_debug.LocalCLIDebugWrapperSession(session, None, False, "curses", "a thread"),
+             tf_debug.DumpingDebugHook(folder + "_3", log_usage=False)]
+    dumps = tf_debug.DebugDumpDir(folder + "/" + os.listdir(folder)[0])
+    report(debugger=[dumps.find(tf_debug.has_inf_or_nan)[0].node_name, shown[2]._thread_name_filter_pattern.pattern,
+                     len(warnings_given)])
 report(loss=losses(_sentinel=None, labels=tf.zeros([2, 3]), logits=tf.zeros([2, 3])).shape.as_list())
 """
 
@@ -263,6 +279,7 @@ def test_old_arguments_by_position_and_by_name(face):
     assert face["positional"] == "product:0"
     assert face["top_k"] == "best:1"
     assert face["loss"] == [2]
+    assert face["debugger"] == ["infinite", "a thread", 2]
     assert face["sentinel"][0] == "ValueError" and "named arguments" in face["sentinel"][1]
 
 

@@ -185,6 +185,7 @@ STAND_INS = {
     "nltk/downloader.py": "asked = []\ndef download(name=None, quiet=False): asked.append(name); return True\n",
     "nltk/data.py": "def find(name):\n    if 'punkt_tab' not in name: raise LookupError(name)\n    return name\n",
     "moviepy/__init__.py": "VideoFileClip = 'a clip'\n",
+    "tensorflow_hub/__init__.py": "__version__ = '0.16.1'\ndef load(path): return path\n",
     "librarian.py": "import networkx\ndef write(G): return networkx.node_link_data(G)\n",
     "unrelated.py": "x = 1\n",
 }
@@ -201,7 +202,7 @@ from sklearn.manifold.t_sne import TSNE as same
 from sklearn.learning_curve import learning_curve
 import scipy.misc, scipy.signal
 from scipy.ndimage.interpolation import zoom
-import yaml, nltk
+import yaml, nltk, tensorflow_hub as hub
 from moviepy.editor import VideoFileClip
 def fails(call):
     try:
@@ -225,6 +226,7 @@ report(
     yaml=[yaml.load("a"), yaml.load("a", Loader=int), yaml.load("a", int)],
     nltk=[nltk.downloader.asked, nltk.data.find("tokenizers/punkt"), fails(lambda: nltk.data.find("corpora/x"))],
     moviepy=VideoFileClip,
+    hub=[hub.load("a"), hasattr(hub, "Module"), fails(lambda: hub.Module), fails(lambda: hub.nothing)],
     absent=[absent("sklearn.no_such_module"), absent("scipy.nothing")],
     loaded=[name for name in ("tensorflow", "pandas", "librosa") if name in sys.modules],
 )
@@ -254,6 +256,14 @@ def test_modules_and_names_that_moved(on_stand_ins):
     assert on_stand_ins["sklearn"] == [5, True, "a curve"]
     assert on_stand_ins["scipy"] == ["a window", 3, "a function"]
     assert on_stand_ins["moviepy"] == "a clip"
+
+
+def test_a_release_of_hub_without_modules_names_the_last_one_with_them(on_stand_ins):
+    path, has, module, other = on_stand_ins["hub"]
+    assert (path, has) == ("a", False)
+    assert module.startswith("MissingSymbolError: tensorflow_hub.Module is not available in tensorflow_hub 0.16.1")
+    assert module.endswith('pip install "tensorflow_hub<0.16".')
+    assert other == "AttributeError: module 'tensorflow_hub' has no attribute 'nothing'"
 
 
 def test_yaml_has_a_loader_unless_one_is_given(on_stand_ins):

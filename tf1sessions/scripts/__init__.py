@@ -50,6 +50,7 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
     layer_seeds.py            seeds that layers of Keras draw with
     static_shapes.py          static shapes that TF1 inferred
     shuffling.py              data sets that are shuffled and repeated in TF1's order
+    old_debugger.py           the arguments of tfdbg
     old_graphs.py             graphs that TF1 wrote
     libraries.py              libraries written for TensorFlow 2
     classes.py                what `type` and `isinstance` say

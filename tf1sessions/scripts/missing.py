@@ -21,7 +21,7 @@ from typing import Any
 from ..contrib import replacements as contrib_replacements
 from ..errors import MissingModuleError, MissingSymbolError
 
-__all__ = ["REPLACEMENTS", "module_error", "replacement", "symbol_error"]
+__all__ = ["REPLACEMENTS", "library_error", "module_error", "replacement", "symbol_error"]
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 #: How much of a slip and of the name that was meant is alike at least. Arbitrary.
@@ -122,6 +122,19 @@ def symbol_error(symbol: str) -> MissingSymbolError:
         next_step=_sentence(full),
         name=name,
         symbol=full,
+    )
+
+
+def library_error(library: ModuleType, name: str, next_step: str) -> MissingSymbolError:
+    """The error for reading a name that the installed release of another library has not."""
+    symbol = f"{library.__name__}.{name}"
+    release = getattr(library, "__version__", "")
+    return MissingSymbolError(
+        f"{symbol} is not available in {library.__name__} {release}".rstrip(),
+        where=_place(_caller()),
+        next_step=f"{next_step}.",
+        name=name,
+        symbol=symbol,
     )
 
 

@@ -38,6 +38,7 @@ from . import (
     members,
     missing,
     moved,
+    old_debugger,
     old_graphs,
     shuffling,
     static_shapes,
@@ -159,6 +160,7 @@ def build(real: Any) -> ModuleType:
     lost_names.apply(face)
     old_flags.apply(face)
     old_graphs.apply(face)
+    old_debugger.apply()
     return face
 
 

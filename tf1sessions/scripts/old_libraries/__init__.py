@@ -51,6 +51,7 @@ LIBRARIES = {
     "scipy": "scipy",
     "seaborn": "small",
     "sklearn": "sklearn",
+    "tensorflow_hub": "small",
     "yaml": "small",
 }
 

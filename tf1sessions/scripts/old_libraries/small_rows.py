@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import Any
 
-from .rows import Module, Name, Table, Wrapped
+from .. import missing
+from .rows import Change, Module, Name, Table, Wrapped
 
 __all__ = ["TABLES"]
 
@@ -29,6 +31,26 @@ def _tsplot(seaborn: Any, name: str) -> Any:
     return tsplot
 
 
+# What modules of TensorFlow 1 are made of and used by.
+_HUB_NAMES = frozenset({
+    "ImageModuleInfo", "LatestModuleExporter", "Module", "ModuleSpec", "add_signature", "attach_image_module_info",
+    "attach_message", "create_module_spec", "eval_function_for_module", "get_expected_image_size",
+    "get_num_image_channels", "image_embedding_column", "load_module_spec", "register_module_for_export",
+    "sparse_text_embedding_column", "text_embedding_column",
+})  # fmt: skip
+
+
+def _name_hub_release(hub: ModuleType) -> None:
+    """Let the error for a name of modules of TensorFlow 1 say which release has them."""
+
+    def getattr_(name: str) -> Any:
+        if name in _HUB_NAMES:
+            raise missing.library_error(hub, name, 'Install a release that has it: pip install "tensorflow_hub<0.16"')
+        raise AttributeError(f"module {hub.__name__!r} has no attribute {name!r}")
+
+    vars(hub).setdefault("__getattr__", getattr_)
+
+
 TABLES = {
     "seaborn": Table(
         changes=[
@@ -37,5 +59,6 @@ TABLES = {
         ]
     ),
     "yaml": Table(changes=[Wrapped("yaml", "load", "6.0", _load_yaml), Wrapped("yaml", "load_all", "6.0", _load_yaml)]),
+    "tensorflow_hub": Table(changes=[Change("tensorflow_hub", "0.16", _name_hub_release)]),
     "moviepy": Table(modules=[Module("moviepy.editor", "2.0", "moviepy")]),
 }
