@@ -91,6 +91,7 @@ class User:
 
     def status(self) -> dict[str, Any]:
         (status,) = user_servers.running().values()
+        assert status is not None
         return status
 
     def named(self) -> UserServer:
@@ -106,6 +107,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
     yield User(tmp_path)
     if (tmp_path / "tf1sessions").exists():
         for server, status in user_servers.running().items():
+            assert status is not None
             server.ask("stop")
             wait_for_end(status["pid"])
 
@@ -133,6 +135,29 @@ def test_one_that_is_there_is_used_without_a_wish_and_not_against_one(
     monkeypatch.setenv("TF1SESSIONS_WARM", "0")
     user.run()
     assert user.status()["callers"] == 1 and not user.notes
+
+
+def test_a_job_uses_one_and_starts_none(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF1SESSIONS_JOB", "of-some-run")
+    user.run()
+    assert not (user.folder / "tf1sessions").exists()
+    user.named().start(os.environ)
+    user.run()
+    assert user.status()["callers"] == 1
+
+
+def test_two_that_start_it_at_once_get_one(user: User) -> None:
+    code = f"""
+        import os
+        from tf1sessions.pools import user_servers
+        user_servers.PRELOADS["test"] = {PRELOAD!r}
+        user_servers.named("test").start(os.environ)
+        print(user_servers.named("test").ask("status")["pid"])
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    pids = {process.communicate()[0] for process in started}
+    assert pids == {f"{user.status()['pid']}\n"} and not any(process.returncode for process in started)
 
 
 def test_what_the_variable_may_be(user: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import time
 from typing import Any
 
@@ -81,9 +81,12 @@ def stop() -> None:
     """End all servers of yours. What runs in their forks goes on to its end."""
     from tf1sessions.pools import user_servers
 
-    ended = [server for server in user_servers.running() if server.ask("stop")]
-    names = ", ".join(sorted(server.name for server in ended))
-    click.echo(f"Stopped: {names}." if ended else "No server was warm.")
+    found = list(user_servers.running())
+    for server in found:
+        with contextlib.suppress(TimeoutError):  # it ends when it has loaded what it is loading
+            server.ask("stop")
+    names = ", ".join(sorted(server.name for server in found))
+    click.echo(f"Stopped: {names}." if found else "No server was warm.")
 
 
 @warm.command(context_settings=_CONTEXT_SETTINGS)
@@ -94,17 +97,16 @@ def status(as_json: bool) -> None:
 
     found = {server.name: status for server, status in user_servers.running().items()}
     if as_json:
-        click.echo(json.dumps([{"for": name} | status for name, status in found.items()], indent=1))
+        click.echo(json.dumps([{"for": name, **(status or {})} for name, status in found.items()], indent=1))
         return
     if not found:
         click.echo("No server is warm. Start one: tf1sessions warm start")
     for name, status in found.items():
-        state = (
-            f"{status['running']} in use"
-            if status["running"]
-            else f"unused for {duration(status['unused_secs'])}, ends after {duration(status['idle_secs'])}"
-        )
-        click.echo(
-            f"{name:<10} pid {status['pid']:<8} up {duration(time.time() - status['began'])}, used {status['callers']} "
-            f"times, {state}; {printable(os.fspath(status['python']))}"
-        )
+        click.echo(f"{name:<10} {'is loading TensorFlow' if status is None else _line(status)}")
+
+
+def _line(status: dict[str, Any]) -> str:
+    unused = f"unused for {duration(status['unused_secs'])}, ends after {duration(status['idle_secs'])}"
+    state = f"{status['running']} in use" if status["running"] else unused
+    up = duration(time.time() - status["began"])
+    return f"pid {status['pid']:<8} up {up}, used {status['callers']} times, {state}; {printable(status['python'])}"

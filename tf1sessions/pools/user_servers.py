@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,8 @@ PRELOADS = {
 
 _VARIABLE = "TF1SESSIONS_WARM"
 _ANSWER_SECS = 10.0  # for a question that is answered at once, unless the server preloads; arbitrary
+_SOCKET_SECS = 1.0  # between the lock that keeps others from starting and the socket, which takes no time; arbitrary
+_POLL_SECS = 0.01
 
 
 @dataclass(frozen=True)
@@ -81,12 +84,7 @@ class UserServer:
         """
         from tf1sessions.pools.user_server_main import surroundings  # for Linux only
 
-        connection = self._call()
-        if connection is None:
-            self.start(env)
-            connection = self._call()
-        if connection is None:
-            raise WorkerStartError("The warm server ended when it was started", where=str(self.log))
+        connection = self._call() or self._start(env, IDLE_SECS)
         hello = {"do": "serve", "mark": mark, "env": dict(env), "surroundings": surroundings()}
         with contextlib.suppress(OSError):  # it has ended, which the reader of this socket finds out
             messages.send(connection, hello)
@@ -99,10 +97,13 @@ class UserServer:
             OSError: The folder cannot be used.
             WorkerStartError: It does not start.
         """
+        self._start(env, idle_secs).close()
+
+    def _start(self, env: Mapping[str, str], idle_secs: float) -> socket.socket:
         folder(make=True)
         arguments = [PACKAGE_PARENT, "stay", str(self.path), str(idle_secs), *PRELOADS[self.name]]
         with open(self.log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as log:
-            # Its first process ends when the socket is there.
+            # Its first process ends when the socket is there, or when another one has begun to make it.
             done = subprocess.run(
                 [self.python, "-c", BOOT, *arguments],
                 stdin=subprocess.DEVNULL,
@@ -113,6 +114,12 @@ class UserServer:
             )
         if done.returncode:
             raise WorkerStartError(f"The warm server ended with code {done.returncode}", where=str(self.log))
+        deadline = time.monotonic() + _SOCKET_SECS
+        while (connection := self._call()) is None:
+            if time.monotonic() > deadline:
+                raise WorkerStartError("The warm server ended when it was started", where=str(self.log))
+            time.sleep(_POLL_SECS)
+        return connection
 
     def ask(self, what: str) -> dict[str, Any] | None:
         """Ask for its ``"status"``, or to ``"stop"``; the answer is its status. None where there is no server.
@@ -152,7 +159,8 @@ def find(preload: Sequence[str], python: str = sys.executable) -> UserServer | N
     """Return the server that a process may use for what it wants to preload, where the user wishes one.
 
     That is so with ``TF1SESSIONS_WARM=1``, and as long as one of the user's servers is there, unless
-    ``TF1SESSIONS_WARM=0`` says otherwise. The server itself may have to be started, which is done by its first use.
+    ``TF1SESSIONS_WARM=0`` says otherwise. The server itself may have to be started, which is done by its first use; not
+    by a job, with which it would end.
 
     Raises:
         UsageError: ``TF1SESSIONS_WARM`` has another value.
@@ -166,7 +174,8 @@ def find(preload: Sequence[str], python: str = sys.executable) -> UserServer | N
     name = next((name for name, preloads in PRELOADS.items() if preloads == tuple(preload)), None)
     if name is None or choice == "0" or (not choice and not _sockets()):
         return None
-    return named(name, python)
+    server = named(name, python)
+    return None if MARK in os.environ and not server.path.exists() else server
 
 
 def named(name: str, python: str = sys.executable) -> UserServer:
@@ -203,8 +212,8 @@ def _sockets() -> list[Path]:
         return []
 
 
-def running() -> dict[UserServer, dict[str, Any]]:
-    """Return the user's servers that answer, and their status.
+def running() -> dict[UserServer, dict[str, Any] | None]:
+    """Return the user's servers that are there, and their status; None for one that does not answer yet.
 
     Raises:
         UnsupportedEnvironmentError: The folder cannot be used.
@@ -213,10 +222,14 @@ def running() -> dict[UserServer, dict[str, Any]]:
         paths = sorted(folder().glob("*.sock"))
     except OSError as error:
         raise UnsupportedEnvironmentError(f"There can be no warm servers: {error}") from error
-    found = {}
+    found: dict[UserServer, dict[str, Any] | None] = {}
     for path in paths:
         server = UserServer(path.name.rpartition("-")[0], "", path)
-        status = server.ask("status")
-        if status is not None:
-            found[server] = status
+        try:
+            status = server.ask("status")
+        except TimeoutError:
+            found[server] = None
+        else:
+            if status is not None:
+                found[server] = status
     return found

@@ -15,8 +15,8 @@ __all__ = ["apply"]
 
 _log = logging.getLogger("tf1sessions")
 
-#: The classes, by their modules below ``tensorflow.python.debug.wrappers``: how many arguments but ``self`` stood before
-#: ``log_usage`` in 1.15.5. None: it had none.
+#: The classes, by their modules below ``tensorflow.python.debug.wrappers``, and how many arguments but ``self`` stood
+#: before ``log_usage`` in 1.15.5. None: it had none.
 _BEFORE_LOG_USAGE: dict[str, dict[str, int | None]] = {
     "dumping_wrapper": {"DumpingDebugWrapperSession": 5},
     "grpc_wrapper": {"GrpcDebugWrapperSession": 4, "TensorBoardDebugWrapperSession": 4},
