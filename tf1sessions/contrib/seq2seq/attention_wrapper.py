@@ -132,15 +132,7 @@ class AttentionWrapper(RNNCell):  # type: ignore[misc]
         super().__init__(name=name, dtype=dtype)
         check_cell("cell", cell)
         self._is_multi = isinstance(attention_mechanism, (list, tuple))
-        mechanisms = tuple(attention_mechanism) if self._is_multi else (attention_mechanism,)
-        for mechanism in mechanisms:
-            if not isinstance(mechanism, AttentionMechanism):
-                wanted = (
-                    "contain only instances of AttentionMechanism"
-                    if self._is_multi
-                    else "be an AttentionMechanism or list of multiple AttentionMechanism instances"
-                )
-                raise TypeError(f"attention_mechanism must {wanted}, saw type: {type(mechanism).__name__}")
+        mechanisms = _mechanisms(attention_mechanism)
         if cell_input_fn is not None and not callable(cell_input_fn):
             raise TypeError(f"cell_input_fn must be callable, saw type: {type(cell_input_fn).__name__}")
         if attention_layer_size is not None and attention_layer is not None:
@@ -294,6 +286,25 @@ class AttentionWrapper(RNNCell):  # type: ignore[misc]
             alignment_history=self._item_or_tuple(next_histories),
         )
         return (attention if self._output_attention else cell_output), next_state
+
+
+def _mechanisms(given: Any) -> tuple[Any, ...]:
+    """The argument ``attention_mechanism`` as a tuple.
+
+    Raises:
+        TypeError: One is something else.
+    """
+    is_multi = isinstance(given, (list, tuple))
+    mechanisms = tuple(given) if is_multi else (given,)
+    for mechanism in mechanisms:
+        if not isinstance(mechanism, AttentionMechanism):
+            wanted = (
+                "contain only instances of AttentionMechanism"
+                if is_multi
+                else "be an AttentionMechanism or list of multiple AttentionMechanism instances"
+            )
+            raise TypeError(f"attention_mechanism must {wanted}, saw type: {type(mechanism).__name__}")
+    return mechanisms
 
 
 def _columns(layer: Any, inputs: int) -> int:
