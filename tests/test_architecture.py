@@ -353,6 +353,35 @@ def test_modules_open_with_a_docstring() -> None:
     assert [name for name, text in docstrings.items() if not text.strip()] == []
 
 
+# ------------------------------------------------------------------------------------------------------------ sizes
+
+LONGEST_FUNCTION, LONGEST_FILE = 60, 800  # in lines; a function's docstring does not count
+
+LONGER_FILES = {"tf1sessions.porting.recorder"}  # is copied as one file to where tf1sessions is not
+
+
+def long_functions(source: str) -> list[str]:
+    """Names the functions that have more lines than :data:`LONGEST_FUNCTION`."""
+    found = []
+    for node in ast.walk(_tree(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            if ast.get_docstring(node) is not None:
+                lines -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+            if lines > LONGEST_FUNCTION:
+                found.append(node.name)
+    return found
+
+
+def test_functions_are_short() -> None:
+    long = {module.name: long_functions(module.source) for module in MODULES}
+    assert {name: functions for name, functions in long.items() if functions} == {}
+
+
+def test_files_are_short() -> None:
+    assert {module.name for module in MODULES if module.source.count("\n") > LONGEST_FILE} == LONGER_FILES
+
+
 # --------------------------------------------------------------------------------------------- the map, the exports
 
 _ENTRY = re.compile(r"^(?P<indent> +)(?P<name>\w+(?:/|\.py))(?= {2,}\S)")
@@ -653,6 +682,19 @@ def test_late_imports_can_be_left_out() -> None:
     module = Module(f"{NAME}.sessions.a", source)
     assert imported(module) == {"a", "b", "c", "d"}
     assert imported(module, late=False) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "docstring", "hit"),
+    [(LONGEST_FUNCTION, 0, False), (LONGEST_FUNCTION + 1, 0, True), (LONGEST_FUNCTION, 9, False)],
+)
+@pytest.mark.parametrize("place", ["{}", "class C:\n{}"])
+def test_a_long_function_is_found(lines: int, docstring: int, hit: bool, place: str) -> None:
+    indent = " " * place.count("C")
+    text = ['"""Title.', *["More."] * (docstring - 2), '"""'] if docstring else []
+    body = [*text, *["pass"] * (lines - 1)]
+    function = "\n".join([f"{indent}async def f():", *(f"{indent}    {line}" for line in body)])
+    assert long_functions(place.format(function)) == ["f"] * hit
 
 
 def test_lists_of_files_are_read() -> None:

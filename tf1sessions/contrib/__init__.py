@@ -16,6 +16,7 @@ Files::
     _mnist.py            MNIST in batches
     _named.py            names for functions that others make
     _tpu_only.py         names of what only a TPU can do
+    _wrapped_optimizer.py  what optimizers around another optimizer have in common
     addresses.py         inner addresses of 1.15's modules, for imports in scripts
     autograph.py         contrib.autograph
     boosted_trees/       contrib.boosted_trees: losses

@@ -306,6 +306,33 @@ def embedding_tied_rnn_seq2seq(
         )
 
 
+def _attention(memory: Any, num_heads: int, dtype: Any) -> Callable[[Any], list[Any]]:
+    """A function of a cell's state that gives the attention of each head, [B, A], with ``memory`` [B, L, A]."""
+    length, size = memory.shape.as_list()[1:]
+    memory = tf.reshape(memory, [-1, tf.shape(memory)[1] if length is None else length, 1, size])
+    features, vectors = [], []
+    for head in range(num_heads):
+        kernel = tf.get_variable(f"AttnW_{head}", [1, 1, size, size], dtype=dtype)
+        features.append(tf.nn.conv2d(memory, kernel, [1, 1, 1, 1], "SAME"))
+        vectors.append(tf.get_variable(f"AttnV_{head}", [size], dtype=dtype))
+
+    def attend(state: Any) -> list[Any]:
+        query = tf.nest.flatten(state)
+        if len(query) > 1:
+            query = [tf.concat(query, 1)]
+        attentions = []
+        for head in range(num_heads):
+            with tf.variable_scope(f"Attention_{head}"):
+                projected = tf.reshape(tf.cast(linear(query, size), dtype), [-1, 1, 1, size])
+                scores = tf.reduce_sum(vectors[head] * tf.tanh(features[head] + projected), [2, 3])
+                weights = tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32)), dtype)
+                attention = tf.reduce_sum(tf.expand_dims(tf.expand_dims(weights, -1), -1) * memory, [1, 2])
+                attentions.append(tf.reshape(attention, [-1, size]))
+        return attentions
+
+    return attend
+
+
 def attention_decoder(
     decoder_inputs: Sequence[Any],
     initial_state: Any,
@@ -345,7 +372,7 @@ def attention_decoder(
         raise ValueError("Must provide at least 1 input to attention decoder.")
     if num_heads < 1:
         raise ValueError("With less than 1 heads, use a non-attention decoder.")
-    length, size = attention_states.shape.as_list()[1:]
+    size = attention_states.shape.as_list()[2]
     if size is None:
         raise ValueError(f"Shape[2] of attention_states must be known: {attention_states.shape}")
     output_size = cell.output_size if output_size is None else output_size
@@ -353,28 +380,7 @@ def attention_decoder(
     with tf.variable_scope(scope or "attention_decoder", dtype=dtype) as scope:
         dtype = scope.dtype
         batch = tf.shape(decoder_inputs[0])[0]
-        memory = tf.reshape(
-            attention_states, [-1, tf.shape(attention_states)[1] if length is None else length, 1, size]
-        )
-        features, vectors = [], []
-        for head in range(num_heads):
-            kernel = tf.get_variable(f"AttnW_{head}", [1, 1, size, size], dtype=dtype)
-            features.append(tf.nn.conv2d(memory, kernel, [1, 1, 1, 1], "SAME"))
-            vectors.append(tf.get_variable(f"AttnV_{head}", [size], dtype=dtype))
-
-        def attend(state: Any) -> list[Any]:
-            query = tf.nest.flatten(state)
-            if len(query) > 1:
-                query = [tf.concat(query, 1)]
-            attentions = []
-            for head in range(num_heads):
-                with tf.variable_scope(f"Attention_{head}"):
-                    projected = tf.reshape(tf.cast(linear(query, size), dtype), [-1, 1, 1, size])
-                    scores = tf.reduce_sum(vectors[head] * tf.tanh(features[head] + projected), [2, 3])
-                    weights = tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32)), dtype)
-                    attention = tf.reduce_sum(tf.expand_dims(tf.expand_dims(weights, -1), -1) * memory, [1, 2])
-                    attentions.append(tf.reshape(attention, [-1, size]))
-            return attentions
+        attend = _attention(attention_states, num_heads, dtype)
 
         state = initial_state
         if initial_state_attention:

@@ -45,10 +45,6 @@ class Scope:
     def is_class(self) -> bool:
         return isinstance(self.node, ast.ClassDef)
 
-    @property
-    def is_function(self) -> bool:
-        return isinstance(self.node, FunctionNode)
-
 
 class Names:
     """The meaning of every name in a program. For one thread at a time."""

@@ -11,15 +11,21 @@ import numpy as np
 from ..runtime import tf1 as tf
 from .util import log
 
-__all__ = ["Evaluation", "StopAfterNEvalsHook", "write_checkpoint_path", "write_dict_to_summary"]
+__all__ = [
+    "Evaluation",
+    "StopAfterNEvalsHook",
+    "get_or_create_eval_step",
+    "write_checkpoint_path",
+    "write_dict_to_summary",
+]
 
 
 class StopAfterNEvalsHook(tf.train.SessionRunHook):  # type: ignore[misc]
-    """Asks to stop after some evaluations.
+    """Stops an evaluation after ``eval_ops`` have run a number of times.
 
     Args:
-        num_evals: How many; None for no end.
-        log_progress: Whether the log says how far it is.
+        num_evals: That number; None never stops.
+        log_progress: Whether to log how far it is.
     """
 
     def __init__(self, num_evals: int | None, log_progress: bool = True) -> None:
@@ -46,12 +52,17 @@ class StopAfterNEvalsHook(tf.train.SessionRunHook):  # type: ignore[misc]
             run_context.request_stop()
 
 
-def _eval_step() -> Any:
+def get_or_create_eval_step() -> Any:
+    """The graph's counter of evaluation steps, a local int64 variable ``eval_step``.
+
+    Raises:
+        ValueError: There are several in the collection ``tf.GraphKeys.EVAL_STEP``.
+    """
     found = tf.get_collection(tf.GraphKeys.EVAL_STEP)
-    if len(found) == 1:
-        return found[0]
-    if found:
+    if len(found) > 1:
         raise ValueError("Multiple tensors added to tf.GraphKeys.EVAL_STEP")
+    if found:
+        return found[0]
     return tf.get_variable(
         "eval_step",
         shape=[],
@@ -72,7 +83,7 @@ class Evaluation:
     """
 
     def __init__(self, eval_ops: Any, final_ops: Any, hooks: Sequence[Any] = ()) -> None:
-        step = _eval_step()
+        step = get_or_create_eval_step()
         counted = tf.assign_add(step, np.int64(1), use_locking=True)
         with tf.control_dependencies([eval_ops, getattr(counted, "op", counted)]):
             done = tf.identity(step.read_value())

@@ -70,6 +70,23 @@ class RunConfig:
         ValueError: An argument or ``TF_CONFIG`` is wrong.
     """
 
+    _model_dir: str | None
+    _tf_random_seed: int | None
+    _save_summary_steps: int | None
+    _save_checkpoints_steps: int | None
+    _save_checkpoints_secs: float | None
+    _session_config: Any
+    _keep_checkpoint_max: int | None
+    _keep_checkpoint_every_n_hours: float
+    _log_step_count_steps: int | None
+    _train_distribute: Any
+    _device_fn: Callable[..., str] | None
+    _protocol: str | None
+    _eval_distribute: Any
+    _experimental_distribute: Any
+    _experimental_max_worker_delay_secs: float | None
+    _session_creation_timeout_secs: float
+
     def __init__(
         self,
         model_dir: Any = None,
@@ -108,22 +125,6 @@ class RunConfig:
         if tf_config:
             log.info("TF_CONFIG environment variable: %s", tf_config)
         model_dir = _model_dir(tf_config, os.fspath(model_dir) if hasattr(model_dir, "__fspath__") else model_dir)
-        self._model_dir: str | None = None
-        self._tf_random_seed: int | None = None
-        self._save_summary_steps: int | None = None
-        self._save_checkpoints_steps: int | None = None
-        self._save_checkpoints_secs: float | None = None
-        self._session_config: Any = None
-        self._keep_checkpoint_max: int | None = None
-        self._keep_checkpoint_every_n_hours: float = 0
-        self._log_step_count_steps: int | None = None
-        self._train_distribute: Any = None
-        self._device_fn: Callable[..., str] | None = None
-        self._protocol: str | None = None
-        self._eval_distribute: Any = None
-        self._experimental_distribute: Any = None
-        self._experimental_max_worker_delay_secs: float | None = None
-        self._session_creation_timeout_secs: float = 0
         self._set(
             model_dir=model_dir,
             tf_random_seed=tf_random_seed,

@@ -8,7 +8,7 @@ another hash seed, library path or the like than the server was started with is 
 Data flow::
 
     any thread: spawn() ──▶ _ForkLink ── unix socket, file descriptors ──▶ the server's process ──▶ workers
-                              ▲   one reader thread per server ◀── forked, started, ended, end of file
+                              ▲   one reader thread per server ◀── forked, ended, end of file
                               │   one thread that continues the server when a job has stopped it
     any thread: wait() ◀── WorkerHandle
 
@@ -117,7 +117,6 @@ class WorkerHandle:
         self._number = number
         self._link = link
         self._accepted = threading.Event()  # set once it has a pid, or has ended, or was refused
-        self._started = threading.Event()  # set when its target is being called, or has ended
         self._ended = threading.Event()  # set after one of the two below; they never change again
         self._result: WorkerResult | None = None
         self._error: WorkerDiedError | WorkerStartError | None = None
@@ -125,10 +124,6 @@ class WorkerHandle:
     def __repr__(self) -> str:
         state = "ended" if self.done() else "running"
         return f"<WorkerHandle {self.name!r} pid {self.pid}, {state}>"
-
-    def wait_started(self, timeout: float | None = None) -> bool:
-        """Wait until the target is about to be called, or the worker has ended. False when the time is up."""
-        return self._started.wait(timeout)
 
     def wait(self, timeout: float | None = None) -> WorkerResult | None:
         """Wait until the worker and everything that it started have ended.
@@ -165,7 +160,7 @@ class WorkerHandle:
 
     def _end(self, result: WorkerResult | None, error: WorkerDiedError | WorkerStartError | None = None) -> None:
         self._result, self._error = result, error
-        for event in (self._ended, self._started, self._accepted):
+        for event in (self._ended, self._accepted):
             event.set()
 
 
@@ -406,8 +401,6 @@ class _ServerLink:
                 case "forked" if handle:
                     handle.pid, handle.cold_reasons = message["pid"], tuple(message["cold"])
                     handle._accepted.set()
-                case "started" if handle:
-                    handle._started.set()
                 case "refused" if handle:
                     del self._handles[message["job"]]
                     text = f"The worker {handle.name!r} could not be forked, twice: {message['error']}"

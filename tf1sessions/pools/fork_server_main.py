@@ -6,7 +6,7 @@ Data flow::
     WorkerServer ──spawn + 3 fds──▶ _Server.serve(): one thread ──fork────▶ _start_forked(), function(payload)
                  ──signal, kill───▶   │        └─────────── fork + exec ──▶ the same in a fresh interpreter ("cold")
     reader thread ◀─ready, forked,──  ├─ report pipe ◀──"+", or why not──── just before function(payload) is called
-                    started, ended    └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)
+                    ended             └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)
 
 The server, step by step: run the preload functions; send "ready"; then wait in one ``select`` for requests, reports and
 ends of children. A request is queued and forked at the top of the loop, so that the child returns from
@@ -347,7 +347,6 @@ class _Server:
         if job.started:
             _close_all(job.fds)
             job.fds = []
-            self._send_event({"event": "started", "job": job.number})
 
     def _main_ended(self, job: _Job, returncode: int, peak_mb: float) -> None:
         while job.report >= 0:

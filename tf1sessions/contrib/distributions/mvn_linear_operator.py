@@ -58,6 +58,12 @@ class _LinearOperator(TransformedDistribution):
         )
         self._parameters = given
 
+    def _build_diagonal(self, given: dict[str, Any]) -> None:
+        loc, diagonal, multiplier = given["loc"], given["scale_diag"], given["scale_identity_multiplier"]
+        with tf.name_scope(given["name"]) as name, tf.name_scope("init", values=[loc, diagonal, multiplier]):
+            scale = make_diag_scale(loc, diagonal, multiplier, validate_args=given["validate_args"])
+        self._build(given, loc, scale, name)
+
     @property
     def loc(self) -> Any:
         """The shift, or None."""
@@ -140,10 +146,7 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
         allow_nan_stats: bool = True,
         name: str = "MultivariateNormalDiag",
     ) -> None:
-        parameters = dict(locals())
-        with tf.name_scope(name) as name, tf.name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
-        self._build(parameters, loc, scale, name)
+        self._build_diagonal(dict(locals()))
 
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
@@ -298,10 +301,7 @@ class VectorExponentialDiag(VectorExponentialLinearOperator):
         allow_nan_stats: bool = True,
         name: str = "VectorExponentialDiag",
     ) -> None:
-        parameters = dict(locals())
-        with tf.name_scope(name) as name, tf.name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
-        self._build(parameters, loc, scale, name)
+        self._build_diagonal(dict(locals()))
 
 
 class VectorLaplaceLinearOperator(_LinearOperator):
@@ -338,10 +338,7 @@ class VectorLaplaceDiag(VectorLaplaceLinearOperator):
         allow_nan_stats: bool = True,
         name: str = "VectorLaplaceDiag",
     ) -> None:
-        parameters = dict(locals())
-        with tf.name_scope(name) as name, tf.name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args=validate_args)
-        self._build(parameters, loc, scale, name)
+        self._build_diagonal(dict(locals()))
 
 
 class VectorStudentT(TransformedDistribution):

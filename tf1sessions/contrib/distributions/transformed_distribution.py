@@ -11,7 +11,7 @@ from typing import Any
 from ...runtime import private as _private
 from ...runtime import tf1 as tf
 from . import bijectors
-from .common import Distribution
+from .common import Distribution, parameter
 
 __all__ = ["ConditionalDistribution", "ConditionalTransformedDistribution", "TransformedDistribution"]
 
@@ -53,6 +53,9 @@ class TransformedDistribution(Distribution):  # type: ignore[misc]
         name: The bijector's and the distribution's without one.
     """
 
+    distribution = parameter("distribution", "The base distribution.")
+    bijector = parameter("bijector", "What makes a value of a draw.")
+
     def __init__(
         self,
         distribution: Any,
@@ -90,16 +93,6 @@ class TransformedDistribution(Distribution):  # type: ignore[misc]
             return 0
         rank = tf.compat.dimension_value(self._event_override.shape[0])
         return tf.size(self._event_override) if rank is None else rank
-
-    @property
-    def distribution(self) -> Any:
-        """The base distribution."""
-        return self._distribution
-
-    @property
-    def bijector(self) -> Any:
-        """What makes a value of a draw."""
-        return self._bijector
 
     @staticmethod
     def _known(override: Any) -> Any:

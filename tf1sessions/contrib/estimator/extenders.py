@@ -10,36 +10,28 @@ from ...estimator.extenders import add_metrics
 from ...estimator.model_fn import EstimatorSpec, ModeKeys
 from ...runtime import private
 from ...runtime import tf1 as tf
+from .._wrapped_optimizer import WrappedOptimizer
 
 __all__ = ["add_metrics", "clip_gradients_by_norm", "forward_features"]
 
 
-class _ClippingOptimizer(tf.train.Optimizer):  # type: ignore[misc]
+class _ClippingOptimizer(WrappedOptimizer):
     """An optimizer whose gradients are clipped by their global norm before they are applied."""
 
     def __init__(self, optimizer: Any, clip_norm: float) -> None:
         super().__init__(name=f"Clip{optimizer.get_name()}", use_locking=False)
-        self._optimizer = optimizer
+        self._opt = optimizer
         self._clip_norm = clip_norm
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         gradients, variables = zip(*grads_and_vars, strict=True)
         gradients, _ = tf.clip_by_global_norm(gradients, self._clip_norm)
-        return self._optimizer.apply_gradients(
+        return self._opt.apply_gradients(
             list(zip(gradients, variables, strict=True)), global_step=global_step, name=name
         )
 
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot_names(*args, **kwargs)
-
     def variables(self) -> Any:
-        return self._optimizer.variables()
+        return self._opt.variables()
 
 
 def clip_gradients_by_norm(optimizer: Any, clip_norm: float) -> Any:

@@ -16,6 +16,7 @@ from ...estimator.model_fn import EstimatorSpec, ModeKeys
 from ...estimator.util import function_args
 from ...runtime import private
 from ...runtime import tf1 as tf
+from .._wrapped_optimizer import WrappedOptimizer
 
 __all__ = ["TowerOptimizer", "replicate_model_fn"]
 
@@ -61,7 +62,7 @@ class _Towers:
 _towers: contextvars.ContextVar[_Towers | None] = contextvars.ContextVar("towers", default=None)
 
 
-class TowerOptimizer(tf.train.Optimizer):  # type: ignore[misc]
+class TowerOptimizer(WrappedOptimizer):
     """An optimizer for :func:`replicate_model_fn`; without that, or with one device, it is the optimizer itself.
 
     Args:
@@ -74,7 +75,7 @@ class TowerOptimizer(tf.train.Optimizer):  # type: ignore[misc]
         super().__init__(use_locking=False, name="TowerOptimizer")
 
     @property
-    def _optimizer(self) -> Any:
+    def _opt(self) -> Any:
         if self._made is None:
             given = self._given
             self._made = given if isinstance(given, tf.train.Optimizer) else given()
@@ -85,13 +86,13 @@ class TowerOptimizer(tf.train.Optimizer):  # type: ignore[misc]
         towers = _towers.get()
         if towers is not None and towers.averages and towers.count > 1:
             loss = (loss if not callable(loss) else loss()) / towers.count
-        return self._optimizer.compute_gradients(loss, *args, **kwargs)
+        return self._opt.compute_gradients(loss, *args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         """Applies the gradients of all towers in the last one, and nothing before."""
         towers = _towers.get()
         if towers is None or towers.count == 1:
-            return self._optimizer.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+            return self._opt.apply_gradients(grads_and_vars, global_step=global_step, name=name)
         number = towers.optimizers
         towers.optimizers += 1
         towers.gradients.setdefault(number, []).append(list(grads_and_vars))
@@ -99,19 +100,13 @@ class TowerOptimizer(tf.train.Optimizer):  # type: ignore[misc]
             return tf.no_op()
         slots = tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE, auxiliary_name_scope=False)
         with slots, tf.name_scope(""):  # no other tower has made them
-            return self._optimizer.apply_gradients(towers.joined(number), global_step=global_step, name=name)
+            return self._opt.apply_gradients(towers.joined(number), global_step=global_step, name=name)
 
     def get_name(self) -> Any:
-        return self._optimizer.get_name()
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        return self._optimizer.get_slot_names(*args, **kwargs)
+        return self._opt.get_name()
 
     def variables(self) -> Any:
-        return self._optimizer.variables()
+        return self._opt.variables()
 
 
 def replicate_model_fn(

@@ -10,7 +10,7 @@ Files::
     dense.py                  fully_connected
     embedding_ops.py          looking up embeddings
     encoders.py               embed_sequence, bow_encoder
-    feature_column.py         columns of features
+    feature_column.py         columns of features: numbers, crosses, and what networks need
     feature_column_ops.py     inputs and linear models from them
     gdn.py                    generalized divisive normalization
     initializers.py           xavier_initializer and its kin
@@ -20,6 +20,7 @@ Files::
     pooling.py                max_pool2d and its kin
     regularizers.py           l2_regularizer and its kin
     rev_block_lib.py          recompute_grad and reversible blocks
+    sparse_columns.py         columns of features: ids, and ids with weights
     sparse_feature_cross_op.py  numbers for combinations of values
     summaries.py              summarize_tensor and its kin
     target_column.py          losses, predictions and metrics before there were heads

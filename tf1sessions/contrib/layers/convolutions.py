@@ -50,6 +50,15 @@ def _channels(inputs: Any, data_format: str, layer: str, min_rank: int) -> int:
     return size
 
 
+def _spatial_dimensions(inputs: Any, wanted: int | None) -> int:
+    rank: int | None = inputs.shape.rank
+    if wanted is not None and wanted + 2 != rank:
+        raise ValueError(f"Convolution expects input with rank {wanted + 2}, got {rank}")
+    if rank not in (3, 4, 5):
+        raise ValueError(f"Convolution not supported for input with rank {rank}")
+    return rank - 2
+
+
 def _normalize_or_add_bias(
     outputs: Any,
     filters: int,
@@ -137,15 +146,10 @@ def convolution(
     if data_format not in _FORMATS:
         raise ValueError(f"Invalid data_format: {data_format!r}")
     inputs = tf.convert_to_tensor(inputs)
-    rank = inputs.shape.rank
-    if conv_dims is not None and conv_dims + 2 != rank:
-        raise ValueError(f"Convolution expects input with rank {conv_dims + 2}, got {rank}")
-    if rank not in (3, 4, 5):
-        raise ValueError(f"Convolution not supported for input with rank {rank}")
-    spatial = rank - 2
+    spatial = _spatial_dimensions(inputs, conv_dims)
     data_format = data_format or ("NWC", "NHWC", "NDHWC")[spatial - 1]
     with layer_scope(scope, "Conv", [inputs], reuse) as sc:
-        channels = _channels(inputs, data_format, "convolution", rank)
+        channels = _channels(inputs, data_format, "convolution", spatial + 2)
         weights = parameter(
             "weights",
             [*n_positive_integers(spatial, kernel_size), channels, num_outputs],
@@ -276,6 +280,12 @@ def _transposed(
     return outputs
 
 
+_TRANSPOSING = """The transpose of a convolution of {shape}; ``weights`` is [window..., F, C].
+
+    The arguments are those of :func:`convolution`.
+    """
+
+
 def _transposing(last: str, first: str, shape: str) -> Callable[..., Any]:
     """The transpose of a convolution, of inputs of this ``shape``.
 
@@ -285,13 +295,9 @@ def _transposing(last: str, first: str, shape: str) -> Callable[..., Any]:
         shape: The inputs' shape, for the docstring.
     """
     dims = len(last) - 2
-    doc = f"""The transpose of a convolution of {shape}; ``weights`` is [window..., F, C].
-
-    The arguments are those of :func:`convolution`.
-    """
 
     @add_arg_scope
-    @named(f"convolution{dims}d_transpose", doc)
+    @named(f"convolution{dims}d_transpose", _TRANSPOSING.format(shape=shape))
     def layer(
         inputs: Any,
         num_outputs: int,
@@ -446,48 +452,33 @@ def separable_convolution2d(
         pointwise_initializer: The initializer of ``pointwise_weights``; ``weights_initializer`` unless given.
         weights_regularizer: A function of each of the two.
     """
-    last = channels_last(data_format)
     with layer_scope(scope, "SeparableConv2d", [inputs], reuse) as sc:
         inputs = tf.convert_to_tensor(inputs)
-        dtype = inputs.dtype.base_dtype
         channels = _channels(inputs, data_format, "separable_conv2d", 4)
-        strides = two_element_tuple(stride)
-        both = num_outputs is not None
-        depthwise = parameter(
-            "depthwise_weights",
-            [*two_element_tuple(kernel_size), channels, depth_multiplier],
-            dtype,
-            weights_initializer,
-            variables_collections,
-            trainable,
-            weights_regularizer,
-            "depthwise_kernel" if both else None,
-            group="weights",
-        )
-        settings: dict[str, Any] = {
-            "strides": [1, *strides, 1] if last else [1, 1, *strides],
-            "padding": padding.upper(),
-            "rate": two_element_tuple(rate),
-            "data_format": data_format,
-        }
-        if num_outputs is not None:
-            pointwise = parameter(
-                "pointwise_weights",
-                [1, 1, depth_multiplier * channels, num_outputs],
-                dtype,
-                pointwise_initializer or weights_initializer,
+
+        def weights(name: str, initializer: Any, *shape: int) -> Any:
+            return parameter(
+                f"{name}_weights",
+                list(shape),
+                inputs.dtype.base_dtype,
+                initializer,
                 variables_collections,
                 trainable,
                 weights_regularizer,
-                "pointwise_kernel",
+                f"{name}_kernel" if num_outputs is not None else None,
                 group="weights",
             )
-            outputs = tf.nn.separable_conv2d(inputs, depthwise, pointwise, **settings)
-        else:
-            outputs = tf.nn.depthwise_conv2d(inputs, depthwise, **settings)
+
+        mixed = depth_multiplier * channels
+        window = two_element_tuple(kernel_size)
+        depthwise = weights("depthwise", weights_initializer, *window, channels, depth_multiplier)
+        pointwise = None
+        if num_outputs is not None:
+            pointwise = weights("pointwise", pointwise_initializer or weights_initializer, 1, 1, mixed, num_outputs)
+        outputs = _separated(inputs, depthwise, pointwise, stride, padding, rate, data_format)
         outputs = _normalize_or_add_bias(
             outputs,
-            num_outputs if num_outputs is not None else depth_multiplier * channels,
+            num_outputs if num_outputs is not None else mixed,
             normalizer_fn,
             normalizer_params,
             biases_initializer,
@@ -495,9 +486,25 @@ def separable_convolution2d(
             variables_collections,
             trainable,
             data_format,
-            "bias" if both else None,
+            "bias" if num_outputs is not None else None,
         )
         return finish(outputs, activation_fn, outputs_collections, sc.name)
+
+
+def _separated(
+    inputs: Any, depthwise: Any, pointwise: Any, stride: Any, padding: str, rate: Any, data_format: str
+) -> Any:
+    """The convolution of each channel, and the one that mixes them unless ``pointwise`` is None."""
+    strides = two_element_tuple(stride)
+    settings: dict[str, Any] = {
+        "strides": [1, *strides, 1] if channels_last(data_format) else [1, 1, *strides],
+        "padding": padding.upper(),
+        "rate": two_element_tuple(rate),
+        "data_format": data_format,
+    }
+    if pointwise is None:
+        return tf.nn.depthwise_conv2d(inputs, depthwise, **settings)
+    return tf.nn.separable_conv2d(inputs, depthwise, pointwise, **settings)
 
 
 conv2d_in_plane = convolution2d_in_plane

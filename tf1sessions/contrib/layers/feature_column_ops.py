@@ -13,20 +13,16 @@ from ...runtime import tf1 as tf
 from ..framework.variables import model_variable
 from .embedding_ops import safe_embedding_lookup_sparse, scattered_embedding_lookup_sparse
 from .feature_column import (
-    FeatureColumn,
-    Features,
     _BucketizedColumn,
     _CrossedColumn,
     _EmbeddingColumn,
     _OneHotColumn,
     _RealValuedColumn,
     _ScatteredEmbeddingColumn,
-    _SparseColumn,
-    _WeightedSparseColumn,
     create_feature_spec_for_parsing,
     real_valued_column,
-    transform,
 )
+from .sparse_columns import FeatureColumn, Features, _SparseColumn, _WeightedSparseColumn, transform
 
 __all__ = [
     "check_feature_columns",

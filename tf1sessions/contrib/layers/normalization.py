@@ -5,7 +5,8 @@ In the shapes, B is the batch, H and W height and width, and C the channels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...runtime import tf1 as tf
@@ -94,92 +95,166 @@ def batch_norm(
         ValueError: The shape is not known well enough, an argument is wrong, or ``renorm`` is asked for with
             ``batch_weights``, ``updates_collections`` or ``zero_debias_moving_mean``.
     """
-    plain = batch_weights is None and updates_collections == tf.GraphKeys.UPDATE_OPS and not zero_debias_moving_mean
-    if renorm and not plain:
-        raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
-    if param_regularizers is not None and not isinstance(param_regularizers, dict):
-        raise ValueError(f"batch_norm: param_regularizers must be a dict, and is {type(param_regularizers).__name__}.")
-    last = channels_last(data_format)
+    plain = _is_plain(batch_weights, updates_collections, zero_debias_moving_mean, renorm)
+    settings = _BatchNorm(
+        decay,
+        center,
+        scale,
+        epsilon,
+        param_initializers or {},
+        {} if param_regularizers is None else param_regularizers,
+        is_training,
+        variables_collections,
+        trainable,
+        channels_last(data_format),
+    )
     with layer_scope(scope, "BatchNorm", [inputs], reuse) as sc:
         inputs = tf.convert_to_tensor(inputs)
-        shape = inputs.shape
-        if shape.rank is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-        channels = shape.as_list()[-1 if last else 1] if shape.rank > 1 else None
-        if channels is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {shape}.")
-        dtype = inputs.dtype.base_dtype
-        if dtype in (tf.float16, tf.bfloat16):
-            dtype = tf.float32
+        rank, channels = inputs.shape.rank, _known_channels(inputs, settings.last)
         corrects = renorm or adjustment is not None
-        one_op = fused is not False and batch_weights is None and not corrects and shape.rank in (2, 4)
+        one_op = fused is not False and batch_weights is None and not corrects and rank in (2, 4)
         # 1.15 has two implementations, which differ in the order of the variables and in what they collect.
-        if plain and not (one_op and shape.rank == 2):
-            instance = tf.layers.BatchNormalization(
-                axis=shape.rank - 1 if last else 1,
-                momentum=decay,
-                epsilon=epsilon,
-                center=center,
-                scale=scale,
+        if plain and not (one_op and rank == 2):
+            outputs = settings.by_layer(
+                inputs,
+                sc,
                 renorm=renorm,
                 renorm_clipping=renorm_clipping,
                 renorm_momentum=renorm_decay,
                 adjustment=adjustment,
-                fused=False if corrects or fused is False or shape.rank != 4 else None,
-                trainable=trainable,
-                name=sc.name,
-                _scope=sc,
+                fused=False if corrects or fused is False or rank != 4 else None,
                 _reuse=reuse,
-                **{f"{name}_initializer": make for name, make in (param_initializers or {}).items()},
-                **{f"{name}_regularizer": make for name, make in (param_regularizers or {}).items()},
             )
-            outputs = instance(inputs, training=is_training)
-            _collect(instance, variables_collections)
-            return finish(outputs, activation_fn, outputs_collections, sc.name)
-
-        claim_name(sc)
-
-        def make(name: str, initializer: Any, trained: bool = False) -> Any:
-            return parameter(
-                name,
-                [channels],
-                dtype,
-                _initial(param_initializers, name, initializer),
-                variables_collections,
-                trained and trainable,
-                (param_regularizers or {}).get(name) if trained else None,
+        else:
+            outputs = settings.by_operations(
+                inputs, sc, channels, one_op, batch_weights, updates_collections, zero_debias_moving_mean
             )
+        return finish(outputs, activation_fn, outputs_collections, sc.name)
 
-        given = inputs
-        if one_op and shape.rank == 2:
-            given = tf.reshape(inputs, [-1, 1, 1, channels] if last else [-1, channels, 1, 1])
+
+def _is_plain(batch_weights: Any, updates_collections: Any, zero_debias: bool, renorm: bool) -> bool:
+    """Whether ``tf.layers.BatchNormalization`` can do what is asked for."""
+    plain = batch_weights is None and updates_collections == tf.GraphKeys.UPDATE_OPS and not zero_debias
+    if renorm and not plain:
+        raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
+    return plain
+
+
+def _known_channels(inputs: Any, last: bool) -> int:
+    shape = inputs.shape
+    if shape.rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    channels: int | None = shape.as_list()[-1 if last else 1] if shape.rank > 1 else None
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {shape}.")
+    return channels
+
+
+@dataclasses.dataclass(frozen=True)
+class _BatchNorm:
+    """What both implementations of :func:`batch_norm` need of its arguments; ``last``: whether channels are."""
+
+    decay: Any
+    center: bool
+    scale: bool
+    epsilon: float
+    initializers: Mapping[str, Any]
+    regularizers: Mapping[str, Any]
+    is_training: Any
+    variables_collections: Any
+    trainable: bool
+    last: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.regularizers, dict):
+            kind = type(self.regularizers).__name__
+            raise ValueError(f"batch_norm: param_regularizers must be a dict, and is {kind}.")
+
+    def by_layer(self, inputs: Any, scope: Any, **settings: Any) -> Any:
+        """The output, by ``tf.layers.BatchNormalization``, which gets ``settings``."""
+        layer = tf.layers.BatchNormalization(
+            axis=inputs.shape.rank - 1 if self.last else 1,
+            momentum=self.decay,
+            epsilon=self.epsilon,
+            center=self.center,
+            scale=self.scale,
+            trainable=self.trainable,
+            name=scope.name,
+            _scope=scope,
+            **{f"{name}_initializer": make for name, make in self.initializers.items()},
+            **{f"{name}_regularizer": make for name, make in self.regularizers.items()},
+            **settings,
+        )
+        outputs = layer(inputs, training=self.is_training)
+        _collect(layer, self.variables_collections)
+        return outputs
+
+    def by_operations(
+        self,
+        inputs: Any,
+        scope: Any,
+        channels: int,
+        one_op: bool,
+        batch_weights: Any,
+        updates_collections: Any,
+        zero_debias_moving_mean: bool,
+    ) -> Any:
+        """The output, by TensorFlow's one operation for it, or by single operations."""
+        claim_name(scope)
+        dtype = inputs.dtype.base_dtype
+        if dtype in (tf.float16, tf.bfloat16):
+            dtype = tf.float32
+        given, rank = inputs, inputs.shape.rank
+        if one_op and rank == 2:
+            given = tf.reshape(inputs, [-1, 1, 1, channels] if self.last else [-1, channels, 1, 1])
         elif batch_weights is not None:
-            batch_weights = tf.reshape(tf.cast(batch_weights, dtype), [-1] + [1] * (shape.rank - 1))
+            batch_weights = tf.reshape(tf.cast(batch_weights, dtype), [-1] + [1] * (rank - 1))
         beta = gamma = None
-        if center:
-            beta = make("beta", tf.zeros_initializer(), True)
+        if self.center:
+            beta = self._variable("beta", channels, dtype, tf.zeros_initializer(), True)
         elif one_op:
             beta = tf.constant(0.0, dtype, [channels])
-        if scale:
-            gamma = make("gamma", tf.ones_initializer(), True)
+        if self.scale:
+            gamma = self._variable("gamma", channels, dtype, tf.ones_initializer(), True)
         elif one_op:
             gamma = tf.constant(1.0, dtype, [channels])
-        moving = make("moving_mean", tf.zeros_initializer()), make("moving_variance", tf.ones_initializer())
+        moving = (
+            self._variable("moving_mean", channels, dtype, tf.zeros_initializer()),
+            self._variable("moving_variance", channels, dtype, tf.ones_initializer()),
+        )
 
         def update(mean: Any, variance: Any) -> list[Any]:
             return [
-                _update(moving[0], mean, decay, zero_debias_moving_mean, in_model=not one_op),
-                _update(moving[1], variance, decay),
+                _update(moving[0], mean, self.decay, zero_debias_moving_mean, in_model=not one_op),
+                _update(moving[1], variance, self.decay),
             ]
 
         normalize = _fused if one_op else _unfused
         outputs = normalize(
-            given, beta, gamma, moving, epsilon, is_training, last, batch_weights, update, updates_collections
+            given,
+            beta,
+            gamma,
+            moving,
+            self.epsilon,
+            self.is_training,
+            self.last,
+            batch_weights,
+            update,
+            updates_collections,
         )
         outputs.set_shape(given.shape)
-        if given is not inputs:
-            outputs = tf.reshape(outputs, tf.shape(inputs))
-        return finish(outputs, activation_fn, outputs_collections, sc.name)
+        return outputs if given is inputs else tf.reshape(outputs, tf.shape(inputs))
+
+    def _variable(self, name: str, channels: int, dtype: Any, initializer: Any, trained: bool = False) -> Any:
+        return parameter(
+            name,
+            [channels],
+            dtype,
+            self.initializers.get(name, initializer),
+            self.variables_collections,
+            trained and self.trainable,
+            self.regularizers.get(name) if trained else None,
+        )
 
 
 def _collect(layer: Any, variables_collections: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,86 +23,88 @@ _DNN_LEARNING_RATE = 0.05
 def _combined_model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any], config: Any) -> ModelFnOps:
     head = params["head"]
     features = features if isinstance(features, dict) else {"": features}
-    values = tuple(features.values())
-    linear_columns, dnn_columns = params["linear_feature_columns"], params["dnn_feature_columns"]
     parts = []
-    if dnn_columns:
-        if not params["dnn_hidden_units"]:
-            raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
-        replicas = config.num_ps_replicas if config is not None else 0
-        slices = tf.min_max_variable_partitioner(max_partitions=max(replicas, 1))
-        with tf.variable_scope("dnn", values=values, partitioner=slices) as scope:
-            parts.append(
-                dnn_logits(
-                    features,
-                    dnn_columns,
-                    params["dnn_hidden_units"],
-                    head.logits_dimension,
-                    mode,
-                    config,
-                    params["dnn_activation_fn"],
-                    params["dnn_dropout"],
-                    scope,
-                    64 << 20,
-                    "/",
-                )
-            )
-    if linear_columns:
-        with tf.variable_scope("linear", values=values, partitioner=partitioner(config, 64 << 20)) as scope:
-            linear = linear_logits(
-                features, linear_columns, head.logits_dimension, params["joint_linear_weights"], scope
-            )
-            tf.summary.scalar("linear/fraction_of_zero_values", tf.nn.zero_fraction(linear))
-            tf.summary.histogram("linear/activation", linear)
-        parts.append(linear)
+    if params["dnn_feature_columns"]:
+        parts.append(_network(features, mode, params, config))
+    if params["linear_feature_columns"]:
+        parts.append(_linear_model(features, params, config))
     logits = parts[0] if len(parts) == 1 else parts[0] + parts[1]
-
-    def train_op(loss: Any) -> Any:
-        steps = []
-        global_step = tf.train.get_global_step()
-        counted = params["fix_global_step_increment_bug"]
-        if dnn_columns:
-            steps.append(
-                layers.optimize_loss(
-                    loss=loss,
-                    global_step=global_step,
-                    learning_rate=_DNN_LEARNING_RATE,
-                    optimizer=dnn_optimizer(params["dnn_optimizer"]),
-                    clip_gradients=params["gradient_clip_norm"],
-                    variables=tf.get_collection("dnn"),
-                    name="dnn",
-                    summaries=[],
-                    increment_global_step=not counted,
-                )
-            )
-        if linear_columns:
-            optimizer = params["linear_optimizer"]
-            rate = linear_learning_rate(linear_columns)
-            if optimizer is None:
-                optimizer = tf.train.FtrlOptimizer(learning_rate=rate)
-            elif callable(optimizer):
-                optimizer = optimizer()
-            steps.append(
-                layers.optimize_loss(
-                    loss=loss,
-                    global_step=global_step,
-                    learning_rate=rate,
-                    optimizer=optimizer,
-                    clip_gradients=params["gradient_clip_norm"],
-                    variables=tf.get_collection("linear"),
-                    name="linear",
-                    summaries=[],
-                    increment_global_step=not counted,
-                )
-            )
-        step = tf.group(*steps)
-        if not counted:
-            return step
-        with tf.control_dependencies([step]):
-            return tf.assign_add(global_step, 1).op
-
-    ops: ModelFnOps = head.create_model_fn_ops(features, mode, labels, train_op_fn=train_op, logits=logits)
+    ops: ModelFnOps = head.create_model_fn_ops(
+        features, mode, labels, train_op_fn=functools.partial(_train_op, params=params), logits=logits
+    )
     return ops
+
+
+def _network(features: dict[str, Any], mode: str, params: dict[str, Any], config: Any) -> Any:
+    if not params["dnn_hidden_units"]:
+        raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+    replicas = config.num_ps_replicas if config is not None else 0
+    slices = tf.min_max_variable_partitioner(max_partitions=max(replicas, 1))
+    with tf.variable_scope("dnn", values=tuple(features.values()), partitioner=slices) as scope:
+        return dnn_logits(
+            features,
+            params["dnn_feature_columns"],
+            params["dnn_hidden_units"],
+            params["head"].logits_dimension,
+            mode,
+            config,
+            params["dnn_activation_fn"],
+            params["dnn_dropout"],
+            scope,
+            64 << 20,
+            "/",
+        )
+
+
+def _linear_model(features: dict[str, Any], params: dict[str, Any], config: Any) -> Any:
+    slices = partitioner(config, 64 << 20)
+    with tf.variable_scope("linear", values=tuple(features.values()), partitioner=slices) as scope:
+        logits = linear_logits(
+            features,
+            params["linear_feature_columns"],
+            params["head"].logits_dimension,
+            params["joint_linear_weights"],
+            scope,
+        )
+        tf.summary.scalar("linear/fraction_of_zero_values", tf.nn.zero_fraction(logits))
+        tf.summary.histogram("linear/activation", logits)
+    return logits
+
+
+def _train_op(loss: Any, params: dict[str, Any]) -> Any:
+    """A step of each part's optimizer on the part's variables."""
+    global_step = tf.train.get_global_step()
+    counted = params["fix_global_step_increment_bug"]
+
+    def optimized(part: str, learning_rate: Any, optimizer: Any) -> Any:
+        return layers.optimize_loss(
+            loss=loss,
+            global_step=global_step,
+            learning_rate=learning_rate,
+            optimizer=optimizer,
+            clip_gradients=params["gradient_clip_norm"],
+            variables=tf.get_collection(part),
+            name=part,
+            summaries=[],
+            increment_global_step=not counted,
+        )
+
+    steps = []
+    if params["dnn_feature_columns"]:
+        steps.append(optimized("dnn", _DNN_LEARNING_RATE, dnn_optimizer(params["dnn_optimizer"])))
+    if params["linear_feature_columns"]:
+        optimizer = params["linear_optimizer"]
+        rate = linear_learning_rate(params["linear_feature_columns"])
+        if optimizer is None:
+            optimizer = tf.train.FtrlOptimizer(learning_rate=rate)
+        elif callable(optimizer):
+            optimizer = optimizer()
+        steps.append(optimized("linear", rate, optimizer))
+    step = tf.group(*steps)
+    if not counted:
+        return step
+    with tf.control_dependencies([step]):
+        return tf.assign_add(global_step, 1).op
 
 
 class DNNLinearCombinedEstimator(Estimator):

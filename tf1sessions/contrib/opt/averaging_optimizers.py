@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .._wrapped_optimizer import WrappedOptimizer
 
 __all__ = [
     "AGNCustomGetter",
@@ -105,7 +106,7 @@ class AGNCustomGetter(_CustomGetter):
         self._grad_map[name] = _copy(local, _GRADIENT, tf.GraphKeys.LOCAL_VARIABLES)
 
 
-class _LocalOptimizer(tf.train.Optimizer):  # type: ignore[misc]
+class _LocalOptimizer(WrappedOptimizer):
     """Base: steps of ``opt`` on the local copies, and every ``period``-th time what a subclass does to share them."""
 
     def __init__(self, opt: Any, period: int, use_locking: bool, name: str) -> None:
@@ -118,18 +119,6 @@ class _LocalOptimizer(tf.train.Optimizer):  # type: ignore[misc]
             trainable=False,
             collections=[tf.GraphKeys.LOCAL_VARIABLES],
         )
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        """Those of the inner optimizer."""
-        return self._opt.compute_gradients(*args, **kwargs)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        """The slot of the inner optimizer."""
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        """The slots of the inner optimizer."""
-        return self._opt.get_slot_names(*args, **kwargs)
 
     def _then(self, done: list[Any], share: Callable[[], Any], name: str | None = None) -> Any:
         """After ``done``, counts the local step, and calls ``share`` if it is time."""

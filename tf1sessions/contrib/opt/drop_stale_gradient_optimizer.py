@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .._wrapped_optimizer import WrappedOptimizer
 
 __all__ = ["DropStaleGradientOptimizer"]
 
 
-class DropStaleGradientOptimizer(tf.train.Optimizer):  # type: ignore[misc]
+class DropStaleGradientOptimizer(WrappedOptimizer):
     """Reads the global step before gradients are computed; where it has gone on too far, they are not applied.
 
     Args:
@@ -32,14 +33,6 @@ class DropStaleGradientOptimizer(tf.train.Optimizer):  # type: ignore[misc]
         with tf.control_dependencies([self._local_step]):
             loss = tf.identity(loss)
         return self._opt.compute_gradients(loss, *args, **kwargs)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        """The slot of the inner optimizer."""
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        """The slots of the inner optimizer."""
-        return self._opt.get_slot_names(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         """As ``Optimizer.apply_gradients``, unless the gradients are stale.

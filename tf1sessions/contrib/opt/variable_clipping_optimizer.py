@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...runtime import tf1 as tf
+from .._wrapped_optimizer import WrappedOptimizer
 
 __all__ = ["VariableClippingOptimizer"]
 
 
-class VariableClippingOptimizer(tf.train.Optimizer):  # type: ignore[misc]
+class VariableClippingOptimizer(WrappedOptimizer):
     """After the step of ``opt``, clips variables to a greatest norm; sparse updates clip their rows only.
 
     Args:
@@ -37,18 +38,6 @@ class VariableClippingOptimizer(tf.train.Optimizer):  # type: ignore[misc]
         self._clip_dims = {_key(var): list(dims) for var, dims in vars_to_clip_dims.items()}
         self._max_norm = max_norm
         self._colocate = colocate_clip_ops_with_vars
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        """Those of the inner optimizer."""
-        return self._opt.compute_gradients(*args, **kwargs)
-
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        """The slot of the inner optimizer."""
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        """The slots of the inner optimizer."""
-        return self._opt.get_slot_names(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         """As ``Optimizer.apply_gradients``, and then the clipping."""

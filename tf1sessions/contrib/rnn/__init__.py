@@ -2,13 +2,15 @@
 
 Files::
 
-    core_rnn_cell.py   what cells share; projections and embeddings around them
-    fused_rnn_cell.py  RNNs over whole sequences
-    grid_cells.py      cells over time and frequency
-    gru_ops.py         GRU cells of one op
-    lstm_ops.py        LSTM cells of one op
-    rnn.py             bidirectional RNNs in layers
-    rnn_cell.py        the other cells
+    conv_cells.py         cells whose products are convolutions
+    core_rnn_cell.py      what cells share; projections and embeddings around them
+    fused_rnn_cell.py     RNNs over whole sequences
+    grid_cells.py         cells over time and frequency
+    gru_ops.py            GRU cells of one op
+    independent_cells.py  cells whose units see only their own state
+    lstm_ops.py           LSTM cells of one op
+    rnn.py                bidirectional RNNs in layers
+    rnn_cell.py           the other cells
 """
 
 from .core_rnn_cell import (

@@ -14,13 +14,14 @@ Shapes: B examples in the batch, T steps, L steps of the memory, K beams, V symb
 
 Files::
 
-    attention_wrapper.py    cells that attend to a memory
-    basic_decoder.py        a cell and a helper
-    beam_search_decoder.py  the best sequences
-    beam_search_ops.py      gather_tree
-    decoder.py              dynamic_decode
-    helper.py               what samples and makes the next inputs
-    loss.py                 sequence_loss
+    attention_mechanisms.py  what a cell asks for the alignments with a memory
+    attention_wrapper.py     a cell that attends to a memory
+    basic_decoder.py         a cell and a helper
+    beam_search_decoder.py   the best sequences
+    beam_search_ops.py       gather_tree
+    decoder.py               dynamic_decode
+    helper.py                what samples and makes the next inputs
+    loss.py                  sequence_loss
 """
 
 from .attention_wrapper import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...runtime import tf1 as tf
@@ -57,6 +58,34 @@ def _shape(size: Any) -> Any:
     return size if isinstance(size, tf.TensorShape) else tf.TensorShape(size)
 
 
+def _step(decoder: Decoder, zero_outputs: Any) -> Callable[..., Any]:
+    """The loop's body; with ``zero_outputs``, what is finished has these, and keeps its state."""
+
+    def step(time: Any, arrays: Any, state: Any, inputs: Any, finished: Any, lengths: Any) -> Any:
+        outputs, next_state, next_inputs, next_finished = decoder.step(time, inputs, state)
+        if not decoder.tracks_own_finished:
+            next_finished = tf.logical_or(next_finished, finished)
+        lengths = tf.where(tf.logical_not(finished), tf.fill(tf.shape(lengths), time + 1), lengths)
+        for old, new in ((state, next_state), (arrays, outputs), (inputs, next_inputs)):
+            tf.nest.assert_same_structure(old, new)
+
+        def kept(new: Any, old: Any) -> Any:
+            if isinstance(old, tf.TensorArray):
+                return new
+            new.set_shape(old.shape)
+            return new if new.shape.rank == 0 else tf.where(finished, old, new)
+
+        if zero_outputs is not None:
+            outputs = tf.nest.map_structure(
+                lambda output, zero: tf.where(finished, zero, output), outputs, zero_outputs
+            )
+            next_state = tf.nest.map_structure(kept, next_state, state)
+        arrays = tf.nest.map_structure(lambda array, output: array.write(time, output), arrays, outputs)
+        return time + 1, arrays, next_state, next_inputs, next_finished, lengths
+
+    return step
+
+
 def dynamic_decode(
     decoder: Decoder,
     output_time_major: bool = False,
@@ -109,31 +138,9 @@ def dynamic_decode(
         def more(time: Any, arrays: Any, state: Any, inputs: Any, finished: Any, lengths: Any) -> Any:
             return tf.logical_not(tf.reduce_all(finished))
 
-        def body(time: Any, arrays: Any, state: Any, inputs: Any, finished: Any, lengths: Any) -> Any:
-            outputs, next_state, next_inputs, next_finished = decoder.step(time, inputs, state)
-            if not decoder.tracks_own_finished:
-                next_finished = tf.logical_or(next_finished, finished)
-            lengths = tf.where(tf.logical_not(finished), tf.fill(tf.shape(lengths), time + 1), lengths)
-            for old, new in ((state, next_state), (arrays, outputs), (inputs, next_inputs)):
-                tf.nest.assert_same_structure(old, new)
-
-            def kept(new: Any, old: Any) -> Any:
-                if isinstance(old, tf.TensorArray):
-                    return new
-                new.set_shape(old.shape)
-                return new if new.shape.rank == 0 else tf.where(finished, old, new)
-
-            if impute_finished:
-                outputs = tf.nest.map_structure(
-                    lambda output, zero: tf.where(finished, zero, output), outputs, zero_outputs
-                )
-                next_state = tf.nest.map_structure(kept, next_state, state)
-            arrays = tf.nest.map_structure(lambda array, output: array.write(time, output), arrays, outputs)
-            return time + 1, arrays, next_state, next_inputs, next_finished, lengths
-
         _, arrays, state, _, _, lengths = tf.while_loop(
             more,
-            body,
+            _step(decoder, zero_outputs if impute_finished else None),
             loop_vars=(
                 tf.constant(0, dtype=tf.int32),
                 tf.nest.map_structure(array, sizes, dtypes),

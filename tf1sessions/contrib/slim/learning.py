@@ -6,11 +6,12 @@ and summaries; each step runs ``train_step_fn``, which returns the loss and whet
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ...runtime import tf1 as tf
 from ..training import training
@@ -210,32 +211,10 @@ def train(
     _check_train(
         train_op, logdir, summary_op, saver, trace_every_n_steps, optimizers, startup_delay_steps, number_of_steps
     )
-    graph = graph or tf.get_default_graph()
-    with graph.as_default():
-        if global_step is None:
-            global_step = tf.train.get_or_create_global_step()
+    with (graph or tf.get_default_graph()).as_default() as graph:
+        global_step = tf.train.get_or_create_global_step() if global_step is None else global_step
         saver = saver or tf.train.Saver()
-        if init_op is _DEFAULT:
-            init_op = tf.global_variables_initializer()
-        if ready_op is _DEFAULT:
-            ready_op = tf.report_uninitialized_variables()
-        if local_init_op is _DEFAULT:
-            local_init_op = tf.group(tf.local_variables_initializer(), tf.tables_initializer())
-        ready_for_local_init_op = None
-        queue_runners, init_tokens = [], []
-        for optimizer in optimizers:
-            queue_runners.append(optimizer.get_chief_queue_runner())
-            if is_chief:
-                init_tokens.append(optimizer.get_init_tokens_op())
-                own = optimizer.chief_init_op
-            else:
-                own = optimizer.local_step_init_op
-            local_init_op = tf.group(local_init_op, own)
-            ready_for_local_init_op = optimizer.ready_for_local_init_op
-        if summary_op is _DEFAULT:
-            summary_op = tf.summary.merge_all()
-        if summary_writer is _DEFAULT:
-            summary_writer = tf.train.Supervisor.USE_DEFAULT
+        operations = _operations(init_op, local_init_op, ready_op, summary_op, optimizers, is_chief)
         if train_step_kwargs is _DEFAULT:
             train_step_kwargs = _step_arguments(
                 global_step, number_of_steps, log_every_n_steps, trace_every_n_steps if is_chief else None, logdir
@@ -244,41 +223,84 @@ def train(
         graph=graph,
         is_chief=is_chief,
         logdir=logdir,
-        init_op=init_op,
         init_feed_dict=init_feed_dict,
-        local_init_op=local_init_op,
-        ready_for_local_init_op=ready_for_local_init_op,
-        ready_op=ready_op,
-        summary_op=summary_op,
-        summary_writer=summary_writer,
+        summary_writer=_given(summary_writer, lambda: tf.train.Supervisor.USE_DEFAULT),
         global_step=global_step,
         saver=saver,
         save_summaries_secs=save_summaries_secs,
         save_model_secs=save_interval_secs,
         init_fn=init_fn,
+        **operations.of_supervisor,
     )
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
+    delay = min(startup_delay_steps, number_of_steps or startup_delay_steps)
     with supervisor.managed_session(master, start_standard_services=False, config=session_config) as session:
-        tf.logging.info("Starting Session.")
-        if session_wrapper is not None:
-            session = session_wrapper(session)
+        session = session_wrapper(session) if session_wrapper is not None else session
+        with _services(supervisor, session, operations, logdir, delay, ignore_live_threads):
+            return _make_steps(supervisor, lambda: train_step_fn(session, train_op, global_step, train_step_kwargs))
+
+
+class _Operations(NamedTuple):
+    """What of the graph runs beside the training steps."""
+
+    of_supervisor: dict[str, Any]
+    queue_runners: list[Any]
+    init_tokens: list[Any]
+
+
+def _operations(
+    init_op: Any, local_init_op: Any, ready_op: Any, summary_op: Any, optimizers: Sequence[Any], is_chief: bool
+) -> _Operations:
+    """Makes what is not given, and what optimizers need that wait for replicas."""
+    init_op = _given(init_op, tf.global_variables_initializer)
+    ready_op = _given(ready_op, tf.report_uninitialized_variables)
+    local_init_op = _given(local_init_op, lambda: tf.group(tf.local_variables_initializer(), tf.tables_initializer()))
+    ready_for_local_init_op, queue_runners, init_tokens = None, [], []
+    for optimizer in optimizers:
+        queue_runners.append(optimizer.get_chief_queue_runner())
         if is_chief:
-            if logdir:
-                supervisor.start_standard_services(session)
-        elif startup_delay_steps > 0:
-            _wait_for_step(session, global_step, min(startup_delay_steps, number_of_steps or startup_delay_steps))
-        threads = supervisor.start_queue_runners(session)
-        tf.logging.info("Starting Queues.")
-        if is_chief and optimizers:
-            supervisor.start_queue_runners(session, queue_runners)
-            session.run(init_tokens)
-        total_loss = _make_steps(supervisor, lambda: train_step_fn(session, train_op, global_step, train_step_kwargs))
-        if logdir and supervisor.is_chief:
-            tf.logging.info("Finished training! Saving model to disk.")
-            supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
-            supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
-    return total_loss
+            init_tokens.append(optimizer.get_init_tokens_op())
+            own = optimizer.chief_init_op
+        else:
+            own = optimizer.local_step_init_op
+        local_init_op = tf.group(local_init_op, own)
+        ready_for_local_init_op = optimizer.ready_for_local_init_op
+    of_supervisor = {
+        "init_op": init_op,
+        "local_init_op": local_init_op,
+        "ready_for_local_init_op": ready_for_local_init_op,
+        "ready_op": ready_op,
+        "summary_op": _given(summary_op, tf.summary.merge_all),
+    }
+    return _Operations(of_supervisor, queue_runners, init_tokens)
+
+
+def _given(value: Any, make: Callable[[], Any]) -> Any:
+    return make() if value is _DEFAULT else value
+
+
+@contextlib.contextmanager
+def _services(
+    supervisor: Any, session: Any, operations: _Operations, logdir: str | None, delay: int, ignore_live_threads: bool
+) -> Iterator[None]:
+    """What runs beside the training: the supervisor's threads, and a checkpoint at the end."""
+    tf.logging.info("Starting Session.")
+    if supervisor.is_chief:
+        if logdir:
+            supervisor.start_standard_services(session)
+    elif delay > 0:
+        _wait_for_step(session, supervisor.global_step, delay)
+    threads = supervisor.start_queue_runners(session)
+    tf.logging.info("Starting Queues.")
+    if supervisor.is_chief and operations.queue_runners:
+        supervisor.start_queue_runners(session, operations.queue_runners)
+        session.run(operations.init_tokens)
+    yield
+    if logdir and supervisor.is_chief:
+        tf.logging.info("Finished training! Saving model to disk.")
+        supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
+        supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
 
 
 def _check_train(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...runtime import tf1 as tf
@@ -41,6 +41,54 @@ def _known_shapes(flat: Sequence[Any], shapes: Any, dynamic_pad: bool) -> list[A
     elif not all(shape.is_fully_defined() for shape in known):
         raise ValueError(f"All shapes must be fully defined: {known}")
     return known
+
+
+def _bucket_queues(
+    make: Callable[..., Any], capacities: Sequence[int], types: Any, shapes: Any, shared_name: str | None
+) -> list[Any]:
+    return [
+        make(
+            capacity=capacity,
+            dtypes=types,
+            shapes=shapes,
+            shared_name=f"{shared_name}_{i}" if shared_name else None,
+            name=f"bucket_queue_{i}",
+        )
+        for i, capacity in enumerate(capacities)
+    ]
+
+
+def _enqueue_op(queues: Sequence[Any], example: Sequence[Any], which_bucket: Any, keep_input: Any) -> Any:
+    """Puts ``example`` into the queue of its bucket, unless ``keep_input`` is False."""
+
+    def enqueue_one(index: int) -> Any:
+        with tf.control_dependencies([queues[index].enqueue(example)]):
+            return tf.constant(True)
+
+    def enqueue() -> Any:
+        which = tf.convert_to_tensor(which_bucket, tf.int32)
+        made = [
+            tf.cond(tf.equal(which, i), functools.partial(enqueue_one, i), lambda: tf.constant(False))
+            for i in range(len(queues))
+        ]
+        with tf.control_dependencies(made):
+            return tf.constant(True)
+
+    kept = tf.get_static_value(keep_input) if tf.is_tensor(keep_input) else keep_input
+    if kept is None:
+        return tf.cond(keep_input, enqueue, lambda: tf.constant(False)).op
+    return enqueue().op if kept else tf.no_op()
+
+
+def _batches(top: Any, queues: Sequence[Any], sizes: Sequence[Any], allow_smaller: bool) -> list[Any]:
+    """For each bucket, the operation that puts a batch of it into the queue ``top``."""
+    operations = []
+    for i, (queue, size) in enumerate(zip(queues, sizes, strict=True)):
+        take = queue.dequeue_up_to if allow_smaller else queue.dequeue_many
+        batch = take(size, name=f"read_bucket_{i}")
+        batch = [batch] if tf.is_tensor(batch) else batch
+        operations.append(top.enqueue([tf.constant(i), *batch], name=f"enqueue_from_bucket_{i}"))
+    return operations
 
 
 def _add_runners(top: Any, queues: Sequence[Any], enqueue_op: Any, num_threads: int, batches: Sequence[Any]) -> None:
@@ -123,16 +171,7 @@ def bucket(
             fixed = None
         types = [tensor.dtype.base_dtype for tensor in flat]
         make = tf.PaddingFIFOQueue if dynamic_pad else tf.FIFOQueue
-        queues = [
-            make(
-                capacity=capacities[i],
-                dtypes=types,
-                shapes=known,
-                shared_name=f"{shared_name}_{i}" if shared_name else None,
-                name=f"bucket_queue_{i}",
-            )
-            for i in range(num_buckets)
-        ]
+        queues = _bucket_queues(make, capacities, types, known, shared_name)
         # batches of different buckets differ in size, so the top queue pads; there is one batch at a time in it
         top = tf.PaddingFIFOQueue(
             capacity=capacity,
@@ -142,32 +181,8 @@ def bucket(
             name="top_queue",
         )
 
-        def enqueue_one(index: int) -> Any:
-            with tf.control_dependencies([queues[index].enqueue(flat)]):
-                return tf.constant(True)
-
-        def enqueue() -> Any:
-            which = tf.convert_to_tensor(which_bucket, tf.int32)
-            made = [
-                tf.cond(tf.equal(which, i), functools.partial(enqueue_one, i), lambda: tf.constant(False))
-                for i in range(num_buckets)
-            ]
-            with tf.control_dependencies(made):
-                return tf.constant(True)
-
-        kept = tf.get_static_value(keep_input) if tf.is_tensor(keep_input) else keep_input
-        if kept is None:
-            enqueue_op = tf.cond(keep_input, enqueue, lambda: tf.constant(False)).op
-        else:
-            enqueue_op = enqueue().op if kept else tf.no_op()
-
-        batches = []
-        for i, (queue, size) in enumerate(zip(queues, sizes, strict=True)):
-            take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
-            batch = take(size, name=f"read_bucket_{i}")
-            batch = [batch] if tf.is_tensor(batch) else batch
-            batches.append(top.enqueue([tf.constant(i), *batch], name=f"enqueue_from_bucket_{i}"))
-
+        enqueue_op = _enqueue_op(queues, flat, which_bucket, keep_input)
+        batches = _batches(top, queues, sizes, allow_smaller_final_batch)
         _add_runners(top, queues, enqueue_op, num_threads, batches)
         for queue in queues:
             tf.summary.scalar(f"bucket/{queue.name}/size", tf.cast(top.size(), tf.float32))

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...estimator.evaluation import StopAfterNEvalsHook, get_or_create_eval_step
 from ...runtime import tf1 as tf
 
 __all__ = [
@@ -77,58 +78,6 @@ def checkpoints_iterator(
         started = time.monotonic()
         yield path
         time.sleep(max(0.0, started + min_interval_secs - time.monotonic()))
-
-
-def get_or_create_eval_step() -> Any:
-    """The graph's counter of evaluation steps, a local int64 variable ``eval_step``.
-
-    Raises:
-        ValueError: There are several in the collection ``tf.GraphKeys.EVAL_STEP``.
-    """
-    found = tf.get_collection(tf.GraphKeys.EVAL_STEP)
-    if len(found) > 1:
-        raise ValueError("Multiple tensors added to tf.GraphKeys.EVAL_STEP")
-    if found:
-        return found[0]
-    return tf.get_variable(
-        "eval_step",
-        shape=[],
-        dtype=tf.int64,
-        initializer=tf.zeros_initializer(),
-        trainable=False,
-        collections=[tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.EVAL_STEP],
-    )
-
-
-class StopAfterNEvalsHook(tf.train.SessionRunHook):  # type: ignore[misc]
-    """Stops an evaluation after ``eval_ops`` have run a number of times.
-
-    Args:
-        num_evals: That number; None never stops.
-        log_progress: Whether to log how far it is.
-    """
-
-    def __init__(self, num_evals: int | None, log_progress: bool = True) -> None:
-        self._num_evals = num_evals
-        self._log_progress = log_progress
-        self._log_frequency = 1 if num_evals is None or num_evals < 20 else num_evals // 10
-        self._evals_completed: Any = None
-
-    def _set_evals_completed_tensor(self, updated_eval_step: Any) -> None:
-        self._evals_completed = updated_eval_step
-
-    def before_run(self, run_context: Any) -> Any:
-        return tf.train.SessionRunArgs({"evals_completed": self._evals_completed})
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        completed = run_values.results["evals_completed"]
-        if self._log_progress:
-            if self._num_evals is None:
-                _log.info("Evaluation [%d]", completed)
-            elif completed % self._log_frequency == 0 or completed == self._num_evals:
-                _log.info("Evaluation [%d/%d]", completed, self._num_evals)
-        if self._num_evals is not None and completed >= self._num_evals:
-            run_context.request_stop()
 
 
 class SummaryAtEndHook(tf.train.SessionRunHook):  # type: ignore[misc]

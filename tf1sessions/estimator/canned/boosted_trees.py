@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeVar
 
@@ -352,16 +352,39 @@ def _check_training(model: _Model) -> None:
 # ------------------------------------------------------------------------------------------------------- estimators
 
 
+#: The arguments of estimators that are fields of TreeParams, in their order.
+_GROWTH = (
+    "n_trees",
+    "max_depth",
+    "learning_rate",
+    "l1_regularization",
+    "l2_regularization",
+    "tree_complexity",
+    "min_node_weight",
+    "center_bias",
+    "pruning_mode",
+)
+
+
 class _BoostedTrees(Estimator):
     """The base of the estimators of trees."""
 
-    def __init__(self, model: _Model, model_dir: Any, config: Any) -> None:
-        self._model = model
+    def __init__(self, head: Any, given: Mapping[str, Any]) -> None:
+        """``given`` are the arguments of a subclass's ``__init__``, by their names."""
+        self._model = _Model(
+            head,
+            _checked_columns(given["feature_columns"]),
+            TreeParams(*(given[name] for name in _GROWTH)),
+            given["n_batches_per_layer"],
+            given["quantile_sketch_epsilon"],
+            given["weight_column"],
+            given.get("train_in_memory", False),
+        )
 
         def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
             return _model_fn(features, labels, mode, self._model)
 
-        super().__init__(model_fn, model_dir=model_dir, config=config)
+        super().__init__(model_fn, model_dir=given["model_dir"], config=given["config"])
 
     def _assert_members_are_not_overridden(self) -> None:
         """``_call_input_fn`` is."""
@@ -501,30 +524,7 @@ class BoostedTreesEstimator(_BoostedTrees):
         pruning_mode: str = "none",
         quantile_sketch_epsilon: float = 0.01,
     ) -> None:
-        params = TreeParams(
-            n_trees,
-            max_depth,
-            learning_rate,
-            l1_regularization,
-            l2_regularization,
-            tree_complexity,
-            min_node_weight,
-            center_bias,
-            pruning_mode,
-        )
-        super().__init__(
-            _Model(
-                head,
-                _checked_columns(feature_columns),
-                params,
-                n_batches_per_layer,
-                quantile_sketch_epsilon,
-                weight_column,
-                False,
-            ),
-            model_dir,
-            config,
-        )
+        super().__init__(head, locals())
 
 
 class BoostedTreesClassifier(_BoostedTrees):
@@ -565,31 +565,8 @@ class BoostedTreesClassifier(_BoostedTrees):
             raise ValueError(f"For now pruning is not supported with multi class. n_classes given as {n_classes}")
         if n_classes != 2:
             raise ValueError(f"For now only binary classification is supported. n_classes given as {n_classes}")
-        params = TreeParams(
-            n_trees,
-            max_depth,
-            learning_rate,
-            l1_regularization,
-            l2_regularization,
-            tree_complexity,
-            min_node_weight,
-            center_bias,
-            pruning_mode,
-        )
         head = classification_head(2, weight_column, label_vocabulary, tf.losses.Reduction.SUM_OVER_BATCH_SIZE)
-        super().__init__(
-            _Model(
-                head,
-                _checked_columns(feature_columns),
-                params,
-                n_batches_per_layer,
-                quantile_sketch_epsilon,
-                weight_column,
-                train_in_memory,
-            ),
-            model_dir,
-            config,
-        )
+        super().__init__(head, locals())
 
 
 class BoostedTreesRegressor(_BoostedTrees):
@@ -629,31 +606,8 @@ class BoostedTreesRegressor(_BoostedTrees):
                 "For now pruning is not supported with multi-dimension regression. "
                 f"label_dimension given as {label_dimension}"
             )
-        params = TreeParams(
-            n_trees,
-            max_depth,
-            learning_rate,
-            l1_regularization,
-            l2_regularization,
-            tree_complexity,
-            min_node_weight,
-            center_bias,
-            pruning_mode,
-        )
         head = regression_head(1, weight_column, tf.losses.Reduction.SUM_OVER_BATCH_SIZE)
-        super().__init__(
-            _Model(
-                head,
-                _checked_columns(feature_columns),
-                params,
-                n_batches_per_layer,
-                quantile_sketch_epsilon,
-                weight_column,
-                train_in_memory,
-            ),
-            model_dir,
-            config,
-        )
+        super().__init__(head, locals())
 
 
 _Trees = TypeVar("_Trees", BoostedTreesClassifier, BoostedTreesRegressor)

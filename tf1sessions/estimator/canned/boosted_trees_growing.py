@@ -183,13 +183,8 @@ def _best_splits(sums: Any, params: TreeParams) -> tuple[Any, Any, Any, Any]:
 # ----------------------------------------------------------------------------------------------------------- pruning
 
 
-def _pruned(forest: Forest) -> Forest:
-    """Without the last tree's splits that made the loss no better, and have none below them that did."""
-    nodes, values, gains = forest.nodes[-1], forest.values[-1], forest.gains[-1]
-    count = forest.trees[-1, COUNT]
-    is_split = nodes[:, FEATURE] >= 0
-    left, right = (tf.where(is_split, nodes[:, side], tf.zeros_like(nodes[:, side])) for side in (LEFT, RIGHT))
-    place = tf.range(tf.size(values))
+def _kept_splits(is_split: Any, left: Any, right: Any, gains: Any) -> Any:
+    """Which of the splits made the loss better, or have one below them that did."""
 
     def collapse(stays: Any, changed: Any) -> tuple[Any, Any]:
         del changed
@@ -198,10 +193,11 @@ def _pruned(forest: Forest) -> Forest:
         return after, tf.reduce_any(tf.not_equal(after, stays))
 
     stays, _ = tf.while_loop(lambda stays, changed: changed, collapse, [is_split, tf.reduce_any(is_split)])
+    return stays
 
-    parents = tf.boolean_mask(place, is_split)
-    children = tf.concat([tf.boolean_mask(left, is_split), tf.boolean_mask(right, is_split)], axis=0)
-    parent = tf.tensor_scatter_nd_update(place, children[:, None], tf.tile(parents, [2]))
+
+def _owners(place: Any, parent: Any, stays: Any) -> Any:
+    """The node that each became: itself, or the uppermost one above it that is a leaf now."""
 
     def climb(owner: Any, changed: Any) -> tuple[Any, Any]:
         del changed
@@ -209,8 +205,24 @@ def _pruned(forest: Forest) -> Forest:
         after = tf.where(tf.gather(stays, above), place, above)
         return after, tf.reduce_any(tf.not_equal(after, owner))
 
-    # The node that each became: itself, or the uppermost one above it that is a leaf now.
     owner, _ = tf.while_loop(lambda owner, changed: changed, climb, [place, tf.constant(True)])
+    return owner
+
+
+def _pruned(forest: Forest) -> Forest:
+    """Without the last tree's splits that made the loss no better, and have none below them that did."""
+    nodes, values, gains = forest.nodes[-1], forest.values[-1], forest.gains[-1]
+    count = forest.trees[-1, COUNT]
+    is_split = nodes[:, FEATURE] >= 0
+    left, right = (tf.where(is_split, nodes[:, side], tf.zeros_like(nodes[:, side])) for side in (LEFT, RIGHT))
+    place = tf.range(tf.size(values))
+
+    stays = _kept_splits(is_split, left, right, gains)
+    parents = tf.boolean_mask(place, is_split)
+    children = tf.concat([tf.boolean_mask(left, is_split), tf.boolean_mask(right, is_split)], axis=0)
+    parent = tf.tensor_scatter_nd_update(place, children[:, None], tf.tile(parents, [2]))
+
+    owner = _owners(place, parent, stays)
     keeps = tf.logical_and(tf.equal(owner, place), place < count)
     number = tf.cumsum(tf.cast(keeps, tf.int32)) - 1
     is_pruned = tf.reduce_any(tf.not_equal(stays, is_split))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....runtime import tf1 as tf
+from ..common import parameter
 from ..distribution_util import make_tril_scale
 from .base import Bijector
 
@@ -17,6 +18,9 @@ class Affine(Bijector):  # type: ignore[misc]
     The parts: a multiple of the identity, a diagonal, a lower triangle, and ``F @ diag(d) @ F.T`` with the perturbation
     factor F and the perturbation diagonal d. A multiple of the identity alone takes vectors of any size.
     """
+
+    shift = parameter("shift", "The shift, or None.")
+    scale = parameter("scale", "The operator, or a tensor where it is a multiple of the identity alone.")
 
     def __init__(
         self,
@@ -82,16 +86,6 @@ class Affine(Bijector):  # type: ignore[misc]
             is_positive_definite=perturb_diag is None,
         )
 
-    @property
-    def shift(self) -> Any:
-        """The shift, or None."""
-        return self._shift
-
-    @property
-    def scale(self) -> Any:
-        """The operator, or a tensor where it is a multiple of the identity alone."""
-        return self._scale
-
     def _forward(self, x: Any) -> Any:
         y = x * self._scale[..., tf.newaxis] if self._multiplier_only else self.scale.matvec(x)
         return y if self.shift is None else y + self.shift
@@ -108,6 +102,9 @@ class Affine(Bijector):  # type: ignore[misc]
 
 class AffineLinearOperator(Bijector):  # type: ignore[misc]
     """``y = scale @ x + shift``, of a linear operator ``scale``."""
+
+    shift = parameter("shift", "The shift, or None.")
+    scale = parameter("scale", "The operator, or None.")
 
     def __init__(
         self,
@@ -139,16 +136,6 @@ class AffineLinearOperator(Bijector):  # type: ignore[misc]
             forward_min_event_ndims=1,
             name=name,
         )
-
-    @property
-    def shift(self) -> Any:
-        """The shift, or None."""
-        return self._shift
-
-    @property
-    def scale(self) -> Any:
-        """The operator, or None."""
-        return self._scale
 
     def _checks(self) -> list[Any]:
         return [self.scale.assert_non_singular()] if self.validate_args and self.scale is not None else []

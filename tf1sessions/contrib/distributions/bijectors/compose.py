@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ....runtime import tf1 as tf
+from ..common import parameter
 from .base import Bijector
 from .elementwise import AffineScalar, Softplus
 from .matrices import FillTriangular, TransformDiagonal
@@ -170,6 +171,8 @@ class Inline(Bijector):  # type: ignore[misc]
 class Invert(Bijector):  # type: ignore[misc]
     """A bijector's inverse."""
 
+    bijector = parameter("bijector", "The bijector that is inverted.")
+
     def __init__(self, bijector: Any, validate_args: bool = False, name: str | None = None) -> None:
         if not bijector._is_injective:
             raise NotImplementedError("Invert is not implemented for non-injective bijectors.")
@@ -183,11 +186,6 @@ class Invert(Bijector):  # type: ignore[misc]
             dtype=bijector.dtype,
             name=name or f"invert_{bijector.name}",
         )
-
-    @property
-    def bijector(self) -> Any:
-        """The bijector that is inverted."""
-        return self._bijector
 
     def _forward_event_shape(self, input_shape: Any) -> Any:
         return self.bijector._inverse_event_shape(input_shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....runtime import private
 from ....runtime import tf1 as tf
+from ..common import parameter
 from .base import Bijector, checked
 
 __all__ = [
@@ -81,6 +82,9 @@ class AbsoluteValue(_Elementwise):
 class AffineScalar(_Elementwise):
     """``y = scale * x + shift``."""
 
+    shift = parameter("shift", "The shift, or None.")
+    scale = parameter("scale", "The scale, or None.")
+
     def __init__(
         self, shift: Any = None, scale: Any = None, validate_args: bool = False, name: str = "affine_scalar"
     ) -> None:
@@ -92,16 +96,6 @@ class AffineScalar(_Elementwise):
                 scale = tf.convert_to_tensor(scale, name="scale")
                 self._scale = checked(validate_args, scale, lambda t: tf.assert_none_equal(t, tf.zeros_like(t)))
         super().__init__(validate_args, name, constant=True)
-
-    @property
-    def shift(self) -> Any:
-        """The shift, or None."""
-        return self._shift
-
-    @property
-    def scale(self) -> Any:
-        """The scale, or None."""
-        return self._scale
 
     def _forward(self, x: Any) -> Any:
         y = tf.identity(x)
@@ -124,6 +118,8 @@ class AffineScalar(_Elementwise):
 class PowerTransform(_Elementwise):
     """``y = (1 + power * x) ** (1 / power)``, and ``exp(x)`` for a power of 0."""
 
+    power = parameter("power", "The power.")
+
     def __init__(self, power: float = 0.0, validate_args: bool = False, name: str = "power_transform") -> None:
         with tf.name_scope(name, values=[power]):
             found = tf.get_static_value(tf.convert_to_tensor(power, name="power"))
@@ -131,11 +127,6 @@ class PowerTransform(_Elementwise):
             raise ValueError(f"`power` must be a non-negative TF constant: power={power!r}.")
         self._power = float(found)
         super().__init__(validate_args, name)
-
-    @property
-    def power(self) -> Any:
-        """The power."""
-        return self._power
 
     def _valid_x(self, x: Any) -> Any:
         return checked(
@@ -173,22 +164,15 @@ class Exp(PowerTransform):
 class Gumbel(_Elementwise):
     """``y = exp(-exp(-(x - loc) / scale))``, the distribution function of a Gumbel distribution."""
 
+    loc = parameter("loc", "Where the map is steepest.")
+    scale = parameter("scale", "The scale.")
+
     def __init__(self, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool = False, name: str = "gumbel") -> None:
         with tf.name_scope(name, values=[loc, scale]):
             self._loc = tf.convert_to_tensor(loc, name="loc")
             (self._scale,) = _positive({"scale": scale}, validate_args)
             tf.debugging.assert_same_float_dtype([self._loc, self._scale])
         super().__init__(validate_args, name)
-
-    @property
-    def loc(self) -> Any:
-        """Where the map is steepest."""
-        return self._loc
-
-    @property
-    def scale(self) -> Any:
-        """The scale."""
-        return self._scale
 
     def _valid_y(self, y: Any) -> Any:
         return checked(self.validate_args, y, *_UNIT)
@@ -211,6 +195,9 @@ class Gumbel(_Elementwise):
 class Kumaraswamy(_Elementwise):
     """``y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)``, a Kumaraswamy distribution's quantile."""
 
+    concentration1 = parameter("concentration1", "The inner exponent of the distribution function.")
+    concentration0 = parameter("concentration0", "The outer exponent of the distribution function.")
+
     def __init__(
         self,
         concentration1: Any = None,
@@ -223,16 +210,6 @@ class Kumaraswamy(_Elementwise):
                 {"concentration1": concentration1, "concentration0": concentration0}, validate_args
             )
         super().__init__(validate_args, name)
-
-    @property
-    def concentration1(self) -> Any:
-        """The inner exponent of the distribution function."""
-        return self._concentration1
-
-    @property
-    def concentration0(self) -> Any:
-        """The outer exponent of the distribution function."""
-        return self._concentration0
 
     def _valid(self, value: Any) -> Any:
         return checked(self.validate_args, value, *_UNIT)
@@ -291,6 +268,9 @@ def _log_cosh(x: Any) -> Any:
 class SinhArcsinh(_Elementwise):
     """``y = sinh((arcsinh(x) + skewness) * tailweight)``."""
 
+    skewness = parameter("skewness", "The skewness.")
+    tailweight = parameter("tailweight", "The weight of the tails.")
+
     def __init__(
         self,
         skewness: Any = None,
@@ -305,16 +285,6 @@ class SinhArcsinh(_Elementwise):
             (self._tailweight,) = _positive({"tailweight": tailweight}, validate_args)
             tf.debugging.assert_same_float_dtype([self._skewness, self._tailweight])
         super().__init__(validate_args, name)
-
-    @property
-    def skewness(self) -> Any:
-        """The skewness."""
-        return self._skewness
-
-    @property
-    def tailweight(self) -> Any:
-        """The weight of the tails."""
-        return self._tailweight
 
     def _forward(self, x: Any) -> Any:
         return tf.sinh((_arcsinh(x) + self.skewness) * self.tailweight)
@@ -334,6 +304,8 @@ class SinhArcsinh(_Elementwise):
 class Softplus(_Elementwise):
     """``y = hinge_softness * log(1 + exp(x / hinge_softness))``."""
 
+    hinge_softness = parameter("hinge_softness", "How soft the bend at 0 is, or None for 1.")
+
     def __init__(self, hinge_softness: Any = None, validate_args: bool = False, name: str = "softplus") -> None:
         self._hinge_softness = None
         with tf.name_scope(name, values=[hinge_softness]):
@@ -345,11 +317,6 @@ class Softplus(_Elementwise):
                     lambda t: tf.assert_none_equal(t, tf.zeros_like(t), message="hinge_softness must be non-zero"),
                 )
         super().__init__(validate_args, name)
-
-    @property
-    def hinge_softness(self) -> Any:
-        """How soft the bend at 0 is, or None for 1."""
-        return self._hinge_softness
 
     def _over_softness(self, value: Any) -> Any:
         if self.hinge_softness is None:
@@ -423,6 +390,9 @@ class Square(_Elementwise):
 class Weibull(_Elementwise):
     """``y = 1 - exp(-(x / scale) ** concentration)``, the distribution function of a Weibull distribution."""
 
+    scale = parameter("scale", "The scale.")
+    concentration = parameter("concentration", "The exponent.")
+
     def __init__(
         self, scale: Any = 1.0, concentration: Any = 1.0, validate_args: bool = False, name: str = "weibull"
     ) -> None:
@@ -431,16 +401,6 @@ class Weibull(_Elementwise):
                 {"scale": scale, "concentration": concentration}, validate_args
             )
         super().__init__(validate_args, name)
-
-    @property
-    def scale(self) -> Any:
-        """The scale."""
-        return self._scale
-
-    @property
-    def concentration(self) -> Any:
-        """The exponent."""
-        return self._concentration
 
     def _valid_x(self, x: Any) -> Any:
         message = "Forward transformation input must be at least 0."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....runtime import tf1 as tf
+from ..common import parameter
 from .base import Bijector, checked
 
 __all__ = ["Ordered", "Permute", "Reshape", "SoftmaxCentered"]
@@ -41,6 +42,8 @@ class Ordered(Bijector):  # type: ignore[misc]
 class Permute(Bijector):  # type: ignore[misc]
     """Reorders the last dimension: element i of y is element ``permutation[i]`` of x."""
 
+    permutation = parameter("permutation", "The order, [N].")
+
     def __init__(self, permutation: Any, validate_args: bool = False, name: str | None = None) -> None:
         with tf.name_scope(name or "permute", values=[permutation]):
             permutation = tf.convert_to_tensor(permutation, name="permutation")
@@ -62,11 +65,6 @@ class Permute(Bijector):  # type: ignore[misc]
             validate_args=validate_args,
             name=name or "permute",
         )
-
-    @property
-    def permutation(self) -> Any:
-        """The order, [N]."""
-        return self._permutation
 
     def _forward(self, x: Any) -> Any:
         return tf.gather(x, self.permutation, axis=-1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ....runtime import tf1 as tf
@@ -122,6 +122,22 @@ def _expanded_conv(
         return net
 
 
+@contextlib.contextmanager
+def _scopes(scope: Any, inputs: Any, is_training: Any, activation_fn: Any) -> Iterator[None]:
+    """The scopes of the network's names, and of its layers' arguments."""
+    with (
+        tf.variable_scope(scope, "MobilenetV2", [inputs]),
+        tf.name_scope(tf.get_variable_scope().original_name_scope),
+        arg_scope([layers.batch_norm], center=True, scale=True, **_if_given(is_training=is_training)),
+        arg_scope(
+            [layers.conv2d, layers.fully_connected, layers.separable_conv2d],
+            normalizer_fn=layers.batch_norm,
+            activation_fn=activation_fn,
+        ),
+    ):
+        yield
+
+
 @add_arg_scope
 def mobilenet_base(
     input_tensor: Any,
@@ -179,19 +195,7 @@ def mobilenet_base(
         current *= stride
         return stride, 1
 
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(tf.variable_scope(scope, "MobilenetV2", [input_tensor]))
-        stack.enter_context(tf.name_scope(tf.get_variable_scope().original_name_scope))
-        stack.enter_context(
-            arg_scope([layers.batch_norm], center=True, scale=True, **_if_given(is_training=is_training))
-        )
-        stack.enter_context(
-            arg_scope(
-                [layers.conv2d, layers.fully_connected, layers.separable_conv2d],
-                normalizer_fn=layers.batch_norm,
-                activation_fn=activation_fn or tf.nn.relu6,
-            )
-        )
+    with _scopes(scope, input_tensor, is_training, activation_fn or tf.nn.relu6):
         stride, _ = strides(2)
         net = fixed_padding(input_tensor, [3, 3]) if use_explicit_padding else input_tensor
         net = layers.conv2d(net, filters(32), [3, 3], stride=stride, padding=padding, scope="Conv")
