@@ -264,10 +264,12 @@ def test_a_signal_in_the_interpreters_end_changes_no_exit_code(run: Runner, cold
     """What the job had to do, it has done; a signal to one that is still at it counts, whatever its exit code is."""
     env = environment(PYTHONHASHSEED="0") if cold else environment()
     ended = run.spawn(IN_ITS_END + "atexit.register(wait); code = 3", env=env)
-    at_it = run.spawn(IN_ITS_END + "signal.signal(signal.SIGTERM, lambda *_: None); wait()", env=env)
+    heed = "signal.signal(signal.SIGTERM, lambda *_: print('signalled', flush=True))"
+    at_it = run.spawn(f"{IN_ITS_END}{heed}; wait()", env=env)
     until(lambda: ended.lines and at_it.lines)
     for job in (ended, at_it):
         job.handle.signal(signal.SIGTERM)
+    until(lambda: "signalled" in at_it.lines)  # as is what was asked before
     for job in (ended, at_it):
         (job.folder / "go").touch()
     assert (ended.wait().returncode, ended.wait().signalled) == (3, False)

@@ -12,156 +12,50 @@ Data flow::
                               │   one thread that continues the server when a job has stopped it
     any thread: wait() ◀── WorkerHandle
 
+Where the user keeps a server warm (user_servers.py), a fork of that is the server's process: :class:`_UserLink`.
 Method ``"spawn"`` (where there is no fork, or the platform is not Linux) starts each worker as a fresh interpreter from
-this process, with a thread that waits for it: :class:`_SpawnLink`.
+this process, with a thread that waits for it: :class:`SpawnLink`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
 from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, UsageError, WorkerDiedError, WorkerStartError
 from tf1sessions.pools import job_processes, messages, user_servers
-from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons
+from tf1sessions.pools.cold_starts import INSPECT
 from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.job_processes import MARK, server_mark
+from tf1sessions.pools.spawned_workers import SpawnLink
 from tf1sessions.pools.user_servers import UserServer
+from tf1sessions.pools.workers import (
+    WorkerHandle,
+    WorkerResult,
+    WorkerSpec,
+    request_of,
+    result_of,
+    signal_name_of,
+    standard_fds,
+)
 
-__all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec", "cold_start_reasons"]
+__all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec"]
 
 _START_SECS = 300.0  # for the server to import what it preloads, on a slow shared disk too; arbitrary
 _CLOSE_SECS = 15.0  # for the server to end its workers, which takes it at most about 11; then it is killed
 
 _log = logging.getLogger("tf1sessions")
-
-
-@dataclass(frozen=True)
-class WorkerSpec:
-    """What a worker is to do, and in which surroundings.
-
-    Attributes:
-        name: For messages.
-        target: ``"package.module:function"``; called as ``function(payload)``, its return value (an int or None) is the
-            exit code.
-        payload: Anything that JSON can carry. The key ``"path0"``, where it is there, names a folder that the target
-            will put first on ``sys.path``.
-        env: The complete environment. The variable ``TF1SESSIONS_JOB`` is added to it.
-        cwd: The working directory.
-        stdin: A file descriptor, which stays the caller's; None is the null device.
-        stdout: The same.
-        stderr: The same.
-    """
-
-    name: str
-    target: str
-    payload: Mapping[str, Any]
-    env: Mapping[str, str]
-    cwd: str
-    stdin: int | None
-    stdout: int
-    stderr: int
-
-
-@dataclass(frozen=True)
-class WorkerResult:
-    """How a worker ended.
-
-    Attributes:
-        returncode: As :mod:`subprocess` has it: negative when a signal killed it.
-        signal_name: Such as ``"SIGKILL"``, or None.
-        seconds: From the fork to the end of the worker's main process.
-        peak_memory_mb: The most resident memory (MiB) that the main process, or any one process that it waited for, had
-            at a time. A fork of a server with TensorFlow starts at what the server has, which it shares: about 200 to
-            300. 0.0 where the platform has no figure.
-        started: False when it died before its target was called, twice unless it was asked to end.
-        leftovers: ``"pid command"`` of the processes that were still there after it, and were ended.
-        start_error: The traceback of why it did not start, where that is known.
-        signalled: Whether :meth:`WorkerHandle.signal` was called before its target had returned, or
-            :meth:`WorkerHandle.kill` before its main process had ended: else it ended by itself.
-    """
-
-    returncode: int
-    signal_name: str | None
-    seconds: float
-    peak_memory_mb: float
-    started: bool
-    leftovers: tuple[str, ...]
-    start_error: str = ""
-    signalled: bool = False
-
-
-class WorkerHandle:
-    """A worker that was started. It is safe to call its methods simultaneously from multiple threads."""
-
-    def __init__(self, name: str, number: int, link: _ServerLink | _SpawnLink) -> None:
-        self.name = name
-        self.pid = 0
-        self.cold_reasons: tuple[str, ...] = ()
-        self._number = number
-        self._link = link
-        self._accepted = threading.Event()  # set once it has a pid, or has ended, or was refused
-        self._ended = threading.Event()  # set after one of the two below; they never change again
-        self._result: WorkerResult | None = None
-        self._error: WorkerDiedError | WorkerStartError | None = None
-
-    def __repr__(self) -> str:
-        state = "ended" if self.done() else "running"
-        return f"<WorkerHandle {self.name!r} pid {self.pid}, {state}>"
-
-    def wait(self, timeout: float | None = None) -> WorkerResult | None:
-        """Wait until the worker and everything that it started have ended.
-
-        Args:
-            timeout: Seconds; None waits for ever.
-
-        Returns:
-            The result, or None when the time is up.
-
-        Raises:
-            WorkerDiedError: The server itself was killed, and its workers with it.
-            WorkerStartError: It had not started at first, and no process could be made to try again.
-        """
-        if not self._ended.wait(timeout):
-            return None
-        if self._error is not None:
-            raise self._error
-        return self._result
-
-    def done(self) -> bool:
-        """Whether :meth:`wait` would return, or raise, at once."""
-        return self._ended.is_set()
-
-    def signal(self, signum: int) -> None:
-        """Send a signal to the worker's process group; nothing happens once its target has returned."""
-        if not self.done():
-            self._link.signal(self._number, int(signum))
-
-    def kill(self) -> None:
-        """Send SIGKILL to the worker and everything that it started; nothing happens when it has ended."""
-        if not self.done():
-            self._link.kill(self._number)
-
-    def _end(self, result: WorkerResult | None, error: WorkerDiedError | WorkerStartError | None = None) -> None:
-        self._result, self._error = result, error
-        for event in (self._ended, self._accepted):
-            event.set()
 
 
 class WorkerServer:
@@ -218,7 +112,7 @@ class WorkerServer:
         self.on_note: Callable[[str], None] = _log.warning
         # Protects the two below. Held while a link is made, never while one is waited for.
         self._lock = threading.Lock()
-        self._link: _ServerLink | _SpawnLink | None = None
+        self._link: _ServerLink | SpawnLink | None = None
         self._closed = False
         self._users = users and self._method == "fork"
         self._of_user: UserServer | None = None
@@ -280,7 +174,7 @@ class WorkerServer:
     def _note(self, text: str) -> None:
         self.on_note(text)  # which may have been set after the link was made
 
-    def _ready_link(self, timeout: float) -> _ServerLink | _SpawnLink:
+    def _ready_link(self, timeout: float) -> _ServerLink | SpawnLink:
         link = self._live_link()
         while isinstance(link, _UserLink) and not link.wait_accepted(timeout):
             if not link.replaced:
@@ -291,7 +185,7 @@ class WorkerServer:
         link.wait_ready(timeout)
         return link
 
-    def _live_link(self) -> _ServerLink | _SpawnLink:
+    def _live_link(self) -> _ServerLink | SpawnLink:
         with self._lock:
             if self._closed:
                 raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
@@ -299,9 +193,9 @@ class WorkerServer:
                 self._link = self._new_link()
             return self._link
 
-    def _new_link(self) -> _ServerLink | _SpawnLink:
+    def _new_link(self) -> _ServerLink | SpawnLink:
         if self._method == "spawn":
-            return _SpawnLink(self._python)
+            return SpawnLink(self._python)
         env = dict(os.environ) if self._env is None else self._env
         try:
             if self._users:
@@ -349,9 +243,9 @@ class _ServerLink:
         with self._lock:
             self._last_number = number = self._last_number + 1
         handle = WorkerHandle(spec.name, number, self)
-        request = _request(spec, server_mark(self._token, number)) | {"do": "spawn", "job": number}
+        request = request_of(spec, server_mark(self._token, number)) | {"do": "spawn", "job": number}
         try:
-            with _standard_fds(spec) as fds, self._lock:
+            with standard_fds(spec) as fds, self._lock:
                 if alive := not self.ended:
                     self._handles[number] = handle
                     with contextlib.suppress(OSError):  # the server has ended, which its reader finds out
@@ -407,7 +301,7 @@ class _ServerLink:
                     handle._end(None, WorkerStartError(text))
                 case "ended" if handle:
                     del self._handles[message["job"]]
-                    handle._end(_result(**{key: message[key] for key in message.keys() - {"event", "job"}}))
+                    handle._end(result_of(**{key: message[key] for key in message.keys() - {"event", "job"}}))
                 case event:
                     self._on_event(event, message)
         self._server_ended()
@@ -422,7 +316,7 @@ class _ServerLink:
             job_processes.kill_marked(self._token)
         self._last_words = self._said()
         self._close_output()
-        signal_name = None if returncode is None else _signal_name(returncode)
+        signal_name = None if returncode is None else signal_name_of(returncode)
         why = self._how_it_ended() + ("" if signal_name == "SIGKILL" else self._last_words)
         for handle in handles:
             text = f"Worker {handle.name!r} (pid {handle.pid}) died because the {self._how} {why}"
@@ -506,7 +400,7 @@ class _ForkLink(_ServerLink):
 
     def _how_it_ended(self) -> str:
         returncode = self._process.returncode
-        by_signal = _signal_name(returncode)
+        by_signal = signal_name_of(returncode)
         return f"(pid {self.pid}) " + (f"was killed by {by_signal}" if by_signal else f"ended with code {returncode}")
 
     def _said(self) -> str:
@@ -528,7 +422,7 @@ class _ForkLink(_ServerLink):
             while (state := self._state_of_server()).si_code == os.CLD_STOPPED:
                 self._process.send_signal(signal.SIGCONT)
                 if not noted:
-                    by = _signal_name(-state.si_status)
+                    by = signal_name_of(-state.si_status)
                     self._on_note(f"the fork server (pid {self.pid}) was stopped by {by}, and is continued")
                 noted = True
 
@@ -582,228 +476,3 @@ class _UserLink(_ServerLink):
 
     def _close_output(self) -> None:
         """It is the server's."""
-
-
-class _SpawnLink:
-    """Workers as fresh interpreters, each with a thread that waits for it. There is no server process."""
-
-    pid: int | None = None
-    ended = False
-
-    def __init__(self, python: str) -> None:
-        self._python = python
-        self._token = secrets.token_hex(8)
-        # Protects what stands below it, and that no worker is started once it is closed.
-        self._lock = threading.Lock()
-        self._closed = False
-        self._last_number = 0
-        self._running: dict[int, _Spawned] = {}
-
-    def wait_ready(self, timeout: float) -> None:
-        """There is nothing to wait for."""
-
-    def spawn(self, spec: WorkerSpec) -> WorkerHandle:
-        with self._lock:
-            if self._closed:
-                raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
-            self._last_number = number = self._last_number + 1
-            handle = WorkerHandle(spec.name, number, self)
-            handle.cold_reasons = ('method="spawn"',)
-            with _standard_fds(spec) as fds:
-                job = _Spawned(self, handle, spec, [os.dup(fd) for fd in fds])
-            try:
-                job.start()
-            except OSError as error:
-                job.close()
-                text = f"The worker {spec.name!r} does not start: {error}"
-                raise WorkerStartError(text, where=f"{self._python} in {spec.cwd}") from error
-            except BaseException:
-                job.close()
-                raise
-            self._running[number] = job
-            job.thread.start()
-        return handle
-
-    def signal(self, number: int, signum: int) -> None:
-        with self._lock:
-            if (job := self._running.get(number)) is None:
-                return
-            if signum not in (signal.SIGSTOP, signal.SIGCONT):
-                if job_processes.has_returned(job.process.pid):  # as in the fork server
-                    return
-                job.stopped = True
-            job.signal(signum)
-
-    def kill(self, number: int) -> None:
-        with self._lock:
-            if (job := self._running.get(number)) is not None:
-                job.stopped = True
-                job.kill()
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            jobs = dict(self._running)
-        for number in jobs:
-            self.signal(number, signal.SIGTERM)
-        deadline = time.monotonic() + job_processes.TERM_SECS
-        for number, job in jobs.items():
-            job.thread.join(max(0.0, deadline - time.monotonic()))
-            self.kill(number)
-        for job in jobs.values():
-            job.thread.join()
-
-
-class _Spawned:
-    """A worker of a :class:`_SpawnLink`: its process, and the thread that waits for it."""
-
-    def __init__(self, link: _SpawnLink, handle: WorkerHandle, spec: WorkerSpec, fds: list[int]) -> None:
-        self._link, self._handle, self._spec, self._fds = link, handle, spec, fds
-        self._mark = server_mark(link._token, handle._number)
-        self._folder = Path(tempfile.mkdtemp(prefix="tf1sessions-"))
-        self._request, self._report = self._folder / "request", self._folder / "report"
-        self.stopped = False  # it was asked to end: a failed start is not tried again
-        self.over = False  # its process id may be another's by now
-        self.signalled = False
-        self.process: subprocess.Popen[bytes]
-        self.thread = threading.Thread(target=self._watch, name=f"tf1sessions-worker-{handle._number}", daemon=True)
-
-    def start(self) -> None:
-        request = _request(self._spec, self._mark)
-        request |= {"parent": os.getpid(), "folder": str(self._folder)}
-        self._request.write_text(json.dumps(request))
-        self._report.unlink(missing_ok=True)
-        self._started_at = time.monotonic()
-        stdin, stdout, stderr = self._fds
-        self.process = subprocess.Popen(
-            [
-                self._link._python,
-                "-c",
-                BOOT,
-                PACKAGE_PARENT,
-                "work",
-                str(self._request),
-                str(self._report),
-            ],
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            cwd=self._spec.cwd,
-            env=dict(self._spec.env) | {MARK: self._mark, INSPECT: ""},
-            start_new_session=True,
-        )
-        self._handle.pid = self.process.pid
-        self._handle._accepted.set()
-
-    def signal(self, signum: int) -> None:
-        """Call this with the link's lock held, which keeps the process from being replaced by a second attempt."""
-        if self.over:
-            return
-        self.signalled = True
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended
-                os.killpg(self.process.pid, signum)
-        else:
-            self.process.send_signal(signum)
-
-    def kill(self) -> None:
-        """Call this with the link's lock held, too."""
-        if self.over:
-            return
-        self.signalled = True
-        if hasattr(os, "killpg"):  # Popen.kill() would reap the process, which is the waiting thread's to do
-            job_processes.signal_processes(self.processes(), signal.SIGKILL)
-            self.signal(signal.SIGKILL)
-        else:
-            self.process.kill()
-
-    def processes(self) -> dict[int, str]:
-        return job_processes.job_processes(self._mark, self.process.pid)
-
-    def close(self) -> None:
-        for fd in self._fds:
-            os.close(fd)
-        self._fds = []
-        shutil.rmtree(self._folder)
-
-    def _watch(self) -> None:
-        result, error = None, None
-        try:
-            result = self._wait()
-        except OSError as failure:
-            error = WorkerStartError(f"The worker {self._spec.name!r} did not start, and could not again: {failure}")
-        with self._link._lock:
-            del self._link._running[self._handle._number]
-        self.close()
-        self._handle._end(result, error)
-
-    def _wait(self) -> WorkerResult:
-        returncode, peak_mb = _wait_for(self.process)
-        with self._link._lock:
-            again = not (self._read_report().startswith("+") or self.stopped or self._link._closed)
-            if again:
-                self.start()
-            self.over = not again
-        if again:
-            returncode, peak_mb = _wait_for(self.process)
-            with self._link._lock:
-                self.over = True
-        seconds = time.monotonic() - self._started_at
-        leftovers = job_processes.end_processes(self.processes)
-        report = self._read_report()
-        started = report.startswith("+")
-        return _result(returncode, seconds, peak_mb, started, leftovers, "" if started else report[1:], self.signalled)
-
-    def _read_report(self) -> str:
-        return self._report.read_text(errors="replace") if self._report.exists() else ""
-
-
-def _wait_for(process: subprocess.Popen[bytes]) -> tuple[int, float]:
-    """Wait for a child: its return code, and its peak memory in MiB where the platform has a figure."""
-    if not hasattr(os, "wait4"):
-        return process.wait(), 0.0
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
-
-
-@contextlib.contextmanager
-def _standard_fds(spec: WorkerSpec) -> Iterator[list[int]]:
-    """The three descriptors of a worker; the null device is open as long as this lasts."""
-    if spec.stdin is not None:
-        yield [spec.stdin, spec.stdout, spec.stderr]
-        return
-    with open(os.devnull, "rb") as null:
-        yield [null.fileno(), spec.stdout, spec.stderr]
-
-
-def _request(spec: WorkerSpec, mark: str) -> dict[str, Any]:
-    return {
-        "target": spec.target,
-        "payload": dict(spec.payload),
-        "env": dict(spec.env),
-        "cwd": spec.cwd,
-        "mark": mark,
-    }
-
-
-def _result(
-    returncode: int,
-    seconds: float,
-    peak_memory_mb: float,
-    started: bool,
-    leftovers: Sequence[str],
-    start_error: str,
-    signalled: bool,
-) -> WorkerResult:
-    name = _signal_name(returncode)
-    return WorkerResult(returncode, name, seconds, peak_memory_mb, started, tuple(leftovers), start_error, signalled)
-
-
-def _signal_name(returncode: int) -> str | None:
-    if returncode >= 0:
-        return None
-    try:
-        return signal.Signals(-returncode).name
-    except ValueError:  # a real-time signal
-        return f"signal {-returncode}"
