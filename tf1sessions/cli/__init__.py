@@ -13,6 +13,7 @@ Files::
     races.py       tf1sessions races
     convert.py     tf1sessions convert
     verify.py      tf1sessions verify
+    build_op.py    tf1sessions build-op
     progress.py    plain lines about a run
     live.py        the live table of a run
     formatting.py  durations, ends and tables of jobs as text

@@ -39,6 +39,7 @@ from . import (
     missing,
     moved,
     old_graphs,
+    op_libraries,
     shuffling,
     static_shapes,
 )
@@ -159,6 +160,7 @@ def build(real: Any) -> ModuleType:
     lost_names.apply(face)
     old_flags.apply(face)
     old_graphs.apply(face)
+    op_libraries.apply(face, real.__version__)
     return face
 
 
