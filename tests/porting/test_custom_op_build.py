@@ -111,7 +111,7 @@ from tensorflow.python.framework import ops
 found = {}
 module = tf.contrib.util.loader.load_op_library(sys.argv[1])
 found["names"] = [hasattr(module, name) for name in ("old_scale", "old_greeting", "_ops")]
-found["operations"] = [op.name for op in module.OP_LIST.op]
+found["operations"] = sorted(op.name for op in module.OP_LIST.op)
 
 @ops.RegisterGradient("OldScale")
 def _gradient(op, grad, _):
@@ -129,7 +129,7 @@ with tf.Session() as session:
     try:
         session.run(module.old_scale(tf.zeros([1, 1, 1, 1]))[0])
     except tf.errors.InvalidArgumentError as error:
-        found["error"] = error.message.partition("\\n")[0]
+        found["error"] = "too many dimensions: 4" in error.message
 json.dump(found, open(sys.argv[2], "w"))
 """
 
@@ -171,7 +171,7 @@ def test_old_sources_become_a_library(tmp_path: Path, run_python: Callable[..., 
 
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
     ran = subprocess.run(
-        [sys.executable, "-m", "tf1sessions", "run", "program.py", "--", "old.so", "found.json"],
+        [sys.executable, "-m", "tf1sessions", "run", "program.py", "--", "./old.so", "found.json"],
         capture_output=True, text=True, timeout=200, cwd=tmp_path,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -183,7 +183,7 @@ def test_old_sources_become_a_library(tmp_path: Path, run_python: Callable[..., 
         "values": [[[3.0, 6.0], [9.0, 12.0]], [[3.0, 3.0], [3.0, 3.0]]],
         "calls": [2, 3],
         "texts": ["hello a", "hello " + "b" * 50],
-        "error": "too many dimensions: 4",
+        "error": True,
     }
     assert run_python(LIBRARY, str(tmp_path / "old.so")).results == {"values": [1.0, 2.0]}
 

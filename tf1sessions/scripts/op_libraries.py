@@ -107,11 +107,8 @@ def _cause(library: SharedLibrary, said: str, meant: bool) -> str | None:
     if absent is None and symbol is None:
         return None
     made = library.tensorflow
-    if absent is not None and not absent.startswith("libtensorflow"):
-        return f"it needs {absent}, which this machine does not have" if made is None else (
-            f"it was built for {made} and needs {absent}, which this machine does not have")  # fmt: skip
     if made is None:
-        return None
+        return None  # TensorFlow's words say which library is missing
     shown = [f"it needs {absent}" if absent else f"it needs the symbol {symbol}"]
     if library.old_abi:
         shown.append("its C++ strings are those of _GLIBCXX_USE_CXX11_ABI=0")

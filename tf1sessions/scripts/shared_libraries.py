@@ -41,9 +41,8 @@ class SharedLibrary:
         symbols = [symbol for symbol in self.undefined if "10tensorflow" in symbol]
         if not symbols and not version:
             return None
-        if any(
-            re.search(r"N?10tensorflow6Status", symbol) or "10tensorflow5error4Code" in symbol for symbol in symbols
-        ):
+        status = r"10tensorflow6Status|NS_6StatusE|10tensorflow5error4Code"  # its own class, which is absl::Status now
+        if any(re.search(status, symbol) for symbol in symbols):
             return "TensorFlow 2.0 to 2.13" if version else "TensorFlow 1"
         return "another release of TensorFlow 2" if version else "another TensorFlow"
 
