@@ -125,7 +125,7 @@ def test_missing_compilers_say_what_to_install(tmp_path: Path, monkeypatch: pyte
 
 def test_commands_have_the_flags_of_tensorflow_and_of_the_user() -> None:
     compilers = Compilers("/bin/g++", "/cuda/bin/nvcc", "/cuda")
-    user = ["-I/mine", "-iquote", "/beside", "-DNAME", "-fopenmp"]
+    user = ["-I/mine", "-iquote", "/beside", "-DNAME", "-fopenmp", "-arch=sm_80"]
     plain = compilers.compile("a.cc", "a.o", FLAGS, user, cuda=False)
     assert plain[0] == "/bin/g++" and "-fPIC" in plain and not any("CUDA" in flag for flag in plain)
     assert plain.index("-I/mine") < plain.index("-I/tf/include")  # the user's headers are found first
@@ -133,8 +133,9 @@ def test_commands_have_the_flags_of_tensorflow_and_of_the_user() -> None:
     assert {"-DGOOGLE_CUDA=1", "-I/cuda/include"} <= set(compilers.compile("a.cc", "a.o", FLAGS, user, cuda=True))
     gpu = compilers.compile_cuda("a.cu", "a.o", FLAGS, user)
     assert gpu[0] == "/cuda/bin/nvcc" and "-Xcompiler=-fopenmp" in gpu and "-iquote" not in gpu
-    assert gpu[gpu.index("/beside") - 1] == "-I"
-    linked = compilers.link(["a.o"], "a.so", FLAGS, ["-lx"], cuda=True)
+    assert gpu[gpu.index("/beside") - 1] == "-I" and "-arch=sm_80" in gpu and "-arch=sm_80" not in plain
+    linked = compilers.link(["a.o"], "a.so", FLAGS, ["-lx", "-arch=sm_80"], cuda=True)
+    assert "-arch=sm_80" not in linked
     assert {"-shared", "-lcudart", "-lx", *FLAGS.link} <= set(linked)
 
 

@@ -19,6 +19,8 @@ __all__ = ["CompilerFlags", "Compilers", "Diagnostic", "first_error", "run_compi
 _CANDIDATES = ("g++", "c++", "clang++")
 # What TensorFlow's own headers warn of, in pages.
 _QUIET = ("-Wno-deprecated-declarations", "-Wno-attributes", "-Wno-sign-compare", "-Wno-ignored-attributes")
+# Which GPUs the code is for; in the form with "=".
+_OF_NVCC = ("-arch=", "--gpu-architecture=", "-code=", "--gpu-code=", "-gencode=", "--generate-code=")
 _ERROR = re.compile(
     r"^(?P<file>[^\s:(][^:(\n]*?)(?::(?P<line>\d+)(?::\d+)?|\((?P<cuda>\d+)\)): "
     r"(?:fatal |catastrophic )?error:? (?P<text>.*)$"
@@ -91,7 +93,20 @@ class Compilers:
         """Return the command that compiles a C++ source."""
         gpu = ["-DGOOGLE_CUDA=1"] if cuda else []
         headers = [f"-I{self.cuda_home}/include"] if cuda and self.cuda_home else []
-        return [self.cpp, "-c", source, "-o", target, "-fPIC", "-O2", *_QUIET, *gpu, *user, *flags.compile, *headers]
+        return [
+            self.cpp,
+            "-c",
+            source,
+            "-o",
+            target,
+            "-fPIC",
+            "-O2",
+            *_QUIET,
+            *gpu,
+            *_for_host(user),
+            *flags.compile,
+            *headers,
+        ]
 
     def compile_cuda(self, source: str, target: str, flags: CompilerFlags, user: Sequence[str]) -> list[str]:
         """Return the command that compiles a CUDA source."""
@@ -118,7 +133,12 @@ class Compilers:
         if cuda and self.nvcc is not None:
             folders = [f"{self.cuda_home}/{name}" for name in ("lib64", "lib")] if self.cuda_home else []
             runtime = [f"-L{folder}" for folder in folders if os.path.isdir(folder)] + ["-lcudart"]
-        return [self.cpp, "-shared", "-o", target, *objects, *flags.link, *runtime, *user]
+        return [self.cpp, "-shared", "-o", target, *objects, *flags.link, *runtime, *_for_host(user)]
+
+
+def _for_host(flags: Sequence[str]) -> list[str]:
+    """Return flags without those that only nvcc knows, such as ``-arch=sm_80``."""
+    return [flag for flag in flags if not flag.startswith(_OF_NVCC)]
 
 
 def _for_nvcc(flags: Sequence[str]) -> list[str]:
