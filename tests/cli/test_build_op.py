@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from support import PythonRun
+import pytest
+from support import PythonRun, wait_for
 
 #: Calls the command as the shell would, many times in one process.
 CODE = """
@@ -80,3 +82,24 @@ def test_help_needs_no_tensorflow(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "") and "SRC... [-- FLAGS]" in done.stdout
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_nothing(tmp_path: Path, signum: signal.Signals) -> None:
+    (tmp_path / "op.cc").write_text("int x;\n")
+    (tmp_path / "temporary").mkdir()
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\necho $$ > "$STARTED.new"\nmv "$STARTED.new" "$STARTED"\nexec sleep 600\n')
+    compiler.chmod(0o755)
+    started = tmp_path / "started"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tf1sessions", "build-op", "op.cc", "-o", "op.so"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        env={**os.environ, "CXX": str(compiler), "STARTED": str(started), "TMPDIR": str(tmp_path / "temporary")},
+    )  # fmt: skip
+    wait_for(started.exists, "the compiler to start", deadline=100.0)
+    process.send_signal(signum)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + signum and said.strip() == ""
+    assert os.listdir(tmp_path / "temporary") == [] and not (tmp_path / "op.so").exists()
+    assert not Path(f"/proc/{started.read_text().strip()}").exists()  # the compiler has ended too
