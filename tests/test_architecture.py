@@ -92,6 +92,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.members",
     "tf1sessions.scripts.namespace",
     "tf1sessions.scripts.old_graphs",
+    "tf1sessions.scripts.op_libraries",
     "tf1sessions.scripts.program",
     "tf1sessions.scripts.seeds",
     "tf1sessions.scripts.shuffling",
@@ -108,7 +109,7 @@ TENSORFLOW_FREE_ROOTS = (
     "tf1sessions.pools.fork_server",
     "tf1sessions.pools.fork_server_main",
 )
-COMMANDS_WITH_TENSORFLOW = {"tf1sessions.cli.convert", "tf1sessions.cli.inspect", "tf1sessions.cli.verify"}
+COMMANDS_WITH_TENSORFLOW = {f"tf1sessions.cli.{name}" for name in ("build_op", "convert", "inspect", "verify")}
 
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # The pytest plugin is loaded by pytest itself, and these are its modules.

@@ -24,7 +24,7 @@ from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.scripts.missing import replacement
 
-RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOINTS, VERIFYING = (
+RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOINTS, VERIFYING, OPERATIONS = (
     NOTES / f"{name}.md"
     for name in (
         "1-run-it-unmodified",
@@ -37,13 +37,14 @@ RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOI
         "9-leaving-with-models",
         "10-checkpoints",
         "11-verify",
+        "custom-ops",
     )
 )
 
 
 def test_index_names_every_page_in_order() -> None:
     pages = sorted(NOTES.glob("[0-9]*.md"), key=lambda page: int(page.name.partition("-")[0]))
-    assert links(NOTES / "README.md") == [*(page.name for page in pages), "fidelity.md"]
+    assert links(NOTES / "README.md") == [*(page.name for page in pages), "custom-ops.md", "fidelity.md"]
 
 
 # Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process. Page 7 settles what
@@ -98,8 +99,12 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
 
 
 def test_tables_of_options_are_complete() -> None:
-    rows = [row for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING) for row in table(page, "Option")]
-    assert {name for row in rows for name in re.findall(r"(?<=`)--?[a-z-]+", row[0])} == option_names()
+    rows = [
+        row
+        for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, OPERATIONS)
+        for row in table(page, "Option")
+    ]
+    assert {name for row in rows for name in re.findall(r"(?<=`)--?[A-Za-z-]+", row[0])} == option_names()
 
 
 def test_states_keys_and_settings_are_the_real_ones() -> None:

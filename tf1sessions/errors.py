@@ -25,6 +25,7 @@
     ├── MissingSymbolError (AttributeError) TF1's name is not there; hasattr() is False
     ├── MissingModuleError (ImportError)    TF1's module is not there; `try: import` works
     ├── PythonTwoError (SyntaxError)        a script is written in Python 2
+    ├── BuildError (RuntimeError)           sources of an operation do not become a library
     └── WorkError (RuntimeError)            work that was handed out did not end well
         ├── JobError                        a job raised; __cause__ is its own exception
         ├── JobTimeoutError (TimeoutError)  a job ran past its time limit
@@ -57,6 +58,7 @@ _STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) i
 
 __all__ = [
     "BatchError",
+    "BuildError",
     "CheckpointMismatchError",
     "ClosedError",
     "ConcurrentGraphError",
@@ -250,6 +252,12 @@ class PythonTwoError(Tf1SessionsError, SyntaxError):
     def __reduce__(self) -> tuple[Any, ...]:
         create, args, state = super().__reduce__()
         return create, args, state | {"msg": self.msg}
+
+
+class BuildError(Tf1SessionsError, RuntimeError):
+    """Sources of an operation do not compile, or the library would not load. ``output`` is all that the tool said."""
+
+    output: str = ""
 
 
 class WorkError(Tf1SessionsError, RuntimeError):

@@ -15,6 +15,7 @@ Files::
     verify.py      tf1sessions verify
     warm.py        tf1sessions warm
     warm_commands.py   commands that run in a fork of the user's server
+    build_op.py    tf1sessions build-op
     progress.py    plain lines about a run
     live.py        the live table of a run
     formatting.py  durations, ends and tables of jobs as text

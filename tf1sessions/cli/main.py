@@ -30,6 +30,10 @@ _COMMANDS = {
     "inspect": ("tf1sessions.cli.inspect:inspect", "Show what a TensorFlow 1 model contains, and what in it is risky."),
     "convert": ("tf1sessions.cli.convert:convert", "Convert a TensorFlow 1 model to TensorFlow 2, and check it."),
     "verify": ("tf1sessions.cli.verify:verify", "Run two models on the same inputs, and find the first difference."),
+    "build-op": (
+        "tf1sessions.cli.build_op:build_op",
+        "Compile operations in C++ or CUDA that were written for TensorFlow 1.",
+    ),
     "memory": ("tf1sessions.cli.memory:memory", "Show how processes can share this machine's GPUs and cores."),
     "doctor": ("tf1sessions.cli.doctor:doctor", "Find what will go wrong on this machine or in a script."),
     "warm": ("tf1sessions.cli.warm:warm", "Keep TensorFlow loaded for the next commands."),

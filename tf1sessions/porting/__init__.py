@@ -28,6 +28,7 @@ Files::
     survey.py            what of a model is converted, and what is not
     reference_values.py  ReferenceSession: what the source gives in a session, while the module is made
     proof.py             what was written gives what the model gives
+    custom_ops/          operations in C++ and CUDA, compiled for today's TensorFlow
     export.py            convert(): a model as a SavedModel of TensorFlow 2
 """
 

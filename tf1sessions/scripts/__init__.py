@@ -52,6 +52,8 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
     shuffling.py              data sets that are shuffled and repeated in TF1's order
     old_debugger.py           the arguments of tfdbg
     old_graphs.py             graphs that TF1 wrote
+    op_libraries.py           libraries of operations, tf.load_op_library
+    shared_libraries.py       what such a library was built for
     libraries.py              libraries written for TensorFlow 2
     classes.py                what `type` and `isinstance` say
     old_libraries/            what libraries around TensorFlow dropped, a table each

@@ -40,6 +40,7 @@ from . import (
     moved,
     old_debugger,
     old_graphs,
+    op_libraries,
     shuffling,
     static_shapes,
 )
@@ -161,6 +162,7 @@ def build(real: Any) -> ModuleType:
     old_flags.apply(face)
     old_graphs.apply(face)
     old_debugger.apply()
+    op_libraries.apply(face, real.__version__)
     return face
 
 
