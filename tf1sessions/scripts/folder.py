@@ -17,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -327,6 +328,23 @@ class RunFolder:
         log = os.open(self.log_path(index), flags | os.O_NONBLOCK, 0o666)  # a pipe that nothing reads is an error
         os.set_blocking(log, True)
         return log
+
+    @staticmethod
+    def restore_log(log: int, path: Path) -> None:
+        """Write a log again that was deleted while it was open. Any thread may call it.
+
+        Args:
+            log: Its descriptor, of :meth:`open_log`.
+            path: Where it was.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        state = os.fstat(log)
+        if stat.S_ISREG(state.st_mode) and not state.st_nlink and os.path.isdir("/proc/self/fd"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(f"/proc/self/fd/{log}", "rb") as deleted, open(path, "ab") as file:
+                shutil.copyfileobj(deleted, file)
 
     def log_path(self, index: int) -> Path:
         """The log of a job."""

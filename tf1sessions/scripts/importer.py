@@ -29,6 +29,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import Any
 
 from .. import errors
 from . import children, libraries, missing, old_libraries, old_protos, pillow_compat, stdlib_compat
@@ -115,6 +116,9 @@ class _AfterImport(importlib.abc.Loader):
     def __init__(self, loader: importlib.abc.Loader, after: Callable[[ModuleType], None]) -> None:
         self._loader = loader
         self._after = after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)  # such as get_code(), by which runpy runs a module
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         return self._loader.create_module(spec)

@@ -73,13 +73,18 @@ def read(text: str, name: str) -> list[Cell]:
         notebook = json.loads(text)
         cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
         metadata = notebook.get("metadata", {})
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        language = metadata.get("kernelspec", {}).get("language") or metadata.get("language_info", {}).get("name")
+        found = _code_cells(cells)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise ScriptUsageError(
             f"{name} is not a notebook: {error}", next_step="Give a .ipynb file that Jupyter can open."
         ) from error
-    language = metadata.get("kernelspec", {}).get("language") or metadata.get("language_info", {}).get("name", "python")
-    if not language.lower().startswith(("python", "ipython")):
+    if not str(language or "python").lower().startswith(("python", "ipython")):
         raise ScriptUsageError(f"{name} is a notebook of {language}", next_step="Only Python notebooks can be run.")
+    return found
+
+
+def _code_cells(cells: Any) -> list[Cell]:
     found: list[Cell] = []
     for cell in cells:
         source = cell.get("source", cell.get("input", ""))

@@ -152,7 +152,7 @@ def _run_module(main: ModuleType, path: str, display: str) -> None:
 
 def _run_notebook(main: ModuleType, path: str, display: str) -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", errors="replace") as file:  # what is not in UTF-8 is not JSON either
         cells = notebooks.read(file.read(), display)
 
     def warn(text: str) -> None:

@@ -690,6 +690,10 @@ class _Loop:
             result = error
         self._inbox.put(_Exited(active))
         lost = active.tee.finish() if active.tee is not None else None
+        try:
+            self._folder.restore_log(active.log, self._folder.log_path(active.index))
+        except OSError as error:
+            lost = lost or f"its log was deleted, and cannot be written again: {error}"
         os.close(active.log)
         self._inbox.put(_Ended(active, result, lost))
 
