@@ -12,6 +12,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import numbers
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,12 +22,13 @@ from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, CudnnGru, Layout, Scaled
 from tf1sessions.porting.checkpoints.matching import Match, Matching, match
 from tf1sessions.porting.checkpoints.names import Derived, derived_of, is_counter, setting_of
-from tf1sessions.porting.checkpoints.objects import Holder, holders_of, spec_of
+from tf1sessions.porting.checkpoints.objects import Holder, check_variable, holders_of, spec_of
 from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer, Slot, steps_of
 from tf1sessions.porting.checkpoints.plans import Filled, Plan, Problem, Row, Steps
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Patterns, Renaming, reason_for
 from tf1sessions.porting.checkpoints.settings import settings_of
+from tf1sessions.texts import brief
 
 __all__ = ["Planner", "RestoreRequest"]
 
@@ -47,11 +50,35 @@ class RestoreRequest:
     forget_bias: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.averages, str) and self.averages != "variables":
+        averages = self.averages
+        if isinstance(averages, Mapping):
+            for name, variable in averages.items():
+                check_variable(variable, f"averages[{name!r}]")
+        elif not (
+            averages is None
+            or averages is False
+            or (isinstance(averages, str) and averages == "variables")
+            or callable(getattr(averages, "average", None))
+        ):
             raise UsageError(
-                f"averages is {self.averages!r}",
+                f"averages is {brief(averages)}",
                 where="averages=",
                 next_step="Give 'variables', False, a tf.train.ExponentialMovingAverage, or a dict of variables.",
+            )
+        if self.step is not None:
+            check_variable(self.step, "step=")
+        if self.optimizer_name is not None and not isinstance(self.optimizer_name, str):
+            raise UsageError(
+                f"optimizer_name is {brief(self.optimizer_name)}",
+                where="optimizer_name=",
+                next_step="Give the name that the optimizer has in the checkpoint, such as 'Adam'.",
+            )
+        forget_bias: Any = self.forget_bias
+        if not isinstance(forget_bias, numbers.Real) or not math.isfinite(forget_bias):
+            raise UsageError(
+                f"forget_bias is {brief(forget_bias)}",
+                where="forget_bias=",
+                next_step="Give the number that the LSTM cells of TensorFlow 1 added; by default it was 1.",
             )
 
 
@@ -83,7 +110,7 @@ class Planner:
         self.request = request
         self.where = where
         self.read = read
-        self.holders: dict[str, Holder] = holders_of(request.target)
+        self.holders: dict[str, Holder] = holders_of(request.target, settable=read is not None)
         self.modern = ModernOptimizer(request.optimizer) if request.optimizer not in (None, False) else None
         self.known = matches
         self.prefix = prefix
