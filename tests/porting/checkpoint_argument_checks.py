@@ -186,3 +186,41 @@ def check_other_arguments() -> None:
             refused(lambda o=options, t=target: checkpoints.restore(source, t, **o), name)
             assert target["a"].numpy().tolist() == [0.0, 0.0]
         checkpoints.restore(source, {"a": tf.Variable([0.0, 0.0])}, forget_bias=np.float32(0), averages={})
+
+
+def check_a_variable_under_two_names() -> None:
+    """It cannot have two values; where both are equal, it is tied."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = save(f"{folder}/x", a=np.array([1.0], "f"), b=np.array([2.0], "f"))
+        one = tf.Variable([0.0])
+        both = {"a": one, "b": one}
+        plan = checkpoints.plan(source, both)
+        assert [problem.kind for problem in plan.problems] == ["names"], plan
+        assert "'a'" in str(plan) and "'b'" in str(plan)
+        refused(lambda: checkpoints.restore(source, both), "'a'", "'b'", error=CheckpointMismatchError)
+        assert one.numpy() == [0.0]
+        checkpoints.restore(source, both, kept={"b": "tied"}, unused={"b": "tied"})
+        assert one.numpy() == [1.0]
+        checkpoints.save_named(both, f"{folder}/tied")
+        one.assign([5.0])
+        checkpoints.restore(f"{folder}/tied", both)
+        assert one.numpy() == [1.0]
+        counted = save(f"{folder}/z", steps=np.int64(3), global_step=np.int64(4))
+        step = tf.Variable(0, dtype=tf.int64)
+        refused(
+            lambda: checkpoints.restore(counted, {"steps": step}, step=step),
+            "'steps'", "'step'", error=CheckpointMismatchError,
+        )  # fmt: skip
+
+
+def check_a_variable_that_is_named_as_the_steps_are() -> None:
+    """The titles of what is not among the objects take no name of the objects'."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = save(f"{folder}/x", step=np.float32(2.5), iterations=np.float32(3.5), global_step=np.int64(7))
+        have = {"step": tf.Variable(0.0), "iterations": tf.Variable(0.0)}
+        counter, optimizer = tf.Variable(0, dtype=tf.int64), tf.keras.optimizers.SGD()
+        checkpoints.restore(source, have, step=counter)
+        assert [float(each) for each in have.values()] == [2.5, 3.5] and int(counter) == 7
+        have["iterations"].assign(0.0)
+        checkpoints.restore(source, have, optimizer)
+        assert float(have["iterations"]) == 3.5 and int(optimizer.iterations) == 7

@@ -18,6 +18,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, CudnnGru, Layout, Scaled
 from tf1sessions.porting.checkpoints.matching import Match, Matching, match
@@ -111,6 +113,7 @@ class Planner:
         self.where = where
         self.read = read
         self.holders: dict[str, Holder] = holders_of(request.target, settable=read is not None)
+        self.given = set(self.holders)  # those of a user, which are there
         self.modern = ModernOptimizer(request.optimizer) if request.optimizer not in (None, False) else None
         self.known = matches
         self.prefix = prefix
@@ -139,6 +142,7 @@ class Planner:
         self._averages(matching.matches)
         self._steps()
         self._left(matching)
+        self._shared()
         return Plan(
             tuple(self.rows),
             self.unused,
@@ -358,6 +362,7 @@ class Planner:
             holders = [self._average_holder(*pair) for pair in zip(each.targets, targets, strict=True)]
             if None not in holders:
                 self.holders.update({holder.spec.name: holder for holder in holders if holder})
+                self.given.update(targets if isinstance(averages, Mapping) else ())
                 self._add(Row(tuple(name for name in names if name), targets, each.layout, "moving average"))
 
     def _average_holder(self, name: str, title: str) -> Holder | None:
@@ -379,7 +384,8 @@ class Planner:
         counters = {name: what for name, what in self.counters.items() if name not in self.done}
         steps = [name for name, what in counters.items() if what == "global_step"]
         if self.request.step is not None and len(steps) == 1:
-            title = "step"
+            title = self._title("step", "step=")
+            self.given.add(title)
             variable = self.request.step
             self.holders[title] = Holder(spec_of(variable, title), lambda: variable)
             self._add(Row((steps[0],), (title,), AS_IT_IS, "step="))
@@ -399,7 +405,7 @@ class Planner:
             counted, agrees = self._counted(counters, powers, steps, betas)
             if agrees and self.request.step is None:
                 taken += steps
-        title = "iterations"
+        title = self._title("iterations", "optimizer=")
         if not taken:
             self.notes.append("The checkpoint has no count of steps; the optimizer's iterations are kept.")
             return
@@ -480,6 +486,34 @@ class Planner:
         for name, spec in self.specs.items():
             if name not in self.done:
                 self.problems.append(Problem("extra", name, f"{spec} of the checkpoint {self._why_left(name)}"))
+
+    def _shared(self) -> None:
+        """Report a variable that has two names among the objects, and would be set to two values."""
+        if self.read is None:
+            return
+        found: dict[int, tuple[str, Row]] = {}
+        for row in self.rows:
+            for name in row.targets:
+                if name not in self.given:
+                    continue
+                variable = self.holders[name].get()
+                key = id(variable.value if _is_keras_3(variable) else variable)
+                other, other_row = found.setdefault(key, (name, row))
+                if other != name and not np.array_equal(self._value_of(name, row), self._value_of(other, other_row)):
+                    text = (
+                        f"{other!r} and {name!r} of the objects are one variable, which cannot have the values of both "
+                        f"{' + '.join(other_row.sources)} and {' + '.join(row.sources)}: leave one out by unused= and "
+                        "kept="
+                    )
+                    self.problems.append(Problem("names", name, text))
+
+    def _value_of(self, name: str, row: Row) -> Any:
+        assert self.read is not None
+        return row.layout.forward([self.read(source) for source in row.sources])[row.targets.index(name)]
+
+    def _title(self, name: str, what: str) -> str:
+        """A name for a variable that is none of the objects'."""
+        return f"{name} ({what})" if name in self.holders else name
 
     def _why_left(self, name: str) -> str:
         derived = self.derived.get(name)
