@@ -224,3 +224,25 @@ def check_a_variable_that_is_named_as_the_steps_are() -> None:
         have["iterations"].assign(0.0)
         checkpoints.restore(source, have, optimizer)
         assert float(have["iterations"]) == 3.5 and int(optimizer.iterations) == 7
+
+
+def check_what_a_killed_writer_left_is_removed_by_the_next() -> None:
+    code = """
+import os, sys
+import numpy as np
+from tf1sessions.porting import checkpoints
+with checkpoints.CheckpointWriter(sys.argv[1]) as writer:
+    writer.add("a", np.ones(2))
+    os.kill(os.getpid(), 9)
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-c", code, f"{folder}/x"], timeout=120, check=False)
+        assert done.returncode == -9 and len(os.listdir(folder)) == 1, os.listdir(folder)
+        with checkpoints.CheckpointWriter(f"{folder}/x") as one:
+            one.add("a", np.zeros(2))
+            save(f"{folder}/x", a=np.ones(2))
+            assert len([name for name in os.listdir(folder) if name.startswith(".")]) == 1  # one's own
+            os.remove(f"{folder}/x.index")
+            os.remove(f"{folder}/x.data-00000-of-00001")
+        assert sorted(os.listdir(folder)) == ["x.data-00000-of-00001", "x.index"]
+        assert checkpoints.read(f"{folder}/x")["a"].tolist() == [0.0, 0.0]

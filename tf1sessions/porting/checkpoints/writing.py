@@ -5,7 +5,7 @@
     add(name, array) ──▶ a shard of at most SHARD_BYTES ──▶ a folder beside the target ──▶ finish(): renamed, index last
 
 TensorFlow writes a shard at a time, so that no more than one is in memory; readers see shards as one checkpoint. Until
-``finish()`` nothing is at the target, and when something fails the folder is removed.
+``finish()`` nothing is at the target, and when something fails the folder is removed; after SIGKILL by the next one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -23,6 +21,7 @@ import numpy as np
 
 from tf1sessions.errors import UsageError
 from tf1sessions.porting.checkpoints.reading import OBJECT_GRAPH, VALUE_SUFFIX
+from tf1sessions.porting.hidden_folders import REPLACED, hidden_folder
 from tf1sessions.runtime import private, tf
 from tf1sessions.texts import brief
 
@@ -123,6 +122,7 @@ class CheckpointWriter:
         self.path = check_target(path, force)
         self._force = force
         self._folder = ""
+        self._stack = contextlib.ExitStack()
         self._waiting: dict[str, Any] = {}
         self._waiting_bytes = 0
         self._names: set[str] = set()
@@ -130,7 +130,7 @@ class CheckpointWriter:
 
     def __enter__(self) -> CheckpointWriter:
         try:
-            self._folder = tempfile.mkdtemp(prefix=f".{os.path.basename(self.path)}.", dir=os.path.dirname(self.path))
+            self._folder = self._stack.enter_context(hidden_folder(self.path))
         except OSError as error:
             raise _unwritable(self.path, str(error)) from error
         return self
@@ -142,7 +142,7 @@ class CheckpointWriter:
             if kind is None:
                 self._finish()
         finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._stack.close()
 
     def add(self, name: str, value: Any) -> None:
         """Adds a value. It is written before much more is taken, and must not be changed before.
@@ -219,7 +219,7 @@ class CheckpointWriter:
         self._move(whole)
 
     def _move(self, whole: str) -> None:
-        old = os.path.join(self._folder, "old")
+        old = os.path.join(self._folder, REPLACED)
         moved: list[tuple[str, str]] = []
         try:
             os.mkdir(old)
