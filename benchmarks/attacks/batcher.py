@@ -84,7 +84,26 @@ def own_rows(folder: Path, rng: random.Random) -> str:
     return f"wrong {wrong[:1]}, hang {alive}" if wrong or alive else "each answer belongs to its question"
 
 
+def arguments(folder: Path, rng: random.Random) -> str:
+    """A setting that is none is an error of ours, and the others are taken."""
+    import tf1sessions as t1
+
+    with t1.GraphSession() as session:
+        with session.as_default():
+            x = t1.tf1.placeholder(t1.tf1.float32, [None, 2])
+            y = t1.tf1.identity(x * 2.0)
+        for name in ("max_batch_size", "max_delay_ms", "queue_limit", "allowed_batch_sizes", "deadline_secs", "shared"):
+            value = rng.choice([0, -1, 3, 1.5, "a", True, None, float("nan"), [], [0], ["zz"], [None], y, object()])
+            try:
+                with t1.Batcher(session, x, y, **{name: value}) as batcher:
+                    assert batcher([[1.0, 2.0]]).tolist() == [[2.0, 4.0]]
+            except t1.errors.Tf1SessionsError:
+                continue
+    return "computed, or refused"
+
+
 TRIALS = [
+    Trial("settings that are none", "computed, or refused", arguments, 40),
     Trial("a random graph of operations that keep or mix rows", "independent, or refused", random_graph, 1000),
     Trial("rows that go through state", "refused", through_state, 20),
     Trial("six callers, random sizes, deadlines, cancels", "each answer belongs to its question", own_rows, 40),

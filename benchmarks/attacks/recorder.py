@@ -109,7 +109,25 @@ def killed(folder: Path, rng: random.Random) -> str:
     return "a whole trace or none" if len(left) <= 1 else f"left {left}"
 
 
+def named_meanwhile(folder: Path, rng: random.Random) -> str:
+    """The program, or another recorder, makes what is at --out: it stays, and so does the recording."""
+    (folder / "out").mkdir()
+    makes = "import os; " + rng.choice(["open('out/trace.npz', 'w').write('mine')", "os.mkdir('out/trace.npz')"])
+    text = PROGRAM.replace("SEED", "0").replace("SIZE", "10").replace("AT", "3").replace("HAPPENS", makes)
+    (folder / "program.py").write_text(text.replace("END", ""))
+    words = [sys.executable, str(RECORDER), "--out", "out/trace.npz", "program.py"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, timeout=END_SECS, text=True)
+    trace = folder / "out" / "trace.npz"
+    if not trace.is_dir() and trace.read_text() != "mine":
+        return "replaced"
+    left = sorted(path.name for path in (folder / "out").iterdir())
+    if left != ["trace-1.npz", "trace.npz"] or done.returncode != 1 or "trace-1.npz" not in done.stderr:
+        return f"{left}, exit code {done.returncode}: {done.stderr[-600:]}"
+    return "both are there, and it is said"
+
+
 TRIALS = [
+    Trial("something comes to be at --out", "both are there, and it is said", named_meanwhile, times=4),
     Trial("something happens to a recorded program", "the program's own end", recorded, times=40, deadline_secs=90),
     Trial("a recorded program is killed", "a whole trace or none", killed, times=10, deadline_secs=90),
 ]

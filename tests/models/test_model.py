@@ -87,6 +87,30 @@ report(closed=[raised(model, {"net/odd-name": 1.0}, x=x), raised(model.run, "y:0
        closed_text=repr(model))
 model.close()
 
+class Calls(dict):
+    # Another thread closes the model once the call has found it open.
+
+    def get(self, key):
+        model.close()
+        return super().get(key)
+
+class Prepared(set):
+    def __contains__(self, key):
+        model.close()
+        return super().__contains__(key)
+
+meanwhile = []
+with t1.load(path) as model:
+    model(x, 1.0)
+    model.signature._calls = Calls(model.signature._calls)
+    meanwhile.append(raised(model, x, 1.0))
+with t1.load(path) as model:
+    feeds = {"x": x, "net/odd-name:0": 5.0}
+    model.run("y:0", feeds)
+    model._prepared = Prepared(model._prepared)
+    meanwhile.append(raised(model.run, "y:0", feeds))
+report(closed_meanwhile=meanwhile)
+
 with t1.load(path, inputs={"a": "x", "b": "net/odd-name:0"}, outputs={"sum": "y"}) as model:
     report(renamed=model(a=x, b=1.0)["sum"].tolist(), renamed_inputs=list(model.inputs),
            renamed_guess=model.signature.guessed)
@@ -208,6 +232,7 @@ def test_wrong_calls_name_what_is_wrong(calls: dict[str, Any]) -> None:
         assert calls[name][0] == "UsageError" and wrong in calls[name][1] and "Near to it" in calls[name][1]
     assert calls["no_signature"][0] == "UsageError" and "'guessed'" in calls["no_signature"][1]
     assert {kind for kind, _, _ in calls["closed"]} == {"ClosedError"}
+    assert [kind for kind, _, _ in calls["closed_meanwhile"]] == ["ClosedError"] * 2, calls["closed_meanwhile"]
     assert "closed" in calls["closed_text"]
 
 

@@ -476,6 +476,13 @@ def test_settings_are_checked(graph, tf):
         ({"allowed_batch_sizes": [0, 1]}, "allowed_batch_sizes is 0"),
         ({"allowed_batch_sizes": [1, 65]}, "65.* and max_batch_size 64"),
         ({"shared": [x]}, "none of the feeds .* has rows"),
+        ({"allowed_batch_sizes": 3}, "allowed_batch_sizes is 3"),
+        ({"allowed_batch_sizes": "8"}, "a size of allowed_batch_sizes is '8'"),
+        ({"shared": 3}, "shared is 3"),
+        ({"shared": None}, "shared is None"),
+        ({"shared": x}, "shared is <tf.Tensor"),
+        ({"row_wise": 3}, "row_wise is 3"),
+        ({"row_wise": None}, "row_wise is None"),
     ):
         with pytest.raises(ConfigError, match=message):
             Batcher(graph.gs, x, y, **settings)

@@ -302,6 +302,70 @@ def test_a_trace_that_is_there_is_replaced_by_force_and_only_by_a_whole_one(reco
     assert record.trace().count == 1
 
 
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no-links"])
+def test_what_comes_to_be_at_out_meanwhile_is_not_replaced(record: Any, links: bool) -> None:
+    """The recording is not lost either: it has another name, which is said."""
+    without = (
+        "" if links else "import os\ndef link(a, b): raise OSError(1, 'Operation not permitted')\nos.link = link\n"
+    )
+    (record.folder / "trace-1.npz").write_text("theirs, too")
+    done = record(without + RUN + "open('trace.npz', 'w').write('theirs')\n")
+    assert done.returncode == 1 and done.stdout == "0.0\n", done.stderr
+    kept = record.folder / "trace-2.npz"
+    assert f"trace.npz came to be while the script ran, and was not replaced: the trace is {kept}." in done.stderr
+    assert record.out.read_text() == "theirs" and (record.folder / "trace-1.npz").read_text() == "theirs, too"
+    with traces.read(kept) as trace:
+        assert trace.count == 1
+    names = ["home", "scripts", "trace-1.npz", "trace-2.npz", "trace.npz"]
+    assert sorted(path.name for path in record.folder.iterdir()) == names
+
+
+def test_only_a_file_is_replaced_by_force(record: Any) -> None:
+    done = record(RUN + "import os; os.mkdir('trace.npz')\n", "--force", "scripts/script.py")
+    assert done.returncode == 1 and "was not replaced" in done.stderr, done.stderr
+    with traces.read(record.folder / "trace-1.npz") as trace:
+        assert trace.count == 1
+    assert (
+        record(RUN + "open('other.npz', 'w')\n", "--out", "other.npz", "--force", "scripts/script.py").returncode == 0
+    )
+    with traces.read(record.folder / "other.npz") as trace:
+        assert trace.count == 1
+
+
+def test_two_recorders_with_one_out(record: Any) -> None:
+    """Each has its trace; the second one to end says that its name was taken."""
+    waits = RUN + "import os, sys; open(sys.argv[1], 'w'); sys.stdin.readline()\n"
+    processes = [
+        subprocess.Popen(**record.command(waits, "scripts/script.py", "--", f"ready{each}"), stdin=subprocess.PIPE)
+        for each in range(2)
+    ]
+    try:
+        wait_for(lambda: all((record.folder / f"ready{each}").exists() for each in range(2)), "both scripts run")
+        ends = [(*process.communicate("\n", timeout=60), process.returncode) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert [code for _, _, code in ends] == [0, 1], ends
+    assert "was not replaced" in ends[1][1]
+    for name in ("trace.npz", "trace-1.npz"):
+        with traces.read(record.folder / name) as trace:
+            assert trace.count == 1
+
+
+def test_a_trace_that_is_written_again_replaces_its_own(tmp_path: Path) -> None:
+    """As in replays, which write once more when the program's threads have ended."""
+    out = tmp_path / "trace.npz"
+    out.write_text("theirs")
+    spool = recorder._Spool(str(out), False)
+    try:
+        spool.add("index", np.zeros(1))
+        assert [Path(spool.write()).name for _ in range(2)] == ["trace-1.npz", "trace-1.npz"]
+    finally:
+        spool.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["trace-1.npz", "trace.npz"]
+
+
 def test_other_tensorflows_are_told(record: Any) -> None:
     versions = record.folder / "home" / "tensorflow" / "python" / "framework" / "versions.py"
     versions.write_text("VERSION = '0.12.1'\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tf1sessions.errors import UsageError
+from tf1sessions.porting import hidden_folders
 from tf1sessions.porting.target import Target
 
 
@@ -114,6 +115,7 @@ def test_a_kill_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     filled(tmp_path / "out")
     code = """
 import os, pathlib, signal, sys
+from tf1sessions.porting import hidden_folders
 from tf1sessions.porting.target import Target
 with Target.checked(sys.argv[1], None, force=True).whole() as folder:
     pathlib.Path(folder, "saved_model.pb").write_text("half")
@@ -124,6 +126,60 @@ with Target.checked(sys.argv[1], None, force=True).whole() as folder:
     assert seen(tmp_path / "out") == {"saved_model.pb": "old"}
     (left,) = (name for name in os.listdir(tmp_path) if name != "out")
     assert left.startswith(".out.tf1sessions-")  # which tells what it is
+    write(Target.checked(tmp_path / "out", None, force=True))
+    assert os.listdir(tmp_path) == ["out"] and seen(tmp_path / "out")["saved_model.pb"] == "new"
+
+
+def test_a_folder_that_a_living_process_owns_is_left(tmp_path: Path) -> None:
+    """Another target's is, too, and one that has the only copy of what was to be replaced."""
+    names = {".out.tf1sessions-0123abcd": [], ".other.tf1sessions-0123abcd": [], ".out.tf1sessions-0123abcd-old": []}
+    for name in names:
+        (tmp_path / name).mkdir()
+    copy = tmp_path / ".out.tf1sessions-00000000" / hidden_folders.REPLACED
+    copy.mkdir(parents=True)
+    (copy / "out.index").touch()
+    with Target.checked(tmp_path / "out", None).whole() as one:
+        (Path(one) / "saved_model.pb").write_text("one")
+        assert not (tmp_path / ".out.tf1sessions-0123abcd").exists()
+        with pytest.raises(RuntimeError), Target.checked(tmp_path / "out", None).whole() as other:
+            assert other != one and (Path(one) / "saved_model.pb").exists()
+            raise RuntimeError
+    left = [copy.parent.name, ".other.tf1sessions-0123abcd", ".out.tf1sessions-0123abcd-old", "out"]
+    assert sorted(os.listdir(tmp_path)) == sorted(left)
+
+
+def test_a_folder_that_is_taken_for_left_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may see it before it is locked: it has the lock by then, or the folder is gone."""
+    locked, seen_by_another = hidden_folders._locked, []
+
+    def _locked(folder: str) -> tuple[int | None, bool | None]:
+        seen_by_another.append(folder)
+        if len(seen_by_another) == 1:
+            handle, _ = locked(folder)
+            handles.append(handle)
+            return locked(folder)
+        if len(seen_by_another) == 2:
+            os.rmdir(folder)
+        return locked(folder)
+
+    handles: list[int | None] = []
+    monkeypatch.setattr(hidden_folders, "_locked", _locked)
+    with hidden_folders.hidden_folder(str(tmp_path / "out")) as folder:
+        assert folder == seen_by_another[2] and os.path.isdir(folder)
+    for handle in handles:
+        assert handle is not None
+        os.close(handle)
+    assert [path.name for path in tmp_path.iterdir()] == [os.path.basename(seen_by_another[0])]  # that one's to remove
+
+
+def test_where_there_are_no_locks_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(handle: int, how: int) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr(hidden_folders.fcntl, "flock", flock)
+    (tmp_path / ".out.tf1sessions-0123abcd").mkdir()
+    write(Target.checked(tmp_path / "out", None))
+    assert sorted(os.listdir(tmp_path)) == [".out.tf1sessions-0123abcd", "out"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from support import ROOT
 from tf1sessions.errors import UsageError
 from tf1sessions.porting import recorder, traces
 from tf1sessions.porting.trace_comparison import TraceComparison, compare
+from tf1sessions.porting.trace_graphs import TraceGraph
 from tf1sessions.porting.traces import Summary, Trace
 
 GOLDEN = ROOT / "tests" / "golden" / "data" / "recorded.npz"
@@ -179,10 +180,111 @@ def test_an_index_that_does_not_fit_is_refused(change: Callable[..., Any], tmp_p
         edited(tmp_path / "trace.npz", change)
 
 
+@pytest.mark.parametrize("count", [10**18, 3, -1])
+@pytest.mark.parametrize("where", ["calls", "series"])
+def test_counts_that_the_file_does_not_have_are_refused(where: str, count: int, tmp_path: Path) -> None:
+    """At once, without a list of as many names."""
+
+    def change(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+        (index["calls"] if where == "calls" else index["series"][0])["pieces"] = count
+
+    with pytest.raises(UsageError, match="is missing|pieces is -1"):
+        edited(tmp_path / "trace.npz", change)
+
+
+def entries(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all values in an index; of a list the first."""
+    if isinstance(value, dict | list):
+        for key in list(value) if isinstance(value, dict) else range(min(len(value), 1)):
+            yield (*place, key)
+            yield from entries(value[key], (*place, key))
+
+
+@pytest.mark.parametrize("strange", [None, "zz", -1, 10**18, 0.5, [[]], {"a": None}], ids=repr)
+def test_whatever_is_in_an_index_is_read_or_refused(strange: Any, tmp_path: Path) -> None:
+    """One value of it at a time, each of them."""
+    with np.load(GOLDEN) as file:
+        whole = json.loads(file["index"].tobytes())
+    outcomes = set()
+    path = tmp_path / "trace.npz"
+    with traces.read(GOLDEN) as left:
+        for place in entries(whole):
+
+            def change(index: dict[str, Any], arrays: dict[str, Any], place: tuple[Any, ...] = place) -> None:
+                for key in place[:-1]:
+                    index = index[key]
+                index[place[-1]] = strange
+
+            try:
+                with edited(path, change) as right:
+                    list(traces.steps(right))
+                    right.variables(session=1), right.losses, right.order
+                    if len(place) < 4:
+                        str(compare(left, right))
+                outcomes.add("read")
+            except UsageError as error:
+                assert str(path) in str(error), place
+                outcomes.add("refused")
+    assert "refused" in outcomes
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_arrays_that_are_none_are_refused(size: int, tmp_path: Path) -> None:
+    """NumPy gives bytes for a member that does not begin as an array does."""
+    with zipfile.ZipFile(GOLDEN) as archive:
+        whole = {name: archive.read(name) for name in archive.namelist()}
+    for name in ("index.npy", "calls.0.npy", "series.0.values.0.npy", "series.0.calls.0.npy"):
+        path = tmp_path / f"{name}.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            for each, data in whole.items():
+                archive.writestr(each, data[:size] if each == name else data)
+        with pytest.raises(UsageError, match="is no array|no trace") as caught, traces.read(path) as trace:
+            trace.value(trace.series[0], 0)
+        assert str(path) in str(caught.value)
+
+
+def test_a_graph_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    with edited(
+        tmp_path / "a.npz", lambda index, arrays: arrays.update({"graph.1": np.full(9, 255, np.uint8)})
+    ) as trace:
+        with pytest.raises(UsageError, match="graph.1 is no graph"):
+            TraceGraph(trace, 1)
+
+    def change(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+        index["graphs"][0]["places"] = True
+        arrays["graph.1.places"] = np.full(3, -1, np.int32)
+
+    with edited(tmp_path / "b.npz", change) as trace, pytest.raises(UsageError, match="not one for each"):
+        TraceGraph(trace, 1)
+
+    def far(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+        change(index, arrays)
+        arrays["graph.1.places"] = np.full(242, 99, np.int32)
+
+    with edited(tmp_path / "c.npz", far) as trace, pytest.raises(UsageError, match="names what is not there"):
+        TraceGraph(trace, 1)
+
+
+def test_a_series_without_a_value_is_read(tmp_path: Path) -> None:
+    """As it is when the disk was full before its first piece."""
+
+    def change(index: dict[str, Any], arrays: dict[str, Any]) -> None:
+        number = series_of(index, "last", "hidden/kernel").split(".")[1]
+        index["series"][int(number)].update(rows=0, pieces=0)
+
+    with edited(tmp_path / "trace.npz", change) as trace:
+        assert len(list(traces.steps(trace))) == trace.count
+        assert "hidden/kernel" not in trace.variables(session=1) and "out/kernel" in trace.variables(session=1)
+
+
 def test_values_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     trace = edited(tmp_path / "trace.npz", lambda index, arrays: index["series"][0].update(rows=7))
     with pytest.raises(UsageError, match="has not 7 values"):
         trace.value(trace.series[0], 0)
+    of_texts = {"series.0.values.0": np.zeros([1, 4, 5], "S1")}
+    with edited(tmp_path / "texts.npz", lambda index, arrays: arrays.update(of_texts)) as trace:
+        with pytest.raises(UsageError, match="has not 1 values"):
+            trace.value(trace.series[0], 0)
 
 
 def test_every_cut_and_every_flipped_byte_is_seen_or_harmless(tmp_path: Path) -> None:

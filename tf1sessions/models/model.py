@@ -167,8 +167,12 @@ class Signature:
             self._model._check_open()
         given = self._by_name(values, named) if values else named
         names = tuple(given)
-        call = self._calls.get(names) or self._compile(names)
-        return dict(zip(self.outputs, call(*given.values()), strict=True))
+        try:
+            call = self._calls.get(names) or self._compile(names)
+            results = call(*given.values())
+        except RuntimeError as error:
+            raise self._model._ended_by(error) from error.__cause__
+        return dict(zip(self.outputs, results, strict=True))
 
     def _by_name(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> Mapping[str, Any]:
         """All inputs of a call by name."""
@@ -326,7 +330,10 @@ class Model:
                 self._check_there(name)
             self._prepare(named, given)
             self._prepared.add((named, given))
-        return self._gs.session.run(fetches, feeds)
+        try:
+            return self._gs.session.run(fetches, feeds)
+        except RuntimeError as error:
+            raise self._ended_by(error) from error.__cause__
 
     def batched(self, *, signature: str | None = None, inputs: Sequence[str] | None = None, **options: Any) -> Batcher:
         """A callable that puts the rows of many callers together and runs them as one batch.
@@ -387,7 +394,14 @@ class Model:
 
     def _check_open(self) -> None:
         if self.closed:
-            raise ClosedError(f"the model {self.path} is closed", where="Model", next_step="Load it again.")
+            raise self._closed_error()
+
+    def _closed_error(self) -> ClosedError:
+        return ClosedError(f"the model {self.path} is closed", where="Model", next_step="Load it again.")
+
+    def _ended_by(self, error: RuntimeError) -> RuntimeError:
+        """The error of a call: TensorFlow's own where another thread has closed the session since the call began."""
+        return self._closed_error() if type(error) is RuntimeError and self.closed else error
 
     def _check_there(self, name: str) -> None:
         node = node_of(name)

@@ -53,7 +53,7 @@ from tf1sessions.errors import (
 from tf1sessions.pipelines.rows import RowCall, Rows
 from tf1sessions.sessions.calls import watched_session
 from tf1sessions.sessions.stacks import current_frames, without_collection
-from tf1sessions.texts import figures
+from tf1sessions.texts import brief, figures
 
 __all__ = ["Batcher", "BatcherStatistics", "Percentiles"]
 
@@ -312,7 +312,7 @@ class Batcher:
         session = watched_session(session, "Batcher")
         _check_integer("max_batch_size", max_batch_size)
         _check_integer("queue_limit", queue_limit)
-        sizes = None if allowed_batch_sizes is None else tuple(allowed_batch_sizes)
+        sizes = None if allowed_batch_sizes is None else _listed("allowed_batch_sizes", allowed_batch_sizes, "integers")
         for size in sizes or ():
             _check_integer("a size of allowed_batch_sizes", size)
         _check_duration("max_delay_ms", max_delay_ms)
@@ -327,8 +327,8 @@ class Batcher:
             fetches,
             max_batch_size=max_batch_size,
             allowed_batch_sizes=sizes,
-            shared=tuple(shared),
-            row_wise=row_wise if isinstance(row_wise, bool) else tuple(row_wise),
+            shared=_listed("shared", shared, "feeds and fetches"),
+            row_wise=row_wise if isinstance(row_wise, bool) else _listed("row_wise", row_wise, "fetches"),
             check=check,
         )
 
@@ -720,6 +720,16 @@ def _runs(request: _BatchedRows) -> bool:
 def _check_integer(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ConfigError(f"{name} is {value!r}", where="Batcher", next_step="Give an integer of 1 or more.")
+
+
+def _listed(name: str, values: Iterable[Any], what: str) -> tuple[Any, ...]:
+    """The elements; a text is one name."""
+    if isinstance(values, str):
+        return (values,)
+    try:
+        return tuple(values)
+    except TypeError as error:  # TensorFlow's own of a tensor, too
+        raise ConfigError(f"{name} is {brief(values)}", where="Batcher", next_step=f"Give a list of {what}.") from error
 
 
 def _check_duration(name: str, value: Any) -> None:

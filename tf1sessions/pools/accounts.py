@@ -24,6 +24,11 @@ __all__ = ["JobAccounts", "JobEnd", "News"]
 logger = logging.getLogger("tf1sessions")
 
 
+def _ctrl_c(error: BaseException) -> KeyboardInterrupt | None:
+    main = threading.current_thread() is threading.main_thread()
+    return error if main and isinstance(error, KeyboardInterrupt) else None
+
+
 class JobEnd(NamedTuple):
     """How a job ended.
 
@@ -111,22 +116,31 @@ class JobAccounts:
         return len(news.ends) > before
 
     def announce(self, news: News) -> None:
-        """Set the futures of jobs that were marked, which runs their callbacks, and report progress."""
+        """Set the futures of jobs that were marked, which runs their callbacks, and report progress.
+
+        What these raise is logged, also ``SystemExit``: the thread is the pool's own, or that of a caller who submits
+        something else. Only Ctrl-C in the main thread is raised, when all is announced.
+        """
         ends, events, news.ends, news.events = news.ends, news.events, [], []
+        interrupt = None
         for end in ends:
             try:
                 if end.error is None:
                     end.job.future.set_result(end.result)
                 else:
                     end.job.future.set_exception(end.error)
-            except BaseException:  # a callback raised SystemExit or the like, which would end this thread
+            except BaseException as error:  # a callback raised SystemExit or the like, which would end this thread
+                interrupt = interrupt or _ctrl_c(error)
                 logger.exception("%s: a callback of job %r raised", self._name, end.job.name)
         for event in events:
             try:
                 assert self._progress is not None
                 self._progress(event)
-            except Exception:  # the job goes on, as after an error in a future's callback
+            except BaseException as error:  # the job goes on, as after an error in a future's callback
+                interrupt = interrupt or _ctrl_c(error)
                 logger.exception("%s: its progress function raised at %r, %s", self._name, event.job, event.state)
+        if interrupt is not None:
+            raise interrupt
 
     def cancelled(self, job: PoolJob) -> None:
         """Mark a job as ended whose future was cancelled, unless that is done."""

@@ -17,12 +17,14 @@ Files::
     checkpoints/         its checkpoints for objects of TensorFlow 2, and back
     recorder.py          for the old machine: what a program computes there, as a trace
     traces.py            traces, read
+    trace_index.py       what the index of a trace must look like
     trace_alignment.py   which call of a trace is which of another
     trace_comparison.py  two traces compared, call by call
     replaying.py         a script run again, and recorded as its trace was
     trace_graphs.py      graphs of two traces: what the program built otherwise
     diagnosis/           why they differ: seeds, a kernel, or the code
     parity/              the same inputs through two sides
+    hidden_folders.py    where something is written before it is put into its place
     target.py            a folder that is written whole or not at all
     conversion.py        Conversion, which survey() makes: what is written, as a record and as text
     survey.py            what of a model is converted, and what is not

@@ -33,6 +33,7 @@ from __future__ import print_function
 
 import argparse
 import collections
+import errno
 import fnmatch
 import hashlib
 import importlib
@@ -127,11 +128,12 @@ class _Spool(object):
     the system allows that, so that nothing of it is left whatever ends the program.
     """
 
-    def __init__(self, out):
+    def __init__(self, out, force=True):
         folder = os.path.dirname(os.path.abspath(out))
         self._prefix = "." + os.path.basename(out) + "."
         self._folder = folder
-        self._out = out
+        self._out = self._wanted = out
+        self._force = force
         #: Hidden files of recordings that were killed while they wrote their trace.
         self.left = sorted(
             os.path.join(folder, name)
@@ -188,7 +190,14 @@ class _Spool(object):
         return b"".join(found)
 
     def write(self):
-        """Makes the trace of what is there: it appears whole, in the place of one that was there before."""
+        """Makes the trace of what is there: it appears whole, in the place of one that was there before.
+
+        Without ``force`` nothing is replaced but what was written here before: where something else has come to be, the
+        trace gets another name beside it.
+
+        Returns:
+            The trace's path.
+        """
         fd, part = tempfile.mkstemp(".part", self._prefix, self._folder)
         try:
             mask = os.umask(0)
@@ -200,12 +209,17 @@ class _Spool(object):
                         archive.writestr(name + ".npy", self._read(offset, length))
                 file.flush()
                 os.fsync(file.fileno())
-            if os.name == "nt" and os.path.exists(self._out):
-                os.remove(self._out)
-            os.rename(part, self._out)
+            number = 0
+            while not _put(part, self._out, self._force):
+                number += 1
+                stem, ending = os.path.splitext(self._wanted)
+                self._out, self._force = "%s-%d%s" % (stem, number, ending), False
+            self._force = True
         except BaseException:
-            os.remove(part)
+            if os.path.exists(part):
+                os.remove(part)
             raise
+        return self._out
 
     def close(self):
         """Removes the file. Idempotent."""
@@ -215,6 +229,37 @@ class _Spool(object):
             self._fd = None
             if os.name == "nt":
                 os.remove(self._path)
+
+
+def _put(part, path, replace):
+    """Gives a finished file its name, unless something has it that must not be replaced.
+
+    Returns:
+        Whether it has the name.
+    """
+    if replace or os.name == "nt":
+        if os.path.lexists(path) and not (replace and os.path.isfile(path)):
+            return False
+        if os.name == "nt" and os.path.exists(path):
+            os.remove(path)
+        os.rename(part, path)
+        return True
+    try:
+        os.link(part, path)  # which, unlike rename, replaces nothing
+    except OSError as error:
+        if error.errno == errno.EEXIST:
+            return False
+        # A file system without links: an empty file takes the name, and is replaced.
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        except OSError as taken:
+            if taken.errno == errno.EEXIST:
+                return False
+            raise
+        os.rename(part, path)
+        return True
+    os.remove(part)
+    return True
 
 
 class _Budget(object):
@@ -703,16 +748,18 @@ class Recorder(object):
         out: Where the trace is to be. Its folder is written to at once.
         options: What is recorded.
         program: What the index says about the program: ``script`` and ``arguments``; and its absolute ``path``.
+        force: Whether the trace replaces what is at ``out`` when it is written. Otherwise it gets another name beside
+            it then, which ``out`` is after that.
 
     Raises:
         RecorderError: The trace could not be written there.
     """
 
-    def __init__(self, out, options, program):
+    def __init__(self, out, options, program, force=True):
         if os.path.isdir(out):
             raise RecorderError("%s is a folder; name a file for the trace." % out)
         try:
-            self._spool = _Spool(out)
+            self._spool = _Spool(out, force)
         except (IOError, OSError) as error:
             raise RecorderError("the trace cannot be written to %s: %s" % (out, error.strerror))
         self.out = out
@@ -1097,7 +1144,7 @@ class Recorder(object):
                 self._stop(problem)
             text = json.dumps(self._index(ended)).encode("utf-8")
             self._spool.add("index", np.frombuffer(text, np.uint8))
-            self._spool.write()
+            self.out = self._spool.write()
         return True
 
     def close(self):
@@ -1366,7 +1413,7 @@ def _base_session():
 def main(argv=None):
     """Runs the script that ``argv`` names, and writes its trace. Returns the exit code: the script's own, or
 
-    1 when it ran no session or the trace could not be written, 2 when nothing was started.
+    1 when it ran no session or the trace could not be written where it should be, 2 when nothing was started.
     """
     asked, theirs = _arguments(sys.argv[1:] if argv is None else argv)
     options = Options(
@@ -1381,7 +1428,7 @@ def main(argv=None):
             raise RecorderError("%s is a pipe, a socket or a device, and no file that can be replaced." % asked.out)
         out = os.path.realpath(asked.out)  # the script may change the folder; of a link the target is replaced
         program = {"script": os.path.basename(asked.script), "arguments": theirs, "path": os.path.abspath(asked.script)}
-        recorder = Recorder(out, options, program)
+        recorder = Recorder(out, options, program, asked.force)
         recorder.hook(_base_session())
     except RecorderError as error:
         if recorder is not None:
@@ -1398,6 +1445,7 @@ def main(argv=None):
 
 
 def _record(recorder, asked):
+    wanted = recorder.out
     error = _run(asked.script)
     _replace_handlers(_terminate, signal.SIG_IGN)  # a terminal that is closed sends several
     ended = how_it_ended(error)
@@ -1414,10 +1462,13 @@ def _record(recorder, asked):
         _say("%s ran no session, so there is nothing to record, and no trace." % asked.script)
         return ended["code"] or 1
     size = os.path.getsize(recorder.out)
-    _say("%d calls in %s, %.1f MB" % (recorder.calls, asked.out, size / 1e6))
+    elsewhere = recorder.out != wanted
+    _say("%d calls in %s, %.1f MB" % (recorder.calls, recorder.out if elsewhere else asked.out, size / 1e6))
+    if elsewhere:
+        _say("%s came to be while the script ran, and was not replaced: the trace is %s." % (asked.out, recorder.out))
     if ended["how"] != "done" and not (ended["how"] == "exit" and ended["code"] == 0):
         _say("the script did not end well (%s); the trace goes as far as it went." % ended["how"])
-    return ended["code"]
+    return ended["code"] or int(elsewhere)
 
 
 if __name__ == "__main__":

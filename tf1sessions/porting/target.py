@@ -4,6 +4,7 @@
 
     Target(out)  ──▶ checked, before any work ──▶ whole() ──▶ a hidden folder beside it ──▶ synced ──▶ out
                                                      └─ an error, Ctrl-C: removed, and out is as it was
+                                                     └─ SIGKILL: out is as it was; the next one removes the folder
 
 Where a SavedModel is replaced, the two folders change places in one step, so there is one of the two at any time.
 """
@@ -15,11 +16,10 @@ import ctypes
 import dataclasses
 import errno
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
 
 from tf1sessions.errors import UsageError
+from tf1sessions.porting.hidden_folders import hidden_folder
 
 __all__ = ["Target"]
 
@@ -79,13 +79,13 @@ class Target:
             UsageError: There can be no folder, or something has come there meanwhile.
             OSError: It cannot be put into place.
         """
-        above, base = os.path.split(self.folder)
+        above = os.path.dirname(self.folder)
         made = _missing_folders(above)
-        temporary = None
+        stack = contextlib.ExitStack()
         try:
             try:
                 os.makedirs(above, exist_ok=True)
-                temporary = _new_folder(above, base)
+                temporary = stack.enter_context(hidden_folder(self.folder))
             except OSError as error:
                 raise _wrong(
                     f"{self.folder!r} cannot be written: {error.strerror}", "Give a folder of your own."
@@ -95,8 +95,7 @@ class Target:
             self._put_into_place(temporary)
             made = []
         finally:
-            if temporary is not None:
-                shutil.rmtree(temporary, ignore_errors=True)  # the old one, where one was replaced
+            stack.close()  # it removes the old one, where one was replaced
             for folder in made:
                 with contextlib.suppress(OSError):  # another process uses it by now
                     os.rmdir(folder)
@@ -140,13 +139,6 @@ def _check_replaceable(folder: str, name: str, force: bool) -> None:
             f"{name!r} has other things in it than a SavedModel: {', '.join(sorted(inside)[:3])}",
             "Give another name: nothing but a SavedModel is ever replaced.",
         )
-
-
-def _new_folder(above: str, base: str) -> str:
-    """A hidden folder for the user and whom the user lets, which those of tempfile are not."""
-    folder = os.path.join(above, f".{base[:100]}.tf1sessions-{secrets.token_hex(4)}")
-    os.mkdir(folder)
-    return folder
 
 
 def _nearest_folder(path: str) -> str:

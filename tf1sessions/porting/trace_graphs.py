@@ -116,13 +116,18 @@ class TraceGraph:
         data = trace.graph_def(number) if number in trace.graphs else None
         if data is None:
             raise GraphLacking(number)
-        graph_def = tf.GraphDef.FromString(data)
+        try:
+            graph_def = tf.GraphDef.FromString(data)
+        except Exception as error:  # protobuf's own DecodeError
+            raise trace.damaged(f"is damaged: graph.{number} is no graph: {error}") from error
         self.seed = trace.graphs[number].get("seed")
         self.counts: Mapping[str, int] = trace.graphs[number].get("counts", {})
         self._functions = {each.signature.name: each for each in graph_def.library.function}
         self.nodes: dict[str, Node] = {}
         self._inside: dict[str, list[str]] = {}
         places = trace.places(number) or [()] * len(graph_def.node)
+        if len(places) != len(graph_def.node):
+            raise trace.damaged(f"is damaged: graph.{number}.places has not one for each of its nodes")
         self.has_places = bool(trace.graphs[number].get("places"))
         for index, (node, place) in enumerate(zip(graph_def.node, places, strict=True)):
             self._add(node, node.name, {}, (index, place), ())

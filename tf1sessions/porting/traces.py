@@ -32,17 +32,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import threading
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from tf1sessions.errors import UsageError
 from tf1sessions.porting import recorder as _recorder
+from tf1sessions.porting import trace_index
 
 __all__ = [
     "CallKind",
@@ -256,7 +258,7 @@ class Trace:
         except FileNotFoundError:
             raise UsageError(f"there is no trace {self.path!r}") from None
         except _NOT_READ as error:
-            raise self._damaged(f"is no trace, or is damaged: {error}") from error
+            raise self.damaged(f"is no trace, or is damaged: {error}") from error
         try:
             self._read_index()
         except BaseException:
@@ -265,7 +267,8 @@ class Trace:
 
     def _read_index(self) -> None:
         if not isinstance(self._file, np.lib.npyio.NpzFile) or "index" not in self._file.files:
-            raise self._damaged("is no trace: it has no index")
+            raise self.damaged("is no trace: it has no index")
+        self._names = frozenset(self._file.files)
         index = self._index()
         version = index.get("version")
         if isinstance(version, int) and version > recorder.VERSION:
@@ -274,19 +277,20 @@ class Trace:
                 next_step="Update tf1sessions, or record again with the recorder.py of this version.",
             )
         try:
+            trace_index.check(index)
             self._take(index)
         except UsageError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise self._damaged(f"has an index that cannot be understood: {error!r}") from error
+            raise self.damaged(f"has an index that cannot be understood: {error}") from error
 
     def _index(self) -> dict[str, Any]:
         try:
-            index = json.loads(self._file["index"].tobytes().decode("utf-8"))
-        except _NOT_READ as error:
-            raise self._damaged(f"is no trace, or is damaged: its index cannot be read: {error}") from error
+            index = json.loads(self._member("index").tobytes().decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise self.damaged(f"is no trace, or is damaged: its index cannot be read: {error}") from error
         if not isinstance(index, dict) or index.get("format") != recorder.FORMAT:
-            raise self._damaged("is no trace: its index is of another kind")
+            raise self.damaged("is no trace: its index is of another kind")
         return index
 
     def _take(self, index: Mapping[str, Any]) -> None:
@@ -314,15 +318,21 @@ class Trace:
         self._threads = [str(name) for name in index["threads"]]
         self._errors = [": ".join(filter(None, (entry["type"], entry["message"]))) for entry in index["errors"]]
         self.count = int(index["calls"]["count"])
-        members = [f"calls.{piece}" for piece in range(int(index["calls"]["pieces"]))]
-        needed = [*members, *(f"graph.{number}" for number, entry in self.graphs.items() if entry["kept"])]
-        needed += [f"graph.{number}.places" for number, entry in self.graphs.items() if entry.get("places")]
+        pieces = int(index["calls"]["pieces"])
+        self._require(_pieces("calls", pieces))
+        self._require(f"graph.{number}" for number, entry in self.graphs.items() if entry["kept"])
+        self._require(f"graph.{number}.places" for number, entry in self.graphs.items() if entry.get("places"))
         for series in self.series:
             for name in ("calls", *_FORMS[series.form]):
-                needed += [f"series.{series.number}.{name}.{piece}" for piece in range(series.pieces)]
-        if missing := sorted(set(needed) - set(self._file.files)):
-            raise self._damaged(f"is damaged: {missing[0]} is missing")
+                self._require(_pieces(f"series.{series.number}.{name}", series.pieces))
+        members = _pieces("calls", pieces)
         self.table = self._with_turns(np.concatenate([np.zeros([0, 5], np.int64), *map(self._member, members)]))
+
+    def _require(self, names: Iterable[str]) -> None:
+        """Raise at the first array that is not there: how many there are to be is said by the file, and may be any."""
+        for name in names:
+            if name not in self._names:
+                raise self.damaged(f"is damaged: {name} is missing")
 
     def _kind(self, number: int, entry: Mapping[str, Any]) -> CallKind:
         fetches, targets, feeds, extras = (_strings(entry[key]) for key in ("fetches", "targets", "feeds", "extras"))
@@ -335,6 +345,8 @@ class Trace:
         )
 
     def _with_turns(self, table: Any) -> Any:
+        if table.dtype.kind != "i":
+            raise ValueError(f"the calls are {table.dtype}")
         table = table[np.argsort(table[:, 0], kind="stable")]
         limits = (self.count, None, len(self._threads) - 1, len(self.kinds) - 1, len(self._errors))
         for column, limit in enumerate(limits):
@@ -368,7 +380,7 @@ class Trace:
     def __repr__(self) -> str:
         return f"<Trace {self.path}: {self.count} calls on TensorFlow {self.versions.get('tensorflow')}>"
 
-    def _damaged(self, what: str) -> UsageError:
+    def damaged(self, what: str) -> UsageError:
         return UsageError(
             f"{self.path!r} {what}",
             next_step="Traces are written by recorder.py; record again, or copy the file again, in binary mode.",
@@ -377,9 +389,12 @@ class Trace:
     def _member(self, name: str) -> Any:
         with self._lock:
             try:
-                return self._file[name]
+                array = self._file[name]
             except (*_NOT_READ, MemoryError, AttributeError) as error:
-                raise self._damaged(f"is damaged: {name} cannot be read: {error}") from error
+                raise self.damaged(f"is damaged: {name} cannot be read: {error}") from error
+        if not isinstance(array, np.ndarray) or not array.ndim:  # NumPy gives bytes for what is no array
+            raise self.damaged(f"is damaged: {name} is no array")
+        return array
 
     # What is in it
 
@@ -401,21 +416,42 @@ class Trace:
         if found is None:
             found = {}
             for name in ("calls", *_FORMS[series.form]):
-                pieces = [self._member(f"series.{series.number}.{name}.{piece}") for piece in range(series.pieces)]
-                found[name] = np.concatenate(pieces) if pieces else np.zeros([0], np.int64)
+                pieces = [self._member(piece) for piece in _pieces(f"series.{series.number}.{name}", series.pieces)]
+                try:
+                    found[name] = np.concatenate(pieces) if pieces else np.zeros([0], np.int64)
+                except ValueError as error:
+                    raise self.damaged(f"is damaged: the pieces of series {series.number} do not fit") from error
             self._check(series, found)
             self._loaded[series.number] = found
         return found
 
     def _check(self, series: Series, found: Mapping[str, Any]) -> None:
-        shape = (series.rows, *series.shape)
-        right = all(len(found[name]) == series.rows for name in found if (series.form, name) != ("text", "values"))
+        rows, size = series.rows, math.prod(series.shape)
+        if not rows and not series.pieces:
+            return  # the recorder's disk was full before the first
+        shapes = {
+            "calls": (rows,),
+            "digests": (rows, 32),
+            "statistics": (rows, len(_STATISTICS)),
+            "lengths": (rows, size),
+        }
         if series.form == "whole":
-            right = right and found["values"].shape == shape
+            shapes["values"] = (rows, *series.shape)
+        right = all(found[name].shape == shape for name, shape in shapes.items() if name in found)
+        dtypes = {"calls": "int64", "lengths": "int64", "digests": "uint8", "statistics": "float64"}
+        right = right and all(found[name].dtype.name == dtype for name, dtype in dtypes.items() if name in found)
+        values = (
+            found["values" if series.form == "whole" else "samples"] if series.form in ("whole", "summary") else None
+        )
+        right = right and (values is None or values.dtype.name == series.dtype or values.dtype.kind == "u")
+        if series.form == "summary":
+            right = right and found["samples"].shape[:1] == (rows,) and found["samples"].ndim == 2
         if series.form == "text":
+            right = right and found["values"].ndim == 1 and found["values"].dtype == "uint8"
+            right = right and bool((found["lengths"] >= 0).all())
             right = right and int(found["lengths"].sum()) == len(found["values"])
         if not right:
-            raise self._damaged(f"is damaged: series {series.number} ({series.name}) has not {series.rows} values")
+            raise self.damaged(f"is damaged: series {series.number} ({series.name}) has not {series.rows} values")
 
     def value(self, series: Series, row: int) -> Any:
         """One value: an array, of objects (bytes) for texts, or a :class:`Summary`."""
@@ -448,6 +484,8 @@ class Trace:
         """Variables by name: their ``"initial"`` or their ``"last"`` values."""
         found: dict[str, tuple[int, Any]] = {}
         for series in self.find(role, session):
+            if not series.rows:
+                continue
             call = int(self.columns(series)["calls"][-1])
             if series.name not in found or found[series.name][0] <= call:
                 found[series.name] = call, self.value(series, series.rows - 1)
@@ -485,7 +523,10 @@ class Trace:
         """Where the program made the operations of a graph, in their order; of an older trace an empty list."""
         if not self.graphs[number].get("places"):
             return []
-        return [self._place(place) for place in self._member(f"graph.{number}.places").tolist()]
+        numbers = self._member(f"graph.{number}.places")
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not (numbers < len(self._places)).all():
+            raise self.damaged(f"is damaged: graph.{number}.places names what is not there")
+        return [self._place(place) for place in numbers.tolist()]
 
     def _place(self, number: int) -> tuple[ProgramLine, ...]:
         return self._places[number] if number >= 0 else ()
@@ -503,6 +544,11 @@ class Trace:
             part = {"fetch": "fetches", "extra": "fetches", "feed": "feeds"}.get(series.role, "variables")
             parts[part][series.name] = self.value(series, row)
         return Step(call, **parts)
+
+
+def _pieces(name: str, count: int) -> Iterator[str]:
+    """The names of the arrays that one array was written in."""
+    return (f"{name}.{piece}" for piece in range(count))
 
 
 def _strings(values: Any) -> tuple[str, ...]:

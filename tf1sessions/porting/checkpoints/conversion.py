@@ -14,12 +14,10 @@ import dataclasses
 import os
 import re
 
-import numpy as np
-
 from tf1sessions.errors import UsageError
-from tf1sessions.porting.checkpoints.reading import OBJECT_GRAPH, VALUE_SUFFIX, Spec, escaped, read
+from tf1sessions.porting.checkpoints.reading import VALUE_SUFFIX, Spec, escaped, read
 from tf1sessions.porting.checkpoints.renaming import Names, Renaming
-from tf1sessions.porting.checkpoints.writing import CheckpointWriter, check_target, object_graph
+from tf1sessions.porting.checkpoints.writing import CheckpointWriter, check_target, why_no_name
 from tf1sessions.texts import printable
 
 __all__ = ["ROOT", "ConvertedCheckpoint", "convert"]
@@ -108,8 +106,7 @@ def convert(
         for old, new in renamed.items():
             writer.add(keys[new], values[old])
         if form == "objects":
-            writer.add(_COUNTER + VALUE_SUFFIX, np.int64(1))
-            writer.add(OBJECT_GRAPH, np.array(object_graph(keys, ROOT), object))
+            writer.add_object_graph(keys, ROOT)
     return result
 
 
@@ -124,6 +121,8 @@ def _renamed(old_names: list[str], renaming: Renaming, from_objects: bool) -> di
                 where="a checkpoint of objects",
                 next_step=f"Give it a name: names={{{old!r}: 'scope/name'}}.",
             )
+        if not from_objects and (reason := why_no_name(new)):
+            raise UsageError(reason, where="names=", next_step=f"Give {old!r} another name.")
         renamed[old] = new
     if renaming.unused:
         raise UsageError(

@@ -14,6 +14,7 @@ from tf1sessions.porting.checkpoints.planning import RestoreRequest
 from tf1sessions.porting.checkpoints.plans import Problem
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Renaming, reason_for
+from tf1sessions.porting.checkpoints.writing import why_no_name
 
 __all__ = ["Naming"]
 
@@ -54,6 +55,8 @@ class Naming:
             self.problems.append(Problem("names", old, text))
 
     def _add(self, spec: Spec) -> None:
+        if reason := why_no_name(spec.name):
+            self.problems.append(Problem("names", spec.name, f"{reason}; name it by names="))
         if spec.name in self.specs:
             self.problems.append(Problem("names", spec.name, f"two variables would be named {spec.name!r}"))
         self.specs[spec.name] = spec

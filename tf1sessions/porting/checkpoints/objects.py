@@ -16,8 +16,11 @@ import numpy as np
 from tf1sessions.errors import UsageError
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.runtime import tf
+from tf1sessions.texts import brief
 
-__all__ = ["Holder", "holders_of", "library_of", "spec_of"]
+__all__ = ["Holder", "check_variable", "holders_of", "library_of", "spec_of"]
+
+_ASKED = ("shape", "dtype", "numpy", "assign")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +55,11 @@ def library_of(thing: Any) -> str:
 
 def spec_of(variable: Any, name: str) -> Spec:
     """Return what is known of a variable, under a name."""
-    shape = variable.shape.as_list() if hasattr(variable.shape, "as_list") else variable.shape
+    shape = variable.shape
+    if getattr(shape, "rank", 0) is None:
+        shape = np.shape(variable.numpy())  # it may have any; this is the one that it has now
+    elif hasattr(shape, "as_list"):
+        shape = shape.as_list()
     dtype = variable.dtype
     return Spec(
         name,
@@ -62,13 +69,14 @@ def spec_of(variable: Any, name: str) -> Spec:
     )
 
 
-def holders_of(objects: Any) -> dict[str, Holder]:
+def holders_of(objects: Any, settable: bool = False) -> dict[str, Holder]:
     """The variables of objects by name.
 
     Args:
         objects: A mapping of variables by name; something with such a mapping as ``by_name``, like the modules of
             :func:`tf1sessions.porting.function`; a model or layer of Keras 3 or tf_keras; an iterable of variables;
             or what ``tf.train.Checkpoint`` takes and itself, such as a ``tf.Module``.
+        settable: Whether they are to be set, which tensors and arrays cannot be.
 
     Returns:
         Name -> variable, in the order of the objects. The names are those of the mapping; of Keras those of the
@@ -78,6 +86,8 @@ def holders_of(objects: Any) -> dict[str, Holder]:
         UsageError: There are no variables, they are those of a graph, or the objects are none of these.
     """
     named = list(_named(objects))
+    for name, variable in named:
+        check_variable(variable, f"{name!r} of the objects of a checkpoint", settable)
     of_graphs = [name for name, variable in named if getattr(variable, "_in_graph_mode", False)]
     if of_graphs or not tf.executing_eagerly():
         raise UsageError(
@@ -144,8 +154,28 @@ def _of_keras(model: Any) -> list[tuple[str, Any]]:
     return named
 
 
+def check_variable(thing: Any, where: str, settable: bool = True) -> None:
+    """Raises unless something has what is asked of a variable.
+
+    Raises:
+        UsageError: It has not.
+    """
+    lacking = [name for name in _ASKED if not hasattr(thing, name) and (settable or name != "assign")]
+    if lacking:
+        raise UsageError(
+            f"{brief(thing)} is no variable: it has no {lacking[0]}",
+            where=where,
+            next_step="Give a variable of TensorFlow, Keras 3 or tf_keras"
+            + ("; of nested dictionaries, a flat one with names such as 'scope/name'." if _is_nested(thing) else "."),
+        )
+
+
+def _is_nested(thing: Any) -> bool:
+    return isinstance(thing, Mapping | list | tuple)
+
+
 def _is_variable(thing: Any) -> bool:
-    return all(hasattr(thing, name) for name in ("assign", "shape", "dtype", "numpy")) and hasattr(thing, "name")
+    return all(hasattr(thing, name) for name in (*_ASKED, "name"))
 
 
 def _is_trackable(thing: Any) -> bool:

@@ -12,20 +12,25 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import numbers
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, CudnnGru, Layout, Scaled
 from tf1sessions.porting.checkpoints.matching import Match, Matching, match
 from tf1sessions.porting.checkpoints.names import Derived, derived_of, is_counter, setting_of
-from tf1sessions.porting.checkpoints.objects import Holder, holders_of, spec_of
+from tf1sessions.porting.checkpoints.objects import Holder, check_variable, holders_of, spec_of
 from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer, Slot, steps_of
 from tf1sessions.porting.checkpoints.plans import Filled, Plan, Problem, Row, Steps
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Patterns, Renaming, reason_for
 from tf1sessions.porting.checkpoints.settings import settings_of
+from tf1sessions.texts import brief
 
 __all__ = ["Planner", "RestoreRequest"]
 
@@ -47,11 +52,35 @@ class RestoreRequest:
     forget_bias: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.averages, str) and self.averages != "variables":
+        averages = self.averages
+        if isinstance(averages, Mapping):
+            for name, variable in averages.items():
+                check_variable(variable, f"averages[{name!r}]")
+        elif not (
+            averages is None
+            or averages is False
+            or (isinstance(averages, str) and averages == "variables")
+            or callable(getattr(averages, "average", None))
+        ):
             raise UsageError(
-                f"averages is {self.averages!r}",
+                f"averages is {brief(averages)}",
                 where="averages=",
                 next_step="Give 'variables', False, a tf.train.ExponentialMovingAverage, or a dict of variables.",
+            )
+        if self.step is not None:
+            check_variable(self.step, "step=")
+        if self.optimizer_name is not None and not isinstance(self.optimizer_name, str):
+            raise UsageError(
+                f"optimizer_name is {brief(self.optimizer_name)}",
+                where="optimizer_name=",
+                next_step="Give the name that the optimizer has in the checkpoint, such as 'Adam'.",
+            )
+        forget_bias: Any = self.forget_bias
+        if not isinstance(forget_bias, numbers.Real) or not math.isfinite(forget_bias):
+            raise UsageError(
+                f"forget_bias is {brief(forget_bias)}",
+                where="forget_bias=",
+                next_step="Give the number that the LSTM cells of TensorFlow 1 added; by default it was 1.",
             )
 
 
@@ -83,7 +112,8 @@ class Planner:
         self.request = request
         self.where = where
         self.read = read
-        self.holders: dict[str, Holder] = holders_of(request.target)
+        self.holders: dict[str, Holder] = holders_of(request.target, settable=read is not None)
+        self.given = set(self.holders)  # those of a user, which are there
         self.modern = ModernOptimizer(request.optimizer) if request.optimizer not in (None, False) else None
         self.known = matches
         self.prefix = prefix
@@ -112,6 +142,7 @@ class Planner:
         self._averages(matching.matches)
         self._steps()
         self._left(matching)
+        self._shared()
         return Plan(
             tuple(self.rows),
             self.unused,
@@ -331,6 +362,7 @@ class Planner:
             holders = [self._average_holder(*pair) for pair in zip(each.targets, targets, strict=True)]
             if None not in holders:
                 self.holders.update({holder.spec.name: holder for holder in holders if holder})
+                self.given.update(targets if isinstance(averages, Mapping) else ())
                 self._add(Row(tuple(name for name in names if name), targets, each.layout, "moving average"))
 
     def _average_holder(self, name: str, title: str) -> Holder | None:
@@ -352,7 +384,8 @@ class Planner:
         counters = {name: what for name, what in self.counters.items() if name not in self.done}
         steps = [name for name, what in counters.items() if what == "global_step"]
         if self.request.step is not None and len(steps) == 1:
-            title = "step"
+            title = self._title("step", "step=")
+            self.given.add(title)
             variable = self.request.step
             self.holders[title] = Holder(spec_of(variable, title), lambda: variable)
             self._add(Row((steps[0],), (title,), AS_IT_IS, "step="))
@@ -372,7 +405,7 @@ class Planner:
             counted, agrees = self._counted(counters, powers, steps, betas)
             if agrees and self.request.step is None:
                 taken += steps
-        title = "iterations"
+        title = self._title("iterations", "optimizer=")
         if not taken:
             self.notes.append("The checkpoint has no count of steps; the optimizer's iterations are kept.")
             return
@@ -453,6 +486,34 @@ class Planner:
         for name, spec in self.specs.items():
             if name not in self.done:
                 self.problems.append(Problem("extra", name, f"{spec} of the checkpoint {self._why_left(name)}"))
+
+    def _shared(self) -> None:
+        """Report a variable that has two names among the objects, and would be set to two values."""
+        if self.read is None:
+            return
+        found: dict[int, tuple[str, Row]] = {}
+        for row in self.rows:
+            for name in row.targets:
+                if name not in self.given:
+                    continue
+                variable = self.holders[name].get()
+                key = id(variable.value if _is_keras_3(variable) else variable)
+                other, other_row = found.setdefault(key, (name, row))
+                if other != name and not np.array_equal(self._value_of(name, row), self._value_of(other, other_row)):
+                    text = (
+                        f"{other!r} and {name!r} of the objects are one variable, which cannot have the values of both "
+                        f"{' + '.join(other_row.sources)} and {' + '.join(row.sources)}: leave one out by unused= and "
+                        "kept="
+                    )
+                    self.problems.append(Problem("names", name, text))
+
+    def _value_of(self, name: str, row: Row) -> Any:
+        assert self.read is not None
+        return row.layout.forward([self.read(source) for source in row.sources])[row.targets.index(name)]
+
+    def _title(self, name: str, what: str) -> str:
+        """A name for a variable that is none of the objects'."""
+        return f"{name} ({what})" if name in self.holders else name
 
     def _why_left(self, name: str) -> str:
         derived = self.derived.get(name)

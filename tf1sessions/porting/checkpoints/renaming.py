@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tf1sessions.errors import UsageError
+from tf1sessions.texts import brief
 
 __all__ = ["Names", "Patterns", "Renaming", "reason_for"]
 
@@ -31,13 +33,17 @@ class Renaming:
         self._names = names
         self.unused: dict[str, str] = {}
         self._patterns: list[tuple[re.Pattern[str], str]] = []
-        if names is None or callable(names):
+        if names is None:
             return
-        if isinstance(names, Mapping):
+        if callable(names):
+            _check_callable(names)
+        elif isinstance(names, Mapping):
+            for old, new in names.items():
+                _check_texts(old, new)
             self.unused = {str(old).removesuffix(":0"): str(new).removesuffix(":0") for old, new in names.items()}
             self._names = dict(self.unused)
         else:
-            self._patterns = [(_compiled(pattern, "names="), template) for pattern, template in names]
+            self._patterns = [(_compiled(pattern, "names="), template) for pattern, template in _pairs_of(names)]
             self.unused = {pattern.pattern: template for pattern, template in self._patterns}
 
     def __call__(self, name: str) -> str | None:
@@ -45,13 +51,19 @@ class Renaming:
         if self._names is None:
             return None
         if callable(self._names):
-            return self._names(name)
+            answer = self._names(name)
+            if answer is not None and not isinstance(answer, str):
+                raise _wrong_names(f"the function gives {brief(answer)} for {name!r}")
+            return answer
         if isinstance(self._names, Mapping):
             return self._by_dict(name, self._names)
         for pattern, template in self._patterns:
             if found := pattern.fullmatch(name):
                 self.unused.pop(pattern.pattern, None)
-                return found.expand(template)
+                try:
+                    return found.expand(template)
+                except (re.error, IndexError) as error:
+                    raise _wrong_names(f"{template!r} is no template for {pattern.pattern!r}: {error}") from error
         return None
 
     def _by_dict(self, name: str, names: Mapping[str, str]) -> str | None:
@@ -74,12 +86,55 @@ def reason_for(name: str, patterns: Patterns | Iterable[str] | None, where: str)
             f"{where} is {patterns!r}", where=where, next_step="Give a dict: pattern of names -> the reason."
         )
     for pattern, reason in patterns.items():
+        if not isinstance(reason, str):
+            raise UsageError(
+                f"the reason for {pattern!r} is {brief(reason)}", where=where, next_step="Say why, in a text."
+            )
         if pattern == name or _compiled(pattern, where).fullmatch(name):
             return reason
     return None
 
 
+def _wrong_names(message: str) -> UsageError:
+    return UsageError(
+        message,
+        where="names=",
+        next_step="Give a dict of names, pairs of a pattern and a template, or a function from a name to one or None.",
+    )
+
+
+def _check_callable(names: Callable[[str], str | None]) -> None:
+    """A function that cannot be called with one name; what has no signature is taken as it is."""
+    try:
+        signature = inspect.signature(names)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("name")
+    except TypeError as error:
+        raise _wrong_names(f"the function {brief(names)} does not take a name: {error}") from error
+
+
+def _check_texts(old: object, new: object) -> None:
+    if not isinstance(old, str) or not isinstance(new, str):
+        raise _wrong_names(f"{brief(old)} is to be {brief(new)}, which are not two names")
+
+
+def _pairs_of(names: object) -> list[tuple[str, str]]:
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise _wrong_names(f"names is {brief(names)}")
+    pairs = []
+    for pair in names:
+        if not isinstance(pair, Sequence) or isinstance(pair, str | bytes) or len(pair) != 2:
+            raise _wrong_names(f"{brief(pair)} is no pair of a pattern and a template")
+        _check_texts(*pair)
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
 def _compiled(pattern: str, where: str) -> re.Pattern[str]:
+    if not isinstance(pattern, str):
+        raise UsageError(f"the pattern {brief(pattern)} is no text", where=where, next_step="Give patterns of names.")
     try:
         return re.compile(pattern)
     except re.error as error:

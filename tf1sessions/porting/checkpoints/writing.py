@@ -5,7 +5,7 @@
     add(name, array) ──▶ a shard of at most SHARD_BYTES ──▶ a folder beside the target ──▶ finish(): renamed, index last
 
 TensorFlow writes a shard at a time, so that no more than one is in memory; readers see shards as one checkpoint. Until
-``finish()`` nothing is at the target, and when something fails the folder is removed.
+``finish()`` nothing is at the target, and when something fails the folder is removed; after SIGKILL by the next one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -22,12 +20,37 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
+from tf1sessions.porting.checkpoints.reading import OBJECT_GRAPH, VALUE_SUFFIX
+from tf1sessions.porting.hidden_folders import REPLACED, hidden_folder
 from tf1sessions.runtime import private, tf
+from tf1sessions.texts import brief
 
-__all__ = ["SHARD_BYTES", "CheckpointWriter", "check_target", "object_graph"]
+__all__ = ["SHARD_BYTES", "CheckpointWriter", "check_target", "why_no_name"]
 
 #: How much is held before it is written. Large enough that the files are few, small next to a checkpoint that matters.
 SHARD_BYTES = 32 * 1024 * 1024
+_COUNTER = "save_counter"
+
+
+def why_no_name(name: object) -> str | None:
+    """Return why no value of a checkpoint can have a name; None where one can.
+
+    TensorFlow aborts the process for the empty name, under which a checkpoint has its header.
+    """
+    if name == "":
+        return "a variable of a checkpoint cannot have the empty name"
+    if not _is_text(name):
+        return f"{brief(name)} cannot be the name of a variable: it is no text that UTF-8 has"
+    if name == OBJECT_GRAPH:
+        return f"{name!r} cannot be the name of a variable: a checkpoint of objects has their graph there"
+    return None
+
+
+def _is_text(value: object) -> bool:
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def check_target(path: str | os.PathLike[str], force: bool = False) -> str:
@@ -36,7 +59,14 @@ def check_target(path: str | os.PathLike[str], force: bool = False) -> str:
     Raises:
         UsageError: Something is there and ``force`` is not set, or the folder cannot be written to.
     """
-    prefix = os.path.abspath(os.fspath(path))
+    given = os.fspath(path)
+    if not _is_text(given) or "\0" in given:
+        raise UsageError(
+            f"{given!r} is no path that TensorFlow can write to",
+            where="the checkpoint to be written",
+            next_step="Give the prefix of its files as a text without NUL, such as 'folder/model.ckpt'.",
+        )
+    prefix = os.path.abspath(given)
     folder, name = os.path.split(prefix)
     if not name or str(path).endswith(("/", os.sep)) or os.path.isdir(prefix):
         raise UsageError(
@@ -92,6 +122,7 @@ class CheckpointWriter:
         self.path = check_target(path, force)
         self._force = force
         self._folder = ""
+        self._stack = contextlib.ExitStack()
         self._waiting: dict[str, Any] = {}
         self._waiting_bytes = 0
         self._names: set[str] = set()
@@ -99,7 +130,7 @@ class CheckpointWriter:
 
     def __enter__(self) -> CheckpointWriter:
         try:
-            self._folder = tempfile.mkdtemp(prefix=f".{os.path.basename(self.path)}.", dir=os.path.dirname(self.path))
+            self._folder = self._stack.enter_context(hidden_folder(self.path))
         except OSError as error:
             raise _unwritable(self.path, str(error)) from error
         return self
@@ -111,10 +142,44 @@ class CheckpointWriter:
             if kind is None:
                 self._finish()
         finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._stack.close()
 
     def add(self, name: str, value: Any) -> None:
-        """Adds a value. It is written before much more is taken, and must not be changed before."""
+        """Adds a value. It is written before much more is taken, and must not be changed before.
+
+        Raises:
+            UsageError: The name or the value is none that a checkpoint can have, or the name is there already.
+        """
+        if reason := why_no_name(name):
+            raise UsageError(reason, where=f"the checkpoint {self.path!r}", next_step="Give it another name.")
+        self._add(name, self._as_array(name, value))
+
+    def add_object_graph(self, keys: Mapping[str, str], root: str) -> None:
+        """Makes it a checkpoint of objects: a dictionary ``root`` of variables, and a ``save_counter``.
+
+        Args:
+            keys: Name of a variable -> the key under which its value was added.
+            root: The name of the dictionary.
+        """
+        self._add(_COUNTER + VALUE_SUFFIX, np.asarray(np.int64(1)))
+        self._add(OBJECT_GRAPH, np.array(_object_graph(keys, root), object))
+
+    def _as_array(self, name: str, value: Any) -> Any:
+        try:
+            array = np.asarray(value)
+            tf.as_dtype(array.dtype)
+            if array.dtype.kind in "OU":
+                for each in array.flat:
+                    tf.compat.as_bytes(each)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise UsageError(
+                f"the value of {name!r} cannot be in a checkpoint: {brief(value)}",
+                where=f"the checkpoint {self.path!r}",
+                next_step="Give an array of numbers, truth values or texts.",
+            ) from error
+        return array
+
+    def _add(self, name: str, array: Any) -> None:
         if name in self._names:
             raise UsageError(
                 f"two variables have the name {name!r}",
@@ -122,7 +187,6 @@ class CheckpointWriter:
                 next_step="Give one of them another name by names=.",
             )
         self._names.add(name)
-        array = np.asarray(value)
         if self._waiting and self._waiting_bytes + array.nbytes > SHARD_BYTES:
             self._write_waiting()
         self._waiting[name] = array
@@ -155,7 +219,7 @@ class CheckpointWriter:
         self._move(whole)
 
     def _move(self, whole: str) -> None:
-        old = os.path.join(self._folder, "old")
+        old = os.path.join(self._folder, REPLACED)
         moved: list[tuple[str, str]] = []
         try:
             os.mkdir(old)
@@ -209,7 +273,7 @@ def _unwritable(path: str, what: str) -> UsageError:
     )
 
 
-def object_graph(keys: Mapping[str, str], root: str) -> bytes:
+def _object_graph(keys: Mapping[str, str], root: str) -> bytes:
     """The graph of a checkpoint whose root has a dictionary ``root`` of variables, and a ``save_counter``.
 
     Args:
