@@ -44,6 +44,40 @@ def wait_for(condition: Callable[[], Any], what: str | Callable[[], str], deadli
     return value
 
 
+def raises(kind: type[BaseException], call: Callable[..., Any], *args: Any) -> BaseException:
+    """The error of that kind which ``call(*args)`` raises; without one, an AssertionError."""
+    try:
+        result = call(*args)
+    except kind as error:
+        return error
+    raise AssertionError(f"{kind.__name__} was not raised; got {result!r}")
+
+
+def in_thread(work: Callable[[], Any], name: str | None = None, deadline: float = 60.0) -> Any:
+    """What ``work()`` gave or raised in a thread of its own, of that name."""
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    thread.join(deadline)
+    assert found, "the thread hangs"
+    return found[0]
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs: one that has ended, and was not waited for, does not. Linux only."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 @contextlib.contextmanager
 def interrupted_when(condition: Callable[[], Any]) -> Iterator[None]:
     """Sends SIGINT to this process as soon as something is the case, and again while the block goes on.

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
-import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from canned_answers import golden, run, unpack_checkpoints
 from compare_canned import close
-from support import ROOT
 
 from tf1sessions.estimator.canned.boosted_trees_quantiles import boundaries
 
@@ -21,36 +16,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "golden" / "cases"))
 
 import estimator_boosted_quantiles as quantiles
 
-HERE = Path(__file__).parent
-GOLDEN = HERE.parent / "golden" / "data"
-
 
 @pytest.fixture(scope="module")
 def expected():
-    with gzip.open(GOLDEN / "estimator_boosted.json.gz") as file:
-        return json.load(file)
+    return golden("estimator_boosted")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Folders that 1.15.5 wrote."""
-    folder = tmp_path_factory.mktemp("checkpoints")
-    with tarfile.open(GOLDEN / "estimator_boosted_checkpoints.tar.gz") as archive:
-        for member in archive.getmembers():
-            target = folder / member.name
-            target.parent.mkdir(exist_ok=True)
-            target.write_bytes(archive.extractfile(member).read())
-    return folder
-
-
-@pytest.fixture(scope="module")
-def found(folder):
+def found(tmp_path_factory):
     """What boosted_checks.py found."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
-    command = [sys.executable, str(HERE / "boosted_checks.py"), str(folder), "all"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout)
+    folder = unpack_checkpoints("estimator_boosted_checkpoints", tmp_path_factory.mktemp("checkpoints"))
+    return run("boosted_checks.py", folder, "all")
 
 
 def check_results(expected, found):
@@ -133,8 +109,7 @@ def test_bad_arguments_are_refused(found):
 
 @pytest.mark.parametrize("number", range(len(quantiles.CASES)))
 def test_quantiles_are_those_of_1_15(number):
-    with gzip.open(GOLDEN / "estimator_boosted_quantiles.json.gz") as file:
-        expected = json.load(file)[number]
+    expected = golden("estimator_boosted_quantiles")[number]
     case = quantiles.CASES[number]
     assert boundaries(quantiles.batches(*case), case[3]).tolist() == expected
 

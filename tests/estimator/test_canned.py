@@ -2,32 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
-import subprocess
-import sys
-import tarfile
-from pathlib import Path
-
 import pytest
+from canned_answers import golden, run, unpack_checkpoints
 from compare_canned import close
-from support import ROOT
-
-HERE = Path(__file__).parent
-GOLDEN = HERE.parent / "golden" / "data"
-
-
-def run(*arguments):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
-    done = subprocess.run([sys.executable, *map(str, arguments)], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout)
-
-
-def golden(name):
-    with gzip.open(GOLDEN / f"{name}.json.gz") as file:
-        return json.load(file)
 
 
 def check_results(expected, found):
@@ -40,19 +17,14 @@ def check_results(expected, found):
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """What canned_checks.py found."""
-    folder = tmp_path_factory.mktemp("checkpoints")
-    with tarfile.open(GOLDEN / "estimator_canned_checkpoints.tar.gz") as archive:
-        for member in archive.getmembers():
-            target = folder / member.name
-            target.parent.mkdir(exist_ok=True)
-            target.write_bytes(archive.extractfile(member).read())
-    return run(HERE / "canned_checks.py", folder)
+    folder = unpack_checkpoints("estimator_canned_checkpoints", tmp_path_factory.mktemp("checkpoints"))
+    return run("canned_checks.py", folder)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_graphs_and_steps_are_those_of_1_15():
-    assert run(HERE / "compare_canned.py") == {}
+    assert run("compare_canned.py") == {}
 
 
 def test_scripts_get_the_same():
@@ -62,7 +34,7 @@ def test_scripts_get_the_same():
         "BaselineRegressor 2",
         "contrib multi_class_head name weight_column",
     )
-    assert run(HERE / "compare_canned.py", "v1", *cases) == {}
+    assert run("compare_canned.py", "v1", *cases) == {}
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import alive
 
 from tf1sessions import errors
 from tf1sessions.pools import user_servers
@@ -48,14 +49,6 @@ def until(condition: Callable[[], Any], secs: float = 60.0) -> Any:
         assert time.monotonic() < deadline, f"did not become true in {secs} s"
         time.sleep(0.01)
     return value
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in (b"Z", b"X")
 
 
 @dataclass

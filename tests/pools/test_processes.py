@@ -30,7 +30,7 @@ from pathlib import Path
 import cloudpickle
 import numpy as np
 import pytest
-from support import wait_for
+from support import alive, wait_for
 
 from tf1sessions.errors import (
     ClosedError,
@@ -75,13 +75,6 @@ class Descriptors:
 
 def pool_threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith("ProcessSessionPool")]
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.fixture

@@ -3,11 +3,10 @@
 import os
 import signal
 import sys
-from pathlib import Path
 
 import cloudpickle
 import pytest
-from support import wait_for
+from support import alive, wait_for
 
 from tf1sessions.pools import processes, warm_servers
 from tf1sessions.pools.fork_server import WorkerServer
@@ -15,13 +14,6 @@ from tf1sessions.pools.processes import ProcessSessionPool
 
 DEADLINE = 60.0
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # a worker need not import pytest
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow
-from support import wait_for
+from support import raises, wait_for
 
 import tf1sessions
 from tf1sessions import errors, runtime
@@ -34,14 +34,6 @@ DEADLINE_SECS = 60.0
 def new_session(**settings: Any) -> Iterator[Any]:
     with tf.Graph().as_default(), tf1sessions.Session(**settings) as session:
         yield session
-
-
-def raises(kind: type[BaseException], call: Callable[..., Any], *args: Any) -> BaseException:
-    try:
-        result = call(*args)
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind.__name__} was not raised; got {result!r}")
 
 
 def in_threads(count: int, work: Callable[[int], Any], deadline: float = DEADLINE_SECS) -> list[Any]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from support import in_thread, raises
 
 import tf1sessions
 from tf1sessions import errors
@@ -19,31 +20,6 @@ tf1sessions.enable_v1_behavior()
 tf = tf1sessions.tf1
 
 DEADLINE_SECS = 60.0
-
-
-def in_thread(work: Callable[[], Any], name: str = "the stranger") -> Any:
-    """What ``work()`` gave or raised in a thread of that name."""
-    found: list[Any] = []
-
-    def run() -> None:
-        try:
-            found.append(work())
-        except BaseException as error:
-            found.append(error)
-
-    thread = threading.Thread(target=run, name=name, daemon=True)
-    thread.start()
-    thread.join(DEADLINE_SECS)
-    assert not thread.is_alive(), "the thread hangs"
-    return found[0]
-
-
-def raises(kind: type[BaseException], call: Callable[..., Any], *args: Any) -> BaseException:
-    try:
-        result = call(*args)
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind.__name__} was not raised; got {result!r}")
 
 
 def _model() -> tuple[Any, dict[str, Callable[[], Any]]]:
@@ -124,7 +100,7 @@ def check_another_thread_may_not_change_the_graph() -> None:
     gs, changes = _model()
     before = _state(gs.graph)
     for what, change in changes.items():
-        error = in_thread(change)
+        error = in_thread(change, "the stranger")
         assert isinstance(error, errors.ConcurrentGraphError), (what, error)
         for word in ("'the stranger'", "'MainThread'", "the model", __file__):
             assert word in str(error), (what, word, str(error))
@@ -197,7 +173,7 @@ def check_building_is_handed_over() -> None:
             assert isinstance(error, errors.ConcurrentGraphError) and "'the stranger'" in str(error), error
             return _error(lambda: tf.no_op())
 
-    assert not isinstance(in_thread(build), Exception)
+    assert not isinstance(in_thread(build, "the stranger"), Exception)
     with gs.as_default():
         tf.constant(2.0, name="mine_again")
     names = {operation.name for operation in gs.graph.get_operations()}

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf2
+from support import in_thread
 
 import tf1sessions
 
 tf = tf1sessions.tf1
-
-
-def _in_thread(work: Callable[[], Any]) -> Any:
-    found: list[Any] = []
-
-    def run() -> None:
-        try:
-            found.append(work())
-        except BaseException as error:
-            found.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(60)
-    assert found, "the thread hangs"
-    return found[0]
 
 
 def _the_program_is_unchanged() -> None:
@@ -90,12 +73,12 @@ def check_other_threads_call_what_this_one_built() -> None:
         gs.initialize()
     call = gs.compile([x], y)
     for work in (lambda: call([[1.0, 2.0]]), lambda: call(np.ones((1, 2))), lambda: call(np.ones((1, 2), np.float32))):
-        result = _in_thread(work)
+        result = in_thread(work)
         assert isinstance(result, np.float32), result
-    error = _in_thread(lambda: call([[1.0]]))
+    error = in_thread(lambda: call([[1.0]]))
     assert isinstance(error, ValueError) and "Cannot feed value of shape" in str(error), repr(error)
-    assert _in_thread(lambda: gs.run({"v": v, "y": "Sum:0"}, {x.name: [[1.0, 2.0]]}))["y"] == 3.0
-    assert _in_thread(lambda: gs.run(v)).tolist() == [1.0]
+    assert in_thread(lambda: gs.run({"v": v, "y": "Sum:0"}, {x.name: [[1.0, 2.0]]}))["y"] == 3.0
+    assert in_thread(lambda: gs.run(v)).tolist() == [1.0]
     gs.close()
 
 
