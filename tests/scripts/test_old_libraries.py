@@ -185,6 +185,7 @@ STAND_INS = {
     "nltk/downloader.py": "asked = []\ndef download(name=None, quiet=False): asked.append(name); return True\n",
     "nltk/data.py": "def find(name):\n    if 'punkt_tab' not in name: raise LookupError(name)\n    return name\n",
     "moviepy/__init__.py": "VideoFileClip = 'a clip'\n",
+    "parameterized/__init__.py": "class parameterized: pass\n",
     "librarian.py": "import networkx\ndef write(G): return networkx.node_link_data(G)\n",
     "unrelated.py": "x = 1\n",
 }
@@ -203,6 +204,7 @@ import scipy.misc, scipy.signal
 from scipy.ndimage.interpolation import zoom
 import yaml, nltk
 from moviepy.editor import VideoFileClip
+from nose_parameterized import parameterized
 def fails(call):
     try:
         return call()
@@ -225,6 +227,7 @@ report(
     yaml=[yaml.load("a"), yaml.load("a", Loader=int), yaml.load("a", int)],
     nltk=[nltk.downloader.asked, nltk.data.find("tokenizers/punkt"), fails(lambda: nltk.data.find("corpora/x"))],
     moviepy=VideoFileClip,
+    parameterized=parameterized.__module__,
     absent=[absent("sklearn.no_such_module"), absent("scipy.nothing")],
     loaded=[name for name in ("tensorflow", "pandas", "librosa") if name in sys.modules],
 )
@@ -254,6 +257,7 @@ def test_modules_and_names_that_moved(on_stand_ins):
     assert on_stand_ins["sklearn"] == [5, True, "a curve"]
     assert on_stand_ins["scipy"] == ["a window", 3, "a function"]
     assert on_stand_ins["moviepy"] == "a clip"
+    assert on_stand_ins["parameterized"] == "parameterized"
 
 
 def test_yaml_has_a_loader_unless_one_is_given(on_stand_ins):

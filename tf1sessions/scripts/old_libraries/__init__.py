@@ -47,6 +47,7 @@ LIBRARIES = {
     "moviepy": "small",
     "networkx": "networkx",
     "nltk": "nltk",
+    "nose_parameterized": "small",
     "pandas": "pandas",
     "scipy": "scipy",
     "seaborn": "small",
