@@ -76,6 +76,20 @@ def check_a_whole_program_computes_what_it_computed() -> None:
     assert all(abs(one - other) < 1e-5 for one, other in zip(found, GOLDEN["program"], strict=True)), found
 
 
+def check_a_keras_model_of_layers_that_are_counted_takes_training() -> None:
+    """Keras gives ``training`` to layers whose call takes it, by its signature."""
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Conv2DTranspose(1, 2, input_shape=(3, 3, 1)),
+            layers.TimeDistributed(layers.Dense(2)),
+            layers.BatchNormalization(),
+            layers.Flatten(),
+        ]
+    )
+    assert model(tf.zeros([2, 3, 3, 1]), training=False).shape == [2, 32]
+
+
 def check_it_can_be_turned_off_and_belongs_to_graphs() -> None:
     seeds.choose("tf2")
     try:
