@@ -11,6 +11,7 @@ Layout::
     networkx_rows.py      networkx
     nltk_rows.py          nltk
     pandas_rows.py        pandas
+    probability_rows.py   TensorFlow Probability
     scipy_rows.py         SciPy
     sklearn_rows.py       scikit-learn
     small_rows.py         libraries with a row or two
@@ -52,6 +53,7 @@ LIBRARIES = {
     "scipy": "scipy",
     "seaborn": "small",
     "sklearn": "sklearn",
+    "tensorflow_probability": "probability",
     "yaml": "small",
 }
 
