@@ -110,6 +110,11 @@ report(reset=reset, steps=steps, ended=(env.reset(), env.step(9))[1], wrapped=ty
        registry=[one.id for one in gym.envs.registry.all()], older=gym.make("Counter-v0").spec.id,
        limit=isinstance(env, gym.wrappers.TimeLimit) or type(env).__name__)
 
+inner = sys.modules.get("gymnasium.envs.registration") or sys.modules["gym.envs.registration"]
+inner.registry["Gone-v0"] = inner.EnvSpec("Gone-v0", inner.spec)
+report(entry=[str(one.entry_point) for one in gym.envs.registry.all() if one.id == "Gone-v0"])
+del inner.registry["Gone-v0"]
+
 import copy, pickle
 raw, kind = env.unwrapped, type(env.unwrapped)
 env.reset()
@@ -220,6 +225,11 @@ def test_render_specs_and_the_registry(found):
     assert found["spec"] == [3, {"wrapper_config.TimeLimit.max_episode_steps": 3}, "Counter-v2", 3]
     assert found["registry"] == ["Counter-v2"] and found["older"] == "Counter-v2"
     assert found["limit"] is True
+
+
+def test_entry_points_of_the_library_are_texts(found):
+    if found["on_gymnasium"]:  # Gym's own registry is left as it is
+        assert found["entry"] == ["gymnasium.envs.registration:spec"]
 
 
 def test_environments_and_wrappers_of_the_program(found):
