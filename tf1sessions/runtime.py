@@ -117,7 +117,11 @@ _MODULES = {
     "step_fn": "tensorflow.python.distribute.step_fn",
     # for contrib.eager
     "context": "tensorflow.python.eager.context",
+    "autograph_util": "tensorflow.python.eager.polymorphic_function.autograph_util",
+    "function_cache": "tensorflow.core.function.polymorphism.function_cache",
+    "function_type_utils": "tensorflow.python.eager.polymorphic_function.function_type_utils",
     "op_callbacks": "tensorflow.python.framework.op_callbacks",
+    "tracing_compilation": "tensorflow.python.eager.polymorphic_function.tracing_compilation",
     "variable_scope": "tensorflow.python.ops.variable_scope",
     "device_lib": "tensorflow.python.client.device_lib",  # for contrib.memory_stats
     # for contrib.feature_column

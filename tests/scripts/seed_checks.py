@@ -76,6 +76,37 @@ def check_a_whole_program_computes_what_it_computed() -> None:
     assert all(abs(one - other) < 1e-5 for one, other in zip(found, GOLDEN["program"], strict=True)), found
 
 
+def check_a_keras_model_of_layers_that_are_counted_takes_training() -> None:
+    """Keras gives ``training`` to layers whose call takes it, by its signature."""
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Conv2DTranspose(1, 2, input_shape=(3, 3, 1)),
+            layers.TimeDistributed(layers.Dense(2)),
+            layers.BatchNormalization(),
+            layers.Flatten(),
+        ]
+    )
+    assert model(tf.zeros([2, 3, 3, 1]), training=False).shape == [2, 32]
+
+
+def check_sorting_of_whole_numbers_is_counted() -> None:
+    """Operations of ``tf.sort`` and ``tf.argsort`` in 1.15.5, of a type, an axis and whether the rank is known."""
+    counted = {
+        ("int32", -1, True): (10, 9), ("int64", 0, True): (13, 12), ("int32", 0, False): (27, 26),
+        ("float32", 0, False): (27, 26), ("float32", 0, True): (13, 12), ("int64", -1, False): (10, 9),
+    }  # fmt: skip
+    for (dtype, axis, ranked), wanted in counted.items():
+        found = []
+        for sort in (tf.sort, tf.argsort):
+            with tf.Graph().as_default() as graph:
+                values = tf.placeholder(dtype, [2, 3] if ranked else None)
+                before = seeds._count(graph)
+                sort(values, axis)
+                found.append(seeds._count(graph) - before)
+        assert tuple(found) == wanted, (dtype, axis, ranked, found)
+
+
 def check_it_can_be_turned_off_and_belongs_to_graphs() -> None:
     seeds.choose("tf2")
     try:

@@ -333,3 +333,14 @@ def test_a_keras_of_the_programs_own_is_said_to_be_left(run_python):
     results = run_python(OWN_KERAS).results
     assert results["same"]
     assert results["messages"] == [f"import keras gives tf_keras, as tf.keras is: {results['own']} is not used"]
+
+
+def test_compat_v2_leads_back_to_tensorflow_1(run_python):
+    code = """
+import tf1sessions.scripts
+tf1sessions.scripts.install()
+import tensorflow as tf
+v1 = tf.compat.v2.compat.v1
+report(same=v1 is tf.compat.v1, estimator=v1.estimator.tpu.TPUEstimator.__name__)
+"""
+    assert run_python(code).results == {"same": True, "estimator": "TPUEstimator"}

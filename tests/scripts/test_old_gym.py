@@ -110,6 +110,11 @@ report(reset=reset, steps=steps, ended=(env.reset(), env.step(9))[1], wrapped=ty
        registry=[one.id for one in gym.envs.registry.all()], older=gym.make("Counter-v0").spec.id,
        limit=isinstance(env, gym.wrappers.TimeLimit) or type(env).__name__)
 
+inner = sys.modules.get("gymnasium.envs.registration") or sys.modules["gym.envs.registration"]
+inner.registry["Gone-v0"] = inner.EnvSpec("Gone-v0", inner.spec)
+report(entry=[str(one.entry_point) for one in gym.envs.registry.all() if one.id == "Gone-v0"])
+del inner.registry["Gone-v0"]
+
 import copy, pickle
 raw, kind = env.unwrapped, type(env.unwrapped)
 env.reset()
@@ -172,6 +177,14 @@ except gym.error.Error as error:
 Monitor(env, "monitored", force=True, video_callable=False)
 report(monitor=[stats["episode_rewards"], stats["episode_lengths"], env.get_total_steps(), again])
 
+def named(module):
+    try:
+        return __import__(module, fromlist=["x"]).VideoRecorder(env)
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+report(recorder=[named("gym.wrappers.monitoring.video_recorder"), named("gym.wrappers.monitoring.no_such_module")],
+       on_gymnasium="gymnasium" in sys.modules)
+
 made = library.new()
 gym.logger.setLevel(40)
 report(library=[made.reset(), made.step(2), seeding.np_random(1)[1]], generator=type(seeding.np_random(1)[0]).__name__,
@@ -214,6 +227,11 @@ def test_render_specs_and_the_registry(found):
     assert found["limit"] is True
 
 
+def test_entry_points_of_the_library_are_texts(found):
+    if found["on_gymnasium"]:  # Gym's own registry is left as it is
+        assert found["entry"] == ["gymnasium.envs.registration:spec"]
+
+
 def test_environments_and_wrappers_of_the_program(found):
     assert found["old"] == [[3], 11, [12, 1.0, True, {"TimeLimit.truncated": True}], 2, 5, "drawn x"]
     assert found["own"] == [0, [4], True, True] and found["action"] == "Counter-v2"
@@ -222,6 +240,13 @@ def test_environments_and_wrappers_of_the_program(found):
 
 def test_monitor_writes_rewards(found):
     assert found["monitor"] == [[3.0, 3.0], [3, 3], 6, True]
+
+
+def test_a_recorder_can_be_imported_and_says_what_records_now(found):
+    recorder, no_such_module = found["recorder"]
+    assert no_such_module[0] == "ModuleNotFoundError" and "gym.wrappers.monitoring" in no_such_module[1]
+    if found["on_gymnasium"]:  # Gym 0.26 has its own
+        assert recorder == ["NotImplementedError", "Gymnasium has no VideoRecorder: use gymnasium.wrappers.RecordVideo"]
 
 
 def test_a_library_of_the_new_api_has_it(found):

@@ -186,6 +186,14 @@ STAND_INS = {
     "nltk/data.py": "def find(name):\n    if 'punkt_tab' not in name: raise LookupError(name)\n    return name\n",
     "moviepy/__init__.py": "VideoFileClip = 'a clip'\n",
     "tensorflow_hub/__init__.py": "__version__ = '0.16.1'\ndef load(path): return path\n",
+    "tensorflow_probability/__init__.py": "",
+    "tensorflow_probability/python/__init__.py": "",
+    "tensorflow_probability/python/distributions/__init__.py": "class Coin:\n"
+    "    def __init__(self, logits=None, probs=None): self._logits, self._probs = logits, probs\n"
+    "    logits = property(lambda self: self._logits)\n    probs = property(lambda self: self._probs)\n"
+    "    def logits_parameter(self): return 'computed logits' if self.logits is None else self.logits\n"
+    "    def probs_parameter(self): return 'computed probs' if self.probs is None else self.probs\n",
+    "parameterized/__init__.py": "class parameterized: pass\n",
     "librarian.py": "import networkx\ndef write(G): return networkx.node_link_data(G)\n",
     "unrelated.py": "x = 1\n",
 }
@@ -204,6 +212,8 @@ import scipy.misc, scipy.signal
 from scipy.ndimage.interpolation import zoom
 import yaml, nltk, tensorflow_hub as hub
 from moviepy.editor import VideoFileClip
+from nose_parameterized import parameterized
+from tensorflow_probability.python.distributions import Coin
 def fails(call):
     try:
         return call()
@@ -227,6 +237,8 @@ report(
     nltk=[nltk.downloader.asked, nltk.data.find("tokenizers/punkt"), fails(lambda: nltk.data.find("corpora/x"))],
     moviepy=VideoFileClip,
     hub=[hub.load("a"), hasattr(hub, "Module"), fails(lambda: hub.Module), fails(lambda: hub.nothing)],
+    parameterized=parameterized.__module__,
+    coins=[Coin(logits=1).probs, Coin(logits=1).logits, Coin(probs=2).probs, Coin(probs=2).logits],
     absent=[absent("sklearn.no_such_module"), absent("scipy.nothing")],
     loaded=[name for name in ("tensorflow", "pandas", "librosa") if name in sys.modules],
 )
@@ -256,6 +268,11 @@ def test_modules_and_names_that_moved(on_stand_ins):
     assert on_stand_ins["sklearn"] == [5, True, "a curve"]
     assert on_stand_ins["scipy"] == ["a window", 3, "a function"]
     assert on_stand_ins["moviepy"] == "a clip"
+    assert on_stand_ins["parameterized"] == "parameterized"
+
+
+def test_distributions_have_the_parameter_that_they_were_not_made_with(on_stand_ins):
+    assert on_stand_ins["coins"] == ["computed probs", 1, 2, "computed logits"]
 
 
 def test_a_release_of_hub_without_modules_names_the_last_one_with_them(on_stand_ins):

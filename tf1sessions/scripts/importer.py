@@ -61,12 +61,13 @@ class Finder(importlib.abc.MetaPathFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         top = fullname.partition(".")[0]
         if fullname in self._names():
-            return None
+            return libraries.find(fullname, path, _real_tensorflow) if top in old_libraries.LIBRARIES else None
         after = _AFTER.get(fullname)
         if after is not None:
             return self._real(fullname, after)
         if top in old_libraries.LIBRARIES:
-            return old_libraries.find(fullname, path, self._real, _spec)
+            spec = old_libraries.find(fullname, path, self._real, _spec)
+            return spec or libraries.find(fullname, path, _real_tensorflow)
         if top not in ("tensorflow", "tensorflow_estimator", "keras"):
             return old_protos.find(fullname, path) or libraries.find(fullname, path, _real_tensorflow)
         from . import moved, namespace

@@ -291,7 +291,7 @@ NAMES = {
     },
     "data.util.nest": {"is_sequence": "data.util.nest:is_nested"},
     "util.nest": {"is_sequence": "util.nest:is_nested"},
-    "eager.function": {"defun": "eager.polymorphic_function.polymorphic_function:function"},
+    "eager.function": {"defun": "!tf1sessions.contrib.eager.functions:defun"},
     "feature_column.feature_column_lib": {
         "DenseFeatures": "tf.keras.layers.DenseFeatures",
         "FeatureColumn": "feature_column.feature_column_v2_types:FeatureColumn",

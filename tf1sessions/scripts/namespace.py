@@ -141,7 +141,7 @@ def build(real: Any) -> ModuleType:
     )
     face.nn.rnn_cell = importlib.import_module(f"{_KERAS}.__internal__.legacy.rnn_cell")
     face.version.VERSION = VERSION
-    real.compat.v1 = face
+    real.compat.v1 = real.compat.v2.compat.v1 = face
     sys.modules["tensorflow.compat.v1"] = face
     _forget_replaced()
     _unite_aliases(face)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .op_entries import (
     CONTRIB,
     FUNCTIONS,
@@ -378,6 +380,21 @@ def _mel(
     value = constant(sample_rate) if is_tensor(sample_rate) else sample_rate
     kind = as_dtype(value.dtype).name if hasattr(value, "dtype") else "float32" if isinstance(value, float) else "int32"
     return 0, -int(kind != as_dtype(dtype).name)
+
+
+def _sorted(fewer: int) -> Any:
+    def differs(values: Any, axis: Any = -1, direction: str = "ASCENDING", *_: Any, **__: Any) -> tuple[int, int]:
+        """Whole numbers were negated by one operation; an axis that is not the last cost two more without a rank."""
+        dtype = np.dtype(getattr(values.dtype, "as_numpy_dtype", values.dtype)) if hasattr(values, "dtype") else None
+        kind = np.asarray(values).dtype.kind if dtype is None else dtype.kind
+        no_rank = is_tensor(values) and values.shape.rank is None and axis != -1
+        return 0, 2 * no_rank - fewer * (kind == "i" and direction == "ASCENDING")
+
+    return differs
+
+
+FUNCTIONS[OPS + "sort_ops:sort"] = _sorted(4)
+FUNCTIONS[OPS + "sort_ops:argsort"] = _sorted(2)
 
 
 # -- sparse tensors ---------------------------------------------------------------------------------------------------

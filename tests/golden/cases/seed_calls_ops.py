@@ -254,6 +254,8 @@ calculated(
     sort=lambda value: tf.sort(value, 1),
     sort_descending=lambda value: tf.sort(value, direction="DESCENDING"),
     argsort=lambda value: tf.gather(value, tf.argsort(value[:, 0])),
+    sort_whole=lambda value: tf.sort(tf.cast(value, tf.int32), 1),
+    argsort_whole=lambda value: tf.argsort(tf.cast(value, tf.int32), 0),
     top_k=lambda value: tf.nn.top_k(value, 2)[0],
     where_broadcast=lambda value: tf.where(value > 0, value, tf.zeros_like(value)),
     where_rows=lambda value: tf.where(value[:, 0] > 0, value, 2.0 * value),

@@ -3,6 +3,7 @@
 Files::
 
     execution_callbacks.py  callbacks of operations
+    functions.py            defun
     gradients.py            gradients of Python functions
     metrics.py              contrib.eager.metrics
     network.py              networks of layers
@@ -10,7 +11,6 @@ Files::
 """
 
 import sys as _sys
-from collections.abc import Callable as _Callable
 from collections.abc import Iterator as _Iterator
 from typing import Any
 
@@ -27,6 +27,7 @@ from .execution_callbacks import (
     nan_callback,
     seterr,
 )
+from .functions import defun
 from .gradients import (
     gradients_function,
     implicit_gradients,
@@ -128,23 +129,6 @@ class _Resource(type):
 
 class Variable(metaclass=_Resource):
     """``tf.Variable`` as a resource."""
-
-
-def defun(
-    func: _Callable[..., Any] | None = None,
-    input_signature: Any = None,
-    autograph: bool = True,
-    experimental_autograph_options: Any = None,
-    experimental_relax_shapes: bool = False,
-) -> Any:
-    """``tf.function``, by its old name; without ``func`` a decorator."""
-    made = _tf.function(
-        input_signature=input_signature,
-        autograph=autograph,
-        experimental_autograph_options=experimental_autograph_options,
-        reduce_retracing=experimental_relax_shapes,
-    )
-    return made if func is None else made(func)
 
 
 def num_gpus() -> int:

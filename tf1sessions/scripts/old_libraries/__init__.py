@@ -11,6 +11,7 @@ Layout::
     networkx_rows.py      networkx
     nltk_rows.py          nltk
     pandas_rows.py        pandas
+    probability_rows.py   TensorFlow Probability
     scipy_rows.py         SciPy
     sklearn_rows.py       scikit-learn
     small_rows.py         libraries with a row or two
@@ -47,11 +48,13 @@ LIBRARIES = {
     "moviepy": "small",
     "networkx": "networkx",
     "nltk": "nltk",
+    "nose_parameterized": "small",
     "pandas": "pandas",
     "scipy": "scipy",
     "seaborn": "small",
     "sklearn": "sklearn",
     "tensorflow_hub": "small",
+    "tensorflow_probability": "probability",
     "yaml": "small",
 }
 

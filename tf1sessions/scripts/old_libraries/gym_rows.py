@@ -76,6 +76,16 @@ def _monitoring() -> ModuleType:
     return built("gym.wrappers.monitoring", {"Monitor": _classes().Monitor, "logger": _logger(), "__path__": []})
 
 
+def _video_recorder() -> ModuleType:
+    """Programs import it and record only where they are asked to."""
+
+    class VideoRecorder:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            raise NotImplementedError("Gymnasium has no VideoRecorder: use gymnasium.wrappers.RecordVideo")
+
+    return built("gym.wrappers.monitoring.video_recorder", {"VideoRecorder": VideoRecorder})
+
+
 def _time_limit() -> ModuleType:
     return built("gym.wrappers.time_limit", {"TimeLimit": _classes().TimeLimit})
 
@@ -111,6 +121,7 @@ _OURS = {
     "gym.utils.seeding": _seeding,
     "gym.wrappers": _wrappers,
     "gym.wrappers.monitoring": _monitoring,
+    "gym.wrappers.monitoring.video_recorder": _video_recorder,
     "gym.wrappers.time_limit": _time_limit,
 }
 
@@ -123,7 +134,10 @@ def _on_gymnasium(name: str) -> Module | None:
     if name in _OURS:
         return Module(name, "0.26", _kept(name), always=True)
     new = name.replace("gym", "gymnasium", 1)
-    if importlib.util.find_spec(new) is None:
+    try:
+        if importlib.util.find_spec(new) is None:
+            return None
+    except ModuleNotFoundError:  # Gymnasium lacks the package, too
         return None
     return Module(name, "0.26", new, always=True)
 
