@@ -104,6 +104,7 @@ report(same={
     "keras.layers": imported("from tensorflow.keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
     "python.keras": imported("from tensorflow.python.keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
     "keras alone": imported("from keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
+    "engine": imported("import keras")["keras"].engine.Layer is tf.keras.layers.Layer,
     "core": from_core is tf.keras.layers.Dense, "topology": from_topology is tf.keras.layers.Layer,
     "version 2 stays": v2.__name__ != "tensorflow" and not hasattr(v2, "placeholder"),
 })

@@ -267,7 +267,7 @@ def find_module(fullname: str) -> Callable[[], ModuleType] | None:
         spec = importlib.machinery.PathFinder.find_spec("keras")
         if spec is not None and spec.origin is not None:
             _say_which_keras(spec.origin)
-        return _find_keras(fullname.partition(".")[2])
+        return _keras_alone if fullname == "keras" else _find_keras(fullname.partition(".")[2])
     for prefix in ("tensorflow.compat.v1.keras", "tensorflow.python.keras", "tensorflow.keras"):
         if fullname == prefix or fullname.startswith(prefix + "."):
             return _find_keras(fullname[len(prefix) + 1 :], inner=prefix == "tensorflow.python.keras")
@@ -300,6 +300,22 @@ def _find_on_face(fullname: str) -> Callable[[], ModuleType] | None:
     if isinstance(value, ModuleType) and value.__name__.startswith(("tensorflow._api.v2.compat.v1.", _KERAS)):
         return lambda: value
     return None
+
+
+def _keras_alone() -> Any:
+    """What ``import keras`` gives: with its package ``engine``, which Keras 2 imported and ``tf.keras`` had not."""
+    keras = _keras_of_face()
+    earlier = vars(keras).get("__getattr__")
+
+    def getattr_(name: str) -> Any:
+        if name == "engine":
+            return importlib.import_module("keras.engine")
+        if earlier is None:
+            raise AttributeError(f"module 'keras' has no attribute {name!r}")
+        return earlier(name)
+
+    vars(keras)["__getattr__"] = getattr_
+    return keras
 
 
 @functools.cache
