@@ -105,6 +105,9 @@ report(same={
     "python.keras": imported("from tensorflow.python.keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
     "keras alone": imported("from keras.layers import Dense")["Dense"] is tf.keras.layers.Dense,
     "engine": imported("import keras")["keras"].engine.Layer is tf.keras.layers.Layer,
+    "modules": imported("import keras")["keras"].layers.core.Dense is tf.keras.layers.Dense,
+    "names": imported("from keras.backend import identity, slice")["identity"] is tf.identity,
+    "zero": imported("import keras")["keras"].initializers.zero is tf.keras.initializers.zeros,
     "core": from_core is tf.keras.layers.Dense, "topology": from_topology is tf.keras.layers.Layer,
     "version 2 stays": v2.__name__ != "tensorflow" and not hasattr(v2, "placeholder"),
 })

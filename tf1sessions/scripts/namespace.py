@@ -44,7 +44,7 @@ from . import (
     shuffling,
     static_shapes,
 )
-from .inner import lost_names, old_flags
+from .inner import keras_package, lost_names, old_flags
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -303,18 +303,9 @@ def _find_on_face(fullname: str) -> Callable[[], ModuleType] | None:
 
 
 def _keras_alone() -> Any:
-    """What ``import keras`` gives: with its package ``engine``, which Keras 2 imported and ``tf.keras`` had not."""
+    """What ``import keras`` gives."""
     keras = _keras_of_face()
-    earlier = vars(keras).get("__getattr__")
-
-    def getattr_(name: str) -> Any:
-        if name == "engine":
-            return importlib.import_module("keras.engine")
-        if earlier is None:
-            raise AttributeError(f"module 'keras' has no attribute {name!r}")
-        return earlier(name)
-
-    vars(keras)["__getattr__"] = getattr_
+    keras_package.complete(keras)
     return keras
 
 

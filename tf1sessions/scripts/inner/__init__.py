@@ -7,6 +7,7 @@
     keras_mixed_precision.py  keras.mixed_precision.experimental
     keras_multi_gpu.py        multi_gpu_model
     keras_network.py          the base class of models
+    keras_package.py          what the package keras had beside tf.keras
     keras_saved_models.py     export_saved_model, load_from_saved_model
     keras_scikit.py           keras.wrappers.scikit_learn
     keras_wrappers.py         keras.wrappers

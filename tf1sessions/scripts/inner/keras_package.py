@@ -1,0 +1,61 @@
+"""What the package ``keras`` of multi-backend Keras 2 had and ``tf.keras`` had not: names, and modules as attributes.
+
+A program that imports ``keras`` gets ``tf.keras`` and these, which it need not have imported: ``keras.engine``,
+``keras.layers.core``, ``keras.backend.identity``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+__all__ = ["complete"]
+
+#: By modules below ``keras``: its modules that programs reach as attributes.
+_MODULES = {
+    "": "engine",
+    "layers": "advanced_activations convolutional convolutional_recurrent core embeddings local merge noise"
+    " normalization pooling recurrent wrappers",
+    "utils": "conv_utils data_utils generic_utils io_utils layer_utils multi_gpu_utils np_utils vis_utils",
+}
+#: By modules below ``keras``: other names, and where they are.
+_NAMES = {
+    "backend": {
+        "conv3d_transpose": "tf_keras.src.backend:conv3d_transpose",
+        "identity": "tensorflow:identity",
+        "is_tensor": "tensorflow:is_tensor",
+        "logsumexp": "tensorflow:reduce_logsumexp",
+        "normalize_data_format": "tf_keras.src.utils.conv_utils:normalize_data_format",
+        "separable_conv1d": "tf_keras.src.backend:separable_conv1d",
+        "slice": "tensorflow:slice",
+    },
+    "constraints": {
+        "maxnorm": "keras.constraints:MaxNorm",
+        "nonneg": "keras.constraints:NonNeg",
+        "unitnorm": "keras.constraints:UnitNorm",
+    },
+    "initializers": {"one": "keras.initializers:Ones", "zero": "keras.initializers:Zeros"},
+}
+
+
+def complete(keras: Any) -> None:
+    """Give Keras what the package of that name had. Idempotent."""
+    for below in _MODULES.keys() | _NAMES.keys():
+        module = getattr(keras, below) if below else keras
+        found = {name: f"{'.'.join(filter(None, ['keras', below, name]))}" for name in _MODULES.get(below, "").split()}
+        found |= _NAMES.get(below, {})
+        earlier = vars(module).get("__getattr__")
+        if not getattr(earlier, "is_of_keras_package", False):
+            vars(module)["__getattr__"] = functools.partial(_find, module, found, earlier)
+            vars(vars(module)["__getattr__"])["is_of_keras_package"] = True
+
+
+def _find(module: Any, names: dict[str, str], earlier: Any, name: str) -> Any:
+    if name in names:
+        where, _, attribute = names[name].partition(":")
+        found = importlib.import_module(where)
+        return getattr(found, attribute) if attribute else found
+    if earlier is None:
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+    return earlier(name)
