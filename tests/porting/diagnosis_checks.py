@@ -212,6 +212,63 @@ def check_other_calls() -> None:
     assert diagnosis.cause == "code" and "other calls" in diagnosis.text and "5 times on the left" in said(diagnosis)
 
 
+def check_fewer_training_steps_are_the_cause_of_other_last_values() -> None:
+    """The dropout draws the same numbers in all steps that both sides make: it must not be accused."""
+    right = Edit()
+    right.arrays["calls.0"] = right.arrays["calls.0"][:-2]
+    right.add("last", "hidden/kernel", 0.1)
+    right.index["ended"] = {"how": "exception", "code": 1, "message": "ValueError: boom"}
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "the program makes other calls" in diagnosis.text, said(diagnosis)
+    assert "is made 3 times, in the recording 5 times" in diagnosis.text
+    assert diagnosis.about["line"] == "verify_program.py:25" and "ended by ValueError: boom" in said(diagnosis)
+
+
+def check_calls_that_raise_on_one_side_are_other_calls() -> None:
+    right = Edit()
+    right.arrays["calls.0"][-2:, 4] = 1
+    right.index["errors"] = [{"type": "InvalidArgumentError", "message": "boom"}]
+    right.add("last", "hidden/kernel", 0.1)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "is made 3 times, in the recording 5 times" in diagnosis.text, said(diagnosis)
+
+
+def check_an_additional_call_that_changes_a_variable_is_the_cause() -> None:
+    """As of ``variable.load``, or an evaluation that draws nothing and changes nothing, which is not."""
+    for target, cause in (("hidden/kernel/Assign", "code"), ("hidden/Tanh", "kernel")):
+        right = Edit()
+        table = right.arrays["calls.0"]
+        kind = dict(right.index["kinds"][0], fetches=[], targets=[target], feeds=[], extras=[], random={}, races={})
+        right.index["kinds"].append(kind | {"order": {}})
+        row = table[:1].copy()
+        row[0, 3] = len(right.index["kinds"]) - 1
+        table = np.concatenate([table[:1], row, table[1:]])
+        table[:, 0] = np.arange(1, len(table) + 1)
+        for name in filter(re.compile(r"series\.\d+\.calls\.").match, right.arrays):
+            right.arrays[name] = right.arrays[name] + (right.arrays[name] > 1)
+        right.arrays["calls.0"] = table
+        right.index["calls"]["count"] = len(table)
+        right.add("fetch", "loss:0", 0.5)
+        diagnosis = diagnosed(right)
+        assert diagnosis.cause == cause, said(diagnosis)
+        assert (f"run({target}) is made once, in the recording not at all" in diagnosis.text) is (cause == "code")
+
+
+def check_a_difference_before_other_calls_has_another_cause() -> None:
+    right = Edit()
+    right.arrays["calls.0"] = right.arrays["calls.0"][:-1]
+    right.add("extra", "hidden/Tanh:0", 1e-3)
+    assert diagnosed(right).cause == "kernel", said(diagnosed(right))
+    right.constant("GradientDescent/learning_rate", 0.2)
+    right.add("fetch", "loss:0", 0.1, first=1)
+    assert diagnosed(right).cause == "kernel"
+    rate = Edit()
+    rate.arrays["calls.0"] = rate.arrays["calls.0"][:-1]
+    rate.constant("GradientDescent/learning_rate", 0.2)
+    rate.add("last", "hidden/kernel", 0.1)
+    assert diagnosed(rate).about["operation"] == "GradientDescent/learning_rate", said(diagnosed(rate))
+
+
 # -- seeds -------------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tf1sessions.porting.traces import CallKind, Trace, summary_of
 
-__all__ = ["UNSEEDED", "Alignment"]
+__all__ = ["UNSEEDED", "Alignment", "times"]
 
 UNSEEDED = "has no seed"
 
@@ -26,6 +26,7 @@ class Alignment:
         self.steps: dict[int, int] = {}  # call on the left -> which of its kind
         self.kinds: dict[int, CallKind] = {}
         self.renamed: dict[tuple[int, str], str] = {}
+        self.renamed_kinds: dict[Any, Any] = {}  # (session, fetches, targets, feeds) on the left -> on the right
         self.unmatched: list[str] = []
         self.notes: list[str] = []
         for side, trace in (("left", left), ("right", right)):
@@ -41,7 +42,7 @@ class Alignment:
             self._pair(key, ours.pop(key), theirs.pop(other))
         for side, rest in (("left", ours), ("right", theirs)):
             for key, (kind, calls) in rest.items():
-                text = f"only the {side} side calls {kind}: {_times(len(calls))} in session {key[0]}"
+                text = f"only the {side} side calls {kind}: {times(len(calls))} in session {key[0]}"
                 (self.notes if _looks_at_the_step(kind) else self.unmatched).append(text)
 
     def _otherwise_named(self, ours: list[Any], theirs: list[Any]) -> Iterator[tuple[Any, Any]]:
@@ -50,6 +51,7 @@ class Alignment:
             for other in theirs:
                 if key[0] == other[0] and [len(part) for part in key[1:]] == [len(part) for part in other[1:]]:
                     theirs.remove(other)
+                    self.renamed_kinds[key] = other
                     for name, new in zip((*key[1], *key[3]), (*other[1], *other[3]), strict=True):
                         self.renamed[key[0], name] = new
                     self.notes.append(
@@ -67,7 +69,7 @@ class Alignment:
             self.notes.append(f"how often TensorFlow's hooks call {kind} is their own affair: not compared")
             return
         if len(calls) != len(others):
-            text = f"{kind} is called {_times(len(calls))} on the left and {_times(len(others))} on the right"
+            text = f"{kind} is called {times(len(calls))} on the left and {times(len(others))} on the right"
             # How often a queue was filled when a program ends is a matter of luck.
             (self.unmatched if kind.fetches else self.notes).append(text)
         errors = 0
@@ -77,7 +79,7 @@ class Alignment:
             self.kinds[call[0]] = kind
             errors += bool(call[1]) != bool(other[1])
         if errors and kind.fetches:
-            self.unmatched.append(f"{kind} raises on one side alone, {_times(errors)}")
+            self.unmatched.append(f"{kind} raises on one side alone, {times(errors)}")
 
     def _by_value(
         self, session: int, kind: CallKind, other: CallKind, calls: list[Any], others: list[Any]
@@ -142,5 +144,6 @@ def _contents(trace: Trace, session: int, kind: CallKind, calls: set[int]) -> di
     return {call: b"".join(parts) for call, parts in found.items()}
 
 
-def _times(count: int) -> str:
+def times(count: int) -> str:
+    """Return how often something happens, in words."""
     return "once" if count == 1 else f"{count:,} times"
