@@ -269,6 +269,58 @@ def check_a_difference_before_other_calls_has_another_cause() -> None:
     assert diagnosed(rate).about["operation"] == "GradientDescent/learning_rate", said(diagnosed(rate))
 
 
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+def of_threads(order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> Edit:
+    """The recording with its five steps in another order, made by two threads."""
+    side = Edit()
+    side.index["threads"].append("Thread-1")
+    side.arrays["calls.0"][2::2, 2] = 1
+    for number, series in enumerate(side.index["series"]):
+        values = f"series.{number}.values.0"
+        if series["role"] == "variable":  # of the steps in the recording's order: compared with nothing
+            series["session"] = 10 + order[0]
+        if series["role"] in ("feed", "fetch", "extra") and len(side.arrays[values]) == len(order):
+            side.arrays[values] = side.arrays[values][list(order)]
+    return side
+
+
+def check_calls_of_threads_are_matched_by_feeds_where_results_round_otherwise() -> None:
+    right = of_threads((3, 1, 4, 0, 2))
+    right.add("fetch", "loss:0", 1e-7)
+    found = held(right, of_threads())
+    assert found.result.equal and not found.result.same, str(found.result)
+    assert found.alignment.calls == {1: 1, 2: 5, 3: 3, 4: 6, 5: 2, 6: 4}
+    assert any("matched by their values, 4 in another order" in note for note in found.result.notes)
+
+
+def check_a_constant_is_found_though_threads_call() -> None:
+    right = of_threads((3, 1, 4, 0, 2))
+    right.constant("dropout/rate", 0.4)
+    right.add("fetch", "loss:0", 0.5)
+    diagnosis = diagnosed(right, left=of_threads())
+    assert diagnosis.cause == "code" and diagnosis.about["operation"] == "dropout/rate", said(diagnosis)
+
+
+def check_calls_of_threads_with_the_same_feeds_are_matched_by_the_nearest_results() -> None:
+    sides = [of_threads(), of_threads((3, 1, 4, 0, 2))]
+    for side in sides:
+        for number, series in enumerate(side.index["series"]):
+            if series["role"] == "feed":
+                side.arrays[f"series.{number}.values.0"][:] = 1
+    sides[1].add("fetch", "loss:0", 1e-7)
+    assert held(sides[1], sides[0]).alignment.calls == {1: 1, 2: 5, 3: 3, 4: 6, 5: 2, 6: 4}
+
+
+def check_a_call_that_a_thread_leaves_out_moves_no_other() -> None:
+    right = of_threads((3, 1, 4, 0, 2))
+    right.arrays["calls.0"] = right.arrays["calls.0"][:-1]  # that of the third
+    found = held(right, of_threads())
+    assert found.alignment.calls == {1: 1, 2: 5, 3: 3, 5: 2, 6: 4}
+    assert diagnose(found).cause == "code" and "makes other calls" in diagnose(found).text
+
+
 # -- seeds -------------------------------------------------------------------------------------------------------------
 
 
