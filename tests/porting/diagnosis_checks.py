@@ -321,6 +321,51 @@ def check_a_call_that_a_thread_leaves_out_moves_no_other() -> None:
     assert diagnose(found).cause == "code" and "makes other calls" in diagnose(found).text
 
 
+def fed_by_a_queue(*threads: int) -> Edit:
+    """The recording of a program that takes its inputs from a queue, which some threads fill."""
+    side = Edit()
+    side.index["threads"].append("Thread-1")
+    for name, op, inputs in (
+        ("queue", "FIFOQueueV2", []),
+        ("take", "QueueDequeueV2", ["queue"]),
+        ("put", "QueueEnqueueV2", ["queue", "x"]),
+    ):
+        side.graph.node.add(name=name, op=op, input=inputs)
+    places = side.arrays["graph.1.places"]
+    side.arrays["graph.1.places"] = np.append(places, np.repeat(places[-1:], 3))
+    side.node("hidden/MatMul").input[0] = "take"
+    kind = dict(side.index["kinds"][0], fetches=[], targets=["put"], feeds=[], extras=[], random={}, races={}, order={})
+    side.index["kinds"].append(kind)
+    rows = np.repeat(side.arrays["calls.0"][-1:], len(threads), axis=0)
+    rows[:, 0] += np.arange(1, len(threads) + 1)
+    rows[:, 2], rows[:, 3] = threads, len(side.index["kinds"]) - 1
+    side.arrays["calls.0"] = np.concatenate([side.arrays["calls.0"], rows])
+    side.index["calls"]["count"] += len(threads)
+    for series in side.index["series"]:
+        if series["role"] == "extra":
+            series["session"] = 9
+    return side
+
+
+def check_the_order_of_a_queue_that_threads_fill_is_no_kernel() -> None:
+    right = fed_by_a_queue(0, 1)
+    number = next(n for n, each in enumerate(right.index["series"]) if each["name"] == "loss:0")
+    right.arrays[f"series.{number}.values.0"] = right.arrays[f"series.{number}.values.0"][::-1].copy()
+    diagnosis = diagnosed(right, left=fed_by_a_queue(0, 1))
+    assert diagnosis.cause == "code" and "several threads fill: the order is chance" in diagnosis.text, said(diagnosis)
+    assert diagnosis.about["operation"] == "take" and "the same values of loss:0, in another order" in said(diagnosis)
+    other = fed_by_a_queue(0, 1)
+    other.add("fetch", "loss:0", 0.5)
+    diagnosis = diagnosed(other, left=fed_by_a_queue(0, 1))
+    assert diagnosis.about["operation"] == "take" and "in another order" not in said(diagnosis), said(diagnosis)
+    small = fed_by_a_queue(0, 1)
+    small.add("fetch", "loss:0", 1e-4)
+    assert diagnosed(small, left=fed_by_a_queue(0, 1)).cause == "kernel"
+    alone = fed_by_a_queue(0, 0)
+    alone.add("fetch", "loss:0", 0.5)
+    assert "take" not in diagnosed(alone, left=fed_by_a_queue(0, 0)).text
+
+
 # -- seeds -------------------------------------------------------------------------------------------------------------
 
 
