@@ -321,6 +321,41 @@ def check_a_call_that_a_thread_leaves_out_moves_no_other() -> None:
     assert diagnose(found).cause == "code" and "makes other calls" in diagnose(found).text
 
 
+def two_sessions(second: int, threads: int = 2) -> Edit:
+    """The recording with its session twice: that of the number ``second`` has another initial bias and other losses."""
+    side = Edit()
+    first = 3 - second
+    side.index["threads"].append("Thread-1")
+    side.index["sessions"].append(dict(side.index["sessions"][0], number=2))
+    table = side.arrays["calls.0"]
+    other = table.copy()
+    other[:, 0] += len(table)
+    table[:, 1], other[:, 1], other[:, 2] = first, second, threads - 1
+    side.arrays["calls.0"] = np.concatenate([table, other])
+    side.index["calls"]["count"] *= 2
+    for number, series in list(enumerate(side.index["series"])):
+        copied = len(side.index["series"])
+        side.index["series"].append(dict(series, session=second))
+        series["session"] = first
+        for name in [each for each in side.arrays if each.startswith(f"series.{number}.")]:
+            array = side.arrays[name].copy()
+            if ".calls." in name:
+                array += len(table)
+            elif (series["role"], series["name"]) in (("initial", "hidden/bias"), ("fetch", "loss:0")):
+                array = array + np.float32(0.25)
+            side.arrays[name.replace(f"series.{number}.", f"series.{copied}.")] = array
+    return side
+
+
+def check_sessions_that_threads_make_are_paired_by_their_content() -> None:
+    swapped = held(two_sessions(1), two_sessions(2))
+    assert swapped.result.same, str(swapped.result)
+    assert swapped.alignment.calls == {number: number for number in range(1, 13)}
+    assert held(two_sessions(2), two_sessions(2)).result.same
+    # By one thread their order is the program's.
+    assert not held(two_sessions(1, threads=1), two_sessions(2, threads=1)).result.equal
+
+
 def fed_by_a_queue(*threads: int) -> Edit:
     """The recording of a program that takes its inputs from a queue, which some threads fill."""
     side = Edit()

@@ -18,6 +18,7 @@ Files::
     recorder.py          for the old machine: what a program computes there, as a trace
     traces.py            traces, read
     trace_alignment.py   which call of a trace is which of another
+    session_matching.py  which session is which, where threads make them
     thread_matching.py   the same of calls that several threads make, by their values
     trace_comparison.py  two traces compared, call by call
     replaying.py         a script run again, and recorded as its trace was

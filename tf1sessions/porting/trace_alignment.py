@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tf1sessions.porting.session_matching import with_sessions_of
 from tf1sessions.porting.thread_matching import matched
 from tf1sessions.porting.traces import CallKind, Trace
 
@@ -22,7 +23,8 @@ class Alignment:
     """Which call on the left is which on the right."""
 
     def __init__(self, left: Trace, right: Trace) -> None:
-        self.left, self.right = left, right
+        self.left = left
+        self.right = right = with_sessions_of(left, right)
         self.calls: dict[int, int] = {}
         self.steps: dict[int, int] = {}  # call on the left -> which of its kind
         self.kinds: dict[int, CallKind] = {}
@@ -99,8 +101,13 @@ class Alignment:
     def random(self) -> dict[str, str]:
         """Random operations that do not draw the same on both sides."""
         found = {}
+        belongs = {
+            int(entry["graph"]): int(self.right.sessions[session]["graph"])
+            for session, entry in self.left.sessions.items()
+            if session in self.right.sessions
+        }
         for number, graph in self.left.graphs.items():
-            other = self.right.graphs.get(number, {}).get("seeds", {})
+            other = self.right.graphs.get(belongs.get(number, number), {}).get("seeds", {})
             for name, seeds in graph.get("seeds", {}).items():
                 if not any(seeds) or not any(other.get(name, [1])):
                     found[name] = f"{UNSEEDED}: it draws anew in each run"
