@@ -212,6 +212,195 @@ def check_other_calls() -> None:
     assert diagnosis.cause == "code" and "other calls" in diagnosis.text and "5 times on the left" in said(diagnosis)
 
 
+def check_fewer_training_steps_are_the_cause_of_other_last_values() -> None:
+    """The dropout draws the same numbers in all steps that both sides make: it must not be accused."""
+    right = Edit()
+    right.arrays["calls.0"] = right.arrays["calls.0"][:-2]
+    right.add("last", "hidden/kernel", 0.1)
+    right.index["ended"] = {"how": "exception", "code": 1, "message": "ValueError: boom"}
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "the program makes other calls" in diagnosis.text, said(diagnosis)
+    assert "is made 3 times, in the recording 5 times" in diagnosis.text
+    assert diagnosis.about["line"] == "verify_program.py:25" and "ended by ValueError: boom" in said(diagnosis)
+
+
+def check_calls_that_raise_on_one_side_are_other_calls() -> None:
+    right = Edit()
+    right.arrays["calls.0"][-2:, 4] = 1
+    right.index["errors"] = [{"type": "InvalidArgumentError", "message": "boom"}]
+    right.add("last", "hidden/kernel", 0.1)
+    diagnosis = diagnosed(right)
+    assert diagnosis.cause == "code" and "is made 3 times, in the recording 5 times" in diagnosis.text, said(diagnosis)
+
+
+def check_an_additional_call_that_changes_a_variable_is_the_cause() -> None:
+    """As of ``variable.load``, or an evaluation that draws nothing and changes nothing, which is not."""
+    for target, cause in (("hidden/kernel/Assign", "code"), ("hidden/Tanh", "kernel")):
+        right = Edit()
+        table = right.arrays["calls.0"]
+        kind = dict(right.index["kinds"][0], fetches=[], targets=[target], feeds=[], extras=[], random={}, races={})
+        right.index["kinds"].append(kind | {"order": {}})
+        row = table[:1].copy()
+        row[0, 3] = len(right.index["kinds"]) - 1
+        table = np.concatenate([table[:1], row, table[1:]])
+        table[:, 0] = np.arange(1, len(table) + 1)
+        for name in filter(re.compile(r"series\.\d+\.calls\.").match, right.arrays):
+            right.arrays[name] = right.arrays[name] + (right.arrays[name] > 1)
+        right.arrays["calls.0"] = table
+        right.index["calls"]["count"] = len(table)
+        right.add("fetch", "loss:0", 0.5)
+        diagnosis = diagnosed(right)
+        assert diagnosis.cause == cause, said(diagnosis)
+        assert (f"run({target}) is made once, in the recording not at all" in diagnosis.text) is (cause == "code")
+
+
+def check_a_difference_before_other_calls_has_another_cause() -> None:
+    right = Edit()
+    right.arrays["calls.0"] = right.arrays["calls.0"][:-1]
+    right.add("extra", "hidden/Tanh:0", 1e-3)
+    assert diagnosed(right).cause == "kernel", said(diagnosed(right))
+    right.constant("GradientDescent/learning_rate", 0.2)
+    right.add("fetch", "loss:0", 0.1, first=1)
+    assert diagnosed(right).cause == "kernel"
+    rate = Edit()
+    rate.arrays["calls.0"] = rate.arrays["calls.0"][:-1]
+    rate.constant("GradientDescent/learning_rate", 0.2)
+    rate.add("last", "hidden/kernel", 0.1)
+    assert diagnosed(rate).about["operation"] == "GradientDescent/learning_rate", said(diagnosed(rate))
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+def of_threads(order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> Edit:
+    """The recording with its five steps in another order, made by two threads."""
+    side = Edit()
+    side.index["threads"].append("Thread-1")
+    side.arrays["calls.0"][2::2, 2] = 1
+    for number, series in enumerate(side.index["series"]):
+        values = f"series.{number}.values.0"
+        if series["role"] == "variable":  # of the steps in the recording's order: compared with nothing
+            series["session"] = 10 + order[0]
+        if series["role"] in ("feed", "fetch", "extra") and len(side.arrays[values]) == len(order):
+            side.arrays[values] = side.arrays[values][list(order)]
+    return side
+
+
+def check_calls_of_threads_are_matched_by_feeds_where_results_round_otherwise() -> None:
+    right = of_threads((3, 1, 4, 0, 2))
+    right.add("fetch", "loss:0", 1e-7)
+    found = held(right, of_threads())
+    assert found.result.equal and not found.result.same, str(found.result)
+    assert found.alignment.calls == {1: 1, 2: 5, 3: 3, 4: 6, 5: 2, 6: 4}
+    assert any("matched by their values, 4 in another order" in note for note in found.result.notes)
+
+
+def check_a_constant_is_found_though_threads_call() -> None:
+    right = of_threads((3, 1, 4, 0, 2))
+    right.constant("dropout/rate", 0.4)
+    right.add("fetch", "loss:0", 0.5)
+    diagnosis = diagnosed(right, left=of_threads())
+    assert diagnosis.cause == "code" and diagnosis.about["operation"] == "dropout/rate", said(diagnosis)
+
+
+def check_calls_of_threads_with_the_same_feeds_are_matched_by_the_nearest_results() -> None:
+    sides = [of_threads(), of_threads((3, 1, 4, 0, 2))]
+    for side in sides:
+        for number, series in enumerate(side.index["series"]):
+            if series["role"] == "feed":
+                side.arrays[f"series.{number}.values.0"][:] = 1
+    sides[1].add("fetch", "loss:0", 1e-7)
+    assert held(sides[1], sides[0]).alignment.calls == {1: 1, 2: 5, 3: 3, 4: 6, 5: 2, 6: 4}
+
+
+def check_a_call_that_a_thread_leaves_out_moves_no_other() -> None:
+    right = of_threads((3, 1, 4, 0, 2))
+    right.arrays["calls.0"] = right.arrays["calls.0"][:-1]  # that of the third
+    found = held(right, of_threads())
+    assert found.alignment.calls == {1: 1, 2: 5, 3: 3, 5: 2, 6: 4}
+    assert diagnose(found).cause == "code" and "makes other calls" in diagnose(found).text
+
+
+def two_sessions(second: int, threads: int = 2) -> Edit:
+    """The recording with its session twice: that of the number ``second`` has another initial bias and other losses."""
+    side = Edit()
+    first = 3 - second
+    side.index["threads"].append("Thread-1")
+    side.index["sessions"].append(dict(side.index["sessions"][0], number=2))
+    table = side.arrays["calls.0"]
+    other = table.copy()
+    other[:, 0] += len(table)
+    table[:, 1], other[:, 1], other[:, 2] = first, second, threads - 1
+    side.arrays["calls.0"] = np.concatenate([table, other])
+    side.index["calls"]["count"] *= 2
+    for number, series in list(enumerate(side.index["series"])):
+        copied = len(side.index["series"])
+        side.index["series"].append(dict(series, session=second))
+        series["session"] = first
+        for name in [each for each in side.arrays if each.startswith(f"series.{number}.")]:
+            array = side.arrays[name].copy()
+            if ".calls." in name:
+                array += len(table)
+            elif (series["role"], series["name"]) in (("initial", "hidden/bias"), ("fetch", "loss:0")):
+                array = array + np.float32(0.25)
+            side.arrays[name.replace(f"series.{number}.", f"series.{copied}.")] = array
+    return side
+
+
+def check_sessions_that_threads_make_are_paired_by_their_content() -> None:
+    swapped = held(two_sessions(1), two_sessions(2))
+    assert swapped.result.same, str(swapped.result)
+    assert swapped.alignment.calls == {number: number for number in range(1, 13)}
+    assert held(two_sessions(2), two_sessions(2)).result.same
+    # By one thread their order is the program's.
+    assert not held(two_sessions(1, threads=1), two_sessions(2, threads=1)).result.equal
+
+
+def fed_by_a_queue(*threads: int) -> Edit:
+    """The recording of a program that takes its inputs from a queue, which some threads fill."""
+    side = Edit()
+    side.index["threads"].append("Thread-1")
+    for name, op, inputs in (
+        ("queue", "FIFOQueueV2", []),
+        ("take", "QueueDequeueV2", ["queue"]),
+        ("put", "QueueEnqueueV2", ["queue", "x"]),
+    ):
+        side.graph.node.add(name=name, op=op, input=inputs)
+    places = side.arrays["graph.1.places"]
+    side.arrays["graph.1.places"] = np.append(places, np.repeat(places[-1:], 3))
+    side.node("hidden/MatMul").input[0] = "take"
+    kind = dict(side.index["kinds"][0], fetches=[], targets=["put"], feeds=[], extras=[], random={}, races={}, order={})
+    side.index["kinds"].append(kind)
+    rows = np.repeat(side.arrays["calls.0"][-1:], len(threads), axis=0)
+    rows[:, 0] += np.arange(1, len(threads) + 1)
+    rows[:, 2], rows[:, 3] = threads, len(side.index["kinds"]) - 1
+    side.arrays["calls.0"] = np.concatenate([side.arrays["calls.0"], rows])
+    side.index["calls"]["count"] += len(threads)
+    for series in side.index["series"]:
+        if series["role"] == "extra":
+            series["session"] = 9
+    return side
+
+
+def check_the_order_of_a_queue_that_threads_fill_is_no_kernel() -> None:
+    right = fed_by_a_queue(0, 1)
+    number = next(n for n, each in enumerate(right.index["series"]) if each["name"] == "loss:0")
+    right.arrays[f"series.{number}.values.0"] = right.arrays[f"series.{number}.values.0"][::-1].copy()
+    diagnosis = diagnosed(right, left=fed_by_a_queue(0, 1))
+    assert diagnosis.cause == "code" and "several threads fill: the order is chance" in diagnosis.text, said(diagnosis)
+    assert diagnosis.about["operation"] == "take" and "the same values of loss:0, in another order" in said(diagnosis)
+    other = fed_by_a_queue(0, 1)
+    other.add("fetch", "loss:0", 0.5)
+    diagnosis = diagnosed(other, left=fed_by_a_queue(0, 1))
+    assert diagnosis.about["operation"] == "take" and "in another order" not in said(diagnosis), said(diagnosis)
+    small = fed_by_a_queue(0, 1)
+    small.add("fetch", "loss:0", 1e-4)
+    assert diagnosed(small, left=fed_by_a_queue(0, 1)).cause == "kernel"
+    alone = fed_by_a_queue(0, 0)
+    alone.add("fetch", "loss:0", 0.5)
+    assert "take" not in diagnosed(alone, left=fed_by_a_queue(0, 0)).text
+
+
 # -- seeds -------------------------------------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ PLANTED = {
     "activation": ("tf.nn.tanh", "tf.nn.sigmoid"),
     "initializer": ("stddev=0.3", "stddev=0.4"),
     "feeds": ("RandomState(5)", "RandomState(6)"),
+    "raises": ("        print(", "        if step == 2:\n            raise ValueError('boom')\n        print("),
     "unseeded": ("tf.set_random_seed(11)\n", ""),
 }
 
@@ -73,11 +74,16 @@ def test_scripts_that_draw_with_other_seeds(diagnoses: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("diagnoses", [("rate", "activation", "initializer", "feeds")], indirect=True, ids=["code"])
+@pytest.mark.parametrize(
+    "diagnoses", [("rate", "activation", "initializer", "feeds", "raises")], indirect=True, ids=["code"]
+)
 def test_scripts_that_are_others(diagnoses: dict[str, Any]) -> None:
     assert {diagnosis["cause"] for diagnosis, _ in diagnoses.values()} == {"code"}
     about = {name: diagnosis["about"] for name, (diagnosis, _) in diagnoses.items()}
     assert about["rate"] == {"operation": "GradientDescent/learning_rate", "line": "rate.py:20", "changes": 1}
     assert about["initializer"]["operation"] == "hidden/kernel/Initializer/random_normal/stddev"
     assert "lines that the recorded program has not: activation.py:16" in diagnoses["activation"][1]
+    assert about["raises"]["line"] == "verify_program.py:25"
+    assert "the program makes other calls" in diagnoses["raises"][1]
+    assert "the program ended by ValueError: boom" in diagnoses["raises"][1]
     assert about["feeds"]["feed"] == "x:0" and diagnoses["feeds"][0]["then"]["cause"] == "none"

@@ -19,6 +19,8 @@ Files::
     traces.py            traces, read
     trace_index.py       what the index of a trace must look like
     trace_alignment.py   which call of a trace is which of another
+    session_matching.py  which session is which, where threads make them
+    thread_matching.py   the same of calls that several threads make, by their values
     trace_comparison.py  two traces compared, call by call
     replaying.py         a script run again, and recorded as its trace was
     trace_graphs.py      graphs of two traces: what the program built otherwise

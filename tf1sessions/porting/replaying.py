@@ -145,7 +145,7 @@ def execute(payload: Mapping[str, Any]) -> int:
     with read(wanted["trace"]) as trace:
         guided = _Guided(wanted["out"], options, wanted["program"], trace, frozenset(wanted["given"]))
         try:
-            exit_code = program.execute(payload, guided.start, guided.write)
+            exit_code = program.execute(payload, guided.start, guided.write, guided.raised)
             guided.write(exit_code)  # with what the program's threads have done since
         finally:
             guided.close()
@@ -160,6 +160,7 @@ class _Guided(_Recorder):  # type: ignore[misc]
         self._trace = trace
         self._given = given
         self._written = 0
+        self._raised: Mapping[str, Any] = {}
         self._values: dict[int, Mapping[str, Any]] = {}
         self._calls_of: dict[Any, list[int]] = {}
         self._counts: Any = weakref.WeakKeyDictionary()  # graph -> operation -> count
@@ -200,8 +201,13 @@ class _Guided(_Recorder):  # type: ignore[misc]
         """Writes the trace, unless nothing has happened since it was written last."""
         if self.calls > self._written:
             self._written = self.calls
-            how = "done" if exit_code == 0 else "exit"
-            super().finish({"how": how, "code": exit_code})
+            ended = {"how": "done" if exit_code == 0 else "exit", **self._raised}
+            super().finish({**ended, "code": exit_code})
+
+    def raised(self, error: BaseException) -> None:
+        """Notes the exception that ended the program."""
+        with contextlib.suppress(BaseException):  # what the program raises may raise when it is looked at
+            self._raised = recorder.how_it_ended(error)
 
     # Seeds
 

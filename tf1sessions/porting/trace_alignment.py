@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tf1sessions.porting.traces import CallKind, Trace, summary_of
+from tf1sessions.porting.session_matching import with_sessions_of
+from tf1sessions.porting.thread_matching import matched
+from tf1sessions.porting.traces import CallKind, Trace
 
-__all__ = ["UNSEEDED", "Alignment"]
+__all__ = ["UNSEEDED", "Alignment", "times"]
 
 UNSEEDED = "has no seed"
 
@@ -21,11 +23,13 @@ class Alignment:
     """Which call on the left is which on the right."""
 
     def __init__(self, left: Trace, right: Trace) -> None:
-        self.left, self.right = left, right
+        self.left = left
+        self.right = right = with_sessions_of(left, right)
         self.calls: dict[int, int] = {}
         self.steps: dict[int, int] = {}  # call on the left -> which of its kind
         self.kinds: dict[int, CallKind] = {}
         self.renamed: dict[tuple[int, str], str] = {}
+        self.renamed_kinds: dict[Any, Any] = {}  # (session, fetches, targets, feeds) on the left -> on the right
         self.unmatched: list[str] = []
         self.notes: list[str] = []
         for side, trace in (("left", left), ("right", right)):
@@ -41,7 +45,7 @@ class Alignment:
             self._pair(key, ours.pop(key), theirs.pop(other))
         for side, rest in (("left", ours), ("right", theirs)):
             for key, (kind, calls) in rest.items():
-                text = f"only the {side} side calls {kind}: {_times(len(calls))} in session {key[0]}"
+                text = f"only the {side} side calls {kind}: {times(len(calls))} in session {key[0]}"
                 (self.notes if _looks_at_the_step(kind) else self.unmatched).append(text)
 
     def _otherwise_named(self, ours: list[Any], theirs: list[Any]) -> Iterator[tuple[Any, Any]]:
@@ -50,6 +54,7 @@ class Alignment:
             for other in theirs:
                 if key[0] == other[0] and [len(part) for part in key[1:]] == [len(part) for part in other[1:]]:
                     theirs.remove(other)
+                    self.renamed_kinds[key] = other
                     for name, new in zip((*key[1], *key[3]), (*other[1], *other[3]), strict=True):
                         self.renamed[key[0], name] = new
                     self.notes.append(
@@ -61,47 +66,48 @@ class Alignment:
     def _pair(self, key: Any, ours: tuple[CallKind, list[Any]], theirs: tuple[CallKind, list[Any]]) -> None:
         kind, calls = ours
         others = theirs[1]
-        if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
-            others = self._by_value(key[0], kind, theirs[0], calls, others)
         if _looks_at_the_step(kind):
             self.notes.append(f"how often TensorFlow's hooks call {kind} is their own affair: not compared")
             return
+        pairs = {call[0]: other[0] for call, other in zip(calls, others, strict=False)}
+        if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
+            pairs = self._by_value(key[0], (kind, theirs[0]), calls, others, pairs)
         if len(calls) != len(others):
-            text = f"{kind} is called {_times(len(calls))} on the left and {_times(len(others))} on the right"
+            text = f"{kind} is called {times(len(calls))} on the left and {times(len(others))} on the right"
             # How often a queue was filled when a program ends is a matter of luck.
             (self.unmatched if kind.fetches else self.notes).append(text)
+        raised = {call[0] for call in others if call[1]}
         errors = 0
-        for step, (call, other) in enumerate(zip(calls, others, strict=False), 1):
-            self.calls[call[0]] = other[0]
-            self.steps[call[0]] = step
-            self.kinds[call[0]] = kind
-            errors += bool(call[1]) != bool(other[1])
+        for step, call in enumerate(calls, 1):
+            if call[0] in pairs:
+                self.calls[call[0]] = pairs[call[0]]
+                self.steps[call[0]] = step
+                self.kinds[call[0]] = kind
+                errors += bool(call[1]) != (pairs[call[0]] in raised)
         if errors and kind.fetches:
-            self.unmatched.append(f"{kind} raises on one side alone, {_times(errors)}")
+            self.unmatched.append(f"{kind} raises on one side alone, {times(errors)}")
 
     def _by_value(
-        self, session: int, kind: CallKind, other: CallKind, calls: list[Any], others: list[Any]
-    ) -> list[Any]:
-        """The calls on the right in the order of those on the left whose values they have; the rest as they came."""
-        ours = _contents(self.left, session, kind, {call[0] for call in calls})
-        theirs = _contents(self.right, session, other, {call[0] for call in others})
-        free: dict[Any, list[Any]] = {}
-        for call in reversed(others):
-            free.setdefault(theirs.get(call[0]), []).append(call)
-        found = [free[key].pop() if free.get(key := ours.get(call[0])) else None for call in calls]
-        rest = sorted(call for calls in free.values() for call in calls)
-        moved = sum(call is not None and call != other for call, other in zip(found, others, strict=False))
+        self, session: int, kinds: tuple[CallKind, CallKind], calls: list[Any], others: list[Any], pairs: dict[int, int]
+    ) -> dict[int, int]:
+        """Call on the left → call on the right, by their values."""
+        numbers = [call[0] for call in calls], [call[0] for call in others]
+        found = matched((self.left, self.right), session, kinds, numbers)
+        moved = sum(pairs.get(call) != other for call, other in found.items())
         if moved:
-            self.notes.append(f"several threads call {kind}: matched by their values, {moved:,} in another order")
-        rest.reverse()
-        matched = [call if call is not None else rest.pop() if rest else None for call in found]
-        return [call for call in matched if call is not None] + rest[::-1]
+            self.notes.append(f"several threads call {kinds[0]}: matched by their values, {moved:,} in another order")
+        return found
 
     def random(self) -> dict[str, str]:
         """Random operations that do not draw the same on both sides."""
         found = {}
+        belongs = {
+            int(entry["graph"]): int(self.right.sessions[session]["graph"])
+            for session, entry in self.left.sessions.items()
+            if session in self.right.sessions
+        }
         for number, graph in self.left.graphs.items():
-            other = self.right.graphs.get(number, {}).get("seeds", {})
+            other = self.right.graphs.get(belongs.get(number, number), {}).get("seeds", {})
             for name, seeds in graph.get("seeds", {}).items():
                 if not any(seeds) or not any(other.get(name, [1])):
                     found[name] = f"{UNSEEDED}: it draws anew in each run"
@@ -128,19 +134,6 @@ def _calls_by_kind(trace: Trace) -> dict[Any, tuple[CallKind, list[Any]]]:
     return found
 
 
-def _contents(trace: Trace, session: int, kind: CallKind, calls: set[int]) -> dict[int, Any]:
-    """Call → what stands for its values: equal where they are, to the bit."""
-    found: dict[int, list[bytes]] = {}
-    names = [("fetch", name) for name in kind.fetches] + [("feed", name) for name in kind.feeds]
-    for place, (role, name) in enumerate(names):
-        for series in trace.find(role, session, name):
-            for row, call in enumerate(trace.columns(series)["calls"].tolist()):
-                if call in calls:
-                    value = trace.value(series, row)
-                    digest = bytes.fromhex(summary_of(value).digest)
-                    found.setdefault(call, []).append(b"%d:" % place + digest)
-    return {call: b"".join(parts) for call, parts in found.items()}
-
-
-def _times(count: int) -> str:
+def times(count: int) -> str:
+    """Return how often something happens, in words."""
     return "once" if count == 1 else f"{count:,} times"

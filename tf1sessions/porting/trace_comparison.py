@@ -229,6 +229,7 @@ class ComparedTraces:
 
     def __init__(self, left: Trace, right: Trace, tolerances: Any = None, notes: Sequence[str] = ()) -> None:
         self.alignment = alignment = Alignment(left, right)
+        right = alignment.right  # its sessions are numbered as on the left
         self.tolerances = Tolerances(records_of(tolerances))
         self.tensors: list[ComparedTensor] = []
         left_out: dict[str, int] = {}

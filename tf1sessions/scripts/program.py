@@ -47,6 +47,7 @@ def execute(
     payload: Mapping[str, Any],
     begin: Callable[[], None] | None = None,
     end: Callable[[int], None] | None = None,
+    raised: Callable[[BaseException], None] | None = None,
 ) -> int:
     """Run a program and return its exit code.
 
@@ -54,6 +55,8 @@ def execute(
         payload: The program, as :meth:`.ProgramPayload.to_json` gives it.
         begin: Called when everything is in place, just before the program begins.
         end: Called with the exit code when the program has ended, before its threads are waited for.
+        raised: Called with the exception that ended the program, unless that is SystemExit or KeyboardInterrupt, after
+            it was printed and before ``end``.
     """
     given = ProgramPayload.from_json(payload)
     if given.settings.line_buffered:
@@ -68,7 +71,7 @@ def execute(
     interrupted = _DieOfInterrupt()
     if begin is not None:
         begin()
-    exit_code = _run(given, main, interrupted)
+    exit_code = _run(given, main, interrupted, raised)
     if end is not None:
         end(exit_code)
     try:
@@ -81,7 +84,12 @@ def execute(
     return exit_code
 
 
-def _run(program: ProgramPayload, main: ModuleType, interrupted: _DieOfInterrupt) -> int:
+def _run(
+    program: ProgramPayload,
+    main: ModuleType,
+    interrupted: _DieOfInterrupt,
+    raised: Callable[[BaseException], None] | None,
+) -> int:
     """Run the program and return its exit code."""
     run = {"script": _run_script, "module": _run_module, "notebook": _run_notebook}[program.kind]
     try:
@@ -93,7 +101,10 @@ def _run(program: ProgramPayload, main: ModuleType, interrupted: _DieOfInterrupt
         interrupted.happened = True
         return 128 + signal.SIGINT
     except BaseException as error:
-        return exits.report(error)
+        exit_code = exits.report(error)
+        if raised is not None:
+            raised(error)
+        return exit_code
     return 0
 
 

@@ -8,6 +8,7 @@ Data flow::
            ├─ one draws with another seed, and with the recording's it is another story ──▶ seeds
            ├─ the program built one of them otherwise ───────────────────────────────────▶ code
            ├─ one has no seed ───────────────────────────────────────────────────────────▶ seeds
+           ├─ one side alone made calls before it that change what it rests on ──────────▶ code
            ├─ the program leaves open what comes first, or reads other data ─────────────▶ code
            └─ the same operations of the same values ────────────────────────────────────▶ kernel
 
@@ -21,6 +22,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from tf1sessions.models.graph_index import listed, node_of
+from tf1sessions.porting.diagnosis.calls import OtherCalls, endings, other_calls
 from tf1sessions.porting.diagnosis.differences import first_difference, innermost, same_rows, stays
 from tf1sessions.porting.diagnosis.kernels import KernelDiagnosis
 from tf1sessions.porting.diagnosis.record import CAUSES, Diagnosis
@@ -71,6 +73,9 @@ class _Diagnosing:
         try:
             return self._by_graph(first)
         except GraphLacking:
+            there = self._alignment.calls.get(first.call, self._right.count)
+            if others := other_calls(self._alignment, first.tensor.session, (first.call, there)):
+                return self._calls_before(first, others)
             return self._unknown("the graph was too large to be kept")
 
     def _unknown(self, why: str) -> Diagnosis:
@@ -94,8 +99,28 @@ class _Diagnosing:
         return Diagnosis("none", CAUSES["none"], (text,))
 
     def _other_calls(self) -> Diagnosis:
-        text = "the program makes other calls; the values of those that both make agree"
-        return Diagnosis("code", text, (*self._found.unmatched[:6], *self._lines()), unknowns=tuple(self._unknowns))
+        compared = any(tensor.compared for tensor in self._found.tensors)
+        agree = (
+            "the values of those that both make agree" if compared else "of those that both make no value was compared"
+        )
+        evidence = (*endings(self._alignment), *self._found.unmatched[:6], *self._lines())
+        return Diagnosis("code", f"the program makes other calls; {agree}", evidence, unknowns=tuple(self._unknowns))
+
+    def _calls_before(self, first: StepParting, found: Sequence[OtherCalls]) -> Diagnosis:
+        """The diagnosis where one side alone made calls that change what the first difference rests on."""
+        kind = found[0].kind
+        evidence = [*endings(self._alignment), *map(str, found[1:4])]
+        if kind.place:
+            evidence.insert(0, f"the call is that of {kind.place[-1].read}")
+        evidence += [text for text in self._found.unmatched[:6] if not any(str(each.kind) in text for each in found)]
+        return Diagnosis(
+            "code",
+            f"the program makes other calls: before {first.tensor} parts, {found[0]}",
+            (*evidence, *self._lines()),
+            ("see which calls the program leaves out, adds, or makes in another order",),
+            tuple(self._unknowns),
+            {"call": first.call, "tensor": first.tensor.name, "line": innermost(kind.place)},
+        )
 
     def _lines(self) -> Iterator[str]:
         """Yield what the program's text says."""
@@ -137,7 +162,7 @@ class _Diagnosing:
         begins = self._begins()
         if begins is not None and begins[0] < first.call:
             evidence.append(f"before it, {begins[1]} differed already, within what is allowed: is it made of that?")
-        evidence += self._lines()
+        evidence += [*self._found.unmatched[:3], *self._lines()]
         diagnosis = Diagnosis(
             "code",
             f"the program feeds other values to {first.tensor.name}, at step {first.step} of {first.kind}",
@@ -200,6 +225,8 @@ class _Diagnosing:
         loose = [name for name in left.draws(ours) if not any(left.seeds(name) or (1,))]
         if loose:
             return self._no_seed(loose, left, tensor)
+        if others := other_calls(self._alignment, tensor.session, (call, there), (left, right), (ours, theirs)):
+            return self._calls_before(first, others)
         if raced := [cause for cause in first.causes if "which of the two comes first" in cause]:
             advice = ("order the two by tf.control_dependencies, or leave it: it was chance on TensorFlow 1, too",)
             return Diagnosis("code", f"{tensor}: {raced[0]}", tuple(self._lines()), advice, tuple(self._unknowns))

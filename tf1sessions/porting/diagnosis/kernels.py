@@ -18,6 +18,7 @@ import numpy as np
 from tf1sessions.models.graph_index import listed, node_of, tensor_name
 from tf1sessions.models.risks import RISKS
 from tf1sessions.porting.diagnosis.differences import first_difference, innermost, is_large, same_at
+from tf1sessions.porting.diagnosis.queues import queue_of_threads, same_values
 from tf1sessions.porting.diagnosis.record import Diagnosis
 from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.tolerances import Tolerance
@@ -71,6 +72,8 @@ class KernelDiagnosis:
         outside = [name for name in region if _OUTSIDE.search(self._left.nodes[name].op)]
         if outside and is_sudden and not is_fault:
             return self._other_data(outside, unknowns)
+        if is_sudden and not is_fault and (by_chance := self._by_chance(region, tensor, unknowns)) is not None:
+            return by_chance
         about: dict[str, Any] = {"call": call, "tensor": tensor.name}
         drawn = self._left.draws(region) if is_sudden else []
         if is_fault or (alone and not is_sudden):
@@ -143,6 +146,28 @@ class KernelDiagnosis:
             f"{self._first.tensor} rests on {node.name} ({node.op}), which reads other data, or in another order",
             (*line, "the operations, constants and seeds that it rests on are those of the recording", *self._lines),
             ("compare the files and Python functions that it reads with those of the old machine",),
+            tuple(unknowns),
+            {"operation": node.name, "type": node.op, "line": innermost(node.place)},
+        )
+
+    def _by_chance(self, region: Sequence[str], tensor: StepTensor, unknowns: Sequence[str]) -> Diagnosis | None:
+        """The diagnosis where what the first difference rests on comes from a queue in an order that is chance."""
+        alignment = self._compared.alignment
+        found = queue_of_threads((alignment.left, alignment.right), tensor.session, self._left, region)
+        if found is None:
+            return None
+        node, what = found
+        evidence = [f"{node.op}, made at {node.line.read}"] if node.line is not None else []
+        evidence.append("the error is too large for rounding; the operations, constants and seeds are those recorded")
+        own = (tensor.role, tensor.session, tensor.name)
+        if any(same_values(each) for each in self._compared.tensors if (each.role, each.session, each.name) == own):
+            evidence.append(f"both sides have the same values of {tensor.name}, in another order")
+        where = f"{node.name} ({node.op})"
+        return Diagnosis(
+            "code",
+            f"{self._first.tensor} rests on {where}, whose queue several threads {what}: the order is chance",
+            (*evidence, *self._lines),
+            ("compare what does not rest on that order, or leave it: it was chance on TensorFlow 1, too",),
             tuple(unknowns),
             {"operation": node.name, "type": node.op, "line": innermost(node.place)},
         )
