@@ -125,7 +125,7 @@ class JobAccounts:
             try:
                 assert self._progress is not None
                 self._progress(event)
-            except Exception:  # the job goes on, as after an error in a future's callback
+            except BaseException:  # the job goes on, as after an error in a future's callback
                 logger.exception("%s: its progress function raised at %r, %s", self._name, event.job, event.state)
 
     def cancelled(self, job: PoolJob) -> None:
