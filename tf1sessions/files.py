@@ -10,10 +10,33 @@ import os
 import stat
 import tempfile
 
-__all__ = ["read_whole", "write_whole"]
+__all__ = ["open_own", "read_whole", "write_whole"]
 
 #: The most bytes that are read, where the caller says nothing: no program, table or description is longer.
 MOST_BYTES = 64 << 20
+
+
+def open_own(path: str | os.PathLike[str], flags: int) -> int:
+    """Open a file of a folder that is ours, in which others may have put something else under its name.
+
+    Args:
+        path: The file; a symbolic link is not followed, and nothing is waited for.
+        flags: Of :func:`os.open`.
+
+    Returns:
+        The descriptor, which is the caller's to close.
+
+    Raises:
+        OSError: It cannot be opened, or it is not a regular file.
+    """
+    if os.path.islink(path):  # O_NOFOLLOW alone would say "Too many levels of symbolic links"
+        raise OSError(errno.ELOOP, "it is a symbolic link", os.fspath(path))
+    handle = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, 0o666)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+    os.set_blocking(handle, True)
+    return handle
 
 
 def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:

@@ -165,7 +165,35 @@ def convert_ended(folder: Path, rng: random.Random) -> str:
     return "all or nothing" if left in ([], ["out"]) else f"left {left}"
 
 
+MINE = ["labels.txt", "notes/n", ".git/config", "old.pb", "variables/notes.txt", "assets/labels.txt", "debug/x", "a\nb"]
+
+
+def kept_by_force(folder: Path, rng: random.Random) -> str:
+    """A SavedModel's folder in which files of the user's are, and a model that shall take its place."""
+    names = rng.sample(MINE, rng.randrange(1, 4))
+    for name in ["saved_model.pb", *names]:
+        (folder / "out" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "out" / name).write_text("mine")
+    done = call(folder, "convert", str(MODEL), "out", "--force")
+    kept = all((folder / "out" / name).is_file() for name in names)
+    return judged(done, {2}) if kept else f"deleted: {names}"
+
+
+def pages(folder: Path, rng: random.Random) -> str:
+    """A page in the place of what is read, or of a file of the user's, as a wrong order of two names gives."""
+    for name in ("m.pb", "train.py", "ck/checkpoint"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("mine")
+    page = rng.choice(["m.pb", "./m.pb", "train.py", "ck/checkpoint", "ck/page.html"])
+    words = rng.choice([("inspect", "ck"), ("verify", "ck", "m.pb"), ("verify", "train.py:f", "ck")])
+    done = call(folder, *words, "--html", page)
+    texts = {path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return judged(done, {2}) if texts == {"mine"} else f"replaced by {words}: {page}"
+
+
 TRIALS = [
+    Trial("a page in the place of another file", "answered", pages, times=8),
+    Trial("convert --force where a user's files are", "answered", kept_by_force, times=4),
     Trial("convert is ended by a signal", "all or nothing", convert_ended, times=10),
     Trial("job files that were changed at random", "answered", job_files, times=120),
     Trial("a jobs.json that was changed at random", "answered", records, times=60),

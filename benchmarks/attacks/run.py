@@ -331,7 +331,27 @@ def interrupted_at_the_end(folder: Path, rng: random.Random) -> str:
     return str(states(folder))
 
 
+def odd_logs(folder: Path, rng: random.Random) -> str:
+    """A pipe, a device or a link in the place of a file of a run that is resumed."""
+    write(folder, "job.py", "print('WARNING:tensorflow:x'); raise SystemExit(3)")
+    subprocess.run([*COMMAND, "--out", "run", "job.py", "job.py"], cwd=folder, capture_output=True, timeout=END_SECS)
+    (folder / "mine").write_text("mine")
+    logs = sorted((folder / "run").glob("*.log"))
+    file = rng.choice([*logs, logs[0].with_suffix(".deprecations.txt"), folder / "run" / "jobs.json.new"])
+    file.unlink(missing_ok=True)
+    if rng.random() < 0.5:
+        os.mkfifo(file)
+    else:
+        file.symlink_to(rng.choice([str(folder / "mine"), "/dev/zero", "/dev/tty"]))
+    done = subprocess.run([*COMMAND, "--resume", "run"], cwd=folder, capture_output=True, timeout=END_SECS, text=True)
+    if (folder / "mine").read_text() != "mine":
+        return f"{file.name}: the link was followed"
+    good = done.returncode == 1 and states(folder) == ["failed", "failed"]
+    return "ran again, and nothing was waited for" if good else f"{file.name}: {done.stdout}{done.stderr}"
+
+
 TRIALS = [
+    Trial("odd files in a run folder", "ran again, and nothing was waited for", odd_logs, times=6),
     Trial("exit codes and hooks that nobody would choose", "as under python", exits, times=40),
     Trial("a signal when the script has ended", "['done']", interrupted_at_the_end, times=15),
     Trial("signals at random moments", "ended", signals, times=30, deadline_secs=90),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import random
 import subprocess
 import sys
@@ -129,7 +130,29 @@ def left_when_time_is_up(folder: Path, rng: random.Random) -> str:
     return "no error, and all Futures are done"
 
 
+def raises_in_progress(folder: Path, rng: random.Random) -> str:
+    """The function for progress raises at random what ends a thread."""
+    import logging
+
+    import tf1sessions as t1
+
+    def progress(change):
+        if rng.random() < 0.5:
+            raise rng.choice([SystemExit, KeyboardInterrupt, GeneratorExit, MemoryError, ValueError])("enough")
+
+    logging.disable()
+    for kind in (t1.ThreadSessionPool, t1.ProcessSessionPool):
+        with kind(2, progress=progress) as pool:
+            futures = [pool.submit(ends_at_once) for _ in range(50)]
+            done = concurrent.futures.wait(futures, DEADLINE).done
+            wrong = [value for value, each in enumerate(futures) if each not in done or each.exception() is not None]
+        if wrong:
+            return f"{kind.__name__}: jobs {wrong} did not end well"
+    return "all jobs ended well"
+
+
 TRIALS = [
+    Trial("a progress function raises what ends a thread", "all jobs ended well", raises_in_progress, 4, 180),
     Trial(
         "the pool is left just when limits are over", "no error, and all Futures are done", left_when_time_is_up, 20, 90
     ),

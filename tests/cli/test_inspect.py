@@ -16,7 +16,7 @@ MODELS = ROOT / "tests" / "golden" / "data" / "models"
 
 #: Calls the command as the shell would, many times in one process.
 CODE = """
-import os, pathlib, sys
+import os, pathlib, shutil, sys
 from click.testing import CliRunner
 from tf1sessions.cli.main import cli
 
@@ -36,10 +36,10 @@ call("json", f"{models}/training", "--json")
 call("html", f"{models}/training", "--html", "page.html")
 page = pathlib.Path("page.html")
 report(page=page.read_text("utf-8"), mode=oct(page.stat().st_mode & 0o777), files=sorted(os.listdir(".")))
-page.write_text("old")
+page.write_text(page.read_text("utf-8")[:2000], "utf-8")
 page.chmod(0o400)
 call("again", f"{models}/training", "--json", "--html", "page.html")
-report(replaced=page.read_text("utf-8")[:15])
+report(replaced=page.read_text("utf-8"))
 
 pathlib.Path("text.pb").write_text("this is no model")
 pathlib.Path("cut.pb").write_bytes(pathlib.Path(f"{models}/frozen.pb").read_bytes()[:-100])
@@ -52,6 +52,26 @@ call("many_tags", f"{models}/saved_signatures", "--tags", "serve, gpu")
 call("no_folder", f"{models}/frozen.pb", "--html", "no/such/page.html")
 call("a_folder", f"{models}/frozen.pb", "--html", ".")
 report(left=sorted(os.listdir(".")))
+
+shutil.copy(f"{models}/frozen.pb", "m.pb")
+shutil.copytree(f"{models}/training", "ck")
+pathlib.Path("mine.py").write_text("import tensorflow as tf\\n")
+pathlib.Path("mine.html").write_text("<!doctype html>\\n<title>tf1sessions</title>mine")
+pathlib.Path("empty.html").write_text("")
+pathlib.Path("link.html").symlink_to("m.pb")
+pathlib.Path("ck-link").symlink_to("ck")
+before = {str(path): path.read_bytes() for path in pathlib.Path(".").rglob("*") if path.is_file()}
+call("over_model", "m.pb", "--html", "./m.pb")
+call("over_link", "m.pb", "--html", "link.html")
+call("over_state", "ck", "--html", "ck/checkpoint")
+call("in_model", "ck-link", "--html", "ck/page.html")
+call("over_prefix", "ck/none", "--html", "ck/none")
+call("over_script", "m.pb", "--html", "mine.py")
+call("over_page", "m.pb", "--html", "mine.html")
+report(kept=before == {str(path): path.read_bytes() for path in pathlib.Path(".").rglob("*") if path.is_file()})
+call("over_empty", "m.pb", "--html", "empty.html")
+call("over_device", "m.pb", "--html", "/dev/null")
+report(filled=pathlib.Path("empty.html").read_text("utf-8")[:15])
 
 import tensorflow.compat.v1 as tf
 with tf.Graph().as_default() as graph:
@@ -143,7 +163,7 @@ def test_page(calls: dict[str, Any]) -> None:
     assert calls["files"] == ["page.html"]  # and no temporary one
     assert calls["again"][0] == 0
     json.loads(calls["again"][1])
-    assert calls["replaced"] == "<!doctype html>"
+    assert calls["replaced"] == calls["page"]
 
 
 @pytest.mark.parametrize(
@@ -164,6 +184,30 @@ def test_errors_name_the_value_and_the_next_step(name: str, parts: list[str], ca
     assert (code, text) == (2, "")
     for part in parts:
         assert part in errors
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("over_model", "'./m.pb' is what is read"),
+        ("over_link", "'link.html' is what is read"),
+        ("over_state", "'ck/checkpoint' is inside of 'ck', which is read"),
+        ("in_model", "'ck/page.html' is inside of 'ck-link', which is read"),
+        ("over_prefix", "'ck/none' is what is read"),
+        ("over_script", "'mine.py' is there already, and is no page of tf1sessions"),
+        ("over_page", "'mine.html' is there already, and is no page of tf1sessions"),
+    ],
+)
+def test_a_page_replaces_nothing_but_a_page(name: str, why: str, calls: dict[str, Any]) -> None:
+    code, text, errors = calls[name]
+    assert (code, text) == (2, "") and "--html" in errors
+    assert why in " ".join(errors.split())
+    assert calls["kept"]
+
+
+def test_a_page_replaces_an_empty_file_and_goes_to_a_device(calls: dict[str, Any]) -> None:
+    assert calls["over_empty"][0] == calls["over_device"][0] == 0
+    assert calls["filled"] == "<!doctype html>"
 
 
 def test_failed_calls_leave_no_file(calls: dict[str, Any]) -> None:

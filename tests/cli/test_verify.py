@@ -81,6 +81,13 @@ call("not_a_pair", "a.pb", "a.pb", "--map", "x")
 call("nothing_given", "a.pb", "a.pb", "--given", "seeds")
 call("no_match", "a.pb", models + "/frozen_resources.pb")
 call("no_folder", "a.pb", "a.pb", "--html", "no/such/page.html")
+for name in ("a.pb", "b.pb", "data.npz", "loose.toml", "other.txt", "new.py"):
+    pathlib.Path("other.txt").write_text("mine")
+    was = pathlib.Path(name).read_bytes() if os.path.exists(name) else None
+    sides = ("a.pb", "new.py:f" if name == "new.py" else "b.pb")
+    call("over_" + name, *sides, "--inputs", "data.npz", "--tolerances", "loose.toml", "--html", name)
+    report(**{"kept_" + name: was == (pathlib.Path(name).read_bytes() if os.path.exists(name) else None)})
+pathlib.Path("other.txt").unlink()
 call("one_side", "a.pb")
 pathlib.Path("deep.toml").write_text("x = " + "[" * 100_000)
 pathlib.Path("deep.json").write_text("[" * 100_000)
@@ -132,6 +139,14 @@ def calls(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def scripts(run_python: Callable[..., PythonRun]) -> dict[str, Any]:
     return run_python(SCRIPTS, SCRIPT, deadline=170).results
+
+
+@pytest.mark.parametrize("name", ["a.pb", "b.pb", "data.npz", "loose.toml", "new.py", "other.txt"])
+def test_a_page_replaces_nothing_that_is_read(name: str, calls: dict[str, Any]) -> None:
+    code, text, errors = calls["over_" + name]
+    why = "is there already, and is no page of tf1sessions" if name == "other.txt" else "is what is read"
+    assert (code, text) == (2, "") and f"'{name}' {why}" in " ".join(errors.split())
+    assert calls["kept_" + name]
 
 
 def test_help_names_each_option() -> None:

@@ -1304,12 +1304,16 @@ def test_progress_tells_each_change(pool_of):
     ]
 
 
-def test_a_progress_function_that_raises_is_logged_and_loses_no_job(pool_of, caplog):
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_a_progress_function_that_raises_is_logged_and_loses_no_job(pool_of, caplog, kind):
     def raises(event):
-        raise ValueError(event.state)
+        raise kind(event.state)
 
     with pool_of(progress=raises) as pool:
-        assert pool.job("the one").submit(abs, -3).result(DEADLINE) == 3
+        for name in ("the one", "the next"):
+            future = pool.job(name).submit(abs, -3)
+            assert future.exception(DEADLINE) is None and future.result() == 3
+    assert "progress function raised at 'the next', succeeded" in caplog.text
     assert "progress function raised at 'the one', running" in caplog.text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import contextlib
 import gc
 import random
@@ -459,6 +460,23 @@ def test_progress_and_statistics_add_up(tf):
     ]
     last = pool.statistics()
     assert (last.submitted, last.succeeded, last.failed, last.waiting, last.running) == (3, 2, 1, 0, 0)
+
+
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_a_progress_function_that_raises_is_logged_and_loses_no_job(kind, caplog):
+    def raises(event):
+        raise kind(event.state)
+
+    with t1.ThreadSessionPool(1, progress=raises) as pool:
+        futures = [pool.job(f"job {value}").submit(lambda session, value: -value, value) for value in range(2)]
+        concurrent.futures.wait(futures, DEADLINE)
+        ends = [future.result(0) if future.done() else "never ended" for future in futures]
+        for future in futures:
+            future.cancel()
+    assert ends == [0, -1]
+    for name in ("job 0", "job 1"):
+        for state in ("running", "succeeded"):
+            assert f"progress function raised at '{name}', {state}" in caplog.text
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True, "4"])

@@ -86,6 +86,63 @@ def test_force_without_anything_to_replace(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["empty", "out"] and seen(tmp_path / "empty") == seen(tmp_path / "out")
 
 
+def test_force_replaces_all_that_a_saved_model_has(tmp_path: Path) -> None:
+    old = filled(tmp_path / "out", "\x12\x0alabels.txt")
+    for folder in ("variables", "assets", "assets.extra/deep", "debug"):
+        (old / folder).mkdir(parents=True)
+    for name in (
+        "fingerprint.pb",
+        "keras_metadata.pb",
+        "variables/variables.index",
+        "variables/variables.data-00000-of-00001",
+        "assets/labels.txt",
+        "assets.extra/tf_serving_warmup_requests",
+        "assets.extra/deep/any",
+        "debug/saved_model_debug_info.pb",
+    ):
+        (old / name).write_text("old")
+    write(Target.checked(old, None, force=True))
+    assert seen(tmp_path) == {"out/saved_model.pb": "new", "out/variables/data": "new"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "labels.txt", "notes/n", "old.pb", ".git/config", "fingerprint.pb/n", "variables/notes.txt", "variables/old/n",
+        "variables/my_variables.index", "assets/labels", "assets/old/labels.txt", "debug/trace.json",
+    ],
+)  # fmt: skip
+def test_force_keeps_what_is_no_part_of_a_saved_model(tmp_path: Path, name: str) -> None:
+    old = filled(tmp_path / "out", "\x12\x0alabels.txt")
+    (old / "variables").mkdir()
+    (old / "variables" / "variables.index").write_text("old")
+    (old / name).parent.mkdir(parents=True, exist_ok=True)
+    (old / name).write_text("mine")
+    before = seen(tmp_path)
+    shown = name if name.startswith(("variables", "assets", "debug")) else name.partition("/")[0]
+    shown = shown if "/old/" not in name else str(Path(name).parent)
+    with pytest.raises(UsageError) as caught:
+        Target.checked(old, None, force=True)
+    assert f"has other things in it than a SavedModel: {shown} (" in str(caught.value)
+    assert seen(tmp_path) == before
+
+
+def test_force_names_few_of_many(tmp_path: Path) -> None:
+    old = filled(tmp_path / "out")
+    for number in range(9):
+        (old / f"{number}.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"SavedModel: 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 4 more"):
+        Target.checked(old, None, force=True)
+
+
+def test_force_keeps_what_has_come_there_meanwhile(tmp_path: Path) -> None:
+    old = filled(tmp_path / "out")
+    with pytest.raises(UsageError, match=r"labels\.txt"), Target.checked(old, None, force=True).whole() as folder:
+        (Path(folder) / "saved_model.pb").write_text("new")
+        (old / "labels.txt").write_text("mine")
+    assert seen(tmp_path) == {"out/saved_model.pb": "old", "out/labels.txt": "mine"}
+
+
 def test_a_link_leads_to_its_folder(tmp_path: Path) -> None:
     filled(tmp_path / "there")
     (tmp_path / "link").symlink_to(tmp_path / "there")
@@ -198,6 +255,7 @@ def test_where_there_are_no_locks_nothing_is_removed(tmp_path: Path, monkeypatch
         ("saved", False, "is there already.*--force"),
         ("empty", False, "is there already"),
         ("home", True, "has other things in it than a SavedModel: .config, thesis.txt"),
+        ("parts", True, "has other things in it than a SavedModel: variables"),
     ],
 )
 def test_is_refused_before_any_work(
@@ -207,7 +265,7 @@ def test_is_refused_before_any_work(
     for name in ("model", "saved"):
         filled(tmp_path / name)
     (tmp_path / "link").symlink_to("model")
-    for name in ("home", "empty"):
+    for name in ("home", "empty", "parts", "parts/variables"):
         (tmp_path / name).mkdir()
     for name in ("file", "home/thesis.txt", "home/.config"):
         (tmp_path / name).write_text("mine")

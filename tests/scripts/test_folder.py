@@ -128,6 +128,15 @@ def test_pipes_and_devices_in_place_of_its_files() -> None:
         os.mkfifo(folder.log_path(0))
         with pytest.raises(OSError, match="No such device"):
             folder.open_log(0)
+        folder.log_path(0).unlink()
+        Path("mine").write_text("mine")
+        folder.log_path(0).symlink_to(os.path.abspath("mine"))
+        with pytest.raises(OSError, match="it is a symbolic link"):
+            folder.open_log(0)
+        assert Path("mine").read_text() == "mine"
+        Path("run/jobs.json.new").symlink_to(os.path.abspath("mine"))
+        folder.update(0, state="done")
+        assert Path("mine").read_text() == "mine" and read_records("run")[0].state == "done"
     Path("run/jobs.json").unlink()
     Path("run/jobs.json").symlink_to("/dev/zero")
     with pytest.raises(ScriptUsageError, match="it is not a regular file"):

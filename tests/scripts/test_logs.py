@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,27 @@ def test_log_that_is_not_there(log: Path) -> None:
     assert last_line(log) == ""
     assert log_tail(log) == []
     assert traceback_tail(log) == []
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "device"])
+def test_what_is_no_regular_file_is_not_read(log: Path, kind: str) -> None:
+    """In a process of its own, which can be ended where a pipe is waited for."""
+    if kind == "pipe":
+        os.mkfifo(log)
+    else:
+        (log.parent / "mine").write_text("tf1sessions: WARNING:tensorflow:mine\nWARNING:tensorflow:mine\n")
+        log.symlink_to(log.parent / "mine" if kind == "link" else "/dev/zero")
+    code = """
+import sys
+from pathlib import Path
+from tf1sessions.scripts import deprecations
+from tf1sessions.scripts.logs import error_line, last_line, log_tail, our_messages, traceback_tail
+
+log = Path(sys.argv[1])
+print(log_tail(log), last_line(log), error_line(log), our_messages(log), traceback_tail(log), deprecations.count(log))
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(log)], capture_output=True, text=True, timeout=30)
+    assert done.stdout == "[]  exit code 1; it wrote nothing () [] 0\n", done.stderr
 
 
 def test_only_the_end_of_a_long_log_is_read(log: Path) -> None:

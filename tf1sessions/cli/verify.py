@@ -9,7 +9,7 @@ import os
 
 import click
 
-from tf1sessions.cli.inspect import without_tensorflow_s_remarks, write_page
+from tf1sessions.cli.inspect import check_page, without_tensorflow_s_remarks, write_page
 from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand
 from tf1sessions.texts import printable
 
@@ -86,6 +86,10 @@ def verify(
         tf1sessions verify trace.npz train.py --given variables --given feeds
         tf1sessions verify trace.npz train.py -- --data digits.npz
     """
+    read = [left, left.rpartition(":")[0], right, right.rpartition(":")[0], inputs, tolerances]  # module.py:function
+    read_files = [each for each in read if each]
+    if page is not None:
+        check_page(page, read_files)
     from tf1sessions.porting.traces import is_trace
 
     if is_trace(left):  # what is computed again here is to be computed as in a script
@@ -113,7 +117,7 @@ def verify(
         args=ctx.obj or None,
     )
     if page is not None:
-        write_page(page, html_page(found))
+        write_page(page, html_page(found), read_files)
     click.echo(found.to_json(indent=1) if as_json else str(found))
     if page is not None and not as_json:
         click.echo(f"\nThe page is {printable(page)}")

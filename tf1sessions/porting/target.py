@@ -15,7 +15,9 @@ import contextlib
 import ctypes
 import dataclasses
 import errno
+import mmap
 import os
+import re
 from collections.abc import Iterator
 
 from tf1sessions.errors import UsageError
@@ -24,6 +26,15 @@ from tf1sessions.porting.hidden_folders import hidden_folder
 __all__ = ["Target"]
 
 _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
+_FILES_BESIDE = (*_SAVED_MODEL_FILES, "fingerprint.pb", "keras_metadata.pb")
+# By folder, the files that TensorFlow writes there. Those of assets have names of the model's own: see _is_asset().
+_FOLDERS_BESIDE = {
+    "variables": re.compile(r"variables([.-].*)?"),
+    "debug": re.compile(r"saved_model_debug_info\.pb"),
+    "assets": re.compile(""),
+    "assets.extra": re.compile(".*", re.DOTALL),
+}
+_NAMES_SHOWN = 5
 # Of Linux's fcntl.h and fs.h.
 _CURRENT_FOLDER = -100
 _EXCHANGE = 2
@@ -102,6 +113,7 @@ class Target:
 
     def _put_into_place(self, temporary: str) -> None:
         if self.replaces and os.path.isdir(self.folder):
+            _check_replaceable(self.folder, self.folder, True)  # a file may have come there meanwhile
             _exchange(temporary, self.folder)
         else:
             try:
@@ -134,11 +146,49 @@ def _check_replaceable(folder: str, name: str, force: bool) -> None:
     if not force:
         raise _wrong(f"{name!r} is there already", "Give another name, or --force (force=True) to replace it.")
     inside = os.listdir(folder)
-    if inside and not set(inside) & set(_SAVED_MODEL_FILES):
+    others = _foreign(folder) if set(inside) & set(_SAVED_MODEL_FILES) else sorted(inside)
+    if others:
+        more = f" and {len(others) - _NAMES_SHOWN} more" if len(others) > _NAMES_SHOWN else ""
         raise _wrong(
-            f"{name!r} has other things in it than a SavedModel: {', '.join(sorted(inside)[:3])}",
-            "Give another name: nothing but a SavedModel is ever replaced.",
+            f"{name!r} has other things in it than a SavedModel: {', '.join(others[:_NAMES_SHOWN])}{more}",
+            "Give another name, or move them away: nothing but a SavedModel is ever replaced.",
         )
+
+
+def _foreign(folder: str) -> list[str]:
+    """Names of what lies in a SavedModel's folder and is no part of it, sorted."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir() and entry.name in _FOLDERS_BESIDE:
+                found += _foreign_below(folder, entry.name)
+            elif entry.is_dir() or entry.name not in _FILES_BESIDE:
+                found.append(entry.name)
+    return sorted(found)
+
+
+def _foreign_below(folder: str, kind: str) -> list[str]:
+    found = []
+    with os.scandir(os.path.join(folder, kind)) as entries:
+        for entry in entries:
+            own = _FOLDERS_BESIDE[kind].fullmatch(entry.name) or (kind == "assets" and _is_asset(folder, entry.name))
+            if not own or (entry.is_dir() and kind != "assets.extra"):
+                found.append(os.path.join(kind, entry.name))
+    return found
+
+
+def _is_asset(folder: str, name: str) -> bool:
+    """Whether a SavedModel names an asset, looked up without parsing what may have gigabytes."""
+    raw = os.fsencode(name)
+    # In bytes, AssetFileDef.filename is field 2: its tag, its length, in one byte below 128, and the text.
+    field = (bytes([0x12, len(raw)]) if len(raw) < 128 else b"") + raw
+    for file in _SAVED_MODEL_FILES:
+        with contextlib.suppress(OSError, ValueError):  # it is not there, or empty
+            with open(os.path.join(folder, file), "rb") as model:
+                with mmap.mmap(model.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                    if data.find(raw if file.endswith("txt") else field) >= 0:
+                        return True
+    return False
 
 
 def _nearest_folder(path: str) -> str:

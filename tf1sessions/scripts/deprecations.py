@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import os
 
+from tf1sessions.files import open_own
+
 __all__ = ["count", "divert"]
 
 
@@ -23,7 +25,8 @@ class _IntoFile(logging.Filter):
         if record.filename != "deprecation.py":  # the module of TensorFlow in which the decorators are
             return True
         try:
-            with open(self._path, "a", encoding="utf-8", errors="backslashreplace") as file:
+            handle = open_own(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with open(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(f"{record.levelname}:{record.name}:{record.getMessage()}\n")
         except OSError:  # the run's folder is gone, or the disk full
             return True
@@ -39,7 +42,7 @@ def divert(path: str) -> None:
 def count(path: str | os.PathLike[str]) -> int:
     """How many warnings are in a file; 0 when there is none."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(open_own(path, os.O_RDONLY), encoding="utf-8", errors="replace") as file:
             return sum(line.startswith("WARNING:tensorflow:") for line in file)
     except OSError:
         return 0

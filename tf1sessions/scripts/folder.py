@@ -307,6 +307,7 @@ class RunFolder:
         text = json.dumps([record.to_json() for record in self.records], indent=1)
         beside = self.path / (RECORDS_FILE + ".new")
         try:
+            beside.unlink(missing_ok=True)  # of a run that was killed; or a pipe, or a link
             with open(beside, "w", encoding="ascii") as file:
                 file.write(text + "\n")
                 file.flush()
@@ -321,13 +322,10 @@ class RunFolder:
         """Opens the log of a job for appending; the descriptor is the caller's to close.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: It cannot be written, or it is no regular file: a link could lead out of the folder.
         """
         self._hold()
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        log = os.open(self.log_path(index), flags | os.O_NONBLOCK, 0o666)  # a pipe that nothing reads is an error
-        os.set_blocking(log, True)
-        return log
+        return files.open_own(self.log_path(index), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     @staticmethod
     def restore_log(log: int, path: Path) -> None:

@@ -12,6 +12,8 @@ import os
 import re
 from pathlib import Path
 
+from tf1sessions.files import open_own
+
 __all__ = ["error_line", "last_line", "log_tail", "our_messages", "traceback_tail"]
 
 #: How many characters of an error's line are kept. Arbitrary.
@@ -32,7 +34,7 @@ def log_tail(path: Path, max_bytes: int = 65536, start: int = 0) -> list[str]:
         start: Where to begin, in bytes, if that is later.
     """
     try:
-        with open(path, "rb") as file:
+        with open(open_own(path, os.O_RDONLY), "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(start, size - max_bytes))
             data = file.read()
@@ -81,8 +83,11 @@ def our_messages(path: Path, start: int = 0, limit: int = 20) -> tuple[str, ...]
         limit: How many at most.
     """
     found: dict[str, None] = {}
-    with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:  # ValueError: nothing is in it
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with contextlib.suppress(OSError, ValueError):  # ValueError: nothing is in it
+        with (
+            open(open_own(path, os.O_RDONLY), "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
             for match in _OUR_MESSAGE.finditer(data, start):
                 found[_shown(match[1].decode("utf-8", "replace"))] = None
                 if len(found) == limit:
