@@ -22,6 +22,7 @@ from support import wait_for
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
 from tf1sessions.pools import user_servers
 from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
+from tf1sessions.pools.messages import socket_address
 from tf1sessions.pools.user_servers import UserServer
 
 pytestmark = [
@@ -158,6 +159,18 @@ def test_two_that_start_it_at_once_get_one(user: User) -> None:
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     pids = {process.communicate()[0] for process in started}
     assert pids == {f"{user.status()['pid']}\n"} and not any(process.returncode for process in started)
+
+
+def test_a_long_path_is_no_limit(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = user.folder / ("long" * 40)
+    folder.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    user.run()
+    assert user.status()["callers"] == 1 and not user.notes
+    for server, status in user_servers.running().items():
+        server.ask("stop")
+        assert status is not None
+        wait_for_end(status["pid"])
 
 
 def test_what_the_variable_may_be(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,6 +318,7 @@ def test_nonsense_does_no_harm(user: User) -> None:
     user.run()
     for words in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\2{}", b"\0\0\0\3[1]", b"\0\0\0\4\xff\xff\xff\xff"):
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(user.named().path))
+            with socket_address(user.named().path) as address:
+                connection.connect(address)
             connection.sendall(words)
     assert user.run()["marks"] == ["show"] and user.status()["callers"] == 2

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.pools.cold_starts import cold_start_reasons, given_environment
 from tf1sessions.pools.job_processes import MARK
-from tf1sessions.pools.messages import receive, send
+from tf1sessions.pools.messages import receive, send, socket_address
 
 __all__ = ["Caller", "UserServerProcess", "surroundings"]
 
@@ -133,7 +133,8 @@ class UserServerProcess:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)  # of one that was killed
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(self._path)
+        with socket_address(self._path) as address:
+            self._listener.bind(address)
         self._listener.listen(128)
         if os.fork():  # the lock and the socket are the child's
             os._exit(0)

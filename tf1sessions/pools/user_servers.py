@@ -139,7 +139,8 @@ class UserServer:
     def _call(self) -> socket.socket | None:
         connection = socket.socket(socket.AF_UNIX)
         try:
-            connection.connect(str(self.path))
+            with messages.socket_address(self.path) as address:
+                connection.connect(address)
         except (FileNotFoundError, ConnectionRefusedError):
             connection.close()
             return None
