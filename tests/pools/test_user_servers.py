@@ -103,7 +103,8 @@ class User:
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
     monkeypatch.setenv("TF1SESSIONS_WARM", "1")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     monkeypatch.setitem(user_servers.PRELOADS, "test", PRELOAD)
     yield User(tmp_path)
     if (tmp_path / "tf1sessions").exists():

@@ -58,6 +58,9 @@ class Edit:
         self.index["graphs"][0]["seeds"][name] = list(pair)
 
     def trace(self) -> Trace:
+        known = {each["number"] for each in self.index["sessions"]}
+        others = {each["session"] for each in self.index["series"]} - known
+        self.index["sessions"] += [{**self.index["sessions"][0], "number": number, "calls": 0} for number in others]
         self.arrays["graph.1"] = np.frombuffer(self.graph.SerializeToString(), np.uint8)
         self.arrays["index"] = np.frombuffer(json.dumps(self.index).encode(), np.uint8)
         path = FOLDER / f"{len(list(FOLDER.iterdir()))}.npz"

@@ -59,9 +59,10 @@ def surroundings() -> dict[str, Any]:
     with open("/proc/self/cgroup") as file:
         control_group = file.read()
     root = os.stat("/")
+    paths = os.environ.get("PYTHONPATH")  # an empty entry in it is the working directory
     return {
         "same": {
-            "PYTHONPATH": [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)],
+            "PYTHONPATH": [os.path.abspath(entry) for entry in paths.split(os.pathsep)] if paths else [],
             "the user": [os.geteuid(), os.getegid(), sorted(os.getgroups())],
             "the control group": control_group,
             "the root folder": [root.st_dev, root.st_ino],

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from .op_entries import (
     CONTRIB,
     FUNCTIONS,
@@ -385,8 +383,9 @@ def _mel(
 def _sorted(fewer: int) -> Any:
     def differs(values: Any, axis: Any = -1, direction: str = "ASCENDING", *_: Any, **__: Any) -> tuple[int, int]:
         """Whole numbers were negated by one operation; an axis that is not the last cost two more without a rank."""
-        dtype = np.dtype(getattr(values.dtype, "as_numpy_dtype", values.dtype)) if hasattr(values, "dtype") else None
-        kind = np.asarray(values).dtype.kind if dtype is None else dtype.kind
+        numpy = module("numpy")
+        dtype = numpy.dtype(getattr(values.dtype, "as_numpy_dtype", values.dtype)) if hasattr(values, "dtype") else None
+        kind = numpy.asarray(values).dtype.kind if dtype is None else dtype.kind
         no_rank = is_tensor(values) and values.shape.rank is None and axis != -1
         return 0, 2 * no_rank - fewer * (kind == "i" and direction == "ASCENDING")
 

@@ -88,7 +88,7 @@ def _run(
     program: ProgramPayload,
     main: ModuleType,
     interrupted: _DieOfInterrupt,
-    raised: Callable[[BaseException], None] | None,
+    raised: Callable[[BaseException], None] | None = None,
 ) -> int:
     """Run the program and return its exit code."""
     run = {"script": _run_script, "module": _run_module, "notebook": _run_notebook}[program.kind]
