@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tf1sessions.cli.formatting import duration
 from tf1sessions.texts import printable
+
+if TYPE_CHECKING:
+    from tf1sessions.pools.user_servers import UserServer
 
 __all__ = ["warm"]
 
@@ -48,32 +51,26 @@ def start(idle: float) -> None:
     from tf1sessions.scripts.runner import base_environment
 
     server = user_servers.named("scripts")
-    before = server.ask("status")
-    if before is None:
-        server.start(base_environment(fast_kernels=False), idle * 60)
+    already = "" if server.start(base_environment(fast_kernels=False), idle * 60) else " already"
     status = _wait_until_warm(server)
-    again = "" if before is None else " already"
     click.echo(
-        f"TensorFlow is loaded{again}, by process {status['pid']}, for commands with {printable(status['python'])}. "
+        f"TensorFlow is loaded{already}, by process {status['pid']}, for commands with {printable(status['python'])}. "
         f"It ends when it was not used for {duration(status['idle_secs'])}."
     )
 
 
-def _wait_until_warm(server: Any) -> dict[str, Any]:
+def _wait_until_warm(server: UserServer) -> dict[str, Any]:
     """Ask the server until it answers, which it does when it has loaded TensorFlow."""
     from tf1sessions.errors import WorkerStartError
 
-    status: dict[str, Any] | None = None
-    asked = False
-    while status is None:
+    while True:
         try:
             status = server.ask("status")
-            asked = True
         except TimeoutError:
             continue
-        if status is None and asked:
+        if status is None:
             raise WorkerStartError("The warm server ended before it was warm", where=str(server.log))
-    return status
+        return status
 
 
 @warm.command(context_settings=_CONTEXT_SETTINGS)
@@ -95,13 +92,13 @@ def status(as_json: bool) -> None:
     """Show your servers: for what each is, since when, and how often it was used."""
     from tf1sessions.pools import user_servers
 
-    found = {server.name: status for server, status in user_servers.running().items()}
+    found = [(server.name, status) for server, status in user_servers.running().items()]
     if as_json:
-        click.echo(json.dumps([{"for": name, **(status or {})} for name, status in found.items()], indent=1))
+        click.echo(json.dumps([{"for": name, **(status or {})} for name, status in found], indent=1))
         return
     if not found:
         click.echo("No server is warm. Start one: tf1sessions warm start")
-    for name, status in found.items():
+    for name, status in found:
         click.echo(f"{name:<10} {'is loading TensorFlow' if status is None else _line(status)}")
 
 

@@ -19,6 +19,7 @@ this process, with a thread that waits for it: :class:`SpawnLink`.
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import logging
 import os
@@ -208,8 +209,8 @@ class WorkerServer:
         return _ForkLink(self._preload, self._env, self._python, self._note)
 
 
-class _ServerLink:
-    """What is said to one server process and heard from it, until it has ended."""
+class _ServerLink(abc.ABC):
+    """The connection to one server process, from its first message to its end."""
 
     pid: int | None = None
     _how = "fork server"
@@ -331,28 +332,29 @@ class _ServerLink:
 
     # -- what differs between a server of this process and one of the user's --
 
+    @abc.abstractmethod
     def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
         """Take in an event that is about no job."""
 
+    @abc.abstractmethod
     def _wait_for_end(self) -> int | None:
         """Wait until the process has ended, after its control socket: its return code, where that can be known."""
-        raise NotImplementedError
 
-    def _kill(self) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _kill(self) -> None: ...
 
-    def _where(self) -> str:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _where(self) -> str: ...
 
-    def _how_it_ended(self) -> str:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _how_it_ended(self) -> str: ...
 
+    @abc.abstractmethod
     def _said(self) -> str:
         """The end of what the server wrote, for a message."""
-        raise NotImplementedError
 
-    def _close_output(self) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _close_output(self) -> None: ...
 
 
 class _ForkLink(_ServerLink):
@@ -386,6 +388,9 @@ class _ForkLink(_ServerLink):
         self._reader.start()
         self._continuer = threading.Thread(target=self._continue, name=f"tf1sessions-continue-{self.pid}", daemon=True)
         self._continuer.start()
+
+    def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
+        """Such a server has no other events."""
 
     def _wait_for_end(self) -> int | None:
         returncode = self._process.wait()

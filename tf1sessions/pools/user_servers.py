@@ -41,7 +41,7 @@ PRELOADS = {
     "pools-tf2": ("tf1sessions.pools.pool_worker_main:preload_tf2",),
     "commands": ("tf1sessions.cli.warm_commands:preload",),
 }
-"""What the servers preload, by their names."""
+"""The functions that the servers preload, by the servers' names."""
 
 _VARIABLE = "TF1SESSIONS_WARM"
 _ANSWER_SECS = 10.0  # for a question that is answered at once, unless the server preloads; arbitrary
@@ -90,14 +90,20 @@ class UserServer:
             messages.send(connection, hello)
         return connection
 
-    def start(self, env: Mapping[str, str], idle_secs: float = IDLE_SECS) -> None:
+    def start(self, env: Mapping[str, str], idle_secs: float = IDLE_SECS) -> bool:
         """Start it, which goes on in the background; nothing happens where it is there already.
+
+        Returns:
+            Whether it was not there.
 
         Raises:
             OSError: The folder cannot be used.
             WorkerStartError: It does not start.
         """
-        self._start(env, idle_secs).close()
+        connection = self._call()
+        is_new = connection is None
+        (connection or self._start(env, idle_secs)).close()
+        return is_new
 
     def _start(self, env: Mapping[str, str], idle_secs: float) -> socket.socket:
         folder(make=True)
@@ -193,8 +199,13 @@ def folder(make: bool = False) -> Path:
     """Return the folder of the user's servers.
 
     Raises:
+        UnsupportedEnvironmentError: This is not Linux.
         OSError: It is not a folder that only the user can enter, or cannot be made.
     """
+    if not sys.platform.startswith("linux"):
+        raise UnsupportedEnvironmentError(
+            f"There are no warm servers on {sys.platform}", next_step="Leave TF1SESSIONS_WARM out."
+        )
     base = os.environ.get("XDG_RUNTIME_DIR")
     path = Path(base, "tf1sessions") if base else Path(tempfile.gettempdir(), f"tf1sessions-{os.geteuid()}")
     if make:
@@ -222,7 +233,9 @@ def running() -> dict[UserServer, dict[str, Any] | None]:
     try:
         paths = sorted(folder().glob("*.sock"))
     except OSError as error:
-        raise UnsupportedEnvironmentError(f"There can be no warm servers: {error}") from error
+        raise UnsupportedEnvironmentError(
+            f"There can be no warm servers: {error}", next_step="Set XDG_RUNTIME_DIR to a folder of yours."
+        ) from error
     found: dict[UserServer, dict[str, Any] | None] = {}
     for path in paths:
         server = UserServer(path.name.rpartition("-")[0], "", path)

@@ -34,7 +34,7 @@ class Link(Protocol):
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What a worker is to do, and in which surroundings.
+    """The task of a worker, with its environment, folder and streams.
 
     Attributes:
         name: For messages.

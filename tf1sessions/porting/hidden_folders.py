@@ -5,7 +5,7 @@
     hidden_folder(target) ──▶ removes what killed processes left ──▶ .target.tf1sessions-1a2b3c4d, locked ──▶ removed
 
 A process that is killed removes nothing. Its lock goes with it, so the next one to write the same target sees that
-nobody owns the folder.
+no process owns the folder.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _MOST = 1000
 
 @dataclasses.dataclass
 class _Contents:
-    """What a call was fed and gave.
+    """The feeds and the fetched values of a call.
 
     Attributes:
         feeds, fetches: Digests of the values, each with its place among the names of the kind.

@@ -1,4 +1,4 @@
-"""What the index of a trace must look like; :mod:`~tf1sessions.porting.traces` says what it means.
+"""The form of a trace's index, checked; :mod:`~tf1sessions.porting.traces` says what it means.
 
 A form is a function that raises a ``ValueError``, which names the key and its value, for what does not have it.
 """

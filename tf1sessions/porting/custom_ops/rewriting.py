@@ -21,7 +21,7 @@ _OF_TENSORFLOW = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """What a rule changed in a file.
+    """A change that a rule made in a file.
 
     Attributes:
         rule: The rule's name.

@@ -31,7 +31,7 @@ _LINKER = re.compile(r"(?:undefined reference to|cannot find|multiple definition
 
 @dataclasses.dataclass(frozen=True)
 class CompilerFlags:
-    """What the installed TensorFlow wants: ``tf.sysconfig.get_compile_flags()`` and ``get_link_flags()``."""
+    """The flags of the installed TensorFlow: ``tf.sysconfig.get_compile_flags()`` and ``get_link_flags()``."""
 
     compile: tuple[str, ...]
     link: tuple[str, ...]
