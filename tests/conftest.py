@@ -39,11 +39,16 @@ SETTLE_SECS = 10.0
 def pytest_configure(config: pytest.Config) -> None:
     """Gives this session a mark and a temporary folder, so that what it leaves behind can be told from other things.
 
-    In a checkout, the processes that it starts find the package, too. Ctrl-C is heard even where the session was
-    started with it ignored, as by ``nohup`` or in the background of a script: tests send it to themselves.
+    In a checkout, the processes that it starts find the package, too. Signals that tests send are heard even where the
+    session was started with them ignored, as by ``nohup`` or in the background of a script.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name, handler in (
+        ("SIGINT", signal.default_int_handler),
+        ("SIGHUP", signal.SIG_DFL),
+        ("SIGQUIT", signal.SIG_DFL),
+    ):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
+            signal.signal(getattr(signal, name), handler)
     mark_this_session()
     os.environ["TF1SESSIONS_WARM"] = "0"  # no server of the user's comes between a test and what it tests
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # tmp_path stays where one looks for it

@@ -244,7 +244,8 @@ def replicated(world):
     def twice(loss, step):
         first = e.TowerOptimizer(tf.train.GradientDescentOptimizer(0.1)).minimize(loss, step)
         second = e.TowerOptimizer(tf.train.GradientDescentOptimizer(0.05))
-        return tf.group(first, second.minimize(tf.abs(loss), step))
+        with tf.control_dependencies([first]):  # else both add to the same variables at once, and one may be lost
+            return second.minimize(tf.abs(loss), step)
 
     descent = of(lambda: tf.train.GradientDescentOptimizer(0.1))
     bare = lambda loss, step: tf.train.GradientDescentOptimizer(0.1).minimize(loss, step)  # noqa: E731
