@@ -64,12 +64,13 @@ def test_alone(plain: Plain) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_before_the_time_is_over(plain: Plain, jobs: int) -> None:
-    plain.script("hangs.py", HANGS)
+    # What is printed here is printed once the program is over, and its threads are waited for.
+    plain.script("hangs.py", "import threading; threading._register_atexit(print, 'waits', flush=True)\n" + HANGS)
     args = ["--queue-grace", "1000", "--grace", "1000", "--out", "run", "-j", "2", *["hangs.py"] * jobs, "--", "0"]
     with plain.start(*args, program=REAL) as process:
 
         def ended() -> bool:
-            return sum(b"end 1.0" in path.read_bytes() for path in (plain.folder / "run").glob("*.log")) == jobs
+            return sum(b"waits" in path.read_bytes() for path in (plain.folder / "run").glob("*.log")) == jobs
 
         wait_for(ended, "the programs to end", DEADLINE)
         process.send_signal(signal.SIGINT)
