@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from support import PythonRun, wait_for
 
+from tf1sessions.porting.custom_ops.toolchain import run_compiler
+
 #: Calls the command as the shell would, many times in one process.
 CODE = """
 import os, pathlib
@@ -103,3 +105,24 @@ def test_interrupt_leaves_nothing(tmp_path: Path, signum: signal.Signals) -> Non
     assert process.returncode == 128 + signum and said.strip() == ""
     assert os.listdir(tmp_path / "temporary") == [] and not (tmp_path / "op.so").exists()
     assert not Path(f"/proc/{started.read_text().strip()}").exists()  # the compiler has ended too
+
+
+def test_interrupt_while_the_compiler_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(subprocess.Popen[str]):
+        def __init__(self, *args: object, **options: object) -> None:
+            super().__init__(*args, **options)  # type: ignore[call-overload]
+            pids.append(self.pid)
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+    def raise_error(signum: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    pids: list[int] = []
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    before = signal.signal(signal.SIGUSR1, raise_error)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_compiler(["sleep", "600"], frozenset())
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(pids) == 1 and not Path(f"/proc/{pids[0]}").exists()

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from tf1sessions.errors import BuildError, UnsupportedEnvironmentError
 from tf1sessions.texts import quoted
@@ -227,20 +228,31 @@ def run_compiler(command: Sequence[str], own: frozenset[str]) -> str:
         UnsupportedEnvironmentError: It could not be started.
     """
     env = os.environ | {"LC_ALL": "C", "GCC_COLORS": ""}
-    try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
-            text=True, errors="replace", start_new_session=True,
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> None:
+        started.append(
+            subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
+                text=True, errors="replace", start_new_session=True,
+            )
         )  # fmt: skip
-    except OSError as error:
-        raise UnsupportedEnvironmentError(
-            f"{quoted(command[0])} cannot be started: {error.strerror}", next_step="Install a C++ compiler."
-        ) from error
+
     try:
+        try:
+            # In a thread, where no signal raises: the main thread could lose a process between its start and its name.
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(start).result()
+        except OSError as error:
+            raise UnsupportedEnvironmentError(
+                f"{quoted(command[0])} cannot be started: {error.strerror}", next_step="Install a C++ compiler."
+            ) from error
+        process = started[0]
         said, _ = process.communicate()
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        for process in started:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
         raise
     if process.returncode:
         found = first_error(said, own)
