@@ -1,9 +1,9 @@
 """The programs of these tests start in a process that has TensorFlow; which comparisons are left out."""
 
 import pytest
-from warm import run_python, warm_address
+from warm import run_python
 
-__all__ = ["run_python", "warm_address"]
+__all__ = ["run_python"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

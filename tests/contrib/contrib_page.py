@@ -66,7 +66,7 @@ def states() -> dict[str, str]:
 
 def page(found: dict[str, str]) -> str:
     """The page's text, from the state of each symbol."""
-    from tf1sessions.contrib import replacements
+    from tf1sessions.source import replacements
 
     modules: dict[str, dict[str, list[str]]] = collections.defaultdict(lambda: collections.defaultdict(list))
     for symbol, what in found.items():

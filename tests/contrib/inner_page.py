@@ -106,14 +106,14 @@ def is_there(name: str) -> bool:
 
 def missing_in_use() -> list[tuple[str, int, str]]:
     """(name, number of repositories, what to use instead) of the names in use that are missing."""
-    from tf1sessions.scripts import missing
+    from tf1sessions.source import replacements
 
     own = {f"{module}.{name}" for module, names in golden().items() for name in names}
     found = []
     for name, count in names_in_use.uses().items():
         if name.startswith("tensorflow.contrib.") or is_there(name):
             continue
-        text = missing.replacement(name.replace("tensorflow", "tf", 1))
+        text = replacements.find(name.replace("tensorflow", "tf", 1))
         if text or name in own:
             found.append((name, count, f"{text}." if text else ""))
     return sorted(found, key=lambda row: (-row[1], row[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tf1sessions.contrib import addresses
+from tf1sessions.source import contrib_addresses as addresses
 
 PROGRAM = """
 import sys, threading

@@ -10,7 +10,8 @@ import contrib_page  # this folder is on the path; pytest puts it there
 import pytest
 from support import PythonRun
 
-from tf1sessions.contrib import addresses, replacements
+from tf1sessions.source import contrib_addresses as addresses
+from tf1sessions.source import replacements
 
 FOLDER = Path(__file__).resolve().parent
 GOLDEN = contrib_page.golden()
@@ -37,7 +38,7 @@ sys.path.insert(0, sys.argv[1])
 import contrib_page
 import functools, inspect
 from tf1sessions import contrib, errors
-from tf1sessions.contrib import replacements
+from tf1sessions.source import replacements
 
 found = contrib_page.states()
 wrong = []
@@ -129,7 +130,7 @@ def library(run_python: Callable[..., PythonRun]) -> PythonRun:
 
 @pytest.fixture(scope="module")
 def script(run_python: Callable[..., PythonRun]) -> PythonRun:
-    names = set().union(*map(_named, replacements.REPLACEMENTS.values()))
+    names = set().union(*map(_named, replacements.CONTRIB.values()))
     return run_python(_SCRIPT, str(FOLDER), " ".join(sorted(names)), fresh=True)
 
 
@@ -178,12 +179,12 @@ def test_known_names_are_in_their_column(library: PythonRun) -> None:
 
 def test_no_replacement_of_what_is_there(library: PythonRun) -> None:
     there = {f"tf.{symbol}" for symbol, what in library.results["found"].items() if what != "raises"}
-    assert there & replacements.REPLACEMENTS.keys() == set()
+    assert there & replacements.CONTRIB.keys() == set()
     raising = [f"tf.{symbol}" for symbol, what in library.results["found"].items() if what == "raises"]
     used = {replacements.entry(symbol) for symbol in raising}
     modules = {f"tf.contrib.{name}" for name in addresses.INNER}  # for names that 1.15 did not have, either
     by_address = {"tf.contrib", "tf.contrib.keras.api.keras"}  # for names that are not public
-    assert replacements.REPLACEMENTS.keys() - used - modules - by_address == set()
+    assert replacements.CONTRIB.keys() - used - modules - by_address == set()
 
 
 def test_every_module_of_1_15_can_be_imported(script: PythonRun) -> None:

@@ -68,6 +68,12 @@ at = estimator()
 at.fit(input_fn=input_fn, steps=50, monitors=learn.monitors.StopAtStep(num_steps=7))
 report(at=int(at.get_variable_value("global_step")))
 
+# with scikit-learn's arguments all predictions of a classifier come, not its classes alone
+skilled = learn.SKCompat(learn.DNNClassifier([4], [layers.real_valued_column("", dimension=2)]))
+kinds = skilled.fit(x, y, steps=1).predict(x, batch_size=40)
+report(kinds={key: list(value.shape) for key, value in kinds.items()})
+report(chosen=list(skilled.predict(x, outputs=["classes"])))
+
 # a SavedModel, and what reads it
 def serving():
     placeholder = tf.placeholder(tf.float32, [None, 2], name="x")
@@ -136,6 +142,8 @@ def test_monitors_exports_and_predictors(run_python: Callable[..., PythonRun]) -
     assert found["early"] and found["stopped_at"] < 200
     assert found["predictions"] == found["batches"] == 60
     assert found["at"] == 7
+    assert found["kinds"] == {"classes": [60], "logits": [60, 1], "logistic": [60, 1], "probabilities": [60, 2]}
+    assert found["chosen"] == ["classes"]
     assert found["served"] == found["direct"] == found["by_name"] == 0.0
     assert found["names"] == [["inputs"], ["classes", "probabilities"]]
     assert found["error key"][0] == "ValueError" and "nothing" in found["error key"][1]

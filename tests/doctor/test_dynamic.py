@@ -24,8 +24,9 @@ from support import PythonRun, wait_for
 
 from tf1sessions.doctor import evidence, notes
 from tf1sessions.doctor.dynamic import watch
-from tf1sessions.doctor.findings import Finding, Severity, Source, SourceLine
+from tf1sessions.doctor.findings import Finding, Severity, Source
 from tf1sessions.scripts.jobs import Job
+from tf1sessions.source.program import SourceLine
 
 HEAD = """
 import os, sys, threading, time, subprocess, multiprocessing

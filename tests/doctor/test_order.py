@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tf1sessions.doctor.code import UNKNOWN, Code
-from tf1sessions.doctor.names import Names
 from tf1sessions.doctor.order import Order, Step
-from tf1sessions.doctor.source import Program, read_script, read_text
+from tf1sessions.source.names import Names
+from tf1sessions.source.program import Program, read_script, read_text
 
 HEAD = "import os, sys, tensorflow as tf\n"
 

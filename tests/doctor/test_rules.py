@@ -14,8 +14,8 @@ from tf1sessions.doctor.findings import Finding, Severity, Source
 from tf1sessions.doctor.rules.contrib_missing import is_missing
 from tf1sessions.doctor.rules.registry import RULES
 from tf1sessions.doctor.rules.rule import Rule
-from tf1sessions.doctor.source import read_script, read_text
 from tf1sessions.errors import ScriptUsageError
+from tf1sessions.source.program import read_script, read_text
 
 
 def findings(text: str, rule: str | None = None) -> list[Finding]:

@@ -1,7 +1,12 @@
-"""Which recorded graphs draw otherwise than on genuine 1.15.5. Run by test_seed_calls.py, a process for each part."""
+"""Which recorded graphs draw otherwise than on genuine 1.15.5.
+
+Runs in a process of its own, ``python seed_parts.py PARTS``, and prints for each part a line of JSON. It is one process
+for all, as TensorFlow is then imported, and converts the loops of its cells by AutoGraph, once.
+"""
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import sys
@@ -20,8 +25,8 @@ import seed_calls  # noqa: E402
 import seed_fuzz  # noqa: E402
 
 
-def found(part: int, parts: int) -> dict[str, list[str]]:
-    """Of each ``parts``-th graph from ``part`` on: names, those that differ; entries that counted something."""
+def main(parts: int) -> None:
+    """Prints of each ``parts``-th graph, from each part's on: names, those that differ; entries that counted."""
     golden = json.loads(gzip.decompress((FOLDER / "data" / "seeds.json.gz").read_bytes()))
     assert golden["calls"].keys() == seed_calls.CALLS.keys()
     assert golden["graphs"].keys() == seed_calls.GRAPHS.keys()
@@ -31,12 +36,15 @@ def found(part: int, parts: int) -> dict[str, list[str]]:
         "graphs": lambda name: list(map(drawn, seed_calls.GRAPHS[name]())),
         "fuzz": lambda name: drawn(graph_of(lambda: seed_fuzz.build(int(name)))),
     }
-    names = [(kind, name) for kind in builds for name in sorted(golden[kind])][part::parts]
+    names = [(kind, name) for kind in builds for name in sorted(golden[kind])]
     counting = note_entries()
-    differ = [name for kind, name in names if builds[kind](name) != golden[kind][name]]
     tables = (op_counts.FUNCTIONS, op_counts.GRADIENTS)
-    entries = [key for table in tables for key, differs in table.items() if differs in counting]
-    return {"names": [name for _, name in names], "differ": differ, "entries": entries}
+    gc.freeze()  # else each full collection looks through all that TensorFlow made
+    for part in range(parts):
+        differ = [name for kind, name in names[part::parts] if builds[kind](name) != golden[kind][name]]
+        entries = [key for table in tables for key, differs in table.items() if differs in counting]
+        line = {"names": [name for _, name in names[part::parts]], "differ": differ, "entries": entries}
+        print(json.dumps(line), flush=True)
 
 
 def note_entries() -> set[Any]:
@@ -51,3 +59,7 @@ def note_entries() -> set[Any]:
 
     seeds._add = note
     return counting
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

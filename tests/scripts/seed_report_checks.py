@@ -193,7 +193,9 @@ def check_much_is_told_in_few_lines_and_nothing_is_lost(folder: Path = Path("see
         logging.getLogger("tf1sessions").removeHandler(handler)
         seeds.choose("tf1")
     (message,) = messages
-    assert message.startswith("seeds: 69 of 69 that follow from the number of operations are exact\n"), message
+    assert message.startswith(
+        "seeds: of the 69 that TensorFlow chose by counting operations, 69 are exactly TensorFlow 1's\n"
+    ), message
     assert "and 31 more lines in" in message, message
     kept = (folder / "all.seeds.txt").read_text()
     assert len(kept.splitlines()) == 62, kept

@@ -35,6 +35,7 @@ tf1sessions.scripts.install()
 tf1sessions.scripts.install()
 import tensorflow as tf
 from tf1sessions.scripts import arguments, members, missing
+from tf1sessions.source import replacements
 
 def find(name):
     value = tf
@@ -48,7 +49,7 @@ for line in gzip.open(sys.argv[1], "rt"):
     try:
         value = find(name)
     except AttributeError as error:
-        if missing.replacement(name) is None:
+        if replacements.find(name) is None:
             unexplained.append(name)
         elif not isinstance(error, missing.MissingSymbolError):
             wrong_kind.append(name)

@@ -11,6 +11,7 @@ import pytest
 
 from tf1sessions.errors import PythonTwoError, ScriptUsageError
 from tf1sessions.scripts import notebooks
+from tf1sessions.source.notebooks import Cell, read, translate
 
 
 def notebook(*sources: str, **metadata) -> str:
@@ -22,7 +23,7 @@ def notebook(*sources: str, **metadata) -> str:
 def run(*sources: str) -> tuple[dict, list[str]]:
     names: dict = {"__name__": "__main__"}
     warnings: list[str] = []
-    notebooks.run(notebooks.read(notebook(*sources), "a.ipynb"), "a.ipynb", names, warnings.append)
+    notebooks.run(read(notebook(*sources), "a.ipynb"), "a.ipynb", names, warnings.append)
     return names, warnings
 
 
@@ -37,8 +38,8 @@ def test_value_of_the_last_expression_is_shown(capsys):
 
 def test_old_format_and_cells_as_one_text():
     old = json.dumps({"worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}]}], "nbformat": 3})
-    assert [cell.source for cell in notebooks.read(old, "a.ipynb")] == ["x = 1\ny = 2"]
-    assert notebooks.read(json.dumps({"cells": [{"cell_type": "code", "source": "x"}]}), "a")[0].source == "x"
+    assert [cell.source for cell in read(old, "a.ipynb")] == ["x = 1\ny = 2"]
+    assert read(json.dumps({"cells": [{"cell_type": "code", "source": "x"}]}), "a")[0].source == "x"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_old_format_and_cells_as_one_text():
 )
 def test_what_is_not_a_python_notebook_is_refused(text, told):
     with pytest.raises(ScriptUsageError, match=told) as caught:
-        notebooks.read(text, "a.ipynb")
+        read(text, "a.ipynb")
     assert "a.ipynb" in str(caught.value)
 
 
@@ -80,7 +81,7 @@ def test_what_is_not_a_python_notebook_is_refused(text, told):
     ],
 )
 def test_magics_become_calls(cell, python):
-    assert notebooks.translate(cell) == python
+    assert translate(cell) == python
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_magics_become_calls(cell, python):
 )
 def test_python_is_left_alone(cell):
     ast.parse(cell)
-    assert notebooks.translate(cell) == cell
+    assert translate(cell) == cell
 
 
 def test_shell_lines_and_line_magics(capfd, tmp_path, monkeypatch):
@@ -136,7 +137,7 @@ def test_an_error_names_the_cell_and_shows_its_line():
 
 
 def test_a_cell_that_may_raise_does_not_end_the_notebook():
-    cells = [notebooks.Cell(1, "1 / 0", may_raise=True), notebooks.Cell(2, "x = 1")]
+    cells = [Cell(1, "1 / 0", may_raise=True), Cell(2, "x = 1")]
     names: dict = {}
     notebooks.run(cells, "a.ipynb", names, print)
     assert names["x"] == 1

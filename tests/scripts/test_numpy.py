@@ -18,7 +18,7 @@ import pytest
 from support import ROOT
 
 from tf1sessions.doctor.check import check
-from tf1sessions.doctor.source import read_text
+from tf1sessions.source.program import read_text
 
 GOLDEN = ROOT / "tests" / "golden"
 VERSION = np.lib.NumpyVersion(np.__version__)
@@ -51,10 +51,10 @@ SILENT = [
     "floor_divide by zero", "get_printoptions", "percentile of float32", "print slogdet",
     "repr of a widened int32 array", "result_type", "sign of complex",
 ]  # fmt: skip
-#: Different by the processor's instructions, which NumPy can be told not to use.
+#: Different by the processor's instructions, which NumPy can be told not to use, and its BLAS, too (the norm of sums).
 PROCESSOR = [
     "argpartition", "argsort of equal float32", "argsort of equal values", "argsort of few equal values",
-    "functions float32", "functions float64",
+    "functions float32", "functions float64", "sums float32",
 ]  # fmt: skip
 #: Different under another NumPy than 2.4, or another Python than 3.11.
 OF_OTHER_VERSIONS = [
@@ -62,7 +62,7 @@ OF_OTHER_VERSIONS = [
     "private imports",
 ]  # fmt: skip
 #: Instructions that NumPy 1.18 did not use for these.
-INSTRUCTIONS = "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
+INSTRUCTIONS = {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR", "OPENBLAS_CORETYPE": "Prescott"}
 
 RUN = """
 import sys
@@ -77,7 +77,7 @@ report(outcomes=make_numpy.outcomes(np), tensorflow="tensorflow" in sys.modules)
 
 @pytest.fixture(scope="module")
 def outcomes(run_python: Callable[..., Any]) -> dict[str, str]:
-    results = run_python(RUN, str(GOLDEN / "make")).results
+    results = run_python(RUN, str(GOLDEN / "make"), fresh=True).results
     assert not results["tensorflow"]
     return results["outcomes"]
 
@@ -117,7 +117,7 @@ def test_doctor_finds_it(name: str, rule: str) -> None:
     VERSION < "2.4.0" or platform.machine() != "x86_64" or sys.platform != "linux", reason="instructions of x86-64"
 )
 def test_instructions_that_make_the_difference(run_python: Callable[..., Any], of_1_18: dict[str, str]) -> None:
-    found = run_python(RUN, str(GOLDEN / "make"), env={"NPY_DISABLE_CPU_FEATURES": INSTRUCTIONS}).results["outcomes"]
+    found = run_python(RUN, str(GOLDEN / "make"), env=INSTRUCTIONS).results["outcomes"]
     assert {name: found[name] for name in PROCESSOR if found[name] != of_1_18[name]} == {}
 
 
@@ -171,7 +171,7 @@ report(before=before, library=a_library.look(), program=one_of_mine.look())
 
 @pytest.mark.skipif(VERSION < "2.4.0", reason="the results of NumPy 2")
 def test_libraries_get_what_they_got_and_modules_beside_the_program_the_old(run_python: Callable[..., Any]) -> None:
-    found = run_python(LIBRARIES, LIBRARY).results
+    found = run_python(LIBRARIES, LIBRARY, fresh=True).results
     assert found["library"] == found["before"]
     assert found["before"] == [
         "float64", "float64", "float32", True, "OverflowError", "ValueError", [-1, -1, -1, 0], "tuple", "float64",
@@ -196,7 +196,7 @@ report(kind=str((np.ones(2, np.float32) * np.sqrt(2.0)).dtype))
 
 
 def test_operators_stay_where_what_was_registered_for_the_end_is_forgotten(run_python: Callable[..., Any]) -> None:
-    assert run_python(FORGETFUL).results == {"kind": "float32"}
+    assert run_python(FORGETFUL, fresh=True).results == {"kind": "float32"}
 
 
 # -- NumPy stays whole ------------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ except ImportError:
 
 @pytest.fixture(scope="module")
 def whole(run_python: Callable[..., Any]) -> dict[str, Any]:
-    return run_python(WHOLE).results
+    return run_python(WHOLE, fresh=True).results
 
 
 def test_operands_of_other_kinds(whole: dict[str, Any]) -> None:
@@ -363,5 +363,5 @@ def test_filters_of_warnings_have_patterns_as_those_of_others(run_python):
         patterns = [part if isinstance(part, str) else part.pattern for part in parts]
         report(compiled=[bool(re.compile(pattern)) for pattern in patterns], ours=patterns.count("(?!)"))
     """
-    found = run_python(code).results
+    found = run_python(code, fresh=True).results
     assert all(found["compiled"]) and found["ours"] == 2

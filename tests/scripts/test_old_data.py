@@ -243,7 +243,7 @@ else:
 
 @pytest.fixture(scope="module")
 def libraries(run_python: Callable[..., Any]) -> dict[str, Any]:
-    return run_python(LIBRARIES, str(GOLDEN / "data" / "numpy_1_18.txt")).results
+    return run_python(LIBRARIES, str(GOLDEN / "data" / "numpy_1_18.txt"), fresh=True).results
 
 
 def test_install_imports_nothing(libraries):

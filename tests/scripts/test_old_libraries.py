@@ -48,7 +48,7 @@ def test_a_table_imports_nothing_of_its_library(run_python):
             old_libraries.table(library)
         report(loaded=[name for name in (*old_libraries.LIBRARIES, "numpy", "tensorflow") if name in sys.modules])
     """
-    assert run_python(code).results["loaded"] == []
+    assert run_python(code, fresh=True).results["loaded"] == []
 
 
 def test_a_name_is_added_where_it_is_missing_only():
@@ -252,7 +252,7 @@ def on_stand_ins(run_python: Callable[..., Any], tmp_path_factory: pytest.TempPa
     for name, code in STAND_INS.items():
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         (site / name).write_text(code)
-    return run_python(ON_STAND_INS, str(site)).results
+    return run_python(ON_STAND_INS, str(site), fresh=True).results
 
 
 def test_tables_are_loaded_with_their_libraries(on_stand_ins):
@@ -321,7 +321,7 @@ def found(run_python: Callable[..., Any], tmp_path_factory: pytest.TempPathFacto
     cases = {name: lines for name, (library, lines, _) in CASES.items() if importlib.util.find_spec(library)}
     path: Path = tmp_path_factory.mktemp("cases") / "cases.json"
     path.write_text(json.dumps(cases))
-    return run_python(RUN_CASES, str(path)).results["results"] if cases else {}
+    return run_python(RUN_CASES, str(path), fresh=True).results["results"] if cases else {}
 
 
 @pytest.mark.parametrize("name", list(CASES))

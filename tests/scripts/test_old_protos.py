@@ -77,7 +77,7 @@ USE = """
 
 
 def test_messages_of_old_modules(run_python):
-    found = run_python(MAKE + WRITE + USE).results
+    found = run_python(MAKE + WRITE + USE, fresh=True).results
     assert (found["kind"], found["equal"], found["part"], found["plain"]) == (200, True, 3, 1)
     assert (
         found["pickled"] and found["module"] == "note_pb2" and found["name"] == "tune_of_test.proto" and found["file"]

@@ -57,7 +57,7 @@ CODE = r"""
 
 
 def test_what_python_had(run_python):
-    found = run_python(CODE).results
+    found = run_python(CODE, fresh=True).results
     assert found["text"] == ["b", "1234", "a%20b", 3, True] and found["parser"] == [True, True]
     latin = {"a": "\xff"}
     assert found["pickles"] == [

@@ -103,7 +103,7 @@ def test_error_says_what_it_was_built_for(tmp_path: Path, run_python: Callable[.
     shutil.copy(tmp_path / "old.so", tmp_path / "only")
     (tmp_path / "text.so").write_text("no library")
 
-    found = run_python(PROGRAM, cwd=tmp_path).results
+    found = run_python(PROGRAM, fresh=True, cwd=tmp_path).results
     assert found["inner"] is True and len(found["errors"]) == 4
     for same_class, message in [*found["errors"], found["folder"]]:
         assert same_class and message.startswith(f"{framework}: cannot open shared object file")

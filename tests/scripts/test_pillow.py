@@ -48,7 +48,7 @@ def test_names_that_pillow_removed(tmp_path, run_python):
     )
     """
     )
-    found = run_python(code, str(tmp_path)).results
+    found = run_python(code, str(tmp_path), fresh=True).results
     assert found["filters"] == [True, "kept", True]
     assert (found["draw"], found["lines"]) == ([11, 9], [4, 5])
     assert found["fonts"] == [[4, 8], [4, 8], "kept"]
@@ -65,6 +65,6 @@ def test_with_pillow(run_python):
     report(size=image.size, text=ImageDraw.Draw(image).textsize("word", font), font=font.getsize("word"))
     """
     )
-    found = run_python(code).results
+    found = run_python(code, fresh=True).results
     assert found["filters"][0] and found["size"] == [8, 8] and found["text"] == found["font"]
     assert found["text"][0] > found["text"][1] > 0

@@ -337,7 +337,7 @@ def ran(
     }
     specs["no_file"] = {"payload": _payload(folder, "no_such_file")}
     (folder / "specs").write_text(json.dumps(specs))
-    results = run_python(RUN_ALL, str(folder), str(folder / "specs"), deadline=170).results
+    results = run_python(RUN_ALL, str(folder), str(folder / "specs"), fresh=True, deadline=170).results
 
     def result(name: str) -> tuple[int, str, str]:
         out, err = ((folder / f"{name}.{kind}").read_text(errors="replace") for kind in ("out", "err"))
@@ -539,6 +539,6 @@ report(late=[int(three), real.__version__[0], tf.VERSION, real.executing_eagerly
 
 
 def test_install_after_an_import_of_tensorflow_with_keras_2(run_python):
-    assert run_python(LATE).results["late"] == [
+    assert run_python(LATE, fresh=True).results["late"] == [
         3, "2", "1.15.5", False, 4, "tf1sessions.sessions.session_methods",
     ]  # fmt: skip

@@ -49,6 +49,10 @@ class FakeHandle:
         self._ended = threading.Event()
         self._returncode = 0
 
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
+
     def end(self, returncode: int) -> None:
         self._returncode = returncode
         self._ended.set()
@@ -157,6 +161,33 @@ class Background:
 
 
 # ---------------------------------------------------------------------------------------------- order and records
+
+
+def test_jobs_wait_for_others_where_the_system_has_no_more(folder: Path) -> None:
+    """Not those whose worker does not start for another reason, nor one that is alone."""
+    running: list[FakeHandle] = []
+
+    def behave(spec: WorkerSpec, attempt: int) -> Any:
+        if spec.name == "d":
+            return WorkerStartError("No such folder")
+        if any(not handle.has_ended for handle in running):
+            return WorkerStartError("it could not be forked: Too many open files")
+        running.append(FakeHandle(spec))
+        return running[-1]
+
+    server = FakeServer(behave)
+    run = Background(server, jobs("abcd"), parallel=4)
+    for count in (1, 2, 3):
+        run.started(count)
+        running[-1].end(0)
+    summary = run.result()
+    assert states(summary) == ["done", "done", "done", "failed"]
+    assert [record.attempts for record in summary.records] == [1, 1, 1, 1]
+    (note,) = run.of(Note)
+    assert note.text == "fewer jobs run at a time: it could not be forked: Too many open files"
+    alone = FakeServer(lambda spec, attempt: WorkerStartError("it could not be forked: Too many open files"))
+    summary, events = play(alone, jobs("a"), out="alone")
+    assert states(summary) == ["failed"] and not [event for event in events if isinstance(event, Note)]
 
 
 def test_all_jobs_run_in_order_and_are_recorded(folder: Path) -> None:

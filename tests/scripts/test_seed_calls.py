@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable
+import json
+import select
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support import ROOT, PythonRun
+from support import ROOT
 
 from tf1sessions.scripts import (
     op_counts,
@@ -25,33 +30,44 @@ pytestmark = [
 ]
 # What nobody has counted yet. What comes off this list makes a test fail until it is taken off here, too.
 OTHERWISE = set((ROOT / "tests" / "golden" / "data" / "seeds_otherwise.txt").read_text().split())
-FOUND: dict[int, dict[str, Any]] = {}
-
-PROGRAM = """
-import sys
-sys.path[:0] = [sys.argv[1]]
-import seed_parts
-report(**seed_parts.found(int(sys.argv[2]), int(sys.argv[3])))
-"""
 
 
-def found(run_python: Callable[..., PythonRun], part: int) -> dict[str, Any]:
-    if part not in FOUND:
-        folder = str(ROOT / "tests" / "scripts")
-        FOUND[part] = run_python(PROGRAM, folder, str(part), str(len(PARTS)), deadline=170).results
-    return FOUND[part]
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], dict[str, Any]]]:
+    """A function that tells what was found in a part; one process finds all, one after another."""
+    errors = tmp_path_factory.mktemp("seeds") / "stderr"
+    results: list[dict[str, Any]] = []
+    with errors.open("w") as stderr:
+        command = [sys.executable, str(Path(__file__).with_name("seed_parts.py")), str(len(PARTS))]
+        process = subprocess.Popen(command, cwd=errors.parent, stdout=subprocess.PIPE, stderr=stderr, bufsize=0)
+
+    def of_part(part: int) -> dict[str, Any]:
+        while len(results) <= part:
+            assert select.select([process.stdout], [], [], 170)[0], f"part {len(results)} takes too long"
+            line = process.stdout.readline()
+            assert line, errors.read_text()[-4000:]
+            results.append(json.loads(line))
+        return results[part]
+
+    with process:
+        try:
+            yield of_part
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_recorded_graphs_draw_as_on_1_15(run_python: Callable[..., PythonRun], part: int) -> None:
-    result = found(run_python, part)
+def test_recorded_graphs_draw_as_on_1_15(found: Callable[[int], dict[str, Any]], part: int) -> None:
+    result = found(part)
     wrong, otherwise = set(result["differ"]), OTHERWISE.intersection(result["names"])
     assert wrong == otherwise, f"newly wrong: {wrong - otherwise}, right: {otherwise - wrong}"
 
 
 @pytest.mark.timeout(180 * len(PARTS))
-def test_every_entry_counts_something_and_the_list_has_no_other_names(run_python: Callable[..., PythonRun]) -> None:
-    results = [found(run_python, part) for part in PARTS]  # of the tests above, if they ran
+def test_every_entry_counts_something_and_the_list_has_no_other_names(
+    found: Callable[[int], dict[str, Any]],
+) -> None:
+    results = [found(part) for part in PARTS]  # of the tests above, if they ran
     names = {name for result in results for name in result["names"]}
     assert names >= OTHERWISE, OTHERWISE - names
     counting = {entry for result in results for entry in result["entries"]}

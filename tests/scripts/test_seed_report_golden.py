@@ -6,6 +6,7 @@ import importlib.metadata
 
 import pytest
 
+FRESH = True  # what is counted depends on what was imported before install()
 PROGRAM = "seed_report_golden_checks.py"
 pytestmark = pytest.mark.skipif(
     not importlib.metadata.version("tensorflow").startswith("2.21."),

@@ -7,7 +7,7 @@ that they have in 1.15.5, so that its checkpoints load. Everything is for graph 
 nothing.
 
 The modules of 1.15 that are not rebuilt are there, too, with no names in them; a name that is read from them, or that
-a rebuilt module lacks, is an error that says what to use in its place (replacements.py).
+a rebuilt module lacks, is an error that says what to use in its place (source/replacements.py).
 
 A module is imported when it is used first; importing this package imports no TensorFlow.
 
@@ -17,7 +17,6 @@ Files::
     _named.py            names for functions that others make
     _tpu_only.py         names of what only a TPU can do
     _wrapped_optimizer.py  what optimizers around another optimizer have in common
-    addresses.py         inner addresses of 1.15's modules, for imports in scripts
     autograph.py         contrib.autograph
     boosted_trees/       contrib.boosted_trees: losses
     checkpoint.py        contrib.checkpoint
@@ -55,7 +54,6 @@ Files::
     signal.py            contrib.signal
     slim/                contrib.slim
     predictor.py         contrib.predictor
-    replacements.py      what to use in place of what is not rebuilt
     util/                contrib.util
     tensor_forest/       contrib.tensor_forest
     tpu/                 contrib.tpu
@@ -77,13 +75,9 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from ..errors import MissingSymbolError
-from . import addresses, replacements
+from ..source import contrib_addresses, replacements
 
-_NOT_CONTRIB = {"addresses", "replacements"}  # files of ours that 1.15 had no module for
-_MODULES = (
-    frozenset(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-    - _NOT_CONTRIB
-)
+_MODULES = frozenset(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
 
 __all__ = sorted(_MODULES)
 
@@ -103,7 +97,7 @@ sys.modules[__name__].__class__ = _Package
 def __getattr__(name: str) -> ModuleType:
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name not in addresses.INNER:
+    if name not in contrib_addresses.INNER:
         raise _missing("tf.contrib", name)
     module = ModuleType(f"{__name__}.{name}", f"``tf.contrib.{name}``, which is not rebuilt: it has no names.")
     _explain_missing(module, f"tf.contrib.{name}")
@@ -156,4 +150,4 @@ def _error(symbol: str, name: str, next_step: str | None, line: FrameType) -> Mi
 
 
 def __dir__() -> list[str]:
-    return sorted({*_MODULES, *addresses.INNER})
+    return sorted({*_MODULES, *contrib_addresses.INNER})

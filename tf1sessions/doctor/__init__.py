@@ -8,7 +8,7 @@ While a program runs::
 
 In a program's text::
 
-    source.py ──▶ names.py ──▶ order.py ──▶ code.py ──▶ a file of rules/ for each rule ──▶ check.py ──▶ findings
+    source/ ──▶ order.py ──▶ code.py ──▶ a file of rules/ for each rule ──▶ check.py ──▶ findings
 
 Files::
 
@@ -19,9 +19,6 @@ Files::
     notes.py             notes of the probes, on disk: they outlive a crash
     tallies.py           counters in the program's process
     probes.py            what is patched in the program's process to note what it does
-    source.py            a script, module or notebook as a syntax tree
-    names.py             what the names in it mean
-    tensorflow_names.py  which of TensorFlow's calls make operations and sessions
     order.py             in which order it does things
     code.py              sessions, configurations, threads and processes in it
     check.py             every rule, and the comments that suppress it

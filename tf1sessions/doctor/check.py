@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable
 
 from ..errors import ScriptUsageError
+from ..source.program import Program, SourceLine
 from .code import Code
-from .findings import Finding, Severity, Source, SourceLine, in_order
+from .findings import Finding, Severity, Source, in_order
 from .rules.registry import RULES
-from .source import Program
 
 __all__ = ["MACHINE_RULES", "UNREAD", "check", "while_running", "without_suppressed"]
 
@@ -35,14 +35,14 @@ def check(program: Program, ignore: Collection[str] = ()) -> list[Finding]:
     there, without brackets every rule.
 
     Args:
-        program: From :func:`~tf1sessions.doctor.source.read_script` or its like.
+        program: From :func:`~tf1sessions.source.program.read_script` or its like.
         ignore: Names of rules to leave out.
 
     Raises:
         ScriptUsageError: ``ignore`` has a name that is no rule's, or the program is nested too deeply.
 
     Example:
-        >>> from tf1sessions.doctor.source import read_text
+        >>> from tf1sessions.source.program import read_text
         >>> text = "import tensorflow as tf\\nwith tf.Session():\\n    tf.reset_default_graph()\\n"
         >>> [(finding.rule, str(finding.place)) for finding in check(read_text(text))]
         [('reset-inside-graph', 'script.py:3')]

@@ -1,6 +1,6 @@
 """A program as rules look at it: with its names and order, its sessions, configurations, threads and processes.
 
-:class:`Code` puts source.py, names.py and order.py together and answers what several rules ask.
+:class:`Code` puts the room source/ and order.py together and answers what several rules ask.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import functools
 import re
 from collections.abc import Iterator
 
-from .names import FunctionNode, Names
+from ..source.effects import is_session, makes_operations
+from ..source.names import FunctionNode, Names
+from ..source.program import Program, SourceFile
 from .order import Order, Step
-from .source import Program, SourceFile
-from .tensorflow_names import is_session, makes_operations
 
 __all__ = ["UNKNOWN", "Code", "Worker"]
 

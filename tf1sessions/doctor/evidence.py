@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tf1sessions.doctor.findings import Finding, Severity, Source, SourceLine
+from tf1sessions.doctor.findings import Finding, Severity, Source
+from tf1sessions.source.program import SourceLine
 
 __all__ = ["RULES", "Notes", "Shown", "judge"]
 

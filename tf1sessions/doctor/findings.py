@@ -7,7 +7,9 @@ import enum
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Finding", "Severity", "Source", "SourceLine", "in_order"]
+from ..source.program import SourceLine
+
+__all__ = ["Finding", "Severity", "Source", "in_order"]
 
 
 class Severity(enum.IntEnum):
@@ -24,24 +26,6 @@ class Source(enum.Enum):
     MACHINE = "machine"
     STATIC = "static"  #: in the script's text
     RUN = "run"  #: while the script ran
-
-
-@dataclasses.dataclass(frozen=True)
-class SourceLine:
-    """A line of a file; of a notebook, a line of a cell.
-
-    Attributes:
-        file: As the user named it, or relative to the folder that the command was called in where it lies below that.
-        line: From 1.
-        cell: Of a notebook: which code cell, from 1; ``line`` counts within it.
-    """
-
-    file: str
-    line: int
-    cell: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.cell is None else f"{self.file}, cell {self.cell}, line {self.line}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,8 +12,8 @@ import ast
 import dataclasses
 from collections.abc import Sequence
 
-from .names import FunctionNode, Names
-from .source import SourceFile
+from ..source.names import FunctionNode, Names
+from ..source.program import SourceFile
 
 __all__ = ["Frame", "Order", "Step"]
 

@@ -14,9 +14,8 @@ In the caller's process, without TensorFlow::
     streams.py                a single job's output, on the terminal and in its log
     payload.py                what runner.py sends to a job's process, and program.py reads there
     runner.py                 runs jobs, several at once, each in its own process
-    python2.py                recognises Python 2
     requirements.py           which lines of a requirements.txt are not met here
-    notebooks.py              notebooks as programs
+    notebooks.py              runs the cells of notebooks
 
 In a script's process; program.py, importer.py and namespace.py run in the fork server's first, which has TensorFlow::
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import contrib
-from ..contrib import addresses
+from ..source import contrib_addresses
 from . import missing, seeds
 
 __all__ = ["find"]
@@ -70,7 +70,7 @@ class _Contrib(ModuleType):
 
 
 def _is_function(fullname: str) -> bool:
-    return fullname[len(_PREFIX) + 1 :] in addresses.FUNCTIONS
+    return fullname[len(_PREFIX) + 1 :] in contrib_addresses.FUNCTIONS
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
@@ -79,7 +79,9 @@ def find(fullname: str) -> Callable[[], ModuleType] | None:
     if not address:
         return functools.partial(_Contrib, fullname, [contrib])
     top, _, inner = address.partition(".")
-    if (top in addresses.INNER or top in addresses.EARLIER) and (not inner or addresses.is_inner(top, inner)):
+    if (top in contrib_addresses.INNER or top in contrib_addresses.EARLIER) and (
+        not inner or contrib_addresses.is_inner(top, inner)
+    ):
         return functools.partial(_module, fullname, top, inner)
     return None
 

@@ -12,8 +12,9 @@ import sys
 from typing import Any
 
 from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
+from ..source import python2
 from ..texts import printable
-from . import frames, python2
+from . import frames
 
 __all__ = ["exit_code", "report"]
 

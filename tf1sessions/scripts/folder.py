@@ -26,6 +26,7 @@ from typing import Any
 
 from tf1sessions import files
 from tf1sessions.errors import ScriptUsageError, Tf1SessionsError
+from tf1sessions.pools.resource_limits import limit_step
 from tf1sessions.scripts.jobs import MAX_JOBS, Job, JobSettings
 from tf1sessions.texts import brief
 
@@ -414,7 +415,7 @@ class RunFolder:
 
 def _not_written(path: str | os.PathLike[str], error: OSError, next_step: str) -> ScriptUsageError:
     what = f"cannot write the run folder {os.fspath(path)!r}: {error.strerror} ({error.filename})"
-    return ScriptUsageError(what, next_step=next_step)
+    return ScriptUsageError(what, next_step=limit_step(what) or next_step)
 
 
 def read_records(path: str | os.PathLike[str]) -> list[JobRecord]:

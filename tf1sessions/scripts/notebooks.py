@@ -1,15 +1,14 @@
-"""Notebooks as programs: cells, magics and shell lines, without IPython.
+"""Runs the cells of a notebook, without IPython.
 
-Data flow: :func:`read` turns a ``.ipynb`` file into its code cells; :func:`translate` turns a cell into Python, where
-magics and shell lines become calls of ``get_ipython()``, an object of :class:`Shell`; :func:`run` executes the cells
-in order in one namespace and shows the value of a cell's last expression, as a notebook does. A cell is compiled
-under the name ``notebook.ipynb, cell 3``, so that tracebacks name it and show its lines.
+Data flow: source/notebooks.py reads the cells and turns each into Python, where magics and shell lines are calls of
+``get_ipython()``, an object of :class:`Shell`; :func:`run` executes the cells in order in one namespace and shows the
+value of a cell's last expression, as a notebook does. A cell is compiled under the name ``notebook.ipynb, cell 3``, so
+that tracebacks name it and show its lines.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import linecache
 import os
 import re
@@ -18,14 +17,14 @@ import sys
 import time
 import timeit
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from ..errors import ScriptUsageError
-from . import python2
+from ..source import python2
+from ..source.notebooks import Cell, translate
 
-__all__ = ["Cell", "Shell", "read", "run", "translate"]
+__all__ = ["Shell", "run"]
 
 # Line magics that only change how a notebook looks or is edited.
 _IGNORED = frozenset(
@@ -52,99 +51,6 @@ _IGNORED = frozenset(
 # Cell magics whose cell is not Python and only shows something.
 _SHOWN = frozenset(["html", "HTML", "javascript", "js", "latex", "markdown", "svg", "SVG"])
 _NOT_NEEDED = re.compile(r"\s*(sudo\s+)?(\S*/)?(pip3?|conda|easy_install|python3?\s+-m\s+pip|apt(-get)?)\s")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A code cell. ``number`` counts the code cells that are not empty, from 1, as a notebook's In [1] does."""
-
-    number: int
-    source: str
-    may_raise: bool = False
-
-
-def read(text: str, name: str) -> list[Cell]:
-    """The code cells of a notebook's text; ``name`` is for messages.
-
-    Raises:
-        ScriptUsageError: The text is not a notebook, or not one of Python.
-    """
-    try:
-        notebook = json.loads(text)
-        cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
-        metadata = notebook.get("metadata", {})
-        language = metadata.get("kernelspec", {}).get("language") or metadata.get("language_info", {}).get("name")
-        found = _code_cells(cells)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise ScriptUsageError(
-            f"{name} is not a notebook: {error}", next_step="Give a .ipynb file that Jupyter can open."
-        ) from error
-    if not str(language or "python").lower().startswith(("python", "ipython")):
-        raise ScriptUsageError(f"{name} is a notebook of {language}", next_step="Only Python notebooks can be run.")
-    return found
-
-
-def _code_cells(cells: Any) -> list[Cell]:
-    found: list[Cell] = []
-    for cell in cells:
-        source = cell.get("source", cell.get("input", ""))
-        source = source if isinstance(source, str) else "".join(source)
-        if cell.get("cell_type") == "code" and source.strip():
-            tags = cell.get("metadata", {}).get("tags", [])
-            found.append(Cell(len(found) + 1, source, "raises-exception" in tags))
-    return found
-
-
-def translate(source: str) -> str:
-    """A cell as Python. Lines keep their numbers; ``%magic``, ``!command`` and ``x = !command`` become calls.
-
-    Example:
-        >>> print(translate("!ls\\nx = 1"))
-        get_ipython().system('ls')
-        x = 1
-    """
-    first = re.match(r"\s*%%(\w+)[ \t]*(.*)\n?", source)
-    if first:
-        body = source[first.end() :]
-        blank = "\n" * source[: first.end()].count("\n")
-        if first.group(1) in ("time", "prun", "capture"):
-            return blank + translate(body)
-        return f"get_ipython().run_cell_magic({first.group(1)!r}, {first.group(2).strip()!r}, {body!r})"
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        pass
-    else:
-        return source
-    return "\n".join(_translate_line(line) for line in _joined(source.split("\n")))
-
-
-def _joined(lines: list[str]) -> list[str]:
-    """Shell and magic lines that end in a backslash, joined; empty lines keep the numbers of those after."""
-    result: list[str] = []
-    waiting = 0
-    for line in lines:
-        if waiting:
-            result[-waiting] = result[-waiting][:-1] + " " + line.strip()
-            result.append("")
-            waiting = waiting + 1 if line.endswith("\\") else 0
-            continue
-        result.append(line)
-        waiting = 1 if re.match(r"\s*[!%]", line) and line.endswith("\\") else 0
-    return result
-
-
-def _translate_line(line: str) -> str:
-    found = re.match(r"(\s*)(?:([\w, ]+?)\s*=\s*)?(!!?|%)(?!=)\s*(\w.*|[./~$\"'({].*)$", line)
-    if found:
-        indent, target, mark, rest = found.groups()
-        assigned = f"{target} = " if target else ""
-        if mark == "%":
-            name, _, argument = rest.partition(" ")
-            return f"{indent}{assigned}get_ipython().run_line_magic({name!r}, {argument.strip()!r})"
-        return f"{indent}{assigned}get_ipython().{'getoutput' if target else 'system'}({rest!r})"
-    found = re.match(r"(\s*)(\?{1,2}[\w.]+|[\w.]+\?{1,2})\s*$", line)
-    return f"{found.group(1)}pass  # help" if found else line
 
 
 class Shell:

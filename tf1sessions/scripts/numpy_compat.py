@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
+from tf1sessions.source import old_names
 
 from . import numpy_functions, numpy_operators
 
@@ -142,7 +143,9 @@ class _BytesPerType(dict[Any, int]):
 
 
 def _from(path: str) -> Any:
-    """The object at ``path`` ("exceptions.AxisError") below numpy, or None where this NumPy has none."""
+    """What is at ``path`` ("exceptions.AxisError", "builtins.int"), below NumPy or not; None where it is not there."""
+    if path.startswith("builtins."):
+        return getattr(builtins, path.removeprefix("builtins."))
     value: Any = np
     for part in path.split("."):
         value = getattr(value, part, None)
@@ -150,10 +153,8 @@ def _from(path: str) -> Any:
 
 
 def _table() -> dict[str, Any]:
-    infinity = np.inf
     scalars = {
-        "Inf": infinity, "Infinity": infinity, "infty": infinity, "PINF": infinity, "NINF": -infinity,
-        "NAN": np.nan, "NaN": np.nan, "PZERO": 0.0, "NZERO": -0.0,
+        "NINF": -np.inf, "PZERO": 0.0, "NZERO": -0.0,
         "ALLOW_THREADS": 1, "BUFSIZE": 8192, "CLIP": 0, "WRAP": 1, "RAISE": 2, "MAXDIMS": 32,
         "MAY_SHARE_BOUNDS": 0, "MAY_SHARE_EXACT": -1, "FLOATING_POINT_SUPPORT": 1,
         "ERR_IGNORE": 0, "ERR_WARN": 1, "ERR_RAISE": 2, "ERR_CALL": 3, "ERR_PRINT": 4, "ERR_LOG": 5, "ERR_DEFAULT": 521,
@@ -161,33 +162,15 @@ def _table() -> dict[str, Any]:
         "SHIFT_DIVIDEBYZERO": 0, "SHIFT_OVERFLOW": 3, "SHIFT_UNDERFLOW": 6, "SHIFT_INVALID": 9,
         "UFUNC_BUFSIZE_DEFAULT": 8192, "UFUNC_PYVALS_NAME": "UFUNC_PYVALS",
     }  # fmt: skip
-    types = {
-        "int": int, "float": float, "complex": complex, "bool": bool, "object": object, "str": str, "long": int,
-        "unicode": str, "float_": np.float64, "cfloat": np.complex128, "complex_": np.complex128,
-        "singlecomplex": np.complex64, "longfloat": np.longdouble, "longcomplex": np.clongdouble,
-        "clongfloat": np.clongdouble, "string_": np.bytes_, "unicode_": np.str_, "bool8": np.bool_,
-        "bytes0": np.bytes_, "str0": np.str_, "object0": np.object_, "void0": np.void, "int0": np.intp,
-        "uint0": np.uintp,
-    }  # fmt: skip
     functions = {
-        "alltrue": _alltrue, "sometrue": _sometrue, "product": np.prod, "cumproduct": np.cumprod, "round_": np.round,
+        "alltrue": _alltrue, "sometrue": _sometrue,
         "asfarray": _asfarray, "asscalar": _asscalar, "alen": _alen, "rank": _rank, "msort": _msort, "trapz": _trapz,
-        "in1d": _in1d, "row_stack": _row_stack, "mat": np.asmatrix, "disp": _disp, "loads": pickle.loads,
+        "in1d": _in1d, "row_stack": _row_stack, "disp": _disp, "loads": pickle.loads,
         "find_common_type": _find_common_type, "issctype": _issctype, "issubsctype": _issubsctype,
         "issubclass_": _issubclass, "obj2sctype": _obj2sctype, "maximum_sctype": _maximum_sctype,
         "sctype2char": lambda sctype: np.dtype(sctype).char, "fastCopyAndTranspose": lambda a: np.array(a).T.copy(),
-        "recfromtxt": _recfromtxt, "recfromcsv": _recfromcsv, "ndfromtxt": np.genfromtxt,
+        "recfromtxt": _recfromtxt, "recfromcsv": _recfromcsv,
         "deprecate": _ignore_decorator, "deprecate_with_doc": _ignore_decorator,
-    }  # fmt: skip
-    moved = {
-        "AxisError": "exceptions.AxisError", "ComplexWarning": "exceptions.ComplexWarning",
-        "ModuleDeprecationWarning": "exceptions.ModuleDeprecationWarning",
-        "RankWarning": "exceptions.RankWarning", "TooHardError": "exceptions.TooHardError",
-        "VisibleDeprecationWarning": "exceptions.VisibleDeprecationWarning",
-        "DataSource": "lib.npyio.DataSource", "add_docstring": "lib.add_docstring", "add_newdoc": "lib.add_newdoc",
-        "byte_bounds": "lib.array_utils.byte_bounds", "chararray": "char.chararray",
-        "compare_chararrays": "char.compare_chararrays", "format_parser": "rec.format_parser",
-        "tracemalloc_domain": "lib.tracemalloc_domain",
     }  # fmt: skip
     kinds = {
         "int": [np.int8, np.int16, np.int32, np.int64], "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
@@ -196,8 +179,8 @@ def _table() -> dict[str, Any]:
         "others": [bool, object, bytes, str, np.void],
     }  # fmt: skip
     table: dict[str, Any] = {
-        **scalars, **types, **functions, **{name: _from(path) for name, path in moved.items()},
-        "cast": _Cast(), "nbytes": _BytesPerType(), "sctypes": kinds, "typeDict": np.sctypeDict,
+        **scalars, **functions, **{name: _from(path) for name, (path, _) in old_names.NUMPY.items()},
+        "cast": _Cast(), "nbytes": _BytesPerType(), "sctypes": kinds,
         "math": math, "sys": sys, "warnings": warnings,
     }  # fmt: skip
     return {name: value for name, value in table.items() if value is not None}

@@ -10,18 +10,18 @@ from math import ceil
 from types import ModuleType
 from typing import Any
 
+from ..source.old_names import PILLOW_FILTERS
+
 __all__ = ["MODULES", "apply"]
 
 MODULES = frozenset({"PIL.Image", "PIL.ImageDraw", "PIL.ImageFont"})
-
-_FILTERS = {"ANTIALIAS": "LANCZOS", "LINEAR": "BILINEAR", "CUBIC": "BICUBIC"}
 
 
 def apply(module: ModuleType) -> None:
     """Adds to one of Pillow's modules what was removed from it. Again is harmless."""
     found: Any = module
     if module.__name__ == "PIL.Image":
-        for old, new in _FILTERS.items():
+        for old, new in PILLOW_FILTERS.items():
             if not hasattr(found, old):
                 setattr(found, old, getattr(found, new))
     elif module.__name__ == "PIL.ImageDraw":

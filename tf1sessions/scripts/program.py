@@ -24,8 +24,10 @@ from collections.abc import Callable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
+from ..source import python2
+from ..source.notebooks import read as read_notebook
 from ..texts import printable
-from . import exits, importer, notebooks, python2, queue_threads, seed_words, settings
+from . import exits, importer, notebooks, queue_threads, seed_words, settings
 from .payload import ProgramPayload
 from .streams import to_log
 
@@ -164,7 +166,7 @@ def _run_module(main: ModuleType, path: str, display: str) -> None:
 def _run_notebook(main: ModuleType, path: str, display: str) -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
     with open(path, encoding="utf-8", errors="replace") as file:  # what is not in UTF-8 is not JSON either
-        cells = notebooks.read(file.read(), display)
+        cells = read_notebook(file.read(), display)
 
     def warn(text: str) -> None:
         _log.warning(f"{display}: {text}")

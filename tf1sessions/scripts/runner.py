@@ -25,12 +25,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, WorkError
+from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, WorkError, WorkerStartError
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.pools.resource_limits import limit_step, start_error
 from tf1sessions.pools.user_servers import PRELOADS
 from tf1sessions.scripts import deprecations
 from tf1sessions.scripts.events import (
@@ -368,6 +369,7 @@ class _Loop:
         self._waiting = deque(index for index, record in enumerate(folder.records) if record.state == "pending")
         self._active: list[_Active] = []
         self._interrupts: list[int] = []
+        self._is_short = False  # the system had no more for a job, and the user knows
         self.output_lost = False
         count = len(self._waiting)
         self._parallel = min(settings.parallel or default_parallel(count), max(1, count))
@@ -481,14 +483,36 @@ class _Loop:
     # One job ---------------------------------------------------------------------------------------------------------
 
     def _launch(self, index: int) -> None:
+        try:
+            self._start(index)
+        except (OSError, RuntimeError) as error:  # a RuntimeError: the system has no more threads
+            failure = start_error(f"{self._jobs[index].shown} cannot be started", error)
+            if not self._leave_to_later(index, failure):
+                raise failure from error
+
+    def _leave_to_later(self, index: int, error: BaseException) -> bool:
+        """Have a job wait until others have ended, if there are any and the system had no more for it."""
+        if not self._active or not isinstance(error, WorkerStartError) or limit_step(str(error)) is None:
+            return False
+        self._parallel = len(self._active)
+        self._waiting.appendleft(index)
+        if not self._is_short:
+            self._is_short = True
+            self._listener(Note(f"fewer jobs run at a time: {error}"))
+        return True
+
+    def _start(self, index: int) -> None:
         job, settings = self._jobs[index], self._settings
         attempt = self._folder.records[index].attempts + 1
-        log, log_start = self._open_log(index)
-        stdin, stdout, stderr = None, log, log
-        tee = None
-        if settings.stdio is not None and len(self._folder.records) == 1:
-            tee = Tee(settings.stdio[1], settings.stdio[2], log)
-            stdin, stdout, stderr = settings.stdio[0], tee.stdout, tee.stderr
+        with ExitStack() as on_failure:
+            log, log_start = self._open_log(index)
+            on_failure.callback(os.close, log)
+            stdin, stdout, stderr = None, log, log
+            tee = None
+            if settings.stdio is not None and len(self._folder.records) == 1:
+                tee = Tee(settings.stdio[1], settings.stdio[2], log)
+                stdin, stdout, stderr = settings.stdio[0], tee.stdout, tee.stderr
+            on_failure.pop_all()
         now = time.monotonic()
         limit = job.settings.time_limit
         active = _Active(index, log, log_start, tee, now, None if limit is None else now + limit)
@@ -507,13 +531,21 @@ class _Loop:
         active.watcher = threading.Thread(
             target=self._watch, args=(active, spec), name=f"tf1sessions {job.name}", daemon=True
         )
-        active.watcher.start()
+        try:
+            active.watcher.start()
+        except RuntimeError:
+            self._active.remove(active)
+            self._folder.update(index, state="pending", attempts=attempt - 1)
+            os.close(log)
+            raise
 
     def _open_log(self, index: int) -> tuple[int, int]:
         """The log of a job, and where this attempt's part of it begins. The null device where there can be none."""
         try:
             log = self._folder.open_log(index)
         except OSError as error:
+            if limit_step(str(error)) is not None:  # then there can be no process either
+                raise
             self._listener(Note(f"its log could not be made: {error}", index))
             return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 0
         start = os.fstat(log).st_size
@@ -611,6 +643,9 @@ class _Loop:
                 log = self._folder.open_log(index)
                 with open(log, "w", encoding="utf-8", errors="replace") as file:
                     file.write(result.start_error)
+        if active.ending is None and isinstance(result, WorkerStartError) and self._leave_to_later(index, result):
+            self._folder.update(index, state="pending", attempts=self._folder.records[index].attempts - 1)
+            return
         changes = _outcome(active, result)
         log_path, start = self._folder.log_path(index), active.log_start
         changes |= {

@@ -32,7 +32,7 @@ _path: Path | None = None
 
 
 def begin(path: str | None) -> SeedReport:
-    """A report of this process that is written when it ends, and of each process that multiprocessing forks from it.
+    """Begin a report that is written when this process ends; each process that multiprocessing forks writes its own.
 
     Args:
         path: A file for all of it; those of children have their process's number in their names. None: all is shown.
@@ -69,18 +69,22 @@ def write_report() -> None:
     draws = sum(len(seeds.draws) for seeds in graphs)
     if not draws:
         if multiprocessing.process.parent_process() is None:
-            _log.warning("seeds: none follows from the number of operations: no graph has one, or all that draws does")
+            _log.warning(
+                "seeds: TensorFlow chose none: no graph has a seed (tf.set_random_seed), or each random operation has "
+                "one of its own"
+            )
         return
     exact = sum(seeds.is_exact(draw) for seeds in graphs for draw in seeds.draws)
     report_lines = list(lines(graphs))
     heading = (
-        f"seeds: {exact} of {draws} that follow from the number of operations are exact"
-        + (f", {draws - exact} unknown" if exact < draws else "")
-        + (f", in {len(graphs)} graphs" if len(graphs) > 1 else "")
+        f"seeds: of the {draws} that TensorFlow chose by counting operations"
+        + (f" in {len(graphs)} graphs" if len(graphs) > 1 else "")
+        + f", {exact} are exactly TensorFlow 1's"
+        + (f", and {draws - exact} may differ" if exact < draws else "")
     )
     if not seed_report.is_measured():
         first, *_, last = seed_report.MEASURED_ON
-        heading += f"; functions were counted on TensorFlow {first} to {last}, which this is not"
+        heading += f"; the counts were measured on TensorFlow {first} to {last}, and this is another version"
     shown = report_lines
     if _path is not None:
         _path.write_text("\n".join([heading, *report_lines, ""]), encoding="utf-8", errors="backslashreplace")
@@ -90,7 +94,7 @@ def write_report() -> None:
 
 
 def lines(graphs: Sequence[GraphSeeds]) -> Iterator[str]:
-    """A report as text: of each graph from where on its seeds are unknown, and its seeds by call."""
+    """Return a report as text: where the seeds of each graph begin to be unknown, and its seeds by call."""
     names = _names()
     for number, seeds in enumerate(graphs, 1):
         which = f"  graph {number}, seed {seeds.seed}: " if len(graphs) > 1 else "  "
@@ -98,7 +102,8 @@ def lines(graphs: Sequence[GraphSeeds]) -> Iterator[str]:
             if len(graphs) > 1:
                 yield f"{which}all exact"
         else:
-            yield f"{which}unknown from {_called(seeds.unknown, names)} on: its operations were not counted"
+            where = _called(seeds.unknown, names)
+            yield f"{which}unknown from {where} on: how many operations TensorFlow 1 made in it was not measured"
         groups: dict[tuple[str, str], list[int]] = {}
         for draw in seeds.draws:
             mark = "exact  " if seeds.is_exact(draw) else "unknown"

@@ -6,11 +6,9 @@ altogether are made when they are imported first, so that nothing is loaded for 
 
 from __future__ import annotations
 
-import base64
 import builtins
 import collections
 import collections.abc
-import fractions
 import functools
 import html
 import importlib.abc
@@ -27,39 +25,13 @@ import platform
 import random
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
-__all__ = ["apply"]
+from ..source import old_names
 
-_ABSTRACT = [
-    "Awaitable",
-    "Coroutine",
-    "AsyncIterable",
-    "AsyncIterator",
-    "AsyncGenerator",
-    "Hashable",
-    "Iterable",
-    "Iterator",
-    "Generator",
-    "Reversible",
-    "Sized",
-    "Container",
-    "Callable",
-    "Collection",
-    "Set",
-    "MutableSet",
-    "Mapping",
-    "MutableMapping",
-    "MappingView",
-    "KeysView",
-    "ItemsView",
-    "ValuesView",
-    "Sequence",
-    "MutableSequence",
-]
+__all__ = ["apply"]
 
 
 class ArgSpec(NamedTuple):
@@ -91,14 +63,14 @@ def _unescape(self: Any, s: str) -> str:
     return html.unescape(s)
 
 
-_TEST_METHODS = {
-    "assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual", "assert_": "assertTrue",
-    "assertAlmostEquals": "assertAlmostEqual", "assertNotAlmostEquals": "assertNotAlmostEqual",
-    "assertRegexpMatches": "assertRegex", "assertNotRegexpMatches": "assertNotRegex",
-    "assertRaisesRegexp": "assertRaisesRegex", "failUnlessEqual": "assertEqual", "failIfEqual": "assertNotEqual",
-    "failUnless": "assertTrue", "failIf": "assertFalse", "failUnlessRaises": "assertRaises",
-    "failUnlessAlmostEqual": "assertAlmostEqual", "failIfAlmostEqual": "assertNotAlmostEqual",
-}  # fmt: skip
+def _renamed() -> list[tuple[Any, str, Any]]:
+    found = []
+    for old, (new, _) in old_names.STANDARD_LIBRARY.items():
+        (module, _, name), (new_module, _, new_name) = old.rpartition("."), new.rpartition(".")
+        if module not in _GONE:
+            value = getattr(importlib.import_module(new_module), new_name)
+            found.append((importlib.import_module(module), name, value))
+    return found
 
 
 def _additions() -> list[tuple[Any, str, Any]]:
@@ -108,20 +80,15 @@ def _additions() -> list[tuple[Any, str, Any]]:
     from unittest import TestCase
 
     return [
-        *((TestCase, name, getattr(TestCase, value)) for name, value in _TEST_METHODS.items()),
-        *((collections, name, getattr(collections.abc, name)) for name in _ABSTRACT),
-        (time, "clock", time.process_time),
-        (fractions, "gcd", math.gcd),
+        *((TestCase, name, getattr(TestCase, value)) for name, value in old_names.TEST_METHODS.items()),
+        *_renamed(),
         (inspect, "getargspec", _getargspec),
         (inspect, "ArgSpec", ArgSpec),
         (threading.Thread, "isAlive", threading.Thread.is_alive),
-        (base64, "encodestring", base64.encodebytes),
-        (base64, "decodestring", base64.decodebytes),
         (platform, "linux_distribution", _linux_distribution),
         (platform, "dist", _linux_distribution),
         (parser.HTMLParser, "unescape", _unescape),
         (locale, "format", _locale_format),  # 3.12
-        (configparser, "SafeConfigParser", configparser.ConfigParser),  # 3.12
         (configparser.RawConfigParser, "readfp", configparser.RawConfigParser.read_file),  # 3.12
     ]
 

@@ -433,8 +433,11 @@ class SKCompat:
         return found
 
     def predict(self, x: Any, batch_size: int = 128, outputs: Sequence[str] | None = None) -> Any:
-        """The predictions for an array, as an array or a dict of them."""
-        return self._estimator.predict(x=x, batch_size=batch_size, outputs=outputs, as_iterable=False)
+        """The predictions for an array, as an array or a dict of them.
+
+        Of a classifier or regressor, too, it is all of them: not its own ``predict()``, which gives one.
+        """
+        return BaseEstimator.predict(self._estimator, x, None, batch_size, outputs, as_iterable=False)
 
 
 def _input_fn(

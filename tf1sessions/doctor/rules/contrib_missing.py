@@ -7,12 +7,13 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...contrib import addresses, replacements
+from ... import contrib
+from ...source import contrib_addresses, replacements
 from ..code import Code
 from ..findings import Severity
 from .rule import Hit, Rule
 
-_CONTRIB = Path(replacements.__file__).parent
+_CONTRIB = Path(contrib.__file__).parent
 
 
 def find(code: Code) -> Iterator[Hit]:
@@ -52,20 +53,24 @@ def _is_tried(code: Code, node: ast.AST) -> bool:
 def is_missing(symbol: str) -> bool:
     """Whether ``symbol`` ("tf.contrib.rnn.GRUCell") is surely not there."""
     module, _, rest = symbol.removeprefix("tf.contrib.").partition(".")
-    if module not in addresses.INNER:
+    if module not in contrib_addresses.INNER:
         return False  # never a module of TensorFlow 1.15's
     if not rest:
         return False
     entry = replacements.entry(symbol)
     if _source(module) is None:
-        return not addresses.is_inner(module, rest)
+        return not contrib_addresses.is_inner(module, rest)
     if entry is None or entry == "tf.contrib":
         return False
     inside = entry.removeprefix("tf.contrib.").replace(".", "/")
     if _source(inside) is None:
         return True  # the entry of a name that is not rebuilt, or of what is below it
     first = symbol[len(entry) + 1 :].partition(".")[0]
-    if not first or first.startswith("_") or any(addresses.is_inner(module, inner) for inner in _prefixes(rest)):
+    if (
+        not first
+        or first.startswith("_")
+        or any(contrib_addresses.is_inner(module, inner) for inner in _prefixes(rest))
+    ):
         return False  # a file of 1.15's: what it has, is in several of ours
     names = _names(inside)
     return names is not None and first not in names

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...source.effects import EAGER_SWITCHES, is_session, makes_operations
 from ..code import Code
 from ..findings import Severity
 from ..order import Step
-from ..tensorflow_names import EAGER_SWITCHES, is_session, makes_operations
 from .rule import Hit, Rule
 
 _ON = frozenset(["tf.enable_eager_execution", "tf.enable_v2_behavior"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...source.effects import STARTS_CUDA, is_session
 from ..code import Code, Worker
 from ..findings import Severity
 from ..order import Step
-from ..tensorflow_names import STARTS_CUDA, is_session
 from .rule import Hit, Rule
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...source.effects import is_session
 from ..code import Code
 from ..findings import Severity
-from ..tensorflow_names import is_session
 from .late_visible_devices import sets_variable
 from .rule import Hit, Rule
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...source.effects import makes_operations
+from ...source.names import FunctionNode
 from ..code import Code, Worker
 from ..findings import Severity
-from ..names import FunctionNode
 from ..order import Step
-from ..tensorflow_names import makes_operations
 from .rule import Hit, Rule
 
 

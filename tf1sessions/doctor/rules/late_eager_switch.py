@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...source.effects import is_session, makes_operations
 from ..code import Code
 from ..findings import Severity
-from ..tensorflow_names import is_session, makes_operations
 from .eager_before_session import has_graph
 from .rule import Hit, Rule
 

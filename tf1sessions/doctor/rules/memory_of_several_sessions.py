@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...source.effects import is_session
 from ..code import UNKNOWN, Code
 from ..findings import Severity
 from ..order import Step
-from ..tensorflow_names import is_session
 from .rule import Hit, Rule
 
 _FIELDS = {

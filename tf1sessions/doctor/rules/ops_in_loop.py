@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ...source.effects import is_session
+from ...source.names import FunctionNode
 from ..code import Code
 from ..findings import Severity
-from ..names import FunctionNode
-from ..tensorflow_names import is_session
 from .rule import Hit, Rule
 
 #: A loop over so few items is no training loop; arbitrary.

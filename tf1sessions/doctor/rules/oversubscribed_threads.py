@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...sessions.machine import usable_cores
+from ...source.effects import is_session
 from ..code import UNKNOWN, Code
 from ..findings import Severity
-from ..tensorflow_names import is_session
 from .rule import Hit, Rule
 
 _VARIABLES = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")

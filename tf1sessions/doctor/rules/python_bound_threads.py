@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...source.names import FunctionNode
 from ..code import Code
 from ..findings import Severity
-from ..names import FunctionNode
 from .rule import Hit, Rule
 
 #: So many statements of plain Python in a loop around a run are work; arbitrary.

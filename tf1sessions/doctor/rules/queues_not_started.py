@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...source.effects import is_session
 from ..code import Code
 from ..findings import Severity
-from ..tensorflow_names import is_session
 from .init_after_restore import initializes
 from .rule import Hit, Rule
 

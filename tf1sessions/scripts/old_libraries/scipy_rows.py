@@ -12,7 +12,7 @@ from typing import Any
 
 from .rows import Module, Name, Table, built
 
-__all__ = ["TABLES"]
+__all__ = ["OF_NUMPY", "PUBLIC", "TABLES", "WINDOWS"]
 
 # What SciPy 2 removes, and where each is public.
 _PRIVATE = {
@@ -30,10 +30,10 @@ _PRIVATE = {
     "scipy.io.matlab": "mio mio4 mio5 miobase",
     "scipy.fftpack": "basic convolve helper pseudo_diffs realtransforms",
 }
-_PUBLIC = {f"{package}.{name}": package for package, names in _PRIVATE.items() for name in names.split()}
+PUBLIC = {f"{package}.{name}": package for package, names in _PRIVATE.items() for name in names.split()}
 
 # Of NumPy, under the name of SciPy.
-_OF_NUMPY = (
+OF_NUMPY = (
     "absolute abs all allclose any arange arccos arcsin arctan arctan2 argmax argmin argsort array array_equal asarray "
     "average c_ ceil clip column_stack complex128 concatenate conj cos cosh cov cross cumsum deg2rad diag diff dot "
     "double e empty exp expand_dims eye finfo float32 float64 floor histogram hstack identity inf inner int32 int64 "
@@ -84,12 +84,12 @@ def _arpack() -> ModuleType:
 
 
 def _private(name: str) -> Module | None:
-    public = _PUBLIC.get(name)
+    public = PUBLIC.get(name)
     return None if public is None else Module(name, "2.0", public)
 
 
-_WINDOWS = "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop gaussian"
-_WINDOWS += " general_gaussian hamming hann kaiser nuttall parzen slepian triang tukey"
+WINDOWS = "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop gaussian"
+WINDOWS += " general_gaussian hamming hann kaiser nuttall parzen slepian triang tukey"
 
 TABLES = {
     "scipy": Table(
@@ -97,8 +97,8 @@ TABLES = {
             Name("scipy", "", "sqrt log log2 log10 power arccos arcsin", "1.12",
                  lambda scipy, name: _of_real_numbers(name)),
             Name("scipy", "", "rand randn", "1.12", _random),
-            Name("scipy", "", _OF_NUMPY, "1.12", _of_numpy),
-            Name("scipy.signal", "", _WINDOWS, "1.13", lambda signal, name: getattr(signal.windows, name, None)),
+            Name("scipy", "", OF_NUMPY, "1.12", _of_numpy),
+            Name("scipy.signal", "", WINDOWS, "1.13", lambda signal, name: getattr(signal.windows, name, None)),
             Name("scipy.signal", "", "hanning", "1.13", "windows.hann"),
             Name("scipy.integrate", "", "trapz", "1.14", "trapezoid"),
             Name("scipy.integrate", "", "cumtrapz", "1.14", "cumulative_trapezoid"),

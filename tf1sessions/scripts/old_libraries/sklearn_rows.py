@@ -14,7 +14,14 @@ from typing import Any
 
 from .rows import Arguments, Module, Name, Table, built
 
-__all__ = ["TABLES"]
+__all__ = ["SELECTION", "TABLES"]
+
+#: Module of before 0.20 -> what of it is in sklearn.model_selection with the same arguments.
+SELECTION = {
+    "sklearn.cross_validation": "train_test_split cross_val_score cross_val_predict check_cv LeaveOneOut",
+    "sklearn.grid_search": "GridSearchCV ParameterGrid ParameterSampler RandomizedSearchCV",
+    "sklearn.learning_curve": "learning_curve validation_curve",
+}
 
 
 def _some(name: str, *paths: str) -> Callable[[], ModuleType]:
@@ -119,11 +126,7 @@ TABLES = {
             Name("sklearn.metrics", "", "calinski_harabaz_score", "0.23", "calinski_harabasz_score"),
         ],
         modules=[
-            _of_selection(
-                "sklearn.cross_validation", "train_test_split cross_val_score cross_val_predict check_cv LeaveOneOut"
-            ),
-            _of_selection("sklearn.grid_search", "GridSearchCV ParameterGrid ParameterSampler RandomizedSearchCV"),
-            _of_selection("sklearn.learning_curve", "learning_curve validation_curve"),
+            *(_of_selection(name, names) for name, names in SELECTION.items()),
             Module("sklearn.externals.joblib", "0.23", "joblib"),
             Module("sklearn.externals.six", "0.23", "six"),
             Module("sklearn.externals.six.moves", "0.23", "six.moves"),

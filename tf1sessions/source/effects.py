@@ -1,4 +1,4 @@
-"""Effects of TensorFlow's calls, by the paths that names.py gives: which make operations, sessions, variables."""
+"""Effects of TensorFlow's calls, by the paths of names.py: which make operations, sessions, variables."""
 
 from __future__ import annotations
 

@@ -19,10 +19,9 @@ from pathlib import Path
 
 from ..errors import PythonTwoError, ScriptUsageError
 from ..files import read_whole
-from ..scripts import notebooks, python2
-from .findings import SourceLine
+from . import notebooks, python2
 
-__all__ = ["MOST_FILES", "Program", "SourceFile", "Unread", "read_module", "read_script", "read_text"]
+__all__ = ["MOST_FILES", "Program", "SourceFile", "SourceLine", "Unread", "read_module", "read_script", "read_text"]
 
 #: How many files are read for one script, itself included; arbitrary.
 MOST_FILES = 60
@@ -30,6 +29,24 @@ MOST_FILES = 60
 LARGEST = 4_000_000
 #: How deeply expressions may be nested: well below what Python's own stack takes. A sum of N terms has N levels.
 DEEPEST = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class SourceLine:
+    """A line of a file; of a notebook, a line of a cell.
+
+    Attributes:
+        file: As the user named it, or relative to the folder that the command was called in where it lies below that.
+        line: From 1.
+        cell: Of a notebook: which code cell, from 1; ``line`` counts within it.
+    """
+
+    file: str
+    line: int
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.cell is None else f"{self.file}, cell {self.cell}, line {self.line}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from tf1sessions.errors import PythonTwoError
-from tf1sessions.scripts import python2
+from tf1sessions.source import python2
 
 
 def explain(source: str) -> PythonTwoError | None:

@@ -11,7 +11,7 @@ import re
 
 from ..errors import PythonTwoError
 
-__all__ = ["explain_syntax", "hint"]
+__all__ = ["MODULES", "explain_syntax", "hint"]
 
 _NEXT_STEP = "Convert a copy with `2to3 -w -n FILE` (Python up to 3.12) or `futurize`, and run that."
 
@@ -45,7 +45,8 @@ _NAMES = {
     "file": "open", "intern": "sys.intern", "long": "int", "raw_input": "input", "reduce": "functools.reduce",
     "reload": "importlib.reload", "unichr": "chr", "unicode": "str", "xrange": "range",
 }  # fmt: skip
-_MODULES = {
+#: Modules that have another name in Python 3. Of some only the greater part is there: `urllib2`, `commands`.
+MODULES = {
     "BaseHTTPServer": "http.server", "ConfigParser": "configparser", "Cookie": "http.cookies",
     "HTMLParser": "html.parser", "Queue": "queue", "SimpleHTTPServer": "http.server",
     "SocketServer": "socketserver", "StringIO": "io",
@@ -112,7 +113,7 @@ def hint(error: BaseException) -> str | None:
     elif isinstance(error, TypeError) and 'Did you mean "print(' in str(error):
         return f"This looks like Python 2: `print >>file, text` is print(text, file=file) in Python 3. {_NEXT_STEP}"
     elif isinstance(error, ModuleNotFoundError):
-        name, table, kind = error.name, _MODULES, "the module"
+        name, table, kind = error.name, MODULES, "the module"
     elif isinstance(error, AttributeError):
         name, table, kind = getattr(error, "name", None), _ATTRIBUTES, "the attribute"
         if name == "next" and "iterator" not in str(error) and "generator" not in str(error):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tf1sessions.doctor.check import UNREAD, check
-from tf1sessions.doctor.source import MOST_FILES, read_module, read_script
 from tf1sessions.errors import PythonTwoError, ScriptUsageError
+from tf1sessions.source.program import MOST_FILES, read_module, read_script
 
 RESET = "import tensorflow as tf\nwith tf.Session():\n    tf.reset_default_graph()\n"
 

@@ -1,22 +1,21 @@
-"""What to use in place of the parts of ``tf.contrib`` that are not rebuilt, and how a missing name is said.
+"""What to use in place of names of TensorFlow 1.15 that are gone, and how a missing name is said.
 
-An entry of :data:`REPLACEMENTS` covers the name and everything below it; the longest entry that fits is taken, and
-``{rest}`` in it is what follows the entry's name in the symbol. ``tfp`` is the package tensorflow_probability, ``tfio``
-tensorflow_io, ``tfmot`` tensorflow_model_optimization.
+An entry of :data:`REPLACEMENTS`, among them those of :data:`CONTRIB`, covers the name and everything below it; the
+longest entry that fits is taken, and ``{rest}`` in it is what follows the entry's name in the symbol. ``tfp`` is the
+package tensorflow_probability, ``tfio`` tensorflow_io, ``tfmot`` tensorflow_model_optimization.
 
-Names of 1.15 that the modules here have are not in the table.
+Names of ``tf.contrib`` that tf1sessions.contrib has are not in the table.
 """
 
 from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Mapping
 from types import FrameType
 
-from . import addresses
+from . import contrib_addresses
 
-__all__ = ["REPLACEMENTS", "as_written", "entry", "find"]
+__all__ = ["CONTRIB", "REPLACEMENTS", "as_written", "entry", "find", "is_of_version_1"]
 
 _IO = "Use the package tensorflow_io"
 _OTHER_LOSS = "Use one of the other losses of tf.contrib.losses.metric_learning, such as triplet_semihard_loss"
@@ -24,7 +23,7 @@ _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimizatio
 _QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
 _STATES = "Cut the sequences with tf.data, and keep the state in a tf.Variable"
 
-REPLACEMENTS: dict[str, str] = {
+CONTRIB: dict[str, str] = {
     "tf.contrib": "It left TensorFlow with version 2.0, and this part of it is not rebuilt here; look for a "
     "counterpart in tf.layers, tf.nn, tf.train or tf.data",
     "tf.contrib.all_reduce": "Use tf.distribute.MirroredStrategy, or the package horovod",
@@ -154,25 +153,113 @@ REPLACEMENTS: dict[str, str] = {
     "tf.contrib.training.batch_sequences_with_states": _STATES,
 }
 
+REPLACEMENTS: dict[str, str] = {
+    **CONTRIB,
+    "tf.estimator": "This part of tf.estimator is not rebuilt here; write a model_fn for tf.estimator.Estimator",
+    "tf.examples": "Only tensorflow.examples.tutorials.mnist is available",
+    "tf.app.estimator": "tf.estimator left TensorFlow with version 2.16",
+    "tf.config.experimental_list_devices": "Use tf.config.list_logical_devices",
+    "tf.data.experimental.CheckpointInputPipelineHook": "Save the iterator with "
+    "tf.data.experimental.make_saveable_from_iterator and a tf.train.Saver",
+    "tf.data.experimental.MapVectorizationOptions": "Leave it out: tf.data no longer vectorizes map functions",
+    "tf.data.experimental.StatsAggregator": "Leave it out: tf.data collects no statistics any more; see tf.profiler",
+    "tf.data.experimental.StatsOptions": "Leave it out: tf.data collects no statistics any more; see tf.profiler",
+    "tf.data.experimental.bytes_produced_stats": "Leave it out: tf.data collects no statistics any more",
+    "tf.data.experimental.latency_stats": "Leave it out: tf.data collects no statistics any more",
+    "tf.keras.experimental.LinearCosineDecay": "Use tf.train.linear_cosine_decay",
+    "tf.keras.experimental.NoisyLinearCosineDecay": "Use tf.train.noisy_linear_cosine_decay",
+    "tf.keras.experimental.PeepholeLSTMCell": "Use tf.nn.rnn_cell.LSTMCell(use_peepholes=True)",
+    "tf.keras.experimental.terminate_keras_multiprocessing_pools": "Leave it out: the pools end by themselves",
+    "tf.keras.utils.HDF5Matrix": "Use h5py.File(path)[dataset]",
+    "tf.keras.utils.convert_all_kernels_in_model": "Leave it out: it was for models of the Theano backend",
+    "tf.lite.experimental": "Convert with tf.lite.TFLiteConverter",
+    "tf.lite.experimental.nn": "Use the cells of tf.nn.rnn_cell and tf.nn.dynamic_rnn",
+    "tf.raw_ops.CompareAndBitpack": "Use tf.cast(input > threshold, tf.uint8) and pack the bits in NumPy",
+    "tf.tpu.experimental": "TPU embeddings are configured with tf.tpu.experimental.embedding in TensorFlow 2",
+    "tf.compiler.tf2tensorrt": "TensorFlow has no TensorRT any more: convert the model with the package tf2onnx",
+    "tf.core.kernels.boosted_trees": "Read it with tf.estimator.BoostedTreesClassifier",
+    "tf.core.profiler": "Use tf.profiler",
+    "tf.lite.toco": "Use tf.lite.TFLiteConverter",
+    "tf.lite.python": "Use tf.lite.TFLiteConverter and tf.lite.Interpreter",
+    "tf.lite.experimental.examples": "Use the cells of tf.nn.rnn_cell and tf.nn.dynamic_rnn",
+    "tf.python.autograph": "Use tf.autograph",
+    "tf.python.data.experimental.kernel_tests": "Use tf.test.TestCase",
+    "tf.python.data.experimental.ops": "Leave it out: tf.data has no statistics and no thread pools any more",
+    "tf.python.debug.cli": 'Use the plain interface: LocalCLIDebugWrapperSession(session, ui_type="readline")',
+    "tf.python.debug.examples": "Write it with tfdbg.LocalCLIDebugWrapperSession",
+    "tf.python.distribute": "Use tf.distribute",
+    "tf.python.framework.composite_tensor_utils": "Use tf.nest with expand_composites=True",
+    "tf.python.keras.layers.preprocessing": "Use tf.keras.layers.experimental.preprocessing of TensorFlow 2",
+    "tf.python.ops.distributions": "It is in tensorflow-probability: run `pip install tensorflow-probability[tf]`",
+    "tf.python.ops.gen_tensor_forest_ops": "Use tf.contrib.tensor_forest",
+    "tf.python.ops.tensor_forest_ops": "Use tf.contrib.tensor_forest",
+    "tf.python.ops.linalg": "Use tf.linalg",
+    "tf.python.tpu": "It needs a TPU; take the program's way without one, for most programs use_tpu=False",
+    "tf.python.training.tensorboard_logging": "Use tf.logging",
+    "tf.tools.docs": "It made TensorFlow's own pages: use the package pdoc for others",
+    "tf.tools.graph_transforms": "Use tf.graph_util.remove_training_nodes and tf.graph_util.extract_sub_graph",
+}
+_BEFORE_1_0 = {
+    "mul": "multiply", "sub": "subtract", "neg": "negative", "pack": "stack", "unpack": "unstack", "inv": "reciprocal",
+    "select": "where", "batch_matmul": "matmul", "batch_cholesky": "cholesky", "batch_matrix_inverse": "matrix_inverse",
+    "batch_matrix_transpose": "matrix_transpose", "batch_matrix_diag": "matrix_diag", "batch_fft": "fft",
+    "complex_abs": "abs", "listdiff": "setdiff1d", "scalar_summary": "summary.scalar",
+    "histogram_summary": "summary.histogram", "image_summary": "summary.image", "audio_summary": "summary.audio",
+    "merge_summary": "summary.merge", "merge_all_summaries": "summary.merge_all",
+    "train.SummaryWriter": "summary.FileWriter", "nn.rnn": "nn.static_rnn",
+    "nn.bidirectional_rnn": "nn.static_bidirectional_rnn", "nn.state_saving_rnn": "nn.static_state_saving_rnn",
+    "nn.seq2seq": "contrib.legacy_seq2seq", "initialize_variables": "variables_initializer",
+    "image.random_crop": "random_crop", "batch_svd": "svd",
+    "batch_self_adjoint_eig": "self_adjoint_eig", "batch_self_adjoint_eigvals": "self_adjoint_eigvals",
+    "batch_cholesky_solve": "cholesky_solve", "batch_fft2d": "fft2d", "batch_fft3d": "fft3d", "batch_ifft": "ifft",
+    "batch_ifft2d": "ifft2d", "batch_ifft3d": "ifft3d", "batch_matrix_band_part": "matrix_band_part",
+    "batch_matrix_determinant": "matrix_determinant", "batch_matrix_diag_part": "matrix_diag_part",
+    "batch_matrix_set_diag": "matrix_set_diag", "batch_matrix_solve": "matrix_solve",
+    "batch_matrix_solve_ls": "matrix_solve_ls", "batch_matrix_triangular_solve": "matrix_triangular_solve",
+    "concat_v2": "concat", "nn.deconv2d": "nn.conv2d_transpose",
+}  # fmt: skip
+REPLACEMENTS.update({f"tf.{old}": f"It left with TensorFlow 1.0: use tf.{new}" for old, new in _BEFORE_1_0.items()})
+_OF_TENSORFLOW_2 = {
+    "optimizers": "train, or tf.keras.optimizers", "random.set_seed": "random.set_random_seed",
+    "summary.create_file_writer": "contrib.summary.create_file_writer",
+    "summary.record_if": "contrib.summary.record_summaries_every_n_global_steps",
+    "initializers.RandomNormal": "initializers.random_normal",
+    "initializers.GlorotUniform": "initializers.glorot_uniform",
+}  # fmt: skip
+REPLACEMENTS.update({f"tf.{new}": f"It came with TensorFlow 2: use tf.{old}" for new, old in _OF_TENSORFLOW_2.items()})
+_TPU_DEBUG_OPS = re.compile(r"tf\.raw_ops\.(Load|Retrieve)TPUEmbedding\w+GradAccumDebug")
 
-def entry(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
+
+def entry(symbol: str) -> str | None:
     """The name of the entry that covers ``symbol``: its own or that of the nearest module above it."""
     while symbol:
-        if symbol in table:
+        if symbol in REPLACEMENTS:
             return symbol
         symbol = symbol.rpartition(".")[0]
     return None
 
 
-def find(symbol: str, table: Mapping[str, str] = REPLACEMENTS) -> str | None:
+def is_of_version_1(symbol: str) -> bool:
+    """Whether ``symbol`` has an entry of its own, and is not TensorFlow 2's.
+
+    Example:
+        >>> is_of_version_1("tf.mul"), is_of_version_1("tf.random.set_seed"), is_of_version_1("tf.multiply")
+        (True, False, False)
+    """
+    return symbol in REPLACEMENTS and symbol.removeprefix("tf.") not in _OF_TENSORFLOW_2
+
+
+def find(symbol: str) -> str | None:
     """Return what to use in place of ``symbol``, as a sentence without its full stop; None if that is not known.
 
     Example:
         >>> find("tf.contrib.optimizer_v2.AdamOptimizer"), find("tf.contrib.optimizer_v2.adam.AdamOptimizer")
         ('Use tf.train.AdamOptimizer', 'Use tf.train.AdamOptimizer')
     """
-    name = entry(symbol, table)
-    return None if name is None else table[name].replace("{rest}", _rest(name, symbol))
+    if _TPU_DEBUG_OPS.fullmatch(symbol):
+        return "Leave it out: it was for debugging TPU embeddings"
+    name = entry(symbol)
+    return None if name is None else REPLACEMENTS[name].replace("{rest}", _rest(name, symbol))
 
 
 def _rest(name: str, symbol: str) -> str:
@@ -180,7 +267,7 @@ def _rest(name: str, symbol: str) -> str:
     parts = symbol[len(name) + 1 :].split(".")
     module = name.removeprefix("tf.contrib.")
     for length in range(len(parts) - 1, 0, -1):
-        if addresses.is_inner(module, ".".join(parts[:length])):
+        if contrib_addresses.is_inner(module, ".".join(parts[:length])):
             parts = parts[length:]
             break
     return "".join(f".{part}" for part in parts if part)

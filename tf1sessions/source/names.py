@@ -16,7 +16,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from .source import Program, SourceFile, absolute
+from .program import Program, SourceFile, absolute
 
 __all__ = ["FunctionNode", "Names", "Scope"]
 

@@ -1,0 +1,157 @@
+"""Reads source files so that they can be written back as they were: encoding, byte order mark, line ends.
+
+Data flow: :func:`find` gives the files below what a user named, :func:`read` gives a :class:`SourceText` of one, or an
+:class:`~tf1sessions.source.program.Unread` with the reason, and :meth:`SourceText.encode` gives the bytes for a changed
+text. The text of a notebook is its code cells one after the other (notebooks.py: :func:`~.notebooks.mask`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import os
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ..errors import ScriptUsageError
+from ..files import read_whole
+from . import notebooks
+from .program import SourceLine, Unread
+
+__all__ = ["SourceText", "find", "is_source", "read"]
+
+#: The largest file that is read, in bytes: a million lines of code have about 40 MB.
+LARGEST = 64_000_000
+_SUFFIXES = (".py", ".pyw", ".ipynb")
+_SKIPPED = frozenset(["__pycache__", "node_modules", "site-packages"])
+
+
+@dataclasses.dataclass(frozen=True)
+class SourceText:
+    """A file of a program.
+
+    Attributes:
+        path: Where it is.
+        shown: As places name it.
+        text: Its text, with its own line ends; of a notebook its masked cells.
+        encoding: ``"utf-8-sig"`` where it has a byte order mark.
+        notebook: Of a notebook: its JSON text.
+    """
+
+    path: Path
+    shown: str
+    text: str
+    encoding: str = "utf-8"
+    notebook: str | None = None
+
+    @property
+    def newline(self) -> str:
+        """The line end of the file's first line, ``"\\n"`` where it has only one line."""
+        end = self.text.find("\n")
+        if end > 0 and self.text[end - 1] == "\r":
+            return "\r\n"
+        return "\r" if end < 0 and "\r" in self.text else "\n"
+
+    def encode(self) -> bytes:
+        """Return the bytes of the file.
+
+        Raises:
+            UnicodeEncodeError: The text has a character that the file's encoding has not.
+        """
+        if self.notebook is None:
+            return self.text.encode(self.encoding)
+        return notebooks.replace_cells(self.notebook, notebooks.unmask(self.text)).encode(self.encoding)
+
+    def with_text(self, text: str) -> SourceText:
+        """Return the file with another text; of a notebook with other cells, masked in the same way."""
+        return dataclasses.replace(self, text=text)
+
+    def place(self, line: int) -> SourceLine:
+        """Return where line ``line`` of the text is; of a notebook the cell and the line in it."""
+        if self.notebook is None:
+            return SourceLine(self.shown, line)
+        cell, inner = notebooks.cell_line(self.text, line)
+        return SourceLine(self.shown, inner, cell)
+
+
+def is_source(name: str) -> bool:
+    """Whether a file of this name is a Python file or a notebook."""
+    return name.endswith(_SUFFIXES)
+
+
+def find(
+    paths: Iterable[str | os.PathLike[str]], is_wanted: Callable[[str], bool] = is_source
+) -> Iterator[Path | Unread]:
+    """Yield the source files that ``paths`` name: files as they are, and of folders the Python files and notebooks.
+
+    Hidden folders, virtual environments, and links to folders (which may lead in a circle) are left out. A file that
+    is named twice is given once.
+
+    Args:
+        paths: Files and folders.
+        is_wanted: Says of a file's name whether it is given, where it lies in a folder.
+    """
+    seen: set[Path] = set()
+    for path in map(Path, paths):
+        for found in _below(path, is_wanted) if path.is_dir() else [path]:
+            if isinstance(found, Unread):
+                yield found
+            elif (real := _resolved(found)) not in seen:
+                seen.add(real)
+                yield found
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # a link to itself: reading it says so
+        return path.absolute()
+
+
+def _below(root: Path, is_wanted: Callable[[str], bool]) -> Iterator[Path | Unread]:
+    failed: list[OSError] = []
+    for folder, folders, files in os.walk(root, onerror=failed.append):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _SKIPPED
+            and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+        )
+        yield from (Path(folder, name) for name in sorted(files) if is_wanted(name))
+        while failed:
+            yield _unread_folder(failed.pop())
+    yield from map(_unread_folder, failed)
+
+
+def _unread_folder(error: OSError) -> Unread:
+    return Unread(SourceLine(str(error.filename), 1), f"the folder cannot be read: {error.strerror}")
+
+
+def read(path: Path, shown: str | None = None) -> SourceText | Unread:
+    """Read one file.
+
+    Returns:
+        The file, or why it cannot be read, is no text, or is no notebook.
+    """
+    shown = shown or os.fspath(path)
+    try:
+        data = read_whole(path, LARGEST)
+    except FileNotFoundError:
+        return Unread(SourceLine(shown, 1), "there is no such file")
+    except OSError as error:
+        return Unread(SourceLine(shown, 1), f"it cannot be read: {error.strerror}")
+    if b"\0" in data:
+        return Unread(SourceLine(shown, 1), "it is not a text")
+    try:
+        encoding = "utf-8" if path.suffix == ".ipynb" else tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        text = data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        return Unread(SourceLine(shown, 1), f"it is not a text in the encoding that it declares: {error}")
+    if path.suffix != ".ipynb":
+        return SourceText(path, shown, text, encoding)
+    try:
+        return SourceText(path, shown, notebooks.mask(notebooks.read(text, shown)), encoding, notebook=text)
+    except ScriptUsageError as error:
+        return Unread(SourceLine(shown, 1), str(error).partition("\n")[0])

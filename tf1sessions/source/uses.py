@@ -1,0 +1,489 @@
+"""Uses of imported modules and their names in a program, resolved through imports, aliases and re-exports.
+
+Data flow: :func:`read_file` walks the syntax tree of one file once and notes its imports, its chains of attributes
+(``tf.contrib.layers.conv2d``) and what else binds names. Where a name is bound by imports of one module only, and by
+nothing else in the file, every chain that begins with it is a use. Where it is bound otherwise too (a parameter called
+``tf``), names.py decides for each place by its scope; what stays open is listed in :attr:`FileUses.unclear`.
+:func:`read_project` does so for the files of a project, where a file may import from another what that one imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import gc
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from ..errors import PythonTwoError
+from . import python2
+from .edits import Positions
+from .files import SourceText
+from .names import Names
+from .names import canonical as names_canonical
+from .program import Program, SourceFile, SourceLine, Unread, absolute
+
+__all__ = [
+    "FileUses",
+    "ImportedName",
+    "Project",
+    "Use",
+    "bodies",
+    "canonical",
+    "chain_base",
+    "read_file",
+    "read_project",
+    "suffix",
+]
+
+_Chain = ast.Attribute | ast.Name
+_IMPORTERS = frozenset(["importlib.import_module", "import_module", "__import__"])
+_DEEPEST = 5  # how far re-exports are followed: a file that imports what another one imported from a third one
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ImportedName:
+    """One name that an import statement binds, or would bind.
+
+    Attributes:
+        statement: The statement.
+        alias: The part of it.
+        module: Of ``from module import name`` the module in full; of ``import module`` the module.
+        bound: The name that it binds in the file; ``"*"`` for a star.
+        meaning: What the bound name is, as a dotted name: of ``import a.b`` it is ``a``.
+    """
+
+    statement: ast.Import | ast.ImportFrom
+    alias: ast.alias
+    module: str
+    bound: str
+    meaning: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Use:
+    """A use of an imported module or of a name in it.
+
+    Attributes:
+        symbol: In full, as it was imported: ``"tensorflow.layers.dense"``, ``"tensorflow.compat.v1.Session"``.
+        node: The chain of attributes, or the name. Of a module's name given as a text, the text.
+        call: The call whose function it is.
+        direct: Whether the chain begins with the name of an import: ``tf.layers.dense``, not ``tfl.dense`` after
+            ``tfl = tf.layers``, and not what comes from another file of the project.
+    """
+
+    symbol: str
+    node: ast.expr
+    call: ast.Call | None = None
+    direct: bool = True
+
+    @property
+    def name(self) -> str:
+        """The symbol by the name that tutorials use: ``"tf.layers.dense"``."""
+        return canonical(self.symbol)
+
+
+def canonical(symbol: str) -> str:
+    """Return a symbol with TensorFlow as ``tf``, from ``compat.v1`` or not, and NumPy as ``np``.
+
+    Example:
+        >>> canonical("tensorflow.compat.v1.Session"), canonical("numpy.float"), canonical("tensorflow_hub.Module")
+        ('tf.Session', 'np.float', 'tensorflow_hub.Module')
+    """
+    head, _, rest = symbol.partition(".")
+    if head == "tensorflow":
+        rest = rest.removeprefix("compat.v1").removeprefix(".") if f"{rest}.".startswith("compat.v1.") else rest
+        return f"tf.{rest}" if rest else "tf"
+    return f"np.{rest}".rstrip(".") if head == "numpy" else symbol
+
+
+@dataclasses.dataclass(eq=False)
+class FileUses:
+    """A file, and what it uses of what it imports.
+
+    Attributes:
+        source: The file.
+        module: The name that it is imported by.
+        tree: Its syntax tree.
+        imports: All names that its import statements bind, in the order of the text.
+        bound: What binds each name otherwise: parameters, assignments, functions, classes.
+        assigned: The chain that ``name = chain`` assigns last to a name.
+        chains: The outermost chains of attributes and the names that stand alone, in the order of the walk.
+        calls: The call that a node is the function of.
+        meanings: What the imports of this file and its simple aliases (``tfl = tf.layers``) bind names to.
+        imported: The names that import statements bind to what is not of the project.
+        uses: Of all imported names.
+        siblings: All files of the project, this one included.
+        unclear: What would be uses, if their names were not something else as well (a parameter ``tf``).
+    """
+
+    source: SourceText
+    module: str
+    is_package: bool
+    tree: ast.Module
+    imports: list[ImportedName] = dataclasses.field(default_factory=list)
+    bound: dict[str, list[ast.AST]] = dataclasses.field(default_factory=dict)
+    assigned: dict[str, _Chain] = dataclasses.field(default_factory=dict)
+    chains: list[_Chain] = dataclasses.field(default_factory=list)
+    calls: dict[ast.expr, ast.Call] = dataclasses.field(default_factory=dict)
+    meanings: dict[str, str] = dataclasses.field(default_factory=dict)
+    imported: set[str] = dataclasses.field(default_factory=set)
+    uses: list[Use] = dataclasses.field(default_factory=list)
+    unclear: list[Use] = dataclasses.field(default_factory=list)
+    siblings: tuple[FileUses, ...] = ()
+
+    @cached_property
+    def positions(self) -> Positions:
+        return Positions(self.source.text)
+
+    @cached_property
+    def parents(self) -> Mapping[ast.AST, ast.AST]:
+        """What each node is in. Made when it is asked for first: most files are not changed."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def part_of(self, chain: ast.expr, symbol: str) -> ast.expr | None:
+        """Return the part of a chain of attributes that is ``symbol``: of ``tf.contrib.rnn``, that of tf.contrib."""
+        base = chain_base(chain)
+        while f"{self.meanings.get(base, '')}{suffix(chain)}" != symbol:
+            if not isinstance(chain, ast.Attribute):
+                return None
+            chain = chain.value
+        return chain
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield the nodes that a node is in, the nearest first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def place(self, node: ast.AST) -> SourceLine:
+        """Where a node begins, as a user names it."""
+        return self.source.place(int(getattr(node, "lineno", 1)))
+
+    def taken(self, name: str) -> bool:
+        """Whether anything in the file has the name, so that an import must not bind it."""
+        return name in self.bound or any(each.bound == name for each in self.imports) or name in self._names
+
+    @cached_property
+    def _names(self) -> set[str]:
+        return {chain_base(chain) for chain in self.chains}
+
+
+@dataclasses.dataclass(frozen=True)
+class Project:
+    """Files that import each other, and those that could not be read."""
+
+    files: tuple[FileUses, ...]
+    unread: tuple[Unread, ...] = ()
+
+
+def chain_base(chain: ast.expr) -> str:
+    """Return the name that a chain of attributes begins with."""
+    while isinstance(chain, ast.Attribute):
+        chain = chain.value
+    assert isinstance(chain, ast.Name)
+    return chain.id
+
+
+def bodies(node: ast.AST | None) -> list[list[ast.stmt]]:
+    """Return the lists of statements in a compound statement; none for any other node."""
+    found = [getattr(node, field, None) for field in ("body", "orelse", "finalbody")]
+    handlers = [handler.body for handler in getattr(node, "handlers", [])]
+    return [each for each in [*found, *handlers] if isinstance(each, list) and each]
+
+
+# -- one file ---------------------------------------------------------------------------------------------------------
+
+
+def read_file(source: SourceText, module: str = "__main__", *, is_package: bool = False) -> FileUses | Unread:
+    """Read the uses in one file; for what it imports from other files of a project see :func:`read_project`.
+
+    Returns:
+        The uses; or an Unread that says why the file is no Python that this Python can read. Its ``reason`` begins
+        with "it is Python 2" where it is that.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\d" in a string: the program's own business
+            tree = ast.parse(source.text, source.shown)
+    except SyntaxError as error:
+        two = python2.explain_syntax(source.text, error)
+        return Unread(source.place(error.lineno or 1), _reason(error, two))
+    except (ValueError, RecursionError, MemoryError) as error:  # null characters; thousands of brackets
+        return Unread(source.place(1), f"it is not Python: {error}")
+    file = FileUses(source, module, is_package, tree)
+    _walk(file)
+    _resolve(file, {})
+    return file
+
+
+def _reason(error: SyntaxError, two: PythonTwoError | None) -> str:
+    if two is None:
+        return f"it is not Python: {error.msg}"
+    return f"it is Python 2: {str(two).partition('is Python 2: ')[2].partition(chr(10))[0]}"
+
+
+def _walk(file: FileUses) -> None:
+    """Note imports, chains, calls and bindings. Parents come before their children, so a chain before its parts."""
+    inner: set[ast.expr] = set()
+    stack: list[ast.AST] = [file.tree]
+    chains, calls, bound = file.chains, file.calls, file.bound
+    while stack:
+        node = stack.pop()
+        kind = node.__class__
+        if kind is ast.Attribute:
+            value = node.value  # type: ignore[attr-defined]
+            if node not in inner and _begins_with_name(value):
+                chains.append(node)  # type: ignore[arg-type]
+            inner.add(value)
+        elif kind is ast.Name:
+            if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
+                bound.setdefault(node.id, []).append(node)  # type: ignore[attr-defined]
+            elif node not in inner:
+                chains.append(node)  # type: ignore[arg-type]
+            continue
+        elif kind is ast.Constant:
+            continue
+        elif kind is ast.Assign:
+            target, value = node.targets[0], node.value  # type: ignore[attr-defined]
+            if isinstance(target, ast.Name) and isinstance(value, _Chain) and _begins_with_name(value):
+                file.assigned[target.id] = value
+        elif kind is ast.Call:
+            calls[node.func] = node  # type: ignore[attr-defined, assignment]
+        elif kind is ast.Import or kind is ast.ImportFrom:
+            file.imports += _imported(node, file)  # type: ignore[arg-type]
+            continue
+        elif kind is ast.arg:
+            bound.setdefault(node.arg, []).append(node)  # type: ignore[attr-defined]
+        elif kind in _NAMED and node.name:  # type: ignore[attr-defined]
+            bound.setdefault(node.name, []).append(node)  # type: ignore[attr-defined]
+        for child in node.__dict__.values():
+            if child.__class__ is list:
+                stack += [each for each in child if isinstance(each, ast.AST)]
+            elif isinstance(child, ast.AST):
+                stack.append(child)
+    file.imports.sort(key=lambda each: (each.statement.lineno, each.statement.col_offset))
+
+
+_NAMED = frozenset([ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar])
+
+
+def _begins_with_name(value: ast.expr) -> bool:
+    while value.__class__ is ast.Attribute:
+        value = value.value
+    return value.__class__ is ast.Name
+
+
+def _imported(node: ast.Import | ast.ImportFrom, file: FileUses) -> Iterator[ImportedName]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            top = alias.name.partition(".")[0]
+            meaning = alias.name if alias.asname else top
+            yield ImportedName(node, alias, alias.name, alias.asname or top, meaning)
+        return
+    package = file.module if file.is_package else file.module.rpartition(".")[0]
+    base = absolute(node, package)
+    for alias in node.names:
+        meaning = f"{base}.{alias.name}".lstrip(".") if alias.name != "*" else base
+        yield ImportedName(node, alias, base, alias.asname or alias.name, meaning)
+
+
+# -- meanings ---------------------------------------------------------------------------------------------------------
+
+
+def _resolve(file: FileUses, project: Mapping[str, FileUses]) -> None:
+    """Find the uses of a file. ``project`` has the files by their modules, for names that come through them."""
+    differing, aliases = _bind(file, project)
+    by_scope = {name for name in file.meanings if name in file.bound and name not in aliases} | differing
+    names: Names | None = None
+    file.uses, file.unclear = [], []
+    for chain in file.chains:
+        base = chain_base(chain)
+        meaning = file.meanings.get(base)
+        if meaning is None:
+            continue
+        direct = base not in aliases and base in file.imported
+        if base in by_scope:
+            names = names or Names(Program((SourceFile(file.module, file.source.shown, file.tree, ()),)))
+            path = names.path(_base_node(chain))
+            if path is None:
+                file.unclear.append(Use(meaning + suffix(chain), chain))
+                continue
+            if path != names_canonical(meaning):
+                continue  # another thing of that name
+        symbol = _through_project(meaning + suffix(chain), project)
+        file.uses.append(Use(symbol, chain, file.calls.get(chain), direct))
+    file.uses += _by_text(file)
+    file.uses.sort(key=lambda use: (use.node.lineno, use.node.col_offset))
+
+
+def _bind(file: FileUses, project: Mapping[str, FileUses]) -> tuple[set[str], set[str]]:
+    """Bind the names of imports and aliases; return those of imports that differ, and the aliases."""
+    return _bind_imports(file, project), _bind_aliases(file)
+
+
+def _bind_imports(file: FileUses, project: Mapping[str, FileUses]) -> set[str]:
+    """Bind names to what the imports say; return those that imports bind to different things."""
+    file.meanings, file.imported, differing = {}, set(), set()
+    for each in file.imports:
+        if each.bound == "*":
+            continue
+        meaning = _through_project(each.meaning, project)
+        if canonical(file.meanings.setdefault(each.bound, meaning)) != canonical(meaning):
+            differing.add(each.bound)
+        if meaning == each.meaning:
+            file.imported.add(each.bound)
+    for each in file.imports:  # what the file imports by name comes before what a star brings
+        target = project.get(_through_project(each.meaning, project)) if each.bound == "*" else None
+        for name, inner in (target.meanings if target else {}).items():
+            file.meanings.setdefault(name, inner)
+    return differing
+
+
+def _bind_aliases(file: FileUses) -> set[str]:
+    """Bind ``tfl`` of ``tfl = tf.layers`` where nothing else in the file binds it; return such names."""
+    waiting = {
+        name: value for name, value in file.assigned.items() if len(file.bound[name]) == 1 and name not in file.meanings
+    }
+    found: set[str] = set()
+    for _ in range(_DEEPEST):
+        ready = {name: value for name, value in waiting.items() if chain_base(value) in file.meanings}
+        for name, value in ready.items():
+            file.meanings[name] = file.meanings[chain_base(value)] + suffix(value)
+            del waiting[name]
+        found |= ready.keys()
+        if not ready:
+            break
+    return {name for name in found if _base_is_clear(file, name, found)}
+
+
+def _base_is_clear(file: FileUses, name: str, aliases: Collection[str]) -> bool:
+    base = chain_base(file.assigned[name])
+    return base in aliases or base not in file.bound
+
+
+def _through_project(symbol: str, project: Mapping[str, FileUses]) -> str:
+    """A symbol whose module is a file of the project, as what that file imported it from."""
+    for _ in range(_DEEPEST):
+        parts = symbol.split(".")
+        for length in range(len(parts) - 1, 0, -1):
+            target = project.get(".".join(parts[:length]))
+            if target is not None:
+                meaning = target.meanings.get(parts[length])
+                break
+        else:
+            return symbol
+        if meaning is None or (len(target.bound.get(parts[length], ())) > 0 and parts[length] in target.imported):
+            return symbol
+        symbol = ".".join([meaning, *parts[length + 1 :]])
+    return symbol
+
+
+def _by_text(file: FileUses) -> Iterator[Use]:
+    """Uses whose name is a text: ``getattr(tf, "contrib")``, ``importlib.import_module("tensorflow.contrib")``."""
+    text = file.source.text
+    if "getattr" not in text and "import_module" not in text and "__import__" not in text:
+        return
+    known = {use.node: use.symbol for use in file.uses}
+    for function, call in file.calls.items():
+        symbol = known.get(function) or (function.id if isinstance(function, ast.Name) else "")
+        if symbol in _IMPORTERS and call.args and (name := _literal(call.args[0])):
+            yield Use(name, call.args[0], direct=False)
+        elif symbol in ("getattr", "hasattr") and len(call.args) > 1 and call.args[0] in known:
+            if name := _literal(call.args[1]):
+                yield Use(f"{known[call.args[0]]}.{name}", call.args[1], direct=False)
+
+
+def _literal(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _base_node(chain: ast.expr) -> ast.expr:
+    while isinstance(chain, ast.Attribute):
+        chain = chain.value
+    return chain
+
+
+def suffix(chain: ast.expr) -> str:
+    """Return the attributes of a chain, each with its dot: ``".layers.dense"``."""
+    parts: list[str] = []
+    while isinstance(chain, ast.Attribute):
+        parts.append(f".{chain.attr}")
+        chain = chain.value
+    return "".join(reversed(parts))
+
+
+# -- a project --------------------------------------------------------------------------------------------------------
+
+
+def read_project(sources: Iterable[SourceText | Unread], roots: Iterable[Path] = ()) -> Project:
+    """Read the uses in all files of a project.
+
+    Args:
+        sources: The files, and those that could not be read, which are passed on.
+        roots: Folders from which modules of the project are imported, besides those that the files are in.
+
+    Example:
+        >>> from tf1sessions.source import files
+        >>> read_project(map(files.read, files.find(["src"]))).files   # doctest: +SKIP
+    """
+    with collector_paused():
+        return _read_project(sources, [root.resolve() for root in roots])
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause Python's garbage collector: it would look at all syntax trees again and again, for most of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read_project(sources: Iterable[SourceText | Unread], folders: Collection[Path]) -> Project:
+    read: list[FileUses] = []
+    unread: list[Unread] = []
+    for source in sources:
+        module, is_package = _module_of(source.path, folders) if isinstance(source, SourceText) else ("", False)
+        file = read_file(source, module, is_package=is_package) if isinstance(source, SourceText) else source
+        (read if isinstance(file, FileUses) else unread).append(file)  # type: ignore[arg-type]
+    by_module = {file.module: file for file in read}
+    by_folder: dict[Path, dict[str, FileUses]] = {}  # a script imports what lies beside it by a bare name
+    for file in read:
+        by_folder.setdefault(file.source.path.parent, {})[file.source.path.stem] = file
+    visible = {file: {**by_module, **by_folder[file.source.path.parent]} for file in read}
+    importers = [file for file in read if any(_imports_from(each, visible[file]) for each in file.imports)]
+    for _ in range(_DEEPEST):
+        known = {file: file.meanings for file in importers}
+        for file in importers:
+            _bind(file, visible[file])
+        if known == {file: file.meanings for file in importers}:
+            break
+    for file in importers:
+        _resolve(file, visible[file])
+    for file in read:
+        file.siblings = tuple(read)
+    return Project(tuple(read), tuple(unread))
+
+
+def _imports_from(each: ImportedName, project: Mapping[str, FileUses]) -> bool:
+    return any(name in project for name in (each.meaning, each.module, each.module.partition(".")[0]))
+
+
+def _module_of(path: Path, roots: Collection[Path]) -> tuple[str, bool]:
+    """The name that a file is imported by: from the first root that it is below, or from above its packages."""
+    full = path.resolve()
+    root = next((root for root in roots if full.is_relative_to(root)), None)
+    if root is None:
+        root = full.parent
+        while (root / "__init__.py").is_file() and root != root.parent:
+            root = root.parent
+    parts = list(full.relative_to(root).with_suffix("").parts)
+    is_package = parts[-1] == "__init__"
+    return ".".join(parts[:-1] if is_package else parts), is_package
