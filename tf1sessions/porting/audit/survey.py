@@ -1,0 +1,313 @@
+"""The audit of files and folders: each use of TensorFlow, what became of it, and which step that leaves in reach."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from ...source import files as source_files
+from ...source import replacements, symbols
+from ...source.files import SourceText
+from ...source.program import SourceLine, Unread
+from ...source.symbols import Symbol
+from ...source.uses import FileUses, Use, canonical, collector_paused, read_project
+from ..rewriting.python_two.conversion import Converted, convert
+from ..rewriting.rule import Change, Remark
+from ..rewriting.rules import python_two_modules, python_two_names
+from ..rewriting.scopes import is_tried
+from ..rewriting.steps import RULES
+from . import constructs
+from .order import imports_first
+from .record import STEPS, Audit, FileAudit, Place, SymbolCount
+
+__all__ = ["survey"]
+
+_CANNOT_READ = ("it cannot be read", "the folder cannot be read", "there is no such file")
+_OLD_PROTOC = re.compile(r"^DESCRIPTOR = _descriptor\.FileDescriptor\(", re.MULTILINE)
+#: Of the step py3 the rules that look at uses of names; those that look at all nodes take longer than all the rest.
+_OLD_LIBRARIES = (
+    python_two_names.find_builtins,
+    *(rule.find for rule in RULES["py3"] if rule not in (python_two_names.RULE, python_two_modules.RULE)),
+)
+
+
+def survey(paths: Iterable[str | os.PathLike[str]], progress: Callable[[int], None] | None = None) -> Audit:
+    """Audit what ``paths`` name: files, and folders with all that is below them. Nothing is run or written.
+
+    What cannot be read is a file of the audit, too, with the reason. It is safe to call this function from several
+    threads at once.
+
+    Args:
+        paths: Python files, notebooks and folders.
+        progress: Called with the number of files that have been read, after each.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     script = Path(folder, "train.py")
+        ...     _ = script.write_text("import tensorflow as tf\\nwith tf.Session(): pass\\n")
+        ...     audit = survey([script])
+        >>> audit.by_hand, audit.reaches()["clean"]
+        (0, 1)
+    """
+    with collector_paused():
+        return _survey([Path(path) for path in paths], progress)
+
+
+def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None) -> Audit:
+    known: dict[str, SourceText] = {}
+    project = read_project(_sources(folders, known, progress), [path for path in folders if path.is_dir()])
+    read = {file: _python_two(file) or _file(file) for file in project.files}
+    unread = []
+    for each in project.unread:
+        three = _converted(known[each.place.file], each) if each.reason.startswith("it is Python 2") else None
+        if three is None:
+            unread.append(each)
+        else:
+            read[three[0]] = three[1]
+    imports = _imports(list(read))
+    ordered = imports_first(imports)
+    shown = {file: tuple(each.source.shown for each in imports[file]) for file in ordered}
+    audited = _with_imports([dataclasses.replace(read[file], imports=shown[file]) for file in ordered])
+    return Audit((*audited, *map(_unread, unread)), _counts(read))
+
+
+def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | None:
+    """A file that only Python 2 can parse, as the step py3 converts it; None if it is no Python 2, either."""
+    result = convert(source)
+    files = read_project([result.source]).files
+    return (files[0], _of_python_two(files[0], result, unread.place, unread.reason)) if files else None
+
+
+def _python_two(file: FileUses) -> FileAudit | None:
+    """The audit of a file that Python 3 can parse, if it uses what only Python 2 has."""
+    found = next((each for each in python_two_names.find_builtins(file) if isinstance(each, Change)), None)
+    if found is None:
+        return None
+    return _of_python_two(file, convert(file.source), file.place(found.node), f"it is Python 2: {found.what}")
+
+
+def _of_python_two(file: FileUses, result: Converted, place: SourceLine, reason: str) -> FileAudit:
+    """The audit of a file in Python 2, with what its conversion leaves to do by hand."""
+    known = [Place("python-2", place, reason, "`tf1sessions port --to py3` converts it.")]
+    known += [Place("python-2", line, what, blocks="py3") for _, line, what, kind in result.notes if kind == "by hand"]
+    audited = _file(file, known)
+    reach = None if audited.reach == "run" else audited.reach  # the first step is not for it
+    return dataclasses.replace(audited, stands="python 2", reach=reach, reach_with_imports=reach)
+
+
+def _sources(
+    paths: Sequence[Path], known: dict[str, SourceText], progress: Callable[[int], None] | None
+) -> Iterator[SourceText | Unread]:
+    """Read all files; those that could be read are put into ``known``, by how they are shown."""
+    for number, path in enumerate(source_files.find(paths), 1):
+        source = path if isinstance(path, Unread) else source_files.read(path)
+        if isinstance(source, SourceText):
+            known[source.shown] = source
+        yield source
+        if progress is not None:
+            progress(number)
+
+
+# -- one file ---------------------------------------------------------------------------------------------------------
+
+
+def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
+    """The audit of a file, of which some places are known already."""
+    uses: collections.Counter[str] = collections.Counter()
+    places: list[Place] = list(known)
+    for use, symbol in _symbols(file):
+        uses[symbol.verdict if symbol else "unknown"] += 1
+        place = _place(file, use, symbol)
+        if place is not None:
+            places.append(place)
+    places += _places_of_imports(file)
+    places += _old_libraries(file)
+    places += [_unclear(file, use) for use in file.unclear if canonical(use.symbol).startswith("tf.")]
+    if file.source.path.name.endswith("_pb2.py") and _OLD_PROTOC.search(file.source.text):
+        fix = "Write it anew from its .proto file with today's protoc; `tf1sessions run` reads it as it is"
+        places.append(Place("old-protocol-buffer", file.source.place(1), "protoc of an old protobuf wrote this", fix,
+                            blocks="v1"))  # fmt: skip
+    found = constructs.find(file)
+    reach = _reach(places)
+    return FileAudit(
+        file.source.shown,
+        file.source.text.count("\n") + (not file.source.text.endswith("\n") and bool(file.source.text)),
+        _stands(file),
+        reach,
+        reach,
+        uses=dict(uses.most_common()),
+        constructs={
+            kind: tuple(sorted({file.place(node) for node in nodes}, key=_line)) for kind, nodes in found.items()
+        },
+        places=tuple(sorted(_once(places), key=lambda place: _line(place.line))),
+    )
+
+
+def _symbols(file: FileUses) -> Iterator[tuple[Use, Symbol | None]]:
+    """The uses of names of TensorFlow, each with what became of the name."""
+    for use in file.uses:
+        if use.symbol.startswith("tensorflow.") and not _is_special(use.name):
+            yield use, symbols.find(use.name)
+
+
+def _is_special(name: str) -> bool:
+    return name == "tf" or ".__" in name or name.startswith("tf.compat.v2") or name in ("tf.compat", "tf.compat.v1")
+
+
+def _place(file: FileUses, use: Use, symbol: Symbol | None) -> Place | None:
+    """Return what a reader has to know, or to change, at a use of a name; None where there is nothing."""
+    line = file.place(use.node)
+    if symbol is None:
+        sentence = replacements.find(use.name)
+        fix = f"{sentence}." if sentence else None
+        return Place("unknown-symbol", line, f"TensorFlow 1.15.5 had no {use.name}", fix, use.name)
+    if use.name in constructs.OPERATION_LOADERS and use.call is not None:
+        fix = "Compile its source for today's TensorFlow with `tf1sessions build-op`"
+        return Place("custom-operation", line, f"{use.name} loads a compiled library", fix, use.name, "run")
+    if symbol.verdict == "gone":
+        blocks = None if isinstance(use.node, ast.Constant) or is_tried(file, use.node, use.name) else "run"
+        fix = f"{symbol.sentence}." if symbol.sentence else None
+        return Place("gone-symbol", line, f"{use.name} is gone", fix, use.name, blocks)
+    if symbol.verdict == "moved" or (symbol.verdict == "ours" and (symbol.target or "").startswith(_INSIDE)):
+        return Place("inner-symbol", line, f"{use.name} has moved", f"It is {symbol.target} now.", use.name)
+    return None
+
+
+_INSIDE = "tf1sessions.scripts."
+
+
+def _places_of_imports(file: FileUses) -> Iterator[Place]:
+    """Import statements of what is gone."""
+    for each in file.imports:
+        if not each.meaning.startswith("tensorflow."):
+            continue
+        name = canonical(f"{each.module}" if each.meaning == "tensorflow" else each.meaning)
+        symbol = symbols.find(name)
+        if symbol is not None and symbol.verdict == "gone":
+            blocks = None if is_tried(file, each.statement, name) else "run"
+            fix = f"{symbol.sentence}." if symbol.sentence else None
+            yield Place("gone-symbol", file.place(each.statement), f"{name} is gone", fix, name, blocks)
+
+
+def _old_libraries(file: FileUses) -> Iterator[Place]:
+    """What left Python 3 and the other libraries, and what the step py3 does not change."""
+    for find in _OLD_LIBRARIES:
+        for found in find(file):
+            if isinstance(found, Remark) and found.by_hand:
+                yield Place("old-library", file.place(found.node), found.what, blocks="py3")
+
+
+def _unclear(file: FileUses, use: Use) -> Place:
+    name = canonical(use.symbol)
+    return Place(
+        "unclear-name", file.place(use.node), f"{name} may be TensorFlow's, or what else is called so", symbol=name
+    )
+
+
+def _once(places: Iterable[Place]) -> Iterator[Place]:
+    """Each name once a line."""
+    return iter({(place.rule, place.line, place.symbol): place for place in places}.values())
+
+
+def _line(line: SourceLine) -> tuple[int, int]:
+    return line.cell or 0, line.line
+
+
+def _reach(places: Iterable[Place]) -> str | None:
+    """The last step before the first that a place blocks."""
+    first = min((STEPS.index(place.blocks) for place in places if place.blocks is not None), default=len(STEPS))
+    return STEPS[first - 1] if first else None
+
+
+def _stands(file: FileUses) -> str:
+    """Return the state of a file, as :attr:`FileAudit.stands` has it, by its imports and the names that it uses."""
+    written = [use.symbol for use in file.uses] + [each.meaning for each in file.imports]
+    names = {name for name in written if f"{name}.".startswith("tensorflow.")}
+    if not names:
+        return "no tensorflow"
+    found = [symbols.find(name) for name in names if not name.startswith("tensorflow.compat.")]
+    if any(symbol is not None and symbol.kind != "module" and symbol.verdict != "same" for symbol in found):
+        return "tensorflow 1"
+    is_v1 = any(file.meanings.get(each.bound, "").startswith("tensorflow.compat.v1") for each in file.imports)
+    return "v1" if is_v1 else "clean"
+
+
+def _unread(unread: Unread) -> FileAudit:
+    """A file of which no more is known than why it was not read."""
+    line, reason = unread.place, unread.reason
+    if reason.startswith("it is Python 2"):
+        fix = "`tf1sessions port --to py3` converts it; then audit what it has written."
+        return FileAudit(line.file, 0, "python 2", "py3", "py3", places=(Place("python-2", line, reason, fix),))
+    rule = "unreadable" if reason.startswith(_CANNOT_READ) else "not-python"
+    return FileAudit(line.file, 0, "unread", None, None, places=(Place(rule, line, reason, blocks="run"),))
+
+
+# -- the files together -----------------------------------------------------------------------------------------------
+
+
+def _imports(files: Sequence[FileUses]) -> dict[FileUses, list[FileUses]]:
+    """The files of the project that each file imports."""
+    by_module = {file.module: file for file in files}
+    beside = {(file.source.path.parent, file.source.path.stem): file for file in files}
+    found: dict[FileUses, list[FileUses]] = {}
+    for file in files:
+        folder = file.source.path.parent
+        names = dict.fromkeys(name for each in file.imports for name in (each.meaning, each.module))
+        targets = (beside.get((folder, name)) or by_module.get(name) for name in names)
+        found[file] = [each for each in dict.fromkeys(targets) if each is not None and each is not file]
+    return found
+
+
+def _with_imports(files: Sequence[FileAudit]) -> list[FileAudit]:
+    """The files, each with the least step of itself and of what it imports; again until circles are settled, too."""
+    now = {file.file: file for file in files}
+    changed = True
+    while changed:
+        changed = False
+        for file in list(now.values()):
+            for name in file.imports:
+                other = now[name]
+                if _rank(other.reach_with_imports) < _rank(now[file.file].reach_with_imports):
+                    now[file.file] = dataclasses.replace(
+                        now[file.file], reach_with_imports=other.reach_with_imports, waits_for=other.waits_for or name
+                    )
+                    changed = True
+    return list(now.values())
+
+
+def _rank(step: str | None) -> int:
+    return -1 if step is None else STEPS.index(step)
+
+
+def _counts(files: Iterable[FileUses]) -> tuple[SymbolCount, ...]:
+    """Each name with the number of its uses and files, the most used first."""
+    uses: collections.Counter[str] = collections.Counter()
+    users: dict[str, set[FileUses]] = collections.defaultdict(set)
+    known: dict[str, Symbol] = {}
+    for file in files:
+        for _, symbol in _symbols(file):
+            if symbol is not None:
+                symbol = _public(symbol)
+                uses[symbol.name] += 1
+                users[symbol.name].add(file)
+                known[symbol.name] = symbol
+    return tuple(
+        SymbolCount(name, known[name].verdict, known[name].target, known[name].sentence, count, len(users[name]))
+        for name, count in sorted(uses.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+def _public(symbol: Symbol) -> Symbol:
+    """The class of a method: ``tf.train.Saver`` for ``tf.train.Saver.restore``."""
+    while symbol.kind == "name":
+        above = symbols.find(symbol.name.rpartition(".")[0])
+        if above is None or above.kind in ("module", "inner"):
+            break
+        symbol = above
+    return symbol
