@@ -13,9 +13,10 @@ from click.testing import CliRunner, Result
 
 from tf1sessions.cli.main import cli
 from tf1sessions.doctor import dynamic, machine
-from tf1sessions.doctor.findings import Finding, Severity, Source, SourceLine
+from tf1sessions.doctor.findings import Finding, Severity, Source
 from tf1sessions.doctor.rules.registry import RULES
 from tf1sessions.scripts.jobs import Job
+from tf1sessions.source.program import SourceLine
 
 RESET = "import tensorflow as tf\nwith tf.Session():\n    tf.reset_default_graph()\n"
 LOOP = "import tensorflow as tf\nsess = tf.Session()\nwhile True:\n    sess.run(tf.constant(1))\n"

@@ -52,7 +52,8 @@ def test_help_loads_nothing_heavy(run_python: Callable[..., PythonRun], args: li
             main()
         except SystemExit as error:
             report(code=error.code, loaded=sorted(name.partition(".")[0] for name in sys.modules))
-        """
+        """,
+        fresh=True,
     )
     assert done.results["code"] in (0, None)
     heavy = {"tensorflow", "tf_keras", "keras", "numpy", "rich", "tomllib", "tomli"}

@@ -501,7 +501,8 @@ def test_stopped_and_continued(plain: Plain, count: int) -> None:
 
 def test_folder_that_is_deleted_or_full(plain: Plain) -> None:
     """The others go on, the jobs keep what they have earned, and what could not be written is said at the end."""
-    plain.script("deletes.py", "import shutil; shutil.rmtree('run'); print('kept')")
+    # Under another name first: the command may write into the folder while it is deleted.
+    plain.script("deletes.py", "import os, shutil; os.rename('run', 'gone'); shutil.rmtree('gone'); print('kept')")
     plain.script("good.py", "print('good')")
     done = plain.cli("run", "--out", "run", "-j", "1", "deletes.py", "good.py")
     assert (done.returncode, plain.states()) == (0, ["done", "done"])
@@ -523,7 +524,7 @@ def test_folder_that_is_deleted_or_full(plain: Plain) -> None:
 
 
 def test_folder_that_becomes_a_file(plain: Plain) -> None:
-    plain.script("replaces.py", "import shutil; shutil.rmtree('run'); open('run', 'w')")
+    plain.script("replaces.py", "import os, shutil; os.rename('run', 'gone'); open('run', 'w'); shutil.rmtree('gone')")
     plain.script("bad.py", "import sys; print('words'); sys.exit(3)")
     done = plain.cli("run", "--out", "run", "-j", "1", "replaces.py", "bad.py")
     assert done.returncode == 1 and b"1 of 2 jobs done, 1 failed" in done.stdout

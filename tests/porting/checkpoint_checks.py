@@ -20,6 +20,7 @@ import tensorflow as tf
 import tf_keras
 from checkpoint_cases import GOLDEN, cnn, file_of, made, network, numbers, optimizer_of, recorded, slim_cnn
 
+import tf1sessions as t1
 from tf1sessions import porting
 from tf1sessions.errors import CheckpointMismatchError, ModelFileError, UsageError
 from tf1sessions.porting import checkpoints
@@ -83,6 +84,38 @@ def check_any_file_of_it_names_it() -> None:
     pattern = file_of("sharded_v1")
     first = pattern.replace("?????", "00000", 1)
     assert checkpoints.read(first).path == checkpoints.read(pattern.partition("-?")[0]).path == pattern
+
+
+def check_paths_that_tensorflow_takes_for_patterns() -> None:
+    """Of each name there is a neighbour that the pattern matches, with other values."""
+    models = GOLDEN / "models"
+    for name, other in {"[x]": "x", "a*": "ab", "q?": "qq", "back\\slash": "backslash"}.items():
+        with tempfile.TemporaryDirectory() as above:
+            here = os.path.join(above, name)
+            shutil.copytree(models / "v1_format", os.path.join(here, "v1"))
+            shutil.copytree(models / "variables", os.path.join(here, "v2"))
+            for shard in ("model.ckpt-00000-of-00001", "m[1]-00000-of-00001", "m[2]"):
+                shutil.copy(models / "v1_format" / "model.ckpt", os.path.join(here, shard))
+            for prefix in ("own/c", "m[1].ckpt"):
+                os.makedirs(os.path.dirname(os.path.join(above, other, prefix)), exist_ok=True)
+                save(os.path.join(above, other, prefix.replace("[1]", "1")), v=np.zeros(2, "f"))
+            whole = dict(checkpoints.read(models / "v1_format" / "model.ckpt"))
+            for file in ("v1/model.ckpt", "v1", "model.ckpt", "model.ckpt-?????-of-00001", "m[1]", "m[2]"):
+                np.testing.assert_equal(dict(checkpoints.read(os.path.join(here, file))), whole, err_msg=file)
+            for prefix in ("own/c", "m[1].ckpt"):
+                os.makedirs(os.path.join(here, "own"), exist_ok=True)
+                path = save(os.path.join(here, prefix), v=np.ones(2, "f"))
+                assert dict(checkpoints.read(path)).keys() == {"v"}
+                assert checkpoints.read(path)["v"].tolist() == [1, 1]
+            for model in ("v1", "v2"):
+                t1.load(os.path.join(here, model)).close()
+            with t1.GraphSession() as session:
+                v = t1.tf1.get_variable("v", initializer=[0.0, 0.0])
+                session.restore(os.path.join(here, "own", "c"))
+                for path in (session.save(os.path.join(here, "own", "d")), os.path.join(here, "own")):
+                    session.initialize()
+                    session.restore(path)
+                    assert session.run(v).tolist() == [1, 1]
 
 
 def check_files_that_are_missing_or_damaged() -> None:

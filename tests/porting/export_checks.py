@@ -313,6 +313,9 @@ def check_out_is_looked_at_before_the_model() -> None:
         (here / "out").write_text("mine")
         message = raised(UsageError, lambda: convert("there/is/none.pb", here / "out"))
         assert "is a file" in message
+        for name in ("[x]", "back\\slash"):
+            message = raised(UsageError, lambda name=name: convert("there/is/none.pb", here / name / "out"))
+            assert "takes it for a pattern" in message and os.listdir(here) == ["out"]
 
 
 def check_an_input_inside_a_loop() -> None:

@@ -56,6 +56,47 @@ def test_with_the_seeds_feeds_and_variables_of_the_trace_all_is_equal(
     assert {session for _, session, _ in tensors} == {1, 2, 3}
 
 
+PROGRAM = """
+import sys
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [])
+y = tf.identity(x * 2.0, name="y")
+with tf.Session() as session:
+    for step in range(int(sys.argv[1])):
+        session.run(y, {x: step + float(sys.argv[2])})  # train
+    session.run(y, {x: 100 + float(sys.argv[2])})  # test
+"""
+
+
+@pytest.mark.slow
+def test_feeds_are_those_of_the_same_line(golden: traces.Trace, tmp_path: Path, null: tuple[int, int, int]) -> None:
+    """Also where the program makes more calls at one line than the trace has, or fewer, or makes them at a new line."""
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM, encoding="utf-8")
+
+    def values(trace: traces.Trace) -> list[float]:
+        (series,) = trace.find("fetch", 1, "y:0")
+        return [float(trace.value(series, row)) for row in range(series.rows)]
+
+    made = replay(golden, Job(script=str(script), args=("3", "0")), out=tmp_path / "made.npz", stdio=null)
+    with made.trace as trace:
+        assert values(trace) == [0, 2, 4, 200]
+        found = []
+        for number, (text, count) in enumerate([(PROGRAM, "5"), (PROGRAM, "2"), (PROGRAM.replace("# test", "#"), "2")]):
+            script.write_text(text, encoding="utf-8")
+            job = Job(script=str(script), args=(count, "7"))
+            with replay(trace, job, out=tmp_path / f"{number}.npz", given=["feeds"], stdio=null).trace as other:
+                compared = compare(trace, other)
+                found.append((text == PROGRAM, count, values(other), compared.tensors[0].differing, compared.unmatched))
+        called = "run(y:0) is called 4 times on the left and {} times on the right"
+        assert sorted(found) == [
+            (False, "2", [0, 2, 200], 0, (called.format(3),)),
+            (True, "2", [0, 2, 200], 0, (called.format(3),)),
+            (True, "5", [0, 2, 4, 2 * (3 + 7), 2 * (4 + 7), 200], 0, (called.format(6),)),
+        ]
+
+
 @pytest.mark.slow
 def test_what_the_program_does_otherwise_is_told(
     golden: traces.Trace, tmp_path: Path, null: tuple[int, int, int]

@@ -16,6 +16,10 @@ Files::
     warm.py        tf1sessions warm
     warm_commands.py   commands that run in a fork of the user's server
     build_op.py    tf1sessions build-op
+    audit.py       tf1sessions audit
+    port.py        tf1sessions port
+    port_report.py     its diffs, summary and JSON
+    port_differences.py   what plain Python computes otherwise in a ported program
     progress.py    plain lines about a run
     live.py        the live table of a run
     formatting.py  durations, ends and tables of jobs as text

@@ -95,7 +95,7 @@ def doctor(
     from tf1sessions.doctor.check import check, without_suppressed
     from tf1sessions.doctor.findings import Severity, in_order
     from tf1sessions.doctor.machine import examine, facts
-    from tf1sessions.doctor.source import read_module, read_script
+    from tf1sessions.source.program import read_module, read_script
 
     try:  # all of them, before the first is run
         programs = [read_module(module)] if module is not None else [read_script(script) for script in scripts]

@@ -27,9 +27,11 @@ __all__ = ["execute", "main"]
 
 _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
+    "audit": ("tf1sessions.cli.audit:audit", "Show where code stands on its way from TensorFlow 1."),
     "inspect": ("tf1sessions.cli.inspect:inspect", "Show what a TensorFlow 1 model contains, and what in it is risky."),
     "convert": ("tf1sessions.cli.convert:convert", "Convert a TensorFlow 1 model to TensorFlow 2, and check it."),
     "verify": ("tf1sessions.cli.verify:verify", "Run two models on the same inputs, and find the first difference."),
+    "port": ("tf1sessions.cli.port:port", "Port the code of TensorFlow 1 programs, step by step."),
     "build-op": (
         "tf1sessions.cli.build_op:build_op",
         "Compile operations in C++ or CUDA that were written for TensorFlow 1.",

@@ -5,6 +5,8 @@ A name is fetched from its file when it is used first; importing this package im
 Files::
 
     modules.py           function(): a graph as a module of TensorFlow 2
+    legacy_graph.py      LegacyGraph: a graph that old code builds, whose requests are functions
+    legacy_monitored.py  monitored sessions of such a graph
     sources.py           what a module can be made of: a path, a Model, a builder
     variables.py         which variables a module has, and which are trained
     values.py            the initial values of its variables
@@ -33,6 +35,8 @@ Files::
     reference_values.py  ReferenceSession: what the source gives in a session, while the module is made
     proof.py             what was written gives what the model gives
     custom_ops/          operations in C++ and CUDA, compiled for today's TensorFlow
+    audit/               where a program's code stands, and what is left by hand
+    rewriting/           a program's code, ported step by step
     export.py            convert(): a model as a SavedModel of TensorFlow 2
 """
 
@@ -44,12 +48,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tf1sessions.porting.conversion import Conversion
     from tf1sessions.porting.export import convert
+    from tf1sessions.porting.legacy_graph import LegacyGraph, LegacySaver
+    from tf1sessions.porting.legacy_monitored import LegacySessionCreator, monitored_training_session
     from tf1sessions.porting.modules import GraphModule, function
     from tf1sessions.porting.parity.comparison import Comparison
     from tf1sessions.porting.parity.tolerances import Tolerance
     from tf1sessions.porting.parity.verifying import verify
 
-__all__ = ["Comparison", "Conversion", "GraphModule", "Tolerance", "convert", "function", "verify"]
+__all__ = [
+    "Comparison",
+    "Conversion",
+    "GraphModule",
+    "LegacyGraph",
+    "LegacySaver",
+    "LegacySessionCreator",
+    "Tolerance",
+    "convert",
+    "function",
+    "monitored_training_session",
+    "verify",
+]
 
 # Public name -> the module that defines it.
 _HOMES = {
@@ -57,6 +75,10 @@ _HOMES = {
     "convert": "tf1sessions.porting.export",
     "GraphModule": "tf1sessions.porting.modules",
     "function": "tf1sessions.porting.modules",
+    "LegacyGraph": "tf1sessions.porting.legacy_graph",
+    "LegacySaver": "tf1sessions.porting.legacy_graph",
+    "LegacySessionCreator": "tf1sessions.porting.legacy_monitored",
+    "monitored_training_session": "tf1sessions.porting.legacy_monitored",
     "Comparison": "tf1sessions.porting.parity.comparison",
     "Tolerance": "tf1sessions.porting.parity.tolerances",
     "verify": "tf1sessions.porting.parity.verifying",

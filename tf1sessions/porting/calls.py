@@ -48,6 +48,8 @@ class GraphParts:
         variables: Node of a variable -> the ``tf.Variable``.
         constants: Const node -> the ``tf.Variable`` that takes its place.
         tables: Node of a table -> the table.
+        streams: Random operation -> how far its stream is.
+        container: Where queues, readers, iterators and tables live that the graph makes; None if it may make none.
     """
 
     graph_def: Any
@@ -55,6 +57,8 @@ class GraphParts:
     variables: Mapping[str, Any]
     constants: Mapping[str, Any]
     tables: Mapping[str, Any]
+    streams: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    container: str | None = None
 
 
 class GraphFunction:
@@ -221,13 +225,20 @@ class GraphFunction:
         outputs = {name: key_of(tensor) for name, tensor in self.outputs.items()}
         cut: set[Key] = {*keys, *constants, *((name, 0) for name in parts.constants)}
         effects: list[Key] = [(effect, CONTROL) for effect in self.effects]
-        replay = Replay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where)
+        replay = Replay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where, parts.container)
 
         def run(values: Sequence[Any], keep_loops: bool, known_shapes: bool) -> Any:
             given = {**dict(zip(keys, values, strict=True)), **constants}
             given |= {(name, 0): variable for name, variable in parts.constants.items() if (name, 0) in replay.used}
             handles = {name: parts.tables[name].resource_handle for name in replay.tables}
-            made = replay.run(given, parts.variables, handles, keep_loops=keep_loops, known_shapes=known_shapes)
+            made = replay.run(
+                given,
+                parts.variables,
+                handles,
+                streams=parts.streams,
+                keep_loops=keep_loops,
+                known_shapes=known_shapes,
+            )
             # Not only run, but waited for: what a condition of TensorFlow 2 does is left out where nothing takes its
             # results, unless the function that it calls names it.
             with tf.control_dependencies([made[key] for key in effects if made[key] is not None]):

@@ -33,6 +33,7 @@ from __future__ import print_function
 
 import argparse
 import collections
+import copy
 import errno
 import fnmatch
 import hashlib
@@ -470,6 +471,16 @@ class _Places(object):
             frame = frame.f_back
         return self.of(reversed(frames))
 
+    def texts(self, number):
+        """Return what the lines of a place say, as :meth:`entries` has them."""
+        lines = list(self._lines)
+        chain = list(self._chains)[number] if number >= 0 else ()
+        return tuple(self._text(_lines_of(self._sources[lines[line][0]]), lines[line][1]) for line in chain)
+
+    @staticmethod
+    def _text(text, line):
+        return _as_text(text[line - 1] if 0 < line <= len(text) else b"")[:_LONGEST_LINE]
+
     def _source(self, name):
         if name not in self._files:
             path = os.path.join(self._folder, name)
@@ -502,8 +513,7 @@ class _Places(object):
             sources.append({"file": shown, "lines": [zlib.crc32(line) & 0xFFFFFFFF for line in text]})
         lines = []
         for source, line in self._lines:
-            text = texts[source][line - 1] if 0 < line <= len(texts[source]) else b""
-            lines.append([source, line, _as_text(text)[:_LONGEST_LINE]])
+            lines.append([source, line, self._text(texts[source], line)])
         return {"sources": sources, "lines": lines, "places": [list(chain) for chain in self._chains]}
 
 
@@ -582,7 +592,7 @@ class _Graph(object):
 
 
 class _CallKind(object):
-    """Calls of one graph with the same fetches, targets and feeds. Only used under the recorder's lock."""
+    """Calls of one graph with the same fetches, targets and feeds at one place. Only used under the recorder's lock."""
 
     def __init__(self, number, graph, how, fetches, targets, feeds, options):
         self.number = number
@@ -778,6 +788,7 @@ class Recorder(object):
         self._errors = collections.OrderedDict()
         self._series = collections.OrderedDict()
         self._kinds = collections.OrderedDict()
+        self._first_kinds = {}  # by what they fetch, run and are fed
         self._graphs = []
         self._places = _Places()
         self._sessions = []
@@ -983,13 +994,19 @@ class Recorder(object):
             tuple(operation.name for operation in targets),
             tuple(sorted(names)),
         )
-        kind = self._kinds.get(key)
+        place = self._places.here()
+        kind = self._kinds.get((key, place))
         if kind is None:
-            kind = _CallKind(len(self._kinds), graph, how, fetches, targets, names, self.options)
-            kind.entry["graph"] = about.number
-            kind.entry["place"] = self._places.here()
+            alike = self._first_kinds.get(key)  # at another place; it shares the turns, by which values are kept whole
+            if alike is None:
+                kind = _CallKind(len(self._kinds), graph, how, fetches, targets, names, self.options)
+            else:
+                kind = copy.copy(alike)
+                kind.number, kind.entry = len(self._kinds), dict(alike.entry)
+            kind.entry.update(graph=about.number, place=place)
             if len(self._kinds) < _MOST:
-                self._kinds[key] = kind
+                self._kinds[key, place] = kind
+                self._first_kinds.setdefault(key, kind)
             else:
                 kind.number = -1
                 self._left_out["kinds of calls"] += 1
@@ -1176,6 +1193,7 @@ class Recorder(object):
             threads=list(self._threads),
             errors=[{"type": key[0], "message": key[1]} for key in self._errors],
             kinds=[kind.entry for kind in self._kinds.values()],
+            by_place=True,
             sessions=[dict(about.entry, calls=about.calls) for about in self._sessions],
             graphs=[about.entry for about in self._graphs],
             series=[series.entry() for series in self._series.values()],

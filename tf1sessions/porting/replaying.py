@@ -3,39 +3,45 @@
 Data flow; no TensorFlow in the caller's process::
 
     replay(trace, script) ──▶ scripts.runner.Run ──▶ the script's process: execute
-                                  └─▶ _Guided, a Recorder: gives the script what the trace has (feeds, initial values,
+                                  └─▶ Guided, a Recorder: gives the script what the trace has (feeds, initial values,
                                       seeds), as far as asked, and notes what it computes ──▶ another trace
 
-What is then compared is ``trace_comparison.compare(trace, replayed.trace)``.
+What is then compared is ``trace_comparison.compare(trace, replayed.trace)``. :func:`record` does the same for a script
+of which there is no trace yet.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import os
+import random
 import tempfile
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tf1sessions.errors import ScriptUsageError, UsageError
 from tf1sessions.porting import recorder as _recorder
+from tf1sessions.porting.trace_alignment import calls_by_kind
 from tf1sessions.porting.traces import Series, Summary, Trace, read
 from tf1sessions.scripts import importer, program, seeds
 from tf1sessions.scripts.events import Event
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
 
-__all__ = ["GIVEN", "Replay", "execute", "replay"]
+__all__ = ["DEFAULT_SEED", "GIVEN", "Guided", "Replay", "execute", "record", "recording", "replay"]
 
 recorder: Any = _recorder  # it has no annotations
 _Recorder: Any = _recorder.Recorder
 
 #: What a trace can give to the script that is held against it.
 GIVEN = ("variables", "feeds", "seeds")
+#: The seed of what has none, where two runs are to draw the same. Arbitrary.
+DEFAULT_SEED = 20191014
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,10 +51,12 @@ class Replay:
     Attributes:
         exit_code: The script's, as a shell would have it.
         trace: What it computed.
+        interrupted_by: The signal that ended the run, which this process heard.
     """
 
     exit_code: int
     trace: Trace
+    interrupted_by: int | None = None
 
 
 def replay(
@@ -93,20 +101,72 @@ def replay(
         raise UsageError(
             f"a trace cannot give {unknown[0]!r}", where="given=", next_step=f"It can give: {', '.join(GIVEN)}."
         )
-    path = os.path.abspath(out)
     job = script if isinstance(script, Job) else Job(script=os.fspath(script), args=tuple(_arguments(trace, args)))
-    own = JobSettings(fast_path=False) if time_limit is None else JobSettings(fast_path=False, time_limit=time_limit)
-    recording = {
-        "out": path,
-        "options": dict(trace.options),
-        "program": {
-            "script": os.path.basename(job.shown),
-            "arguments": list(job.args),
-            "path": job.path,
-        },
-        "trace": os.path.abspath(trace.path),
+    wanted = recording(out, job.shown, job.args, job.path, options=trace.options, trace=trace.path, given=given)
+    return _recorded(job, wanted, time_limit, stdio, listener)
+
+
+def record(
+    job: Job,
+    *,
+    out: str | os.PathLike[str],
+    time_limit: float | None = None,
+    stdio: tuple[int | None, int, int] | None = (0, 1, 2),
+    listener: Callable[[Event], None] | None = None,
+) -> Replay:
+    """Runs a script in a process of its own, and records what it computes; what has no seed gets one.
+
+    Args: as for :func:`replay`.
+
+    Raises: as :func:`replay`.
+
+    Thread-safety: may be called from any thread, by several at once.
+
+    Example:
+        >>> with record(Job(script="train.py"), out="today.npz").trace as trace:    # doctest: +SKIP
+        ...     print(trace.count, "calls")
+    """
+    return _recorded(job, recording(out, job.shown, job.args, job.path), time_limit, stdio, listener)
+
+
+def recording(
+    out: str | os.PathLike[str],
+    script: str,
+    args: Sequence[str],
+    path: str,
+    *,
+    options: Mapping[str, Any] | None = None,
+    trace: str | None = None,
+    given: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return as plain data what a :class:`Guided` is made from.
+
+    Args:
+        out: Where the new trace is to be.
+        script, args, path: What the trace says about the program; the last is absolute.
+        options: What is recorded, as a trace has it.
+        trace: The path of the trace that the program is given things from. Without one, what has no seed gets
+            :data:`DEFAULT_SEED`.
+        given: What it is given, of :data:`GIVEN`.
+    """
+    return {
+        "out": os.path.abspath(out),
+        "options": dict(options or {}),
+        "program": {"script": os.path.basename(script), "arguments": list(args), "path": path},
+        "trace": None if trace is None else os.path.abspath(trace),
         "given": sorted(given),
     }
+
+
+def _recorded(
+    job: Job,
+    wanted: Mapping[str, Any],
+    time_limit: float | None,
+    stdio: tuple[int | None, int, int] | None,
+    listener: Callable[[Event], None] | None,
+) -> Replay:
+    own = JobSettings(fast_path=False) if time_limit is None else JobSettings(fast_path=False, time_limit=time_limit)
+    path = wanted["out"]
     with contextlib.suppress(FileNotFoundError):
         os.remove(path)
     with tempfile.TemporaryDirectory(prefix="tf1sessions-replay-") as folder:
@@ -116,7 +176,7 @@ def replay(
                 out=os.path.join(folder, "run"),
                 stdio=stdio,
                 target="tf1sessions.porting.replaying:execute",
-                more={"recording": recording},
+                more={"recording": wanted},
             ),
             listener,
         )
@@ -127,7 +187,7 @@ def replay(
             f"{job.shown} ended with exit code {summary.exit_code}, and nothing of it was recorded",
             next_step="Look at what it printed: either it ran no session, or it was killed.",
         )
-    return Replay(summary.exit_code, read(path))
+    return Replay(summary.exit_code, read(path), summary.interrupted_by)
 
 
 def _arguments(trace: Trace, args: Sequence[str] | None) -> Sequence[str]:
@@ -139,46 +199,110 @@ def _arguments(trace: Trace, args: Sequence[str] | None) -> Sequence[str]:
 
 def execute(payload: Mapping[str, Any]) -> int:
     """As :func:`tf1sessions.scripts.program.execute`, and writes the trace that ``payload["recording"]`` asks for."""
-    wanted = payload["recording"]
-    known = vars(recorder.Options())
-    options = recorder.Options(**{name: value for name, value in wanted["options"].items() if name in known})
-    with read(wanted["trace"]) as trace:
-        guided = _Guided(wanted["out"], options, wanted["program"], trace, frozenset(wanted["given"]))
-        try:
-            exit_code = program.execute(payload, guided.start, guided.write, guided.raised)
-            guided.write(exit_code)  # with what the program's threads have done since
-        finally:
-            guided.close()
+    with contextlib.ExitStack() as stack:
+        guided = stack.enter_context(Guided.opened(payload["recording"]))
+        exit_code = program.execute(payload, guided.start, guided.write, guided.raised)
+        guided.write(exit_code)  # with what the program's threads have done since
     return exit_code
 
 
-class _Guided(_Recorder):  # type: ignore[misc]
-    """A recorder that gives the program what a trace has."""
+class _LegacySession:
+    """The session of a LegacyGraph, for the recorder: it has the attributes of a session that the recorder reads."""
 
-    def __init__(self, out: str, options: Any, about: Any, trace: Trace, given: frozenset[str]) -> None:
+    _closed = False
+
+    def __init__(self, legacy: Any) -> None:
+        self.legacy = legacy
+        self.graph = legacy.graph
+
+
+class Guided(_Recorder):  # type: ignore[misc]
+    """A recorder that gives the program what a trace has; made by :meth:`opened`."""
+
+    def __init__(self, out: str, options: Any, about: Any, trace: Trace | None, given: frozenset[str]) -> None:
         super().__init__(out, options, about)
         self._trace = trace
         self._given = given
         self._written = 0
         self._raised: Mapping[str, Any] = {}
         self._values: dict[int, Mapping[str, Any]] = {}
-        self._calls_of: dict[Any, list[int]] = {}
+        self._calls_of: dict[Any, dict[tuple[str, ...], collections.deque[int]]] = {}
         self._counts: Any = weakref.WeakKeyDictionary()  # graph -> operation -> count
+        self._legacy_sessions: Any = weakref.WeakKeyDictionary()
         self._fed: dict[tuple[int, str], dict[int, tuple[Series, int]]] = {}
+        self._lines_at: dict[int, tuple[str, ...]] = {}
+        self._script_lines: frozenset[bytes] = frozenset()
         if "feeds" in given:
             self._find_feeds()
+            if about["path"]:  # a module has none
+                with open(about["path"], "rb") as file:
+                    self._script_lines = frozenset(line.strip() for line in file)
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, wanted: Mapping[str, Any]) -> Iterator[Guided]:
+        """Give the recorder that :func:`recording` describes, and close it and its trace at the end."""
+        known = vars(recorder.Options())
+        options = recorder.Options(**{name: value for name, value in wanted["options"].items() if name in known})
+        with contextlib.nullcontext() if wanted["trace"] is None else read(wanted["trace"]) as trace:
+            guided = cls(wanted["out"], options, wanted["program"], trace, frozenset(wanted["given"]))
+            try:
+                yield guided
+            finally:
+                guided.close()
 
     def start(self) -> None:
         """Puts the hooks in place as soon as the program imports TensorFlow."""
-        importer.after_import(lambda _: self._hook())
+        importer.after_import(lambda _: self.hook_tensorflow())
+        self.seed_python()
 
-    def _hook(self) -> None:
+    def seed_python(self) -> None:
+        """Gives Python and NumPy a seed, unless a trace decides what is drawn."""
+        if self._trace is None:
+            random.seed(DEFAULT_SEED)
+            np.random.seed(DEFAULT_SEED)
+
+    def hook_tensorflow(self) -> None:
+        """Puts the hooks in place, now that TensorFlow is imported."""
         from tf1sessions.runtime import private, tf
 
         super().hook(private.session.BaseSession)
         self._count(private.ops.Graph)
+        if self._trace is None:
+            self._seed_graphs(private.ops)
         if "seeds" in self._given:
             self._give_seeds(private.ops.Graph, tf.AttrValue)
+
+    def hook_legacy_graphs(self) -> None:
+        """Has the functions of a LegacyGraph recorded as the requests of a session."""
+        from tf1sessions.porting.legacy_graph import LegacyFunction
+
+        call = LegacyFunction.__call__
+
+        def __call__(function: LegacyFunction, *values: Any) -> Any:
+            if not self._noting():
+                return call(function, *values)
+            session = self._legacy_sessions.setdefault(function.legacy, _LegacySession(function.legacy))
+            fed = list(function.fed)
+            flat = [
+                np.asarray(value, tensor.dtype.as_numpy_dtype)
+                for tensor, value in zip(fed, function.flat(values), strict=True)
+            ]
+            kind, turn, given = self.begin(session, "run", function.tensors, function.operations, fed, flat)
+            try:
+                results = function.compute(given, kind.extras)
+            except BaseException as error:
+                self.end(session, kind, turn, fed, given, None, error)
+                raise
+            self.end(session, kind, turn, fed, given, results, None)
+            return function.packed(given, results)
+
+        super()._put(LegacyFunction, "__call__", __call__)
+
+    def _values_of(self, session: Any, about: Any, names: Any) -> Any:
+        if not isinstance(session, _LegacySession):
+            return super()._values_of(session, about, names)
+        return list(session.legacy.values(names).items())
 
     def _count(self, graph_class: Any) -> None:
         """Notes how many operations TensorFlow 1 would have made before each one."""
@@ -211,7 +335,21 @@ class _Guided(_Recorder):  # type: ignore[misc]
 
     # Seeds
 
+    def _seed_graphs(self, ops: Any) -> None:
+        """Gives each graph a seed, as if the program had: what it sets itself comes later, and counts."""
+        make = ops.Graph.__init__
+
+        def __init__(graph: Any, *args: Any, **named: Any) -> None:
+            make(graph, *args, **named)
+            graph.seed = DEFAULT_SEED
+
+        super()._put(ops.Graph, "__init__", __init__)
+        default = ops._default_graph_stack._global_default_graph
+        if default is not None:  # else it is made when it is used first; where it is, eager execution cannot begin
+            default.seed = DEFAULT_SEED
+
     def _give_seeds(self, graph_class: Any, attribute: Any) -> None:
+        assert self._trace is not None
         recorded: dict[str, list[list[int]]] = {}
         for number in sorted(self._trace.graphs):
             for name, pair in self._trace.graphs[number].get("seeds", {}).items():
@@ -232,10 +370,11 @@ class _Guided(_Recorder):  # type: ignore[misc]
     # Feeds
 
     def _find_feeds(self) -> None:
-        keys = [(kind.fetches, kind.targets, kind.feeds) for kind in self._trace.kinds]
-        for number, session, _, kind, _, _ in self._trace.table.tolist():
-            if kind >= 0:
-                self._calls_of.setdefault((session, *keys[kind]), []).append(number)
+        assert self._trace is not None
+        for key, (_, calls) in calls_by_kind(self._trace).items():
+            lines = self._calls_of.setdefault(key, {})
+            for number, _, _, line in calls:
+                lines.setdefault(line, collections.deque()).append(number)
         for series in self._trace.find("feed"):
             rows = self._fed.setdefault((series.session, series.name), {})
             for row, call in enumerate(self._trace.columns(series)["calls"].tolist()):
@@ -247,17 +386,33 @@ class _Guided(_Recorder):  # type: ignore[misc]
             return values
         entry = kind.entry
         key = (about.number, *(tuple(entry[part]) for part in ("fetches", "targets", "feeds")))
-        calls = self._calls_of.get(key, [])
-        if turn > len(calls):
+        calls = self._calls_at(self._calls_of.get(key, {}), entry["place"])
+        if not calls:
             self.note(f"run({', '.join(key[1] + key[2])}): not so often in the trace")
             return values
-        return [
-            self._feed(about.number, name, calls[turn - 1], value) for name, value in zip(names, values, strict=True)
-        ]
+        call = calls.popleft()
+        return [self._feed(about.number, name, call, value) for name, value in zip(names, values, strict=True)]
+
+    def _calls_at(self, lines: Mapping[Any, Any], place: int) -> Any:
+        """The calls of the trace that are still to come at a place; at one that it lacks, those of its next such line.
+
+        Where the program makes more or fewer calls at a line than the trace has, those of other lines keep their feeds.
+        """
+        assert self._trace is not None
+        if place not in self._lines_at:
+            self._lines_at[place] = self._places.texts(place) if self._trace.by_place else ()
+        line = self._lines_at[place]
+        if line in lines:
+            return lines[line]
+        return next((calls for other, calls in lines.items() if calls and not self._has_line(other)), None)
+
+    def _has_line(self, line: tuple[str, ...]) -> bool:
+        """Whether the program that runs has the innermost of these lines, too."""
+        return bool(line) and line[-1].encode() in self._script_lines
 
     def _feed(self, session: int, name: str, call: int, value: Any) -> Any:
         series, row = self._fed.get((session, name), {}).get(call, (None, 0))
-        if series is None:
+        if series is None or self._trace is None:
             self.note(f"feeds of {name}: the trace lacks some")
             return value
         kept = self._trace.value(series, row)
@@ -279,7 +434,7 @@ class _Guided(_Recorder):  # type: ignore[misc]
 
     def initial(self, session: Any, about: Any, name: str, value: Any) -> Any:
         """Sets a variable to the initial value that the trace has, by its own initializer."""
-        if "variables" not in self._given:
+        if "variables" not in self._given or self._trace is None:
             return value
         if about.number not in self._values:
             self._values[about.number] = self._trace.variables(about.number, "initial")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,10 @@ import numpy as np
 
 from tf1sessions.porting.traces import Trace, summary_of
 
-__all__ = ["with_sessions_of"]
+__all__ = ["as_one_session", "with_sessions_of"]
+
+#: The tensor by which a Saver is given the name of a file.
+_FILE_OF_SAVER = re.compile(r"(^|/)save(_\d+)?/Const:0$")
 
 
 def with_sessions_of(left: Trace, right: Trace) -> Trace:
@@ -35,6 +39,28 @@ def with_sessions_of(left: Trace, right: Trace) -> Trace:
             free += new == free
             pairs[number] = new
     return _numbered(right, pairs)
+
+
+def as_one_session(trace: Trace) -> Trace:
+    """Return a trace as a LegacyGraph makes it of the same program: its graph has one set of variables for all sessions
+    and a LegacySaver makes no request.
+    """
+    first: dict[int, int] = {}
+    numbers = {number: first.setdefault(entry["graph"], number) for number, entry in trace.sessions.items()}
+    saves = [number for number, kind in enumerate(trace.kinds) if any(map(_FILE_OF_SAVER.search, kind.feeds))]
+    if all(number == new for number, new in numbers.items()) and not saves:
+        return trace
+    found = _numbered(trace, numbers)
+    begins, ends = set(first.values()), {numbers[number]: number for number in sorted(numbers)}
+    kept = {
+        index
+        for index, each in enumerate(trace.series)
+        if (each.role != "initial" or each.session in begins)
+        and (each.role != "last" or ends[numbers[each.session]] == each.session)
+    }
+    found.series = tuple(each for index, each in enumerate(found.series) if index in kept)
+    found.table = found.table[~np.isin(found.table[:, 3], saves)]
+    return found
 
 
 def _numbered(trace: Trace, numbers: Mapping[int, int]) -> Trace:

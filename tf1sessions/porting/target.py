@@ -73,6 +73,11 @@ class Target:
         if "://" in name:
             raise _wrong(f"the output {name!r} is not on this machine", "Write it to a local folder, and copy that.")
         folder = os.path.realpath(name)
+        if found := re.search(r"[\[\\]", folder):
+            raise _wrong(
+                f"the output {folder!r} has a {found[0]!r}: TensorFlow takes it for a pattern, and finds no variables",
+                "Give a folder without [ and \\ in its path.",
+            )
         if source is not None and "://" not in source:
             _check_apart(folder, name, os.path.realpath(source))
         if os.path.lexists(folder):

@@ -1,8 +1,8 @@
 """Which call of one trace is which call of another.
 
-Calls belong together that are the same time of the same kind (fetches, targets, feeds) in the same session: calls that
-only one side makes move nothing. Where several threads make calls of a kind, their order is chance, and those belong
-together that have the same values.
+Calls belong together that are the same time of the same kind (fetches, targets, feeds) at the same line of the program
+in the same session: calls that only one side makes move nothing. Where several threads make calls of a kind, their
+order is chance, and those belong together that have the same values.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tf1sessions.porting.session_matching import with_sessions_of
 from tf1sessions.porting.thread_matching import matched
 from tf1sessions.porting.traces import CallKind, Trace
 
-__all__ = ["UNSEEDED", "Alignment", "times"]
+__all__ = ["UNSEEDED", "Alignment", "calls_by_kind", "times"]
 
 UNSEEDED = "has no seed"
 
@@ -36,7 +36,8 @@ class Alignment:
             if trace.ended.get("code"):
                 why = trace.ended.get("message") or trace.ended.get("how")
                 self.notes.append(f"the program on the {side} did not end well: {why}")
-        ours, theirs = _calls_by_kind(left), _calls_by_kind(right)
+        by_line = left.by_place and right.by_place
+        ours, theirs = calls_by_kind(left, by_line), calls_by_kind(right, by_line)
         pairs = [(key, key) for key in ours if key in theirs]
         pairs += self._otherwise_named(
             [key for key in ours if key not in theirs], [key for key in theirs if key not in ours]
@@ -69,7 +70,7 @@ class Alignment:
         if _looks_at_the_step(kind):
             self.notes.append(f"how often TensorFlow's hooks call {kind} is their own affair: not compared")
             return
-        pairs = {call[0]: other[0] for call, other in zip(calls, others, strict=False)}
+        pairs = _by_line(calls, others)
         if len({call[2] for call in calls}) > 1 or len({call[2] for call in others}) > 1:
             pairs = self._by_value(key[0], (kind, theirs[0]), calls, others, pairs)
         if len(calls) != len(others):
@@ -125,12 +126,29 @@ def _is_the_step(tensor: str) -> bool:
     return tensor.startswith(("global_step:", "global_step/"))
 
 
-def _calls_by_kind(trace: Trace) -> dict[Any, tuple[CallKind, list[Any]]]:
+def _by_line(calls: list[Any], others: list[Any]) -> dict[int, int]:
+    """Call on the left → call on the right: the same time at the same line; at lines of one side alone, in order."""
+    both = {call[3] for call in calls} & {call[3] for call in others}
+    groups: dict[Any, tuple[list[int], list[int]]] = {}
+    for side, each in enumerate((calls, others)):
+        for call in each:
+            groups.setdefault(call[3] if call[3] in both else None, ([], []))[side].append(call[0])
+    return {call: other for mine, theirs in groups.values() for call, other in zip(mine, theirs, strict=False)}
+
+
+def calls_by_kind(trace: Trace, by_line: bool = True) -> dict[Any, tuple[CallKind, list[Any]]]:
+    """Return the calls of each kind: number, error, thread, and the text of the lines that made it.
+
+    Args:
+        by_line: Whether lines count; where they do not, or the trace does not have them for each call, they are empty.
+    """
     found: dict[Any, tuple[CallKind, list[Any]]] = {}
     keys = [(kind.fetches, kind.targets, kind.feeds) for kind in trace.kinds]
+    lines = [tuple(line.text for line in kind.place if by_line and trace.by_place) for kind in trace.kinds]
     for number, session, thread, kind, error, _ in trace.table.tolist():
         if kind >= 0:
-            found.setdefault((session, *keys[kind]), (trace.kinds[kind], []))[1].append((number, error, thread))
+            calls = found.setdefault((session, *keys[kind]), (trace.kinds[kind], []))[1]
+            calls.append((number, error, thread, lines[kind]))
     return found
 
 

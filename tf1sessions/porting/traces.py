@@ -135,7 +135,7 @@ class ProgramLine:
 
 @dataclasses.dataclass(frozen=True)
 class CallKind:
-    """Calls of one graph with the same fetches, targets and feeds: what a line of the program does.
+    """Calls of one graph with the same fetches, targets and feeds at one place: what a line of the program does.
 
     Attributes:
         number: From 0, in the order of their first calls.
@@ -146,7 +146,8 @@ class CallKind:
         random: Fetch, or "" for the targets → random operations that it comes from.
         races: Fetch, or "" for changes of other variables → variables that it reads and that the same call changes,
             in no order.
-        place: Where the program called it first; none where that is not known.
+        place: Where the program called it, the outermost line first; in older traces, where it did so first. None where
+            that is not known.
     """
 
     number: int
@@ -305,6 +306,7 @@ class Trace:
         lines = [ProgramLine(names[source], int(line), str(text)) for source, line, text in index.get("lines", ())]
         self._places = [tuple(lines[line] for line in place) for place in index.get("places", ())]
         self.kinds = tuple(self._kind(number, entry) for number, entry in enumerate(index["kinds"]))
+        self.by_place = bool(index.get("by_place"))
         self._order = [
             (int(entry["graph"]), str(name), int(place))
             for entry in index["kinds"]

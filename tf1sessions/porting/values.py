@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError
-from tf1sessions.models.files import READ_ERRORS, bad_checkpoint, checkpoint_reader, read_tensor
+from tf1sessions.models.files import READ_ERRORS, bad_checkpoint, checkpoint_reader, read_tensor, restore_now
 from tf1sessions.models.graph_index import listed, node_of, tensor_name
 from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared
@@ -180,10 +180,7 @@ class Values:
         _, part = key.slices()
         try:
             if not part:  # as a tensor, which a variable takes as it is; an array it would copy
-                prefix, dtype = self._prepared.artifact.checkpoint, self._dtypes[key.name]
-                return tf.raw_ops.RestoreV2(
-                    prefix=prefix, tensor_names=[key.name], shape_and_slices=[""], dtypes=[dtype]
-                )[0]
+                return restore_now(str(self._prepared.artifact.checkpoint), key.name, self._dtypes[key.name])
             if self._last is None or self._last[0] != key.name:
                 path = str(self._prepared.artifact.checkpoint)
                 self._last = key.name, read_tensor(self._reader, path, key.name)

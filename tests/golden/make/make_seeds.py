@@ -24,13 +24,19 @@ import seed_fuzz
 import tensorflow as tf
 from seed_calls import CALLS, DRAWS, GRAPHS, draws, program
 
+DRAWS_WITH_SEEDS = {}  # type of operation -> whether it has a second seed; a node's definition takes long to make
+
 
 def drawn(graph):
     """Type and second seed of each operation that draws."""
+    operations = graph.get_operations()
+    for operation in operations:
+        if operation.type not in DRAWS_WITH_SEEDS:
+            DRAWS_WITH_SEEDS[operation.type] = "seed2" in operation.node_def.attr
     return [
         [operation.type, int(operation.get_attr("seed2"))]
-        for operation in graph.get_operations()
-        if "seed2" in operation.node_def.attr
+        for operation in operations
+        if DRAWS_WITH_SEEDS[operation.type]
     ]
 
 

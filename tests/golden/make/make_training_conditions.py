@@ -141,10 +141,10 @@ def masks_in_nested_branches(even):
 
 @case
 def masks_of_steps_in_a_branch(even):
-    """A mask for each step of a loop in a branch."""
+    """A mask for each step of a loop in a branch; one step at a time, else the steps draw theirs in any order."""
     x = sequences()
     cell = v1.nn.rnn_cell.DropoutWrapper(v1.nn.rnn_cell.GRUCell(2), 0.5, 0.75, seed=5)
-    y = tf.cond(even, lambda: encoded(x, cell), lambda: weighted(x))
+    y = tf.cond(even, lambda: encoded(x, cell, parallel_iterations=1), lambda: weighted(x))
     return {x: numbers(2, 3, 2)}, squares(y), y
 
 

@@ -7,6 +7,7 @@ Files::
     functions.py    the functions that come with a graph
     local_lists.py  TensorArrays and stacks as lists that are values
     partitions.py   changes of parts of them
+    random_streams.py  random operations that draw as in a session
     former.py       operations that are no more, as others
     counters.py     counters that a step raises, and nothing orders
     references.py   variables of TensorFlow 1 as those of TensorFlow 2

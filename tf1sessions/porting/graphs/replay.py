@@ -31,6 +31,7 @@ from tf1sessions.porting.graphs.kept_loops import KeptLoops
 from tf1sessions.porting.graphs.known import KNOWN
 from tf1sessions.porting.graphs.local_lists import LocalLists, flow
 from tf1sessions.porting.graphs.partitions import change_parts
+from tf1sessions.porting.graphs.random_streams import draw
 from tf1sessions.porting.graphs.references import (
     HANDLES,
     PART_READS,
@@ -68,6 +69,8 @@ __all__ = ["Replay"]
 Env = MutableMapping[Any, Any]
 
 _PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
+#: An iterator that nothing starts: its kernel does, when it is used first.
+_ONE_SHOT = "OneShotIterator"
 #: What has one output, and no effect: where that is given, nothing of it is made.
 _GIVEN_WHOLE = {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const"}
 #: How often the shapes of loop variables are widened before they are left open. Arbitrary; one or two steps are usual.
@@ -104,6 +107,8 @@ class Replay:
         outputs: The tensors that :meth:`run` gives.
         inputs: The tensors that :meth:`run` is given.
         where: Where the graph comes from, for errors.
+        container: Under what name queues, readers, iterators and tables live that the graph makes, so that several
+            functions share them. None refuses what takes data from such, and has tables given.
 
     Attributes:
         used: The inputs that are needed.
@@ -127,8 +132,16 @@ class Replay:
         9.0
     """
 
-    def __init__(self, graph_def: Any, outputs: Sequence[Key], inputs: Collection[Key], where: str = "graph") -> None:
+    def __init__(
+        self,
+        graph_def: Any,
+        outputs: Sequence[Key],
+        inputs: Collection[Key],
+        where: str = "graph",
+        container: str | None = None,
+    ) -> None:
         self._where = where
+        self._container = container
         self._outputs = tuple(outputs)
         self._library = graph_def.library
         self._functions = Functions(self._library, where)
@@ -145,7 +158,7 @@ class Replay:
         self._needs: dict[Any, list[Key]] = {}
         nodes = self._structure.nodes
         self.variables = [name for name in self._structure.order if nodes[name].op in REFERENCES | HANDLES]
-        self.tables = [name for name in self._structure.order if nodes[name].op in TABLES]
+        self.tables = [name for name in self._structure.order if nodes[name].op in TABLES and container is None]
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def run(
@@ -154,6 +167,7 @@ class Replay:
         variables: Mapping[str, Any] | None = None,
         tables: Mapping[str, Any] | None = None,
         *,
+        streams: Mapping[str, Any] | None = None,
         keep_loops: bool = False,
         known_shapes: bool = False,
     ) -> dict[Key, Any]:
@@ -164,6 +178,7 @@ class Replay:
             variables: The ``tf.Variable`` for each of :attr:`variables`, or the :class:`Part` of one.
             tables: The resource of the table for each of :attr:`tables`; the ``resource_handle`` of a
                 ``tf.lookup.StaticHashTable``, for one.
+            streams: Random operation -> how far its stream is (random_streams.py). Others draw streams of their own.
             keep_loops: Whether loops stay what they are, as :attr:`can_keep_loops` allows: faster, and without a
                 gradient.
             known_shapes: Whether loops that are kept make use of the shapes of what goes into them, which must then be
@@ -178,8 +193,11 @@ class Replay:
         """
         env: Env = {key: tf.convert_to_tensor(value, self._dtypes.get(key)) for key, value in given.items()}
         env.update({(name, CONTROL): None for name, _ in given})
+        frames = self._structure.frames
+        keep_loops = keep_loops and not any(frames.get(name) for name in streams or ())
         env["keep"] = keep_loops
-        if known_shapes:
+        env["streams"] = streams or {}
+        if keep_loops and known_shapes:
             env[KNOWN] = {}
         for name in self.variables:
             variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
@@ -308,32 +326,14 @@ class Replay:
 
     def _make_operation(self, env: Env, name: str, values: list[Any]) -> None:
         node = self._structure.nodes[name]
-        if node.op in _PLACEHOLDERS:
-            raise ConversionError(
-                f"placeholder {name!r} is needed and is not among the inputs",
-                where=self._where,
-                next_step=f"Name it as an input, or cut the graph behind it by naming an input there: {name}:0.",
-                nodes=(name,),
-            )
-        if node.op in SOURCES:
-            taken = self._structure.taken() | {*self._outputs}
-            given = sorted(described(key) for key in taken if key[0] == name and key[1] != CONTROL) or [f"{name}:0"]
-            raise ConversionError(
-                f"node {name!r}, a {node.op}, takes data from a queue, a reader or an iterator, which a function of "
-                "TensorFlow 2 does not have",
-                where=self._where,
-                next_step=f"Give that data to the function, by naming as inputs what it gives: inputs={given}.",
-                nodes=(name,),
-            )
-        attributes = {
-            key: value for key, value in node.attr.items() if key not in NOT_KEPT and value.WhichOneof("value")
-        }
+        self._refuse(node)
+        attributes = self._attributes(node)
         inlined = self._functions.is_inlined(node.op)
         kind, attributes = (node.op, attributes) if inlined else self._functions.used(node.op, attributes)
+        made: Any = None
         with self._after(env, self._structure.inputs[name]):
             if values and isinstance(values[0], Reference) and values[0].part is not None and node.op in PART_READS:
                 outputs = read_part(node, [values[0], *map(_value, values[1:])])
-                made = outputs[0].op
             elif changes_reference(node.op) or _takes_handle(node.op, values):
                 taken = private.op_def_registry.get(node.op).input_arg
                 values = [
@@ -348,16 +348,66 @@ class Replay:
                 values = [_value(value) for value in values]
                 if inlined:
                     outputs = self._inlined(node, values)
-                    made = outputs[0].op if outputs else None
                 elif kind in COMPOSED:
                     outputs = self._composed(node, values)
-                    made = outputs[0].op
+                elif name in env["streams"]:
+                    outputs = [draw(node, values, env["streams"][name])]
+                elif kind == _ONE_SHOT and self._container is not None:
+                    outputs = [self._iterator(node, attributes)]
                 else:
                     made = self._created(kind, values, name, attributes)
                     outputs = made.outputs
         for index, output in enumerate(outputs):
             env[name, index] = output
-        env[name, CONTROL] = made
+        env[name, CONTROL] = outputs[0].op if made is None and outputs else made
+
+    def _refuse(self, node: Any) -> None:
+        """Refuse a placeholder, and what takes data from outside, unless that has a container."""
+        name = node.name
+        if node.op in _PLACEHOLDERS:
+            raise ConversionError(
+                f"placeholder {name!r} is needed and is not among the inputs",
+                where=self._where,
+                next_step=f"Name it as an input, or cut the graph behind it by naming an input there: {name}:0.",
+                nodes=(name,),
+            )
+        if node.op in SOURCES and self._container is None:
+            taken = self._structure.taken() | {*self._outputs}
+            given = sorted(described(key) for key in taken if key[0] == name and key[1] != CONTROL) or [f"{name}:0"]
+            raise ConversionError(
+                f"node {name!r}, a {node.op}, takes data from a queue, a reader or an iterator, which a function of "
+                "TensorFlow 2 does not have",
+                where=self._where,
+                next_step=f"Give that data to the function, by naming as inputs what it gives: inputs={given}.",
+                nodes=(name,),
+            )
+
+    def _attributes(self, node: Any) -> dict[str, Any]:
+        """The attributes of a node; with the name by which all functions share what it makes, if it makes such."""
+        attributes = {
+            key: value for key, value in node.attr.items() if key not in NOT_KEPT and value.WhichOneof("value")
+        }
+        definition = private.op_def_registry.get(node.op)
+        shares = definition is not None and "shared_name" in {each.name for each in definition.attr}
+        if self._container is not None and shares:
+            name = f"{self._container}/{node.attr['shared_name'].s.decode() or node.name}"
+            attributes["shared_name"] = tf.AttrValue(s=name.encode())
+        return attributes
+
+    def start_iterator(self, name: str) -> None:
+        """Make, in the default graph, what lets the iterator of a ``make_one_shot_iterator()`` begin; called once."""
+        node = self._structure.nodes[name]
+        attributes = self._attributes(node)
+        _, used = self._functions.used(node.op, dict(attributes))
+        types = {"Tin": tf.AttrValue(list=tf.AttrValue.ListValue()), "Tout": tf.AttrValue()}
+        types["Tout"].list.type.append(tf.variant.as_datatype_enum)
+        made = self._created("StatefulPartitionedCall", [], name, {**types, "f": used["dataset_factory"]})
+        self._created("MakeIterator", [made.outputs[0], self._iterator(node, attributes)], f"{name}_start", {})
+
+    def _iterator(self, node: Any, attributes: Mapping[str, Any]) -> Any:
+        kept = {key: attributes[key] for key in ("output_types", "output_shapes", "shared_name")}
+        kept["container"] = tf.AttrValue(s=b"")
+        return self._created("IteratorV2", [], node.name, kept).outputs[0]
 
     def _created(self, kind: str, values: list[Any], name: str, attributes: dict[str, Any]) -> Any:
         with self._refused(name, kind):
@@ -539,13 +589,17 @@ class Replay:
             results = [tf.identity(_value(inner[ends[name][0]])) for name in variables]
             return results + [inner["list", one] for one in lists]
 
+        # A session begins its iterations in their order, and so draws in it.
+        draws = any(
+            _within(structure, loop.frame)((name, CONTROL)) for name in env["streams"] if name in structure.nodes
+        )
         with self._after(env, self._needs[loop.frame]):
             ended = tf.while_loop(
                 condition,
                 body,
                 begin,
                 shape_invariants=_shapes(body, begin),
-                parallel_iterations=loop.parallel_iterations,
+                parallel_iterations=1 if draws else loop.parallel_iterations,
                 return_same_structure=True,
             )
         last = dict(zip(variables, ended))  # noqa: B905 - lists come after them

@@ -1,0 +1,126 @@
+"""Checks that native TensorFlow 2 computes what TensorFlow 1's code did. Run by test_native.py in one process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+import tempfile
+import types
+from pathlib import Path
+from typing import Any
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import tensorflow as tf
+from absl import flags
+from native_programs import PROGRAMS
+from support import ROOT
+
+from tf1sessions.porting.rewriting import native_run, printed
+from tf1sessions.porting.rewriting.rewrite import port
+from tf1sessions.source.files import SourceText
+
+v1 = tf.compat.v1
+
+
+def ported(text: str) -> dict[str, str]:
+    """The program after each step."""
+    return {step.step: step.files[0].after.text for step in port([SourceText(Path("p.py"), "p.py", text)], "native")}
+
+
+def in_sessions(text: str, *place: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Run what step ``clean`` gives: what it prints, the initial values of variables, and the last ones."""
+    values: dict[str, dict[str, Any]] = {"initial": {}, "last": {}}
+    run = v1.Session.run
+
+    def noted(session: Any, *args: Any, **kwargs: Any) -> Any:
+        result = run(session, *args, **kwargs)
+        variables = session.graph.get_collection("variables")
+        with contextlib.suppress(tf.errors.FailedPreconditionError):  # before they have values
+            values["last"] = dict(zip((v.op.name for v in variables), run(session, variables), strict=True))
+            values["initial"] = values["initial"] or values["last"]
+        return result
+
+    v1.Session.run = noted
+    v1.disable_control_flow_v2()
+    v1.disable_resource_variables()  # as TensorFlow 1 has it: a fetched variable has its value after the updates
+    try:
+        with tf.Graph().as_default():
+            return executed(re.sub(r".*disable_v2_behavior.*\n", "", text), *place), values["initial"], values["last"]
+    finally:
+        v1.Session.run = run
+        v1.enable_resource_variables()
+        v1.enable_control_flow_v2()
+
+
+def executed(text: str, path: str = "program.py", arguments: tuple[str, ...] = ()) -> str:
+    """What a program prints."""
+    printed_text = io.StringIO()
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    sys.argv = [path, *arguments]
+    with contextlib.redirect_stdout(printed_text), contextlib.suppress(SystemExit):
+        exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
+    return printed_text.getvalue()
+
+
+def in_functions(text: str, initial: dict[str, Any], *place: Any) -> tuple[str, dict[str, Any]]:
+    """Run what step ``native`` gives, from the same initial values."""
+    v1.keras.backend.clear_session()  # the names of layers are counted anew
+    values = native_run.GivenValues(initial)
+    with contextlib.ExitStack() as stack:
+        values.watch(stack)
+        return executed(text, *place), values.last()
+
+
+def check_programs() -> None:
+    failed = []
+    for name, text in PROGRAMS.items():
+        steps = ported(text)
+        if "tf1sessions" in steps["native"] or "Session" in steps["native"]:
+            failed.append(f"{name}: not ported")
+            continue
+        before, initial, last_before = in_sessions(steps["clean"])
+        after, last = in_functions(steps["native"], initial)
+        trained = {key for key, value in initial.items() if (value != last_before[key]).any()}
+        found = printed.compared(before, after, {key: last_before[key] for key in trained if key in last}, last)
+        if found.difference or not found.numbers:
+            failed.append(f"{name}: {found.difference or 'no numbers'}")
+    assert not failed, "\n".join(failed)
+
+
+#: Examples: arguments, and what a line begins with that differs: the order in which a module lists its variables, and
+#: what the program finds in a file of events, which tf.summary writes in another form.
+EXAMPLES = {
+    "while_loop_orbits.py": (("--small_steps", "200"), None),
+    "gan_digits.py": (("--steps", "100"), ("D: ",)),
+    "digits_cnn.py": (("--steps", "80"), ("test losses in the event file",)),
+}
+
+
+def check_examples() -> None:
+    with contextlib.ExitStack() as stack:
+        native_run.draw_by_shape(stack)
+        for name, (arguments, differing) in EXAMPLES.items():
+            steps = ported((ROOT / "examples" / name).read_text("utf-8"))
+            assert "tf1sessions" not in steps["native"], name
+            texts = []
+            initial: dict[str, Any] = {}
+            for step in ("clean", "native"):
+                known = set(flags.FLAGS)
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                (folder / "data").symlink_to(ROOT / "examples" / "data")
+                (folder / name).write_text(steps[step])  # AutoGraph reads it there
+                place = str(folder / name), arguments
+                if step == "clean":
+                    text, initial, _ = in_sessions(steps[step], *place)
+                else:
+                    text, _ = in_functions(steps[step], initial, *place)
+                for flag in set(flags.FLAGS) - known:
+                    delattr(flags.FLAGS, flag)
+                lines = text.replace(tempfile.gettempdir(), "").splitlines(keepends=True)
+                texts.append("".join(line for line in lines if differing is None or not line.startswith(differing)))
+            found = printed.compared(*texts)
+            assert not found.difference and found.numbers > 10, f"{name}: {found}"

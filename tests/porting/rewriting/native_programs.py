@@ -1,0 +1,315 @@
+"""Programs of TensorFlow 1 that print numbers, for the tests of the step ``native``: name -> text."""
+
+from __future__ import annotations
+
+import textwrap
+
+__all__ = ["PROGRAMS"]
+
+_DATA = """
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.RandomState(0)
+data = rng.rand(40, 6).astype(np.float32)
+target = (data.sum(1, keepdims=True) > 3).astype(np.float32)
+"""
+
+
+def _program(text: str) -> str:
+    return _DATA + textwrap.dedent(text)
+
+
+PROGRAMS = {
+    "variables in dicts, and two requests": _program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.placeholder(tf.float32, [None, 1])
+        weights = {'h': tf.Variable(tf.random_normal([6, 8])), 'out': tf.Variable(tf.random_normal([8, 1]))}
+        bias = tf.Variable(tf.zeros([1]), name='bias')
+
+        def perceptron(x):
+            # One hidden layer
+            h = tf.nn.relu(tf.matmul(x, weights['h']))
+            return tf.matmul(h, weights['out']) + bias
+
+        logits = perceptron(x)
+        cost = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(logits=logits, labels=y))
+        optimizer = tf.train.AdamOptimizer(0.05).minimize(cost)
+        right = tf.equal(tf.to_float(logits > 0), y)
+        accuracy = tf.reduce_mean(tf.cast(right, tf.float32))
+        init = tf.global_variables_initializer()
+        with tf.Session() as sess:
+            sess.run(init)
+            for i in range(6):
+                _, c = sess.run([optimizer, cost], feed_dict={x: data[i * 5:][:10], y: target[i * 5:][:10]})
+                print('cost', c)
+            print('accuracy', accuracy.eval({x: data, y: target}), sess.run(bias))
+        """
+    ),
+    "functions that make layers in a loop": _program(
+        """
+        def block(x, units, name):
+            with tf.variable_scope(name):
+                return tf.layers.dense(x, units, activation=tf.nn.tanh)
+
+        def network(x, hidden, outputs=1):
+            net = x
+            for i, units in enumerate(hidden):
+                net = block(net, units, 'block%d' % i)
+            scale = tf.get_variable('scale', [outputs], initializer=tf.ones_initializer())
+            return tf.layers.dense(net, outputs, name='logits') * scale
+
+        def main():
+            x = tf.placeholder(tf.float32, [None, 6])
+            y = tf.placeholder(tf.float32, [None, 1])
+            loss = tf.losses.mean_squared_error(y, network(x, [5, 4]))
+            train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+            for v in sorted(tf.trainable_variables(), key=lambda v: v.name):
+                print(v.op.name, v.get_shape().as_list())
+            with tf.Session() as sess:
+                sess.run(tf.global_variables_initializer())
+                for _ in range(8):
+                    sess.run(train, {x: data, y: target})
+                print('loss', sess.run(loss, {x: data, y: target}))
+
+        main()
+        """
+    ),
+    "two networks that train against each other": _program(
+        """
+        def discriminator(x, reuse=False):
+            with tf.variable_scope('discriminator', reuse=reuse):
+                h = tf.layers.dense(x, 4, activation=tf.nn.elu)
+                return tf.layers.dense(h, 1)
+
+        def generator(z):
+            with tf.variable_scope('generator'):
+                return tf.layers.dense(z, 6, activation=tf.nn.sigmoid, name='out')
+
+        z = tf.placeholder(tf.float32, [None, 2])
+        x = tf.placeholder(tf.float32, [None, 6])
+        fake = generator(z)
+        real_logits = discriminator(x)
+        fake_logits = discriminator(fake, reuse=True)
+        d_loss = tf.reduce_mean(fake_logits - real_logits)
+        g_loss = -tf.reduce_mean(fake_logits)
+        variables = tf.trainable_variables()
+        d_vars = [v for v in variables if v.name.startswith('discriminator')]
+        g_vars = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='generator')
+        d_step = tf.train.RMSPropOptimizer(0.01).minimize(d_loss, var_list=d_vars)
+        g_step = tf.train.GradientDescentOptimizer(0.1).minimize(g_loss, var_list=g_vars)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(5):
+                noise = rng.rand(40, 2)
+                _, d = sess.run([d_step, d_loss], {x: data, z: noise})
+                _, g = sess.run([g_step, g_loss], {z: noise})
+                print('losses', d, g)
+        """
+    ),
+    "batch normalisation and its updates": _program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.placeholder(tf.float32, [None, 1])
+        training = tf.placeholder_with_default(False, [])
+        h = tf.layers.dense(x, 4)
+        h = tf.layers.batch_normalization(h, training=training, momentum=0.8)
+        out = tf.layers.dense(tf.nn.relu(h), 1)
+        loss = tf.losses.sigmoid_cross_entropy(y, out)
+        updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+        with tf.control_dependencies(updates):
+            train = tf.train.AdagradOptimizer(0.3).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(5):
+                print('training', sess.run([train, loss], {x: data, y: target, training: True})[1])
+                print('not', sess.run(loss, {x: data, y: target}))
+        """
+    ),
+    "a learning rate that decays, gradients that are clipped": _program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.placeholder(tf.float32, [None, 1])
+        w = tf.get_variable('w', [6, 1])
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+        step = tf.train.get_or_create_global_step()
+        rate = tf.train.exponential_decay(0.5, step, 2, 0.7, staircase=True)
+        optimizer = tf.train.GradientDescentOptimizer(rate)
+        pairs = optimizer.compute_gradients(loss)
+        clipped = [(tf.clip_by_value(g, -0.2, 0.2), v) for g, v in pairs]
+        train = optimizer.apply_gradients(clipped, global_step=step)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(6):
+                _, l, r, n = sess.run([train, loss, rate, step], {x: data, y: target})
+                print('loss', l)
+            print('step', sess.run(step))
+        """
+    ),
+    "gradients by tf.gradients, and variables that are assigned": _program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        w = tf.Variable(np.full([6, 1], 0.1, np.float32))
+        count = tf.Variable(0, trainable=False)
+        out = tf.reduce_sum(tf.square(tf.matmul(x, w)))
+        tvars = tf.trainable_variables()
+        grads, norm = tf.clip_by_global_norm(tf.gradients(out, tvars), 1.0)
+        train = tf.train.GradientDescentOptimizer(0.1).apply_gradients(zip(grads, tvars))
+        with tf.control_dependencies([train]):
+            both = tf.group(tf.assign_add(count, 1))
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(4):
+                sess.run(both, {x: data})
+                print('norm', sess.run(norm, {x: data}))
+            print(sess.run([count, w]))
+        """
+    ),
+    "a convolution, its checkpoint and a second session": _program(
+        """
+        import os
+        import tempfile
+
+        images = tf.placeholder(tf.float32, [None, 6, 6, 1], name='images')
+        net = tf.layers.conv2d(images, 3, [3, 3], padding='same', activation=tf.nn.relu)
+        net = tf.layers.max_pooling2d(net, 2, 2)
+        out = tf.layers.dense(tf.layers.flatten(net), 2)
+        loss = tf.reduce_mean(tf.square(out - 1.0))
+        train = tf.train.GradientDescentOptimizer(0.2).minimize(loss)
+        saver = tf.train.Saver()
+        folder = tempfile.mkdtemp()
+        batch = rng.rand(4, 6, 6, 1)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for step in range(4):
+                sess.run(train, {images: batch})
+            saver.save(sess, os.path.join(folder, 'model'), global_step=4)
+            print('loss', sess.run(loss, {images: batch}))
+        with tf.Session() as sess:
+            saver.restore(sess, tf.train.latest_checkpoint(folder))
+            print('restored', sess.run(loss, {images: batch}))
+        """
+    ),
+    "a recurrent network": _program(
+        """
+        x = tf.placeholder(tf.float32, [None, 3, 2])
+
+        def rnn(x, units):
+            cell = tf.nn.rnn_cell.BasicLSTMCell(units)
+            outputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+            return outputs[:, -1]
+
+        last = rnn(x, 4)
+        loss = tf.reduce_mean(tf.square(last - 0.5))
+        train = tf.train.AdamOptimizer(0.05).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(4):
+                _, value = sess.run([train, loss], {x: data.reshape(-1, 3, 2)})
+                print('loss', value)
+        """
+    ),
+    "a dataset's iterator": _program(
+        """
+        dataset = tf.data.Dataset.from_tensor_slices((data, target)).batch(16)
+        features, labels = dataset.make_one_shot_iterator().get_next()
+        w = tf.get_variable('w', [6, 1])
+        loss = tf.reduce_mean(tf.abs(tf.matmul(features, w) - labels))
+        train = tf.train.AdadeltaOptimizer(1.0).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            while True:
+                try:
+                    print('loss', sess.run([train, loss])[1])
+                except tf.errors.OutOfRangeError:
+                    break
+        """
+    ),
+    "loops and conditions of the graph": _program(
+        """
+        n = tf.placeholder(tf.int32, [])
+        start = tf.Variable([1.0, 2.0], name='start')
+
+        def body(i, value):
+            half = tf.cond(tf.reduce_sum(value) > 100.0, lambda: value / 2.0, lambda: value)
+            return i + 1, half * 1.5
+
+        _, end = tf.while_loop(lambda i, value: i < n, body, [0, start])
+        miss = tf.reduce_sum(tf.square(end - 10.0))
+        train = tf.train.GradientDescentOptimizer(0.001).minimize(miss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for i in range(4):
+                sess.run(train, {n: 3})
+                print('miss', sess.run(miss, {n: 3}), 'end', sess.run(end, {n: 4}))
+            print(sess.run(start))
+        """
+    ),
+}
+PROGRAMS["names that are arguments, attributes and words"] = _program(
+    """
+    def tower(net, units, depth=2, name='tower'):
+        # units of each layer
+        units = units + 1
+        for dense in range(depth):
+            net = tf.layers.dense(net, units)
+            net = net + float(dense)
+        w = tf.get_variable('w', [units, 1])
+        scale = 1.0 / units
+        tf.logging.debug('units %d in %s', units, name)
+        return tf.matmul(net, w) * scale, 'units'
+
+    x = tf.placeholder(tf.float32, [None, 6])
+    out, word = tower(x, 3)
+    loss = tf.reduce_mean(tf.square(out))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            print(sess.run([train, loss], {x: data})[1])
+    """
+)
+PROGRAMS["a layer that is used again, variables by the scope of a step"] = _program(
+    """
+    z = tf.placeholder(tf.float32, [None, 2])
+    x = tf.placeholder(tf.float32, [None, 6])
+    with tf.variable_scope('G'):
+        fake = tf.layers.dense(z, 6, tf.nn.sigmoid)
+    with tf.variable_scope('D'):
+        real_score = tf.layers.dense(x, 1, name='score')
+        fake_score = tf.layers.dense(fake, 1, name='score', reuse=True)
+    d_loss = tf.reduce_mean(fake_score - real_score)
+    d_step = tf.train.AdamOptimizer(0.1).minimize(
+        d_loss, var_list=tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='D'))
+    g_step = tf.train.AdamOptimizer(0.1).minimize(
+        -tf.reduce_mean(fake_score), var_list=tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='G'))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            print(sess.run([d_step, d_loss, g_step], {x: data, z: data[:, :2]})[1])
+    """
+)
+PROGRAMS["a penalty on gradients, and names that the functions use themselves"] = _program(
+    """
+    def critic(x, units, name):
+        with tf.variable_scope('critic', reuse=tf.AUTO_REUSE):
+            h = tf.layers.dense(x, units, activation=tf.nn.tanh, name='h')
+            return tf.layers.dense(h, 1, name=name)
+
+    tape = 0.5
+    x = tf.placeholder(tf.float32, [None, 6])
+    score = critic(units=4, x=x, name='out')
+    slopes = tf.gradients(score, [x])[0]
+    penalty = tf.reduce_mean(tf.square(tf.sqrt(tf.reduce_sum(tf.square(slopes), 1)) - 1.0)) * tape
+    variables = tf.trainable_variables()
+    loss = tf.reduce_mean(score) + penalty
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss + 0.1 * penalty)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        print(len(variables), 'variables')
+        for _ in range(4):
+            _, value, p = sess.run([train, loss, penalty], {x: data})
+            print(value, p)
+    """
+)

@@ -1,0 +1,655 @@
+"""The step functions: texts before and after, what stays at the step before and why, and the page."""
+
+from __future__ import annotations
+
+import functools
+import json
+import textwrap
+from pathlib import Path
+
+import porting_support
+import pytest
+from pages import NOTES, blocks
+
+from tf1sessions.porting.rewriting.requests.request import function_name
+from tf1sessions.porting.rewriting.rewrite import FilePort, port
+from tf1sessions.source import files
+from tf1sessions.source.files import SourceText
+
+after = functools.partial(porting_support.after, step="functions")
+HEADER = "import tensorflow as tf\ntf.compat.v1.disable_v2_behavior()\n"
+PORTED = (
+    "import tensorflow as tf\nfrom tf1sessions import porting\n"
+    "tf.compat.v1.disable_v2_behavior()\ntf.compat.v1.enable_eager_execution()\n"
+)
+GRAPH = "x = tf.compat.v1.placeholder(tf.float32)\ny = tf.square(x)\n"
+BUILT = (
+    "legacy = porting.LegacyGraph()\nwith legacy:\n    x = tf.compat.v1.placeholder(tf.float32)\n    y = tf.square(x)\n"
+)
+SESSION = "tf.compat.v1.Session()"
+
+
+def program(text: str) -> str:
+    return textwrap.dedent(text).lstrip("\n")
+
+
+#: After the header, and the graph of x and y: what follows, and what comes of all.
+CASES = {
+    "a request": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            print(sess.run(y, {x: 2.0}))
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        print(run_y(2.0))
+        """,
+    ),
+    "requests in a loop, made once before it": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            n = 3
+            for i in range(n):
+                # twice
+                a = sess.run(y, feed_dict={x: i})
+                b = sess.run([y, x], {x: i + 1})
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+            run_y_and_x = legacy.function([y, x], feeds=[x])
+        n = 3
+        for i in range(n):
+            # twice
+            a = run_y(i)
+            b = run_y_and_x(i + 1)
+        """,
+    ),
+    "the same request at two places": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        sess = tf.compat.v1.Session()
+        a = sess.run(y, {x: 1.0})
+        b = sess.run(y, {x: 2.0})
+        sess.close()
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        a = run_y(1.0)
+        b = run_y(2.0)
+        """,
+    ),
+    "a name that means something else later": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        sess = tf.compat.v1.Session()
+        a = sess.run(y, {x: 1.0})
+        y = tf.exp(x)
+        b = sess.run(y, {x: 2.0})
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        a = run_y(1.0)
+        with legacy:
+            y = tf.exp(x)
+        run_y_2 = legacy.function(y, feeds=[x])
+        b = run_y_2(2.0)
+        """,
+    ),
+    "eval and run of the default session": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session():
+            tf.compat.v1.global_variables_initializer().run()
+            print(y.eval({x: 1.0}))
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            initialize = legacy.function(tf.compat.v1.global_variables_initializer())
+            run_y = legacy.function(y, feeds=[x])
+        initialize()
+        print(run_y(1.0))
+        """,
+    ),
+    "a dict of feeds with a name": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            for i in range(3):
+                feed = {x: i}
+                sess.run(y, feed)
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        for i in range(3):
+            feed = {x: i}
+            run_y(*feed.values())
+        """,
+    ),
+    "feeds that are put together": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            feed = {}
+            feed[x] = 1.0
+            sess.run(y, feed_dict=feed)
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+        feed = {}
+        feed[x] = 1.0
+        legacy.run(y, feed_dict=feed)
+        """,
+    ),
+    "what is built among the requests": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            a = sess.run(y, {x: 1.0})
+            z = y + 1
+            # and
+            print(a, sess.run(z, {x: a}))
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        a = run_y(1.0)
+        with legacy:
+            z = y + 1
+        # and
+        run_z = legacy.function(z, feeds=[x])
+        print(a, run_z(a))
+        """,
+    ),
+    "a request in a request": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            sess.run(y, {x: sess.run(y, {x: 1.0})})
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        run_y(run_y(1.0))
+        """,
+    ),
+    "operations that each iteration adds": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            for i in range(2):
+                sess.run(y + i, {x: 1.0})
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+        for i in range(2):
+            with legacy:
+                legacy.run(y + i, {x: 1.0})
+        """,
+    ),
+    "a second session": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            sess.run(y, {x: 1.0})
+        with tf.compat.v1.Session() as sess:
+            sess.run(y, {x: 2.0})
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        run_y(1.0)
+        legacy.reset()
+        run_y(2.0)
+        """,
+    ),
+    "fetches that are filled behind what builds": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        fetches = []
+        fetches.extend([y, x])
+        with tf.compat.v1.Session() as sess:
+            for i in range(2):
+                print(sess.run(fetches, {x: 1.0}))
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+        fetches = []
+        fetches.extend([y, x])
+        run_fetches = legacy.function(fetches, feeds=[x])
+        for i in range(2):
+            print(run_fetches(1.0))
+        """,
+    ),
+    "fetches that each iteration adds to": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        fetches = [y]
+        with tf.compat.v1.Session() as sess:
+            for i in range(2):
+                fetches.append(x)
+                print(sess.run(fetches, {x: 1.0}))
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+        fetches = [y]
+        for i in range(2):
+            fetches.append(x)
+            print(legacy.run(fetches, {x: 1.0}))
+        """,
+    ),
+    "graphs with names": (
+        """
+        g = tf.Graph()
+        with g.as_default():
+            y = tf.compat.v1.constant(1.0)
+        print(g.get_operations())
+        with tf.compat.v1.Session(graph=g) as sess:
+            sess.run(y)
+        """,
+        """
+        g = porting.LegacyGraph()
+        with g:
+            y = tf.compat.v1.constant(1.0)
+        print(g.graph.get_operations())
+        run_y = g.function(y)
+        run_y()
+        """,
+    ),
+    "a name for several graphs": (
+        """
+        g = tf.Graph()
+        with g.as_default():
+            y = tf.compat.v1.constant(1.0)
+        with tf.compat.v1.Session(graph=g) as sess:
+            sess.run(tf.compat.v1.global_variables_initializer())
+        g = tf.Graph()
+        with g.as_default():
+            y = tf.compat.v1.constant(2.0)
+        with tf.compat.v1.Session(graph=g) as sess:
+            sess.run(tf.compat.v1.global_variables_initializer())
+        """,
+        """
+        g = porting.LegacyGraph()
+        with g:
+            y = tf.compat.v1.constant(1.0)
+        with g:
+            initialize = g.function(tf.compat.v1.global_variables_initializer())
+        initialize()
+        g = porting.LegacyGraph()
+        with g:
+            y = tf.compat.v1.constant(2.0)
+        with g:
+            initialize_2 = g.function(tf.compat.v1.global_variables_initializer())
+        initialize_2()
+        """,
+    ),
+    "a graph around all of it": (
+        """
+        with tf.Graph().as_default():
+            y = tf.compat.v1.constant(1.0)
+            with tf.compat.v1.Session() as sess:
+                sess.run(y)
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            y = tf.compat.v1.constant(1.0)
+            run_y = legacy.function(y)
+        run_y()
+        """,
+    ),
+    "savers, writers and the step": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        saver = tf.compat.v1.train.Saver()
+        with tf.compat.v1.Session() as sess:
+            writer = tf.compat.v1.summary.FileWriter('logs', sess.graph)
+            saver.restore(sess, 'a')
+            print(tf.compat.v1.train.global_step(sess, y))
+            saver.save(sess, 'b')
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            saver = porting.LegacySaver()
+            run_y = legacy.function(y)
+        with legacy:
+            writer = tf.compat.v1.summary.FileWriter('logs', legacy.graph)
+        saver.restore(legacy, 'a')
+        print(run_y())
+        saver.save(legacy, 'b')
+        """,
+    ),
+    "queue runners": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            coord = tf.train.Coordinator()
+            threads = tf.compat.v1.train.start_queue_runners(sess=sess, coord=coord)
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+        coord = tf.train.Coordinator()
+        threads = legacy.start_queue_runners(coord=coord)
+        """,
+    ),
+    "a monitored session": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        saver = tf.compat.v1.train.Saver()
+        with tf.compat.v1.train.MonitoredTrainingSession(checkpoint_dir="a") as sess:
+            while not sess.should_stop():
+                sess.run(y, {x: 1.0})
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            saver = porting.LegacySaver()
+        with legacy:
+            with porting.monitored_training_session(checkpoint_dir="a") as sess:
+                while not sess.should_stop():
+                    sess.run(y, {x: 1.0})
+        """,
+    ),
+    "a function that is given the session": (
+        """
+        def show(sess, y):
+            return sess.run(y)
+
+
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            show(sess, y)
+        """,
+        """
+        def show(sess, y):
+            return sess.run(y)
+
+
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+        show(legacy, y)
+        """,
+    ),
+    "text over several lines": (
+        '''
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            text = """
+        left
+            as it is"""
+            sess.run(
+                [y,
+                 x],
+                {x: 1.0})
+        ''',
+        '''
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y_and_x = legacy.function([y, x], feeds=[x])
+        text = """
+        left
+            as it is"""
+        run_y_and_x(1.0)
+        ''',
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "expected"), CASES.values(), ids=CASES.keys())
+def test_a_file(before: str, expected: str) -> None:
+    assert after(HEADER + program(before)) == PORTED + program(expected)
+
+
+def test_functions_and_methods() -> None:
+    """The graph of a module is used in its functions; a method's session is the LegacyGraph."""
+    text = program(
+        """
+        class Net:
+            def __init__(self):
+                self.x = tf.compat.v1.placeholder(tf.float32)
+                self.y = tf.square(self.x)
+                self.sess = tf.compat.v1.Session()
+
+            def ask(self, value):
+                return self.sess.run(self.y, {self.x: value})
+
+
+        def main():
+            print(Net().ask(1.0))
+        """
+    )
+    expected = text.replace("self.sess = tf.compat.v1.Session()", "self.sess = legacy").replace(
+        "        self.x = tf.compat.v1.placeholder(tf.float32)\n        self.y = tf.square(self.x)\n",
+        "        legacy = porting.LegacyGraph()\n        with legacy:\n"
+        "            self.x = tf.compat.v1.placeholder(tf.float32)\n            self.y = tf.square(self.x)\n",
+    )
+    assert after(HEADER + text) == PORTED + expected
+
+
+STAYS = {
+    "Two sessions": f"a = {SESSION}\nb = {SESSION}\na.run(y)\nb.run(y)\n",
+    "without a session creator": "m = tf.compat.v1.train.MonitoredSession()\n",
+    "read from a file": f"tf.compat.v1.train.import_meta_graph('a')\nsess = {SESSION}\n",
+    "takes the session": f"sess = {SESSION}\ntf.compat.v1.saved_model.simple_save(sess, 'a', {{}}, {{}})\n",
+    "has options": f"sess = {SESSION}\nsess.run(y, options=o)\n",
+    "SavedModelBuilder": f"sess = {SESSION}\nb.add_meta_graph_and_variables(sess, [])\n",
+    "partial run": f"sess = {SESSION}\nsess.partial_run(h, y)\n",
+    "on the line that makes it": f"with {SESSION} as sess: sess.run(y)\n",
+    "on one line": f"with {SESSION} as sess:\n    a = 1; sess.run(y)\n",
+    "resets the default graph": f"def f():\n    tf.compat.v1.reset_default_graph()\n\n\nf()\nsess = {SESSION}\n",
+}
+
+
+@pytest.mark.parametrize(("words", "text"), STAYS.items(), ids=STAYS.keys())
+def test_a_program_stays_at_the_step_before_with_the_reason(words: str, text: str) -> None:
+    found = porting_support.ported(HEADER + GRAPH + text, "functions")
+    assert found.after.text == HEADER + GRAPH + text
+    (what,) = [note.what for note in found.notes if note.kind == "by hand" and note.rule == "functions-requests"]
+    assert words in what and what.endswith("so this program keeps its session."), what
+
+
+def test_a_function_that_is_called_again_makes_no_functions() -> None:
+    text = program(
+        """
+        y = tf.compat.v1.constant(1.0)
+        sess = tf.compat.v1.Session()
+
+
+        def ask():
+            return sess.run(y)
+
+
+        class Asker:
+            def ask(self):
+                return sess.run(y)
+
+
+        def main():
+            for _ in range(3):
+                ask()
+            print(sess.run(y), y.eval(session=sess))
+        """
+    )
+    expected = program(
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            y = tf.compat.v1.constant(1.0)
+
+
+        def ask():
+            return legacy.run(y)
+
+
+        class Asker:
+            def ask(self):
+                return legacy.run(y)
+
+
+        def main():
+            for _ in range(3):
+                ask()
+            run_y = legacy.function(y)
+            print(run_y(), run_y())
+        """
+    )
+    assert after(HEADER + text) == PORTED + expected
+
+
+def test_a_function_that_is_not_given_the_session() -> None:
+    text = program(
+        """
+        def show():
+            y = tf.compat.v1.constant(1)
+            print(y.eval())
+
+
+        def main():
+            with tf.compat.v1.Session():
+                show()
+        """
+    )
+    found = porting_support.ported(HEADER + text, "functions")
+    assert found.after.text == HEADER + text
+    (note,) = [note for note in found.notes if note.rule == "functions-requests"]
+    assert note.place.line == 3 and note.what.startswith("A function runs a session that it is not given, so")
+
+
+def test_what_runs_no_session_stays() -> None:
+    assert after(HEADER + GRAPH) == HEADER + GRAPH
+
+
+def _ported(folder: Path, texts: dict[str, str]) -> dict[str, FilePort]:
+    sources = [SourceText(folder / name, name, text) for name, text in texts.items()]
+    return {file.before.path.name: file for file in port(sources, "functions")[-1].files}
+
+
+def test_the_files_of_a_program_change_together_or_not_at_all(tmp_path: Path) -> None:
+    net = HEADER + "def net(x):\n    return tf.square(x)\n"
+    train = f"from net import net\n{HEADER}y = net(1.0)\nwith {SESSION} as sess:\n    print(sess.run(y))\n"
+    both = _ported(tmp_path, {"net.py": net, "train.py": train, "other.py": net})
+    assert "with legacy:\n    y = net(1.0)\n    run_y" in both["train.py"].after.text
+    assert both["net.py"].after.text.startswith(HEADER + "tf.compat.v1.enable_eager_execution()\n")
+    assert not both["other.py"].is_changed
+    kept = _ported(tmp_path, {"net.py": net + f"sess = {SESSION}\nsess.partial_run(y)\n", "train.py": train})
+    assert not any(file.is_changed for file in kept.values())
+
+
+def test_a_notebook_changes_cell_by_cell(tmp_path: Path) -> None:
+    cells = [HEADER, "%matplotlib inline\n" + GRAPH, f"z = y + 1\nsess = {SESSION}", "sess.run(z, {x: 1.0})"]
+    notebook = {
+        "cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells],
+        "metadata": {},
+        "nbformat": 4,
+    }
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps(notebook), "utf-8")
+    source = files.read(path)
+    assert isinstance(source, SourceText)
+    (file,) = port([source], "functions")[-1].files
+    found = ["".join(cell["source"]) for cell in json.loads(file.after.encode())["cells"]]
+    assert found[1] == "%matplotlib inline\n" + BUILT
+    assert found[2:] == ["with legacy:\n    z = y + 1\n    run_z = legacy.function(z, feeds=[x])", "run_z(1.0)"]
+
+
+def test_what_functions_are_called() -> None:
+    expected = {"sess.a.b": "run_b", "[a, b, c, d]": "run_a_and_b_and_2_more", "'w:0'": "run_w", "(a, a)": "run_a"}
+    for text, name in expected.items():
+        assert function_name(compile(text, "", "eval", 1024).body) == name  # 1024: as a syntax tree
+
+
+def test_the_page_shows_what_is_done() -> None:
+    before, expected = (block.text for block in blocks(NOTES / "port-functions.md", "py")[:2])
+    assert after(before) == expected
+
+
+def test_a_script_in_a_folder_changes_with_the_module_beside_it(tmp_path: Path) -> None:
+    net = HEADER + "def net(x):\n    return tf.square(x)\n"
+    train = f"from net import net\n{HEADER}y = net(1.0)\nwith {SESSION} as sess:\n    print(sess.run(y))\n"
+    sources = [SourceText(tmp_path / "scripts" / name, name, text) for name, text in (("net.py", net), ("a.py", train))]
+    both = {each.before.path.name: each for each in port(sources, "functions", [tmp_path])[-1].files}
+    assert "with legacy:\n    y = net(1.0)\n    run_y" in both["a.py"].after.text
+    assert both["net.py"].is_changed
+
+
+def test_tabs_and_spaces_do_not_mix() -> None:
+    text = HEADER + "x = tf.square(1.0)\nfor t in range(3):\n    x = x * 2.0\nif x is None:\n\tprint(1)\n"
+    text += f"sess = {SESSION}\nfor i in range(2):\n\tprint(sess.run(x))\n"
+    found = after(text)
+    assert "with legacy:\n\tx = tf.square(1.0)\n\tfor t in range(3):\n\t    x = x * 2.0\n" in found

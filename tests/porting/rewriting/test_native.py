@@ -1,0 +1,310 @@
+"""The step native: programs compute what they did (native_checks.py), and what stays at the step before, and why."""
+
+from __future__ import annotations
+
+import ast
+import json
+import textwrap
+
+import pytest
+from native_programs import PROGRAMS
+from pages import NOTES, blocks
+from porting_support import after, ported, remarks
+
+from tf1sessions.porting.rewriting import printed
+from tf1sessions.porting.rewriting.native.kinds import Kind, Kinds
+from tf1sessions.porting.rewriting.native.tidying import tidied
+from tf1sessions.porting.rewriting.rewrite import port
+from tf1sessions.source import files
+from tf1sessions.source.files import SourceText
+from tf1sessions.source.uses import FileUses, read_file
+
+PROGRAM = "native_checks.py"
+DEADLINE = 280
+
+
+@pytest.mark.timeout(300)
+def test_native(check: str, findings: dict[str, str | None]) -> None:
+    assert findings[check] is None, findings[check]
+
+
+def program(text: str) -> str:
+    return textwrap.dedent(text).lstrip("\n")
+
+
+def test_what_a_program_becomes():
+    text = program(
+        """
+        import tensorflow as tf
+
+        # What is fed
+        x = tf.placeholder(tf.float32, [None, 2])
+        y = tf.placeholder(tf.float32, [None, 1])
+
+
+        def model(x, units):
+            \"\"\"Two layers.\"\"\"
+            with tf.variable_scope('model'):
+                h = tf.layers.dense(x, units, activation=tf.nn.relu)
+                return tf.layers.dense(h, 1)
+
+
+        loss = tf.reduce_mean(tf.square(model(x, 4) - y))  # the mean
+        optimizer = tf.train.AdamOptimizer(0.1).minimize(loss)
+
+        with tf.Session() as sess:
+            # Begin.
+            sess.run(tf.global_variables_initializer())
+            for i in range(3):
+                _, value = sess.run([optimizer, loss], {x: [[1, 2]], y: [[3]]})
+                print(value)
+        """
+    )
+    assert after(text, "native") == program(
+        """
+        import os
+
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which TensorFlow 1 had
+        import tensorflow as tf
+
+        # What is fed
+        x = tf.TensorSpec([None, 2], tf.float32, name="x")
+        y = tf.TensorSpec([None, 1], tf.float32, name="y")
+
+
+        class Model(tf.Module):
+            \"\"\"Two layers.\"\"\"
+
+            def __init__(self, units):
+                super().__init__()
+                self.dense = tf.keras.layers.Dense(units, activation=tf.nn.relu, name="dense")
+                self.dense_2 = tf.keras.layers.Dense(1, name="dense_1")
+
+            def __call__(self, x):
+                with tf.name_scope('model'):
+                    h = self.dense(x)
+                    return self.dense_2(h)
+
+
+        model = Model(units=4)
+        optimizer = tf.keras.optimizers.legacy.Adam(0.1, epsilon=1e-8)
+
+
+        @tf.function(input_signature=[x, y])
+        def run_optimizer_and_loss(x, y):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(model(x) - y))  # the mean
+            variables = tape.watched_variables()
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            return loss
+
+
+        for i in range(3):
+            value = run_optimizer_and_loss([[1, 2]], [[3]]).numpy()
+            print(value)
+        """
+    )
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_has_nothing_more_to_do(text: str):
+    found = after(text, "native")
+    assert "tf1sessions" not in found and ".Session" not in found
+
+
+GRAPH = """
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[1.0], [2.0]])
+y = tf.matmul(x, w)
+"""
+RUN = """
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(y, {x: [[1, 2]]}))
+"""
+#: What a program has besides -> why it keeps its LegacyGraph.
+REFUSED = {
+    "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",
+    "print(tf.get_default_graph())\n" + RUN: "It has the default graph",
+    "averages = tf.train.ExponentialMovingAverage(0.9)\n" + RUN: "It has a moving average of variables",
+    "def net(y):\n    return tf.layers.dense(y, 1)\ny = net(y)\n" + RUN + "    print(net.__name__)\n": (
+        "net() makes variables, and is used in a way that is not known"
+    ),
+    "data = tf.data.Dataset.from_tensor_slices((x, x))\n" + RUN: "'x', which is fed, decides on what is made once",
+    "for i in range(2):\n    y = tf.layers.dense(y, 2)\n" + RUN: "A loop or a condition makes a variable or a layer",
+    "ys = [tf.layers.dense(y, 1) for _ in range(2)]\ny = ys[1]\n" + RUN: "A loop inside of an expression makes",
+    RUN + "    sess.run(tf.global_variables_initializer())\n    print(sess.run(y, {x: [[1, 2]]}))\n": (
+        "Variables are initialised more than once"
+    ),
+    RUN + "    for i in range(2):\n        print(sess.run(y + i, {x: [[1, 2]]}))\n": "inside of a loop or a condition",
+    "scale = 2.0\ny = y * scale\n" + RUN + "    scale = 3.0\n": "'scale' gets another value",
+    "z = y * 2\ndef loss():\n    return z + 1\ny = loss()\n" + RUN: "loss() reads 'z', which requests compute",
+    "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (
+        "The class Model builds a part of the graph"
+    ),
+    "rate = tf.Variable(0.1)\nstep = tf.train.MomentumOptimizer(rate, 0.9).minimize(y)\n"
+    + RUN.replace("(y,", "(step,"): ("Momentum has a learning rate that changes"),
+    "rate = tf.reduce_sum(y)\nstep = tf.train.RMSPropOptimizer(rate).minimize(y)\n" + RUN.replace("(y,", "(step,"): (
+        "The learning rate of tf.train.RMSPropOptimizer is computed"
+    ),
+}
+
+
+_NORMALISED = """
+t = tf.placeholder(tf.bool, [])
+y = tf.layers.batch_normalization(y, training=t)
+loss = tf.reduce_mean(y)
+with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {x: [[1, 2]], t: True})
+    print(sess.run(y, {x: [[1, 2]], t: VALUE}))
+"""
+
+
+@pytest.mark.parametrize(("value", "stays"), [("False", False), ("True", True), ("len([1]) == 1", True)])
+def test_batch_normalisation_in_training_without_its_updates(value: str, stays: bool):
+    text = "import tensorflow as tf\n" + GRAPH + _NORMALISED.replace("VALUE", value)
+    why = "A request may run batch normalisation in training mode without its updates"
+    assert ("LegacyGraph" in ported(text, "native").after.text) == stays
+    assert any(why in each for each in remarks(text, "native")) == stays
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED.items(), ids=REFUSED.values())
+def test_what_stays_at_the_step_before(text: str, why: str):
+    whole = "import tensorflow as tf\n" + GRAPH + text
+    found = ported(whole, "native")
+    assert "porting.LegacyGraph()" in found.after.text and not found.is_changed
+    (remark,) = remarks(whole, "native")
+    assert why in remark and remark.endswith("so this program keeps its LegacyGraph.")
+
+
+def test_an_initialization_that_may_be_a_restoration():
+    text = (
+        "import tensorflow as tf\n"
+        + GRAPH
+        + program(
+            """
+        saver = tf.train.Saver()
+        sess = tf.Session()
+        writer = tf.summary.FileWriter("logs", graph=tf.get_default_graph())
+        path = tf.train.latest_checkpoint(".")
+        if path:
+            saver.restore(sess, path)
+        else:
+            sess.run(tf.global_variables_initializer())
+        print(sess.run(y, {x: [[1, 2]]}))
+        """
+        )
+    )
+    found = after(text, "native")
+    assert 'writer = tf.summary.create_file_writer("logs")' in found
+    assert "if path:\n    saver.restore(path).initialize_or_restore()\nelse:\n    pass\n" in found
+
+
+def test_a_print_of_a_tensor_is_told():
+    text = "import tensorflow as tf\n" + GRAPH + "print(y)\nprint('built')\n" + RUN
+    found = ported(text, "native").after.text
+    assert "print(y)" not in found and "print('built')" in found
+    (remark,) = remarks(text, "native", "good to know")
+    assert remark.startswith("It printed a tensor of the graph")
+
+
+def test_a_notebook_keeps_its_cells(tmp_path):
+    cells = [
+        "%matplotlib inline\nimport tensorflow as tf\n" + GRAPH,
+        "# Train.\nloss = tf.reduce_mean(y)\ntrain = tf.train.GradientDescentOptimizer(0.1).minimize(loss)",
+        "sess = tf.Session()\nsess.run(tf.global_variables_initializer())",
+        "sess.run(train, {x: [[1, 2]]})",
+    ]
+    notebook = {
+        "cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells],
+        "metadata": {},
+        "nbformat": 4,
+    }
+    (tmp_path / "a.ipynb").write_text(json.dumps(notebook), "utf-8")
+    source = files.read(tmp_path / "a.ipynb")
+    assert isinstance(source, SourceText)
+    (file,) = port([source], "native")[-1].files
+    found = ["".join(cell["source"]) for cell in json.loads(file.after.encode())["cells"]]
+    assert found[0].startswith("%matplotlib inline\n") and found[0].rstrip().endswith("w = tf.Variable([[1.0], [2.0]])")
+    assert found[1].startswith("# Train.\noptimizer = tf.keras.optimizers.legacy.SGD(0.1)")
+    assert "def run_train(x):" in "".join(found) and found[3].rstrip().endswith("run_train([[1, 2]])")
+    assert not any(cell.startswith("\n") for cell in found)
+
+
+@pytest.mark.parametrize("folder", [".", "scripts"])
+def test_several_files_stay(tmp_path, folder: str):
+    root = tmp_path
+    tmp_path = tmp_path / folder
+    tmp_path.mkdir(exist_ok=True)
+    (tmp_path / "model.py").write_text("import tensorflow as tf\n\ndef model(x):\n    return tf.square(x)\n")
+    text = "import tensorflow as tf\nfrom model import model\n" + GRAPH + "y = model(x)\n" + RUN
+    (tmp_path / "train.py").write_text(text)
+    steps = port([files.read(path) for path in sorted(tmp_path.glob("*.py"))], "native", [root])
+    notes = [note.what for file in steps[-1].files for note in file.notes if "LegacyGraph" in note.what]
+    assert notes == ["The program uses TensorFlow in several files, so this program keeps its LegacyGraph."]
+
+
+def uses(text: str) -> FileUses:
+    found = read_file(SourceText(None, "p.py", text))  # type: ignore[arg-type]
+    assert isinstance(found, FileUses)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    {
+        "2 + 3": Kind.STATIC,
+        "tf.Variable(1.0)": Kind.VARIABLE,
+        "{'a': tf.Variable(tf.random_normal([2]))}": Kind.VARIABLES,
+        "[tf.Variable(1.0)][0]": Kind.VARIABLE,
+        "tf.Variable(1.0) * 2": Kind.TENSOR,
+        "tf.zeros([2])": Kind.CONSTANT,
+        "tf.random_normal([2]) + tf.zeros([2])": Kind.RANDOM,
+        "tf.matmul(tf.zeros([2, 2]), x)": Kind.TENSOR,
+        "x.get_shape()": Kind.STATIC,
+        "[tf.add(x, i) for i in range(2)]": Kind.TENSOR,
+        "(lambda a: a)(x)": Kind.TENSOR,
+        "tf.zeros_initializer()": Kind.STATIC,
+    }.items(),
+)
+def test_kinds(expression: str, kind: Kind):
+    file = uses(f"import tensorflow as tf\nx = tf.placeholder(tf.float32)\nfound = {expression}\n")
+    kinds = Kinds(file)
+    kinds.placeholders.add("x")
+    statement = file.tree.body[-1]
+    assert isinstance(statement, ast.Assign)
+    assert kinds.of(statement.value, {"x": Kind.TENSOR}) is kind
+
+
+@pytest.mark.parametrize(
+    ("before", "after_", "difference"),
+    [
+        ("loss 0.500\n", "loss 0.5001\n", ""),
+        ("loss 0.500\n", "loss 0.51\n", "line 1: 'loss 0.500' before, 'loss 0.51' after"),
+        ("loss 1\n", "cost 1\n", "line 1: 'loss 1' before, 'cost 1' after"),
+        ("a\nb\n", "a\n", "it printed 2 lines before, and 1 after"),
+        ("[1. 2.]\n", "[1.  2.]\n", ""),
+        ("nan\n", "1.0\n", "line 1: 'nan' before, '1.0' after"),
+    ],
+)
+def test_what_is_printed(before: str, after_: str, difference: str):
+    assert printed.compared(before, after_).difference == difference
+
+
+def test_variables_are_compared():
+    found = printed.compared("", "", {"w": [1.0, 2.0], "b": [0.0]}, {"w": [1.0, 2.5]})
+    assert (found.variables, found.difference) == (1, "the variable w ends with other values")
+
+
+def test_empty_lines_of_an_author_stay():
+    text = "a = 1\n\n\n\nb = 2\n"
+    assert tidied(text, text) == text
+    assert tidied(text, "a = 1\n") == "a = 1\n\n\nb = 2\n"
+
+
+def test_the_page_shows_what_is_done():
+    before, expected = (block.text for block in blocks(NOTES / "port-native.md", "py")[:2])
+    assert after(before, "native") == expected

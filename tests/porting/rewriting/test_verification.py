@@ -1,0 +1,288 @@
+"""Steps that are kept because a program computes the same after them, and those that are not."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import ROOT, alive, interrupted_when, wait_for
+
+from tf1sessions.errors import ScriptUsageError
+from tf1sessions.porting.rewriting import steps, verification
+from tf1sessions.porting.rewriting.rewrite import FilePort, StepPort, port
+from tf1sessions.porting.rewriting.rule import Change, Rule
+from tf1sessions.porting.rewriting.verification import StepVerification, VerifiedProgram, verify_steps
+from tf1sessions.source.files import SourceText, find, read
+from tf1sessions.source.uses import FileUses
+
+GOLDEN = ROOT / "tests" / "golden" / "data" / "recorded.npz"
+RECORDED = ROOT / "tests" / "golden" / "cases" / "recorded_program.py"
+
+#: Draws and feeds without any seed; what it reads and writes is in its own folder.
+TRAIN = """
+import os
+import sys
+import numpy as np
+import tensorflow as tf
+import model
+
+assert os.path.exists("data.txt")
+steps = int(sys.argv[1])
+x = tf.placeholder(tf.float32, [None, 3])
+loss = tf.reduce_mean(tf.square(model.predict(x)))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for _ in range(steps):
+        print("loss", session.run([loss, train], {x: np.random.rand(4, 3)})[0])
+    tf.train.Saver().save(session, "model.ckpt")
+"""
+MODEL = """
+import tensorflow as tf
+
+def predict(x):
+    return tf.nn.dropout(tf.layers.dense(x, 1), 0.5) + 0.25
+"""
+
+
+def ported(folder: Path, to: str) -> list[StepPort]:
+    return port([read(path) for path in find([folder]) if isinstance(path, Path)], to, [folder])
+
+
+def replaced(old: str, new: str) -> Rule:
+    """A rule that changes a number or a name of the program."""
+
+    def found(file: FileUses) -> Iterator[Change]:
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.expr) and file.positions.source(node) == old:
+                yield Change(node, f"{old} is {new}", (file.positions.replace(node, new),))
+
+    return Rule("replaced", "Replaces.", found)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name, text in {"train.py": TRAIN, "model.py": MODEL, "data.txt": "x\n"}.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+# -- with TensorFlow
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)  # TensorFlow is started six times
+def test_a_good_step_is_kept_and_a_bad_one_is_told_with_its_line(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(steps.RULES, "worse", (replaced("0.25", "0.26"),))
+    monkeypatch.setattr(steps, "STEPS", (*steps.STEPS, "worse"))
+    monkeypatch.chdir(project)
+    before = {path.name: path.read_bytes() for path in project.iterdir()}
+    done = ported(project, "worse")
+    found = verify_steps(done, [project], VerifiedProgram.parsed("train.py 3", [project]))
+    assert [(each.step, each.is_kept, each.outcome) for each in found] == [
+        ("py3", True, "unchanged"),
+        ("v1", True, "equal"),
+        ("clean", True, "equal"),
+        ("functions", True, "equal"),
+        ("native", True, "unchanged"),  # it is of several files
+        ("worse", False, "different"),
+    ]
+    for calls, each in zip((5, 5, 4), found[1:], strict=False):  # a LegacySaver saves without a request
+        assert re.fullmatch(rf"{calls} calls and \d+ values are equal to the bit, and 1 checkpoint", each.text), (
+            each.text
+        )
+    line = re.match(r"model\.py:(\d+): .* parts first, at step 1 of", found[-1].text)
+    assert line is not None, found[-1].text
+    (model,) = (file.before for file in done[-1].files if file.before.path.name == "model.py")
+    assert "0.25" in model.text.splitlines()[int(line[1]) - 1]
+    assert found[-1].comparison is not None and not found[-1].comparison.equal
+    assert {path.name: path.read_bytes() for path in project.iterdir()} == before  # no checkpoint either
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_a_recording_of_an_old_machine_is_the_reference(tmp_path: Path) -> None:
+    script = tmp_path / "recorded_program.py"
+    script.write_bytes(RECORDED.read_bytes())
+    program = VerifiedProgram(script, tmp_path, ("6",))
+    found = verify_steps(ported(tmp_path, "v1"), [tmp_path], program, trace=GOLDEN)
+    assert [(each.step, each.outcome) for each in found] == [("py3", "unchanged"), ("v1", "equal")], found[-1].text
+
+
+# -- which runs are made, and what follows from how they end
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The runs that were made, in order; a script that says ``fail`` fails, and no traces differ."""
+    runs: list[str] = []
+
+    class Nothing:
+        def close(self) -> None:
+            pass
+
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, *exception: object) -> None:
+            pass
+
+    def run(how: str, job: verification.Job) -> verification._Ended:
+        text = Path(job.path).read_text()
+        runs.append(f"{how} {text.splitlines()[0]}")
+        assert os.path.samefile(os.path.join(job.cwd, job.script or ""), job.path)
+        trace: verification.Trace = Nothing()  # type: ignore[assignment]
+        return verification._Ended(None, "ended with exit code 1") if "fail" in text else verification._Ended(trace)
+
+    monkeypatch.setattr(verification._Runs, "_as_run", lambda self, job, out: run("tf1sessions", job))
+    monkeypatch.setattr(verification._Runs, "_plain", lambda self, job, out: run("python", job))
+    monkeypatch.setattr(verification, "_compared", lambda step, *_: StepVerification(step, True, "equal", ""))
+    return runs
+
+
+def chain(folder: Path, *texts: str) -> list[StepPort]:
+    """The steps of a port that gives a script these texts, the first of them before it."""
+    script = folder / "s.py"
+    script.write_text(texts[0])
+    sources = [SourceText(script, "s.py", text) for text in texts]
+    names = ("py3", "v1", "clean")
+    return [StepPort(name, (FilePort(*pair),)) for name, *pair in zip(names, sources, sources[1:], strict=False)]
+
+
+def outcomes(folder: Path, *texts: str) -> list[str]:
+    program = VerifiedProgram(folder / "s.py", folder)
+    found = verify_steps(chain(folder, *texts), [folder], program)
+    return [f"{each.outcome}{'' if each.is_kept else ', not kept'}" for each in found]
+
+
+def test_each_text_is_run_once_and_those_of_v1_by_plain_python(tmp_path: Path, made: list[str]) -> None:
+    assert outcomes(tmp_path, "a", "b", "c", "d") == ["equal", "equal", "equal"]
+    assert made == ["tf1sessions a", "tf1sessions b", "python c", "python d"]
+
+
+def test_a_step_that_changes_nothing_is_not_run(tmp_path: Path, made: list[str]) -> None:
+    assert outcomes(tmp_path, "a", "a", "b", "b") == ["unchanged", "equal", "unchanged"]
+    assert made == ["tf1sessions a", "python b"]
+
+
+def test_a_step_after_which_the_program_fails_is_not_kept_and_none_after_it(tmp_path: Path, made: list[str]) -> None:
+    assert outcomes(tmp_path, "a", "b", "fail", "d") == ["equal", "failed, not kept"]
+    made.clear()
+    assert outcomes(tmp_path, "fail", "fail b", "c") == ["failed, not kept"]
+
+
+def test_what_cannot_run_before_py3_may_run_after_it(tmp_path: Path, made: list[str]) -> None:
+    assert outcomes(tmp_path, "print 'a'", "b", "c") == ["not compared", "equal"]
+    assert made == ["tf1sessions b", "python c"]  # Python 2 is not even tried
+    program = VerifiedProgram(tmp_path / "s.py", tmp_path)
+    (found,) = verify_steps(chain(tmp_path, "print 'a'", "b"), [tmp_path], program)
+    why = "before it the program is Python 2, which does not run here (the print statement); after it, it ends well"
+    assert found.text == why
+    assert outcomes(tmp_path, "fail", "b", "c") == ["not compared", "equal"]
+    assert outcomes(tmp_path, "fail", "fail", "c") == ["unchanged", "not compared, not kept"]
+
+
+@pytest.mark.parametrize("is_chance", [True, False])
+def test_a_program_that_computes_something_else_each_time(
+    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch, is_chance: bool
+) -> None:
+    answers = [False, not is_chance]
+    monkeypatch.setattr(
+        verification, "_compared", lambda step, *_: StepVerification(step, answers.pop(0), "different", "loss parts")
+    )
+    program = VerifiedProgram(tmp_path / "s.py", tmp_path)
+    (found,) = verify_steps(chain(tmp_path, "a", "b"), [tmp_path], program)
+    assert made == ["tf1sessions a", "tf1sessions b", "tf1sessions a"] and not found.is_kept
+    twice = "before it the program does not compute the same twice: loss parts"
+    assert (found.outcome, found.text) == (("not compared", twice) if is_chance else ("different", "loss parts"))
+
+
+def test_a_copy_without_what_is_no_part_of_the_program(
+    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (".git/HEAD", "env/pyvenv.cfg", "__pycache__/s.pyc", "data/x"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    seen = []
+
+    def look(self: object, job: verification.Job, out: Path) -> verification._Ended:
+        seen.append(sorted(os.listdir(job.cwd)))
+        return verification._Ended(None, "was looked at")
+
+    monkeypatch.setattr(verification._Runs, "_as_run", look)
+    outcomes(tmp_path, "a", "b")
+    assert seen == [["data", "s.py"]] * 2
+    assert sorted(os.listdir(tmp_path)) == [".git", "__pycache__", "data", "env", "s.py"]
+
+
+# -- the command
+
+
+def test_the_script_is_seen_from_here_or_from_the_only_folder(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.py").touch()
+    (project / "n.ipynb").touch()
+    script = project / "train.py"
+    relative = Path("project")
+    assert VerifiedProgram.parsed("train.py -n '3 4'", [relative]) == VerifiedProgram(script, project, ("-n", "3 4"))
+    assert VerifiedProgram.parsed("project/train.py", [relative]) == VerifiedProgram(script, tmp_path)
+    assert VerifiedProgram.parsed("project/train.py", [Path("project/train.py")]).script == script
+    for command in ("", "other.py", "missing.py", "project/n.ipynb", "project", "-m train"):
+        with pytest.raises(ScriptUsageError, match="there is no script .* among the sources"):
+            VerifiedProgram.parsed(command, [relative])
+    with pytest.raises(ScriptUsageError, match="is no command: No closing quotation"):
+        VerifiedProgram.parsed("'train.py", [relative])
+
+
+# -- plain Python
+
+
+WAITING = """
+import os, subprocess, sys, threading
+child = subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait()"])
+with open("pid.part", "w") as file:
+    file.write(str(child.pid))
+os.rename("pid.part", "pid")
+threading.Event().wait()
+"""
+
+
+def plain(folder: Path, text: str, time_limit: float | None = None) -> int | None:
+    script = folder / "s.py"
+    script.write_text(text)
+    wanted = verification.recording(folder / "trace.npz", "s.py", [], str(script))
+    wanted |= {"script": "s.py", "arguments": ["-x"]}
+    return verification._run_plain("plain_run", wanted, str(folder), {"PYTHONHASHSEED": "0"}, time_limit)
+
+
+def test_plain_python_runs_a_script_as_it_does_ever(tmp_path: Path) -> None:
+    for name in ("json.py", "threading.py", "tf1sessions.py"):  # not in the way of what runs it
+        (tmp_path / name).write_text("raise SystemExit(4)\n")
+    code = "import os, sys\nassert sys.argv == ['s.py', '-x'] and __name__ == '__main__', sys.argv\n"
+    code += f"assert sys.path[0] == {os.fspath(tmp_path)!r}, sys.path\nassert 'tensorflow' not in sys.modules\n"
+    assert plain(tmp_path, code) == 0
+    assert plain(tmp_path, "import sys; sys.exit(3)") == 3
+    assert plain(tmp_path, "1 / 0") == 1
+    assert not (tmp_path / "trace.npz").exists()
+
+
+def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    assert plain(tmp_path, "import threading; threading.Event().wait()", 0.5) is None
+
+
+def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        with interrupted_when((tmp_path / "pid").exists):
+            plain(tmp_path, WAITING)
+    child = int((tmp_path / "pid").read_text())
+    wait_for(lambda: not alive(child), "the program's child has ended")

@@ -1,0 +1,319 @@
+"""Writing a ported project: all files or none, in place and as a copy, and what git would lose."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tf1sessions.errors import UsageError
+from tf1sessions.porting.rewriting import writing
+from tf1sessions.porting.rewriting.rewrite import FilePort, StepPort
+from tf1sessions.porting.rewriting.writing import (
+    check_out,
+    copy_tree,
+    over_all,
+    uncommitted,
+    write_copy,
+    write_in_place,
+)
+from tf1sessions.source.files import SourceText, read
+
+NAMES = ("a.py", "b.py", "c.py")
+
+
+def source(path: Path) -> SourceText:
+    found = read(path)
+    assert isinstance(found, SourceText)
+    return found
+
+
+def changed(path: Path, old: str = "old", new: str = "new") -> FilePort:
+    before = source(path)
+    return FilePort(before, before.with_text(before.text.replace(old, new)))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_text(f"print('old {name}')\n")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """All files below a folder, hidden ones included."""
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+# -- in place
+
+
+def test_all_files_are_written_and_nothing_is_left_beside_them(project: Path) -> None:
+    written = write_in_place([changed(project / name) for name in NAMES])
+    assert written == [project / name for name in NAMES]
+    assert contents(project) == {name: f"print('new {name}')\n" for name in NAMES}
+
+
+def test_what_has_not_changed_is_not_touched(project: Path) -> None:
+    same = source(project / "a.py")
+    before = os.stat(project / "a.py")
+    assert write_in_place([FilePort(same, same), changed(project / "b.py")]) == [project / "b.py"]
+    after = os.stat(project / "a.py")
+    assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfprint('old')\r\n# caf\xc3\xa9\r\n",
+        b"# -*- coding: latin-1 -*-\nprint('old')  # caf\xe9\n",
+        b"print('old')\r# the line end of old Macs",
+    ],
+    ids=["mark-crlf", "latin-1", "cr"],
+)
+def test_encoding_and_line_ends_are_kept(project: Path, data: bytes) -> None:
+    (project / "a.py").write_bytes(data)
+    write_in_place([changed(project / "a.py")])
+    assert (project / "a.py").read_bytes() == data.replace(b"old", b"new")
+
+
+def test_mode_bits_are_kept_and_of_a_link_the_target_is_written(project: Path) -> None:
+    (project / "a.py").chmod(0o751)
+    (project / "link.py").symlink_to("a.py")
+    write_in_place([changed(project / "link.py")])
+    assert (project / "link.py").is_symlink() and os.readlink(project / "link.py") == "a.py"
+    assert (project / "a.py").read_text() == "print('new a.py')\n"
+    assert (project / "a.py").stat().st_mode & 0o7777 == 0o751
+
+
+@pytest.mark.parametrize("nth", range(3))
+@pytest.mark.parametrize("function", ["replace", "fsync"])
+def test_an_error_in_the_middle_puts_all_back(
+    project: Path, monkeypatch: pytest.MonkeyPatch, function: str, nth: int
+) -> None:
+    before = contents(project)
+    times = {name: os.stat(project / name).st_mtime_ns for name in NAMES}
+    real: Callable[..., None] = getattr(os, function)
+    calls = []
+
+    def failing(*args: object) -> None:
+        calls.append(args)
+        if len(calls) == nth + 1:
+            raise OSError(28, "No space left on device")
+        real(*args)
+
+    monkeypatch.setattr(writing.os, function, failing)
+    with pytest.raises(OSError, match="No space left"):
+        write_in_place([changed(project / name) for name in NAMES])
+    assert len(calls) > nth
+    assert contents(project) == before
+    assert {name: os.stat(project / name).st_mtime_ns for name in NAMES} == times
+
+
+@pytest.mark.parametrize("nth", range(3))
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_in_the_middle_puts_all_back(
+    project: Path, monkeypatch: pytest.MonkeyPatch, signum: signal.Signals, nth: int
+) -> None:
+    before = contents(project)
+    real = os.replace
+    calls = []
+
+    def interrupted(*args: str) -> None:
+        real(*args)
+        calls.append(args)
+        if len(calls) == nth + 1:
+            signal.raise_signal(signum)  # it must not come out of here, where a file is renamed and not yet noted so
+
+    monkeypatch.setattr(writing.os, "replace", interrupted)
+    handler = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            write_in_place([changed(project / name) for name in NAMES])
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert contents(project) == before
+
+
+def test_a_file_that_cannot_be_put_back_is_named_with_its_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.replace
+    calls = []
+
+    def failing(*args: str) -> None:
+        calls.append(args)
+        if len(calls) > 1:  # the second file is not written, and the first one not put back
+            raise OSError(5, "Input/output error")
+        real(*args)
+
+    monkeypatch.setattr(writing.os, "replace", failing)
+    with pytest.raises(OSError, match=r"a\.py .*: what it was is in (\S+)") as caught:
+        write_in_place([changed(project / name) for name in NAMES])
+    copy = Path(str(caught.value).rpartition(" ")[2])
+    assert copy.read_text() == "print('old a.py')\n"
+    assert (project / "b.py").read_text() == "print('old b.py')\n"
+
+
+def test_a_file_that_has_changed_meanwhile_is_not_overwritten(project: Path) -> None:
+    files = [changed(project / name) for name in NAMES]
+    (project / "b.py").write_text("mine\n")
+    with pytest.raises(UsageError, match=r"b\.py has changed since it was read"):
+        write_in_place(files)
+    assert contents(project) == {name: f"print('old {name}')\n" for name in NAMES} | {"b.py": "mine\n"}
+
+
+def test_a_text_that_its_encoding_cannot_have_is_an_error_before_anything_is_written(project: Path) -> None:
+    (project / "c.py").write_bytes(b"# coding: latin-1\nold\n")
+    before = contents(project)
+    with pytest.raises(UsageError, match=r"c\.py cannot be written in its encoding"):
+        write_in_place([changed(project / "a.py"), changed(project / "c.py", new="\u4e2d")])
+    assert contents(project) == before
+
+
+# -- over several steps
+
+
+def test_the_whole_port_is_from_before_the_first_step_to_after_the_last_one(project: Path) -> None:
+    one = changed(project / "a.py", "old", "newer")
+    two = FilePort(one.after, one.after.with_text("newest\n"))
+    late = changed(project / "b.py")
+    steps = [StepPort("py3", (one,)), StepPort("v1", (two, late))]
+    (a, b) = over_all(steps)
+    assert (a.before.text, a.after.text) == ("print('old a.py')\n", "newest\n")
+    assert (b.before.text, b.after.text) == ("print('old b.py')\n", "print('new b.py')\n")
+
+
+# -- a copy
+
+
+def test_a_copy_of_the_whole_tree(project: Path, tmp_path: Path) -> None:
+    (project / "data").mkdir()
+    (project / "data" / "x.bin").write_bytes(b"\0old")
+    (project / "run.sh").write_text("old\n")
+    (project / "run.sh").chmod(0o755)
+    (project / "a.py").chmod(0o700)
+    (project / "link").symlink_to("data")
+    os.mkfifo(project / "pipe")
+    write_copy([project], [changed(project / "a.py")], tmp_path / "out")
+    out = tmp_path / "out"
+    assert (out / "a.py").read_text() == "print('new a.py')\n"
+    assert (out / "a.py").stat().st_mode & 0o777 == 0o700
+    assert (out / "b.py").read_text() == "print('old b.py')\n"
+    assert (out / "data" / "x.bin").read_bytes() == b"\0old"
+    assert (out / "run.sh").stat().st_mode & 0o777 == 0o755
+    assert (out / "link").is_symlink() and os.readlink(out / "link") == "data"
+    assert not os.path.lexists(out / "pipe")
+    assert (project / "a.py").read_text() == "print('old a.py')\n"
+    assert sorted(os.listdir(tmp_path)) == ["out", "project"]
+
+
+def test_a_file_outside_of_the_tree_becomes_a_file_of_the_copy(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "shared.py").write_text("old\n")
+    (project / "shared.py").symlink_to(tmp_path / "shared.py")
+    (project / "inner.py").symlink_to("a.py")
+    files = [changed(project / "shared.py"), changed(project / "inner.py")]
+    write_copy([project], files, tmp_path / "out")
+    assert not (tmp_path / "out" / "shared.py").is_symlink()
+    assert (tmp_path / "out" / "shared.py").read_text() == "new\n"
+    assert (tmp_path / "out" / "inner.py").is_symlink()  # its target is in the tree, and new there
+    assert (tmp_path / "out" / "a.py").read_text() == "print('new a.py')\n"
+    assert (tmp_path / "shared.py").read_text() == "old\n"
+
+
+def test_several_sources_keep_their_names(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("old\n")
+    write_copy([project, tmp_path / "train.py"], [changed(tmp_path / "train.py")], tmp_path / "out")
+    assert sorted(os.listdir(tmp_path / "out")) == ["project", "train.py"]
+    assert (tmp_path / "out" / "train.py").read_text() == "new\n"
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "train.py").touch()
+    with pytest.raises(UsageError, match="two of the sources are called 'train.py'"):
+        check_out([tmp_path / "train.py", tmp_path / "more" / "train.py"], tmp_path / "other")
+
+
+def test_a_copy_goes_only_where_nothing_is(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(project)
+    for out, why in [
+        ("full", "not empty"),
+        ("file", "is no folder"),
+        ("project/out", "lies in"),
+        ("project", "not empty"),
+        ("link/out", "lies in"),
+    ]:
+        with pytest.raises(UsageError, match=why):
+            write_copy([project], [], tmp_path / out)
+    write_copy([project], [], tmp_path / "empty")
+    assert contents(tmp_path / "empty") == contents(project)
+    write_copy([project], [], tmp_path / "project-2")  # begins with the other's name, and is not in it
+    assert os.listdir(tmp_path / "full") == ["mine"]
+
+
+def test_a_copy_that_fails_leaves_nothing(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(source: str, target: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.shutil, "copy2", failing)
+    with pytest.raises(OSError, match="No space left"):
+        write_copy([project], [], tmp_path / "more" / "out")
+    assert os.listdir(tmp_path) == ["project"]
+
+
+def test_a_copy_may_leave_out_names(project: Path, tmp_path: Path) -> None:
+    (project / ".git").mkdir()
+    (project / ".git" / "HEAD").touch()
+    out = tmp_path / "out"
+    out.mkdir()
+    copy_tree([project], [], out, lambda path: path.endswith("/.git"))
+    assert sorted(os.listdir(out)) == sorted(NAMES)
+
+
+# -- git
+
+
+def git(folder: Path, *args: str) -> None:
+    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(folder), *args]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def test_what_git_could_not_give_back(project: Path) -> None:
+    (project / ".gitignore").write_text("ignored.py\nbuild/\n")
+    (project / "sub dir").mkdir()
+    (project / "build").mkdir()
+    extra = ["ignored.py", "build/lib.py", "sub dir/*ñ.py"]
+    for name in extra:
+        (project / name).write_text("old\n")
+    git(project, "init")
+    paths = [project / name for name in (*NAMES, *extra)]
+    assert uncommitted(paths) == paths  # nothing is committed
+    git(project, "add", "a.py", "b.py", "sub dir")
+    git(project, "commit", "-m", "x")
+    assert sorted(uncommitted(paths)) == sorted(
+        [project / "c.py", project / "ignored.py", project / "build" / "lib.py"]
+    )
+    (project / "b.py").write_text("mine\n")
+    (project / "sub dir" / "*ñ.py").write_text("mine\n")
+    assert uncommitted([project / "a.py"]) == []
+    assert uncommitted([project / "b.py"]) == [project / "b.py"]
+    assert uncommitted([project / "sub dir" / "*ñ.py"]) == [project / "sub dir" / "*ñ.py"]
+    git(project, "add", "b.py")  # in the index is not committed
+    assert uncommitted([project / "b.py", project / "a.py"]) == [project / "b.py"]
+
+
+def test_without_git_there_is_nothing_to_lose(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert uncommitted([project / "a.py"]) == []
+    (project / ".git").mkdir()  # and no work tree
+    with pytest.raises(OSError, match="git cannot say what is committed"):
+        uncommitted([project / "a.py"])
+    monkeypatch.setenv("PATH", str(project))
+    assert uncommitted([project / "a.py"]) == []

@@ -1,0 +1,32 @@
+"""The step ``native``: what a LegacyGraph computes becomes variables, layers and functions of TensorFlow 2.
+
+The step reads what step ``functions`` wrote. It tells what is made once (variables, layers, optimizers) from what each
+request computes anew, and cuts the latter along the requests: each becomes a tf.function of the statements it needs.
+
+Files::
+
+    kinds.py         what an expression is: made once, constant, random, or computed by requests
+    statements.py    the statements that build a graph, with what they read and bind
+    unit.py          a LegacyGraph of a program, and what is known of it
+    refusals.py      what keeps a program at the step before
+    calls.py         how a call is written in TensorFlow 2
+    call_table.py    its table: layers, variables, optimizers, losses, functions
+    objects.py       calls of the graph; what has variables is made once
+    modules.py       functions that make variables become classes of tf.Module
+    scopes.py        scopes of names
+    variables.py     lists of variables, written out
+    lists.py         where such lists are, and layers that have to have their variables by then
+    summaries.py     summaries, as values and a function that writes them
+    checkpoints.py   savers, as tf.train.Checkpoint
+    outputs.py       where summaries and savers are used, and second sessions
+    training.py      minimize() and gradients, as steps with a GradientTape
+    normalization.py whether batch normalisation is updated where TensorFlow 1 did so
+    slices.py        what each request needs, and what several have in common
+    functions.py     requests as functions
+    tensors.py       whether an expression is one tensor
+    call_sites.py    calls of the functions
+    plan.py          all of it for one LegacyGraph
+    rest.py          the calls around the graphs
+    texts.py         texts of statements with their changes
+    tidying.py       empty lines
+"""

@@ -1,0 +1,88 @@
+"""Calls of the functions: their results are tensors, of which the program takes the arrays."""
+
+from __future__ import annotations
+
+import ast
+
+from ..requests.request import NotPossible
+from .tensors import is_tensor
+from .unit import Request, Unit
+
+__all__ = ["drops_operations", "read_variables", "write_calls"]
+
+
+def read_variables(unit: Unit, request: Request) -> None:
+    """Variables are read where they are fetched."""
+    values = ", ".join(f"{unit.texts.of(leaf)}.numpy()" for leaf in request.leaves)
+    for call in request.calls:
+        unit.texts.replace(call, f"[{values}]" if request.is_list else values)
+    if request.statement is not None:
+        unit.replaced[request.statement] = []
+
+
+def drops_operations(unit: Unit, request: Request) -> bool:
+    """Whether each call unpacks the results, and nothing reads what is unpacked for an operation."""
+    return all(_targets(unit, request, call) is not None for call in request.calls)
+
+
+def _targets(unit: Unit, request: Request, call: ast.Call) -> list[ast.expr] | None:
+    """The targets of the values among the results of a call; None where it does not unpack them."""
+    parent = unit.file.parents[call]
+    if isinstance(parent, ast.Expr):
+        return []
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+        return None
+    target = parent.targets[0]
+    if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != len(request.leaves):
+        return None
+    kept = []
+    for each, leaf in zip(target.elts, request.leaves, strict=True):
+        if isinstance(each, ast.Starred):
+            return None
+        if not unit.is_op(leaf):
+            kept.append(each)
+        elif not isinstance(each, ast.Name) or _is_read(unit, each.id):
+            return None
+    return kept
+
+
+def _is_read(unit: Unit, name: str) -> bool:
+    return any(
+        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
+        for each in ast.walk(unit.node)
+    )
+
+
+def write_calls(unit: Unit, request: Request) -> None:
+    values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
+    if not values:
+        return
+    drops = request.is_list and drops_operations(unit, request)
+    for call in request.calls:
+        text, parent = unit.texts.of(call), unit.file.parents[call]
+        base = unit.texts.tensorflow
+        if isinstance(parent, ast.Expr):
+            continue
+        are_tensors = all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in values)
+        numpy = f"{base}.nest.map_structure(lambda value: value.numpy(), {text})"
+        if not are_tensors and not request.is_list:
+            unit.texts.replace(call, numpy)
+        elif not request.is_list:
+            unit.texts.replace(call, f"{text}.numpy()")
+        elif drops and isinstance(parent, ast.Assign):
+            kept = _targets(unit, request, call)
+            assert kept is not None
+            target = ", ".join(map(unit.texts.of, kept))
+            new = f"{text}.numpy()" if len(kept) == 1 else f"[value.numpy() for value in {text}]"
+            new = new if are_tensors else numpy
+            unit.texts.replace(parent, f"{target} = {new}")
+        elif isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant) and are_tensors:
+            unit.texts.replace(parent, f"{text}[{unit.texts.of(parent.slice)}].numpy()")
+        elif len(values) == len(request.leaves) and not are_tensors:
+            unit.texts.replace(call, numpy)
+        elif len(values) == len(request.leaves):
+            unit.texts.replace(call, f"[value.numpy() for value in {text}]")
+        elif not are_tensors:
+            raise NotPossible(call, "A request fetches operations and lists of tensors together")
+        else:
+            unit.texts.replace(call, f"[value if value is None else value.numpy() for value in {text}]")

@@ -1,0 +1,88 @@
+"""Savers become tf.train.Checkpoint: its files have other contents, and it reads those of a tf.train.Saver by name."""
+
+from __future__ import annotations
+
+import ast
+
+from ..requests.request import NotPossible
+from .kinds import Kind, Kinds
+from .texts import Texts
+
+__all__ = ["checkpoint", "is_saver", "use_of_saver"]
+
+_KEPT = "5"  # checkpoints that a Saver keeps, if nothing is said
+_READERS = frozenset(["tf.train.latest_checkpoint", "tf.train.get_checkpoint_state"])
+
+
+def is_saver(kinds: Kinds, node: ast.AST) -> bool:
+    """Whether an expression makes a LegacySaver."""
+    return isinstance(node, ast.Call) and kinds.symbol(node.func) == "tf1sessions.porting.LegacySaver"
+
+
+def checkpoint(texts: Texts, call: ast.Call, base: str, names: list[str]) -> str:
+    """What makes the Checkpoint in place of a saver.
+
+    Args:
+        texts: Of the file.
+        call: What makes the saver.
+        base: The name of TensorFlow.
+        names: The variables, layers and optimizers before it.
+
+    Raises:
+        NotPossible: The saver has arguments that a Checkpoint has nothing for.
+    """
+    given = dict(zip(("var_list",), call.args, strict=False)) | {each.arg: each.value for each in call.keywords}
+    known = {"var_list", "max_to_keep", "keep_checkpoint_every_n_hours", "name", "save_relative_paths"}
+    if unknown := sorted(str(name) for name in given if name not in known):
+        raise NotPossible(call, f"A saver has the argument {unknown[0]}")
+    listed = given.get("var_list")
+    if listed is not None and not (isinstance(listed, ast.Constant) and listed.value is None):
+        return f"{base}.train.Checkpoint(variables={texts.of(listed)})"
+    if not names:
+        raise NotPossible(call, "A saver is made before the variables that it saves")
+    return f"{base}.train.Checkpoint({', '.join(f'{name}={name}' for name in names)})"
+
+
+def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str) -> str:
+    """What ``saver.save(legacy, path)`` or ``saver.restore(legacy, path)`` becomes.
+
+    Raises:
+        NotPossible: It is called in another way.
+    """
+    assert isinstance(call.func, ast.Attribute)
+    saver = texts.of(call.func.value)
+    parameters = {"save": ("sess", "save_path", "global_step"), "restore": ("sess", "save_path")}.get(call.func.attr)
+    if parameters is None:
+        raise NotPossible(call, f"A saver's {call.func.attr}() is called")
+    given = dict(zip(parameters, call.args, strict=False)) | {each.arg: each.value for each in call.keywords}
+    path, step = given.get("save_path"), given.get("global_step")
+    if path is None:
+        raise NotPossible(call, "A saver is called without a path")
+    if call.func.attr == "restore":
+        return f"{saver}.restore({texts.of(path)}).initialize_or_restore()"
+    if step is None:
+        if any(use.name in _READERS for use in texts.file.uses):
+            raise NotPossible(call, "A checkpoint without a number is looked for as the latest one")
+        return f"{saver}.write({texts.of(path)})"
+    kept = {each.arg: texts.of(each.value) for each in made.keywords}.get("max_to_keep", _KEPT)
+    folder, name = _parts(texts, path)
+    manager = f"{base}.train.CheckpointManager({saver}, {folder}, max_to_keep={kept}, checkpoint_name={name})"
+    number = texts.of(step) if kinds.of(step, kinds.module) is Kind.STATIC and not isinstance(step, ast.Name) else None
+    return f"{manager}.save(checkpoint_number={number or f'int({texts.of(step)})'})"
+
+
+def _parts(texts: Texts, path: ast.expr) -> tuple[str, str]:
+    """The folder and the name in a path, as expressions."""
+    if isinstance(path, ast.Constant) and isinstance(path.value, str):
+        folder, _, name = path.value.rpartition("/")
+        return repr(folder or "."), repr(name)
+    if isinstance(path, ast.Call) and isinstance(path.func, ast.Attribute) and path.func.attr == "join":
+        if texts.of(path.func).endswith("path.join") and len(path.args) > 1:
+            last = path.args[-1]
+            if isinstance(last, ast.Constant) and "/" not in str(last.value):
+                folders = [texts.of(each) for each in path.args[:-1]]
+                joined = folders[0] if len(folders) == 1 else f"{texts.of(path.func)}({', '.join(folders)})"
+                return joined, texts.of(last)
+    if not any(each.bound == "os" and each.meaning == "os" for each in texts.file.imports):
+        raise NotPossible(path, "The folder of a checkpoint is known when the program runs")
+    return f"os.path.dirname({texts.of(path)})", f"os.path.basename({texts.of(path)})"

@@ -1,0 +1,291 @@
+"""Requests as functions of TensorFlow 2, and what several of them have in common."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+
+from ....source.uses import bodies
+from ..requests.graph_code import own_nodes
+from ..requests.request import NotPossible, names_in
+from . import call_sites, normalization, slices
+from .refusals import is_print
+from .scopes import scope_header
+from .statements import Item
+from .texts import INDENT, indented
+from .training import TapeStep
+from .unit import Request, Unit
+
+__all__ = ["check_rebinding", "check_uses", "context_line", "write_requests"]
+
+_FEW_LINES = 2  # of several requests, that are repeated in each
+
+
+def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
+    """Refuse names that are bound again behind the graph: a function would read the later value when it is called.
+
+    Raises:
+        NotPossible: There is such a name.
+    """
+    computed = {name for item in moved for name in item.binds}
+    for item in moved:
+        for name in sorted(item.reads - computed):
+            binders = [
+                each
+                for each in own_nodes(unit.node)
+                if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
+            ]
+            last = item.statement.lineno
+            if any(each.lineno > last for each in binders):
+                raise NotPossible(item.statement, f"{name!r} gets another value after the graph was built with it")
+
+
+def check_uses(unit: Unit, moved: Sequence[Item]) -> None:
+    """Remove statements outside of requests that print a computed tensor; refuse any other use of one.
+
+    Raises:
+        NotPossible: Another statement reads it.
+    """
+    contexts = [item.context_expr for each in unit.items for block in each.context for item in block.items]
+    known = {each for node in [*unit.rewritten, *unit.replaced, *contexts] for each in ast.walk(node)}
+    names = [each for each in ast.walk(unit.node) if isinstance(each, ast.Name) and each not in known]
+    bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    bound |= {each.arg for each in ast.walk(unit.node) if isinstance(each, ast.arg)}
+    computed = {name for item in moved for name in item.binds} - bound
+    for name in names:
+        if name.id not in computed or unit.kinds.symbol(name) is not None or _is_local(unit, name):
+            continue
+        statement = next(node for node in unit.file.around(name) if isinstance(node, ast.stmt))
+        if not is_print(statement):
+            raise NotPossible(name, f"{name.id!r}, which requests compute, is used outside of them")
+        assert isinstance(statement, ast.Expr)
+        if statement not in unit.replaced:
+            unit.replaced[statement] = []
+            unit.dropped.append(statement)
+
+
+def _is_local(unit: Unit, name: ast.Name) -> bool:
+    """Whether a name is in a function of the module, which is given what it reads."""
+    functions = set(unit.kinds.functions.values()) - {unit.node}
+    return any(node in functions for node in unit.file.around(name))
+
+
+def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> None:
+    """Write each request as a function, and what several have in common as further ones.
+
+    Raises:
+        NotPossible: A request needs what it does not feed, or what is built later.
+    """
+    defaults = set(unit.specs)
+    fetched, needs = [], []
+    for request in requests:
+        names = set().union(*(names_in([leaf]) for leaf in request.leaves)) if request.leaves else set()
+        fetched.append(names if request.statement is not None else set())
+        place = request.statement if request.statement is not None else _building_place(unit).statement
+        is_outside = request.statement is not None and _is_in_function(unit, request.statement)
+        before = [item for item in moved if is_outside or item.statement.lineno < place.lineno]
+        needs.append(slices.needed(before, names, request.feeds))
+        if request.statement is not None:
+            normalization.check_updates(unit, request, needs[-1])
+        bound = set(request.feeds).union(*(item.binds for item in needs[-1]))
+        static = [item for item in unit.items if item not in moved and item.statement.lineno < place.lineno]
+        bound |= set().union(*(item.binds for item in static))
+        if missing := sorted(names & {name for item in moved for name in item.binds} - bound):
+            raise NotPossible(place, f"A request fetches {missing[0]!r}, which is built further on")
+    groups = slices.groups_of(moved, needs, fetched)
+    computed = {name for item in moved for name in item.binds}
+    placeholders = set(unit.kinds.placeholders)
+    _check_fed(unit, requests, needs, fetched, placeholders - defaults)
+    shared = {group: unit.new_name(_helper_name(group)) for group in groups if _is_function(unit, group)}
+    if _has_names_twice(unit, groups):
+        shared = {}
+    written: set[slices.Group] = set()
+    for number, request in enumerate(requests):
+        lines: list[str] = []
+        blank = unit.blank
+        mine = [group for group in groups if number in group.requests]
+        for group in mine:
+            if group in shared and group not in written:
+                written.add(group)
+                lines += [*_helper(unit, group, shared[group], computed | placeholders), *blank]
+        lines += _function(unit, request, mine, shared, computed | placeholders)
+        if request.statement is None:
+            lines += [*blank, f"{request.name}.get_concrete_function()  # now the layers have variables"]
+            unit.before[_building_place(unit)] = [*blank, *lines]
+        else:
+            unit.replaced[request.statement] = [*blank, *lines, *(blank if _is_last(unit, request.statement) else [])]
+            call_sites.write_calls(unit, request)
+
+
+def _building_place(unit: Unit) -> Item:
+    """The statement before which layers have to have their variables."""
+    assert unit.built is not None
+    return unit.built[0]
+
+
+def _is_in_function(unit: Unit, statement: ast.stmt) -> bool:
+    """Whether a statement is in a function inside of the one that builds the graph."""
+    around = itertools.takewhile(lambda node: node is not unit.node, unit.file.around(statement))
+    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) for node in around)
+
+
+def _has_names_twice(unit: Unit, groups: list[slices.Group]) -> bool:
+    """Whether a name that is read is bound for different requests: then each has all statements, in their order."""
+    read = set().union(*(item.reads for group in groups for item in group.items))
+    bound = [name for group in groups for name in set().union(*(item.binds for item in group.items)) & read]
+    return len(bound) != len(set(bound))
+
+
+def _check_fed(
+    unit: Unit,
+    requests: Sequence[Request],
+    needs: Sequence[Sequence[Item]],
+    fetched: Sequence[set[str]],
+    placeholders: set[str],
+) -> None:
+    for request, items, names in zip(requests, needs, fetched, strict=True):
+        read = set().union(names, *(item.reads for item in items))
+        missing = sorted((read & placeholders) - set(request.feeds))
+        if missing:
+            raise NotPossible(request.statement or unit.made, f"A request needs {missing[0]!r}, which it does not feed")
+
+
+def _is_last(unit: Unit, statement: ast.stmt) -> bool:
+    """Whether no other request is made right behind a statement."""
+    parent = unit.file.parents[statement]
+    body = next(each for each in bodies(parent) if statement in each)
+    after = body[body.index(statement) + 1 :]
+    return not after or not unit.is_request(after[0])
+
+
+def _is_function(unit: Unit, group: slices.Group) -> bool:
+    """Whether what several requests need becomes a function; a line or two are repeated."""
+    if len(group.requests) == 1 or any(item in unit.steps for item in group.items):
+        return False
+    lines = [line for item in group.items for line in unit.texts.statement(item.statement)]
+    return len([line for line in lines if line.strip() and not line.lstrip().startswith("#")]) > _FEW_LINES
+
+
+def _helper(unit: Unit, group: slices.Group, name: str, computed: set[str]) -> list[str]:
+    inputs = [each for each in group.inputs if each in computed]
+    lines = [f"def {name}({', '.join(inputs)}):"]
+    body = _lines(unit, group.items)
+    outputs = [each for each in group.outputs if each not in unit.operations]
+    if outputs:
+        body.append(f"return {', '.join(outputs)}")
+    return [*lines, *indented(body)]
+
+
+def _function(
+    unit: Unit, request: Request, groups: list[slices.Group], shared: dict[slices.Group, str], computed: set[str]
+) -> list[str]:
+    specs = ", ".join(request.feeds)
+    base = unit.texts.tensorflow
+    lines = [f"@{base}.function(input_signature=[{specs}])" if specs else f"@{base}.function"]
+    lines.append(f"def {request.name}({specs}):")
+    forward: list[str] = []
+    after: list[str] = []
+    tapes = 0
+    late: set[str] = set()
+    needs = {name for leaf in request.leaves for name in names_in([leaf])}
+    read = needs | set().union(*(item.reads for group in groups for item in group.items))
+    for name, default in unit.specs.items():
+        if name in read and name not in request.feeds:
+            forward.append(f"{name} = {unit.texts.of(default)}")
+    plain: list[Item] = []
+    rest: list[Item] = []
+    for group in groups:
+        if group in shared:
+            forward += _lines(unit, sorted(plain, key=unit.items.index))
+            plain = []
+            outputs = [each for each in group.outputs if each not in unit.operations]
+            inputs = ", ".join(each for each in group.inputs if each in computed)
+            call = f"{shared[group]}({inputs})"
+            is_late = bool(late & set(group.inputs))
+            (after if is_late else forward).append(f"{', '.join(outputs)} = {call}" if outputs else call)
+            late |= set(outputs) if is_late else set()
+            continue
+        for item in group.items:
+            if item in unit.steps or item.reads & late:
+                late |= item.binds
+                rest.append(item)
+                tapes += item in unit.steps and unit.steps[item].loss is not None
+            else:
+                plain.append(item)
+    forward += _lines(unit, sorted(plain, key=unit.items.index))
+    rest.sort(key=unit.items.index)
+    after += _lines(unit, rest)
+    forward += [line for item in rest if item in unit.steps for line in unit.steps[item].inside]
+    if tapes:
+        persistent = "persistent=True" if tapes > 1 else ""
+        lines.append(f"{INDENT}with {base}.GradientTape({persistent}) as {unit.local('tape')}:")
+        lines += indented(forward or ["pass"], 2)
+    else:
+        lines += indented(forward)
+    lines += indented(after)
+    if request.statement is not None:
+        lines += indented(_returned(unit, request))
+    return lines
+
+
+def _lines(unit: Unit, items: Sequence[Item]) -> list[str]:
+    """The lines of statements inside of a function, with the ``with`` statements around them."""
+    lines: list[str] = []
+    open_: tuple[ast.With, ...] = ()
+    for item in items:
+        step = unit.steps.get(item)
+        if step is None and unit.is_operation(item):
+            step = _grouped(unit, item)
+        context = tuple(each for each in item.context if context_line(unit, each))
+        if step is None and context != open_:
+            common = 0
+            while common < min(len(context), len(open_)) and context[common] is open_[common]:
+                common += 1
+            for depth in range(common, len(context)):
+                lines.append(INDENT * depth + context_line(unit, context[depth]))
+            open_ = context
+        if step is not None:
+            open_ = ()
+        own = step.lines if step is not None else unit.texts.statement(item.statement)
+        lines += [INDENT * len(open_) + line if line.strip() else line for line in own]
+    return lines
+
+
+def _grouped(unit: Unit, item: Item) -> TapeStep:
+    """A group of operations: those that are written in it; the others run before."""
+    call = getattr(item.statement, "value", None)
+    assert isinstance(call, ast.Call)
+    parts = [one for each in call.args for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
+    lines = [unit.texts.of(each) for each in parts if isinstance(each, ast.Call)]
+    return TapeStep(lines, None, True)
+
+
+def context_line(unit: Unit, block: ast.With) -> str:
+    """Return the first line of a scope of names; nothing where the block only orders operations."""
+    return scope_header(unit.kinds, unit.texts, block)
+
+
+def _returned(unit: Unit, request: Request) -> Iterator[str]:
+    """The ``return`` of a function, without the operations that its callers drop."""
+    values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
+    if not values:
+        return
+    if not request.is_list:
+        yield f"return {_value(unit, request.leaves[0])}"
+    elif call_sites.drops_operations(unit, request):
+        yield f"return {', '.join(_value(unit, leaf) for leaf in values)}"
+    else:
+        yield f"return {', '.join('None' if unit.is_op(leaf) else _value(unit, leaf) for leaf in request.leaves)}"
+
+
+def _value(unit: Unit, leaf: ast.expr) -> str:
+    text = unit.texts.of(leaf)
+    return f"{text}.read_value()" if unit.is_variable(leaf) else text
+
+
+def _helper_name(group: slices.Group) -> str:
+    outputs = group.outputs
+    if len(outputs) > 2:
+        outputs = outputs[-1:]
+    return "compute_" + "_and_".join(outputs) if outputs else "compute"

@@ -1,0 +1,376 @@
+"""Classifies the expressions of graph code: objects that are created once, and tensors that each request computes.
+
+Variables, layers and optimizers are created once. What depends on what is fed, or on the value of a variable, is
+computed by each request. Constants may be either; so may random numbers, which are drawn once where they are the
+initial value of a variable, and else by each request.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+
+from ....source.uses import FileUses, bodies
+from ..requests.graph_code import own_nodes
+
+__all__ = ["Kind", "Kinds", "Scope", "bound_names", "creates", "is_static_symbol", "names_read"]
+
+
+class Kind(enum.IntEnum):
+    """The kind of an expression; that of a larger expression is the greatest of its parts."""
+
+    STATIC = 0  # a value of Python, or an object of TensorFlow that is no tensor
+    VARIABLE = 1  # a variable, or a layer or an optimizer, which have some
+    VARIABLES = 2  # a list or a dict of them
+    CONSTANT = 3  # a tensor that depends on nothing
+    RANDOM = 4  # one that depends on random numbers alone
+    TENSOR = 5  # one that depends on what is fed, or on variables
+
+
+#: Names of TensorFlow whose calls give no tensor.
+_STATIC = (
+    "tf.app.", "tf.flags.", "tf.logging.", "tf.gfile.", "tf.io.gfile.", "tf.io.TFRecord", "tf.io.tf_record",
+    "tf.python_io.", "tf.errors.", "tf.compat.as_", "tf.compat.path", "tf.version", "tf.sysconfig.",
+    "tf.keras.datasets",
+    "tf.keras.utils.", "tf.train.latest_checkpoint", "tf.train.get_checkpoint_state", "tf.train.checkpoint_exists",
+    "tf.train.list_variables", "tf.train.load_", "tf.train.Coordinator", "tf.train.Example", "tf.train.Feature",
+    "tf.train.BytesList", "tf.train.Int64List", "tf.train.FloatList", "tf.TensorShape", "tf.Dimension", "tf.as_dtype",
+    "tf.get_logger", "tf.name_scope", "tf.variable_scope", "tf.control_dependencies", "tf.device", "tf.ConfigProto",
+    "tf.GPUOptions", "tf.set_random_seed", "tf.random.set_seed", "tf.GraphKeys", "tf.DType", "tf.initializers.",
+    "tf.keras.initializers.", "tf.keras.regularizers.", "tf.disable_", "tf.enable_", "tf.executing_eagerly",
+    "tf.TensorSpec", "tf.summary.", "tf.function", "tf.GradientTape", "tf.data.",
+    "tf1sessions.",
+)  # fmt: skip
+_STATIC_ENDS = ("_initializer", "_regularizer")
+_VARIABLE_MAKERS = frozenset(
+    ["tf.Variable", "tf.get_variable", "tf.train.get_or_create_global_step", "tf.train.create_global_step"]
+)
+_ITERATORS = frozenset(["tf.data.make_one_shot_iterator", "tf.data.make_initializable_iterator"])
+_VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
+_RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
+_LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")
+_MAKES_TENSOR = frozenset(
+    "assign assign_add assign_sub minimize apply_gradients compute_gradients read_value value eval initialized_value "
+    "get_next enqueue dequeue enqueue_many dequeue_many zero_state".split()
+)
+_SHAPES = frozenset(["shape", "get_shape", "dtype", "name", "op"])
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = dict[str, Kind]
+
+
+def is_static_symbol(symbol: str) -> bool:
+    """Whether a call of a name of TensorFlow gives no tensor.
+
+    Example:
+        >>> is_static_symbol("tf.zeros_initializer"), is_static_symbol("tf.zeros")
+        (True, False)
+    """
+    return symbol.startswith(_STATIC) or symbol.endswith(_STATIC_ENDS)
+
+
+def is_optimizer(symbol: str) -> bool:
+    """Whether a call of a name makes an optimizer."""
+    return symbol.startswith(("tf.train.", "tf.keras.optimizers.")) and symbol.endswith("Optimizer")
+
+
+def creates(symbol: str | None) -> str | None:
+    """Return the stateful object that a call creates: variable, layer, cell, optimizer or iterator; None for others."""
+    if symbol is None:
+        return None
+    if symbol in _VARIABLE_MAKERS:
+        return "variable"
+    if is_optimizer(symbol):
+        return "optimizer"
+    if symbol in _ITERATORS:
+        return "iterator"
+    if symbol.startswith("tf.nn.rnn_cell.") and symbol.endswith("Cell"):
+        return "cell"
+    last = symbol.rpartition(".")[2]
+    if symbol.startswith(_LAYERS) and last[:1].islower() and not symbol.endswith(_STATIC_ENDS):
+        return "layer"
+    return None
+
+
+def names_read(node: ast.AST) -> set[str]:
+    """The names that a node reads, those of functions inside included if these do not bind them."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+            found.add(each.id)
+        elif isinstance(each, ast.arg):
+            bound.add(each.arg)
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        bound |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        return found - bound
+    inner = [each for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.Lambda) and each is not node]
+    only_inside = set.union(set(), *(_all_names(each) - names_read(each) for each in inner))
+    outside = {each.id for each in own_nodes(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    return (found - only_inside) | outside
+
+
+def _all_names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def bound_names(node: ast.AST) -> set[str]:
+    """The names that a statement binds or changes in place: by assignment, definition, import, or ``name.append()``."""
+    found: set[str] = set()
+    for each in own_nodes(node):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+            found.add(each.id)
+        elif isinstance(each, ast.alias):
+            found.add((each.asname or each.name).partition(".")[0])
+        elif isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
+            found |= _base(each)
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            if each.func.attr in ("append", "extend", "update", "insert"):
+                found |= _base(each.func)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    for child in ast.walk(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef) and child is not node:
+            found.add(child.name)
+    return found - _comprehension_names(node)
+
+
+def _comprehension_names(node: ast.AST) -> set[str]:
+    targets = [each.target for each in ast.walk(node) if isinstance(each, ast.comprehension)]
+    return set.union(set(), *map(_all_names, targets))
+
+
+def _base(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+class Kinds:
+    """The kinds of the expressions of a file.
+
+    Args:
+        file: The file.
+
+    Attributes:
+        functions: The functions at the top level of the file, by name.
+        placeholders: The names that are bound to placeholders, whose shapes are known before anything is fed.
+        requests: The names of functions of a LegacyGraph, which give arrays.
+    """
+
+    def __init__(self, file: FileUses) -> None:
+        self.file = file
+        self._symbols = {use.node: use.name for use in file.uses}
+        self.functions: dict[str, Function] = {
+            each.name: each for each in file.tree.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        self.placeholders: set[str] = set()
+        self.requests: set[str] = set()
+        self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
+        self.module: Scope = {}
+
+    def symbol(self, node: ast.AST | None) -> str | None:
+        """The name in a library that an expression is: ``"tf.matmul"``."""
+        return self._symbols.get(node)  # type: ignore[call-overload, no-any-return]
+
+    # -- expressions -----------------------------------------------------------------------------------------------
+
+    def of(self, node: ast.AST | None, scope: Mapping[str, Kind]) -> Kind:
+        """The kind of an expression, with the kinds of the names around it."""
+        if node is None or isinstance(node, ast.Constant):
+            return Kind.STATIC
+        if isinstance(node, ast.Name):
+            return scope.get(node.id, self.module.get(node.id, Kind.STATIC))
+        if self.symbol(node) is not None:
+            return Kind.STATIC
+        if isinstance(node, ast.Call):
+            return self._call(node, scope)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, scope)
+        if isinstance(node, ast.Subscript):
+            value = self.of(node.value, scope)
+            inner = {Kind.VARIABLE: Kind.TENSOR, Kind.VARIABLES: Kind.VARIABLE}.get(value, value)
+            return max(inner, self.of(node.slice, scope))
+        if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp):
+            return self._computed(ast.iter_child_nodes(node), scope)
+        if isinstance(node, ast.Dict):  # its keys may be placeholders
+            return _container(self._join(node.values, scope))
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return _container(self._join(node.elts, scope))
+        if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
+            return self._comprehension(node, scope)
+        if isinstance(node, ast.Lambda):
+            inside = {**scope, **{each.arg: Kind.STATIC for each in node.args.args}}
+            return Kind.TENSOR if self._join(ast.walk(node.body), inside) is Kind.TENSOR else Kind.STATIC
+        return self._join(ast.iter_child_nodes(node), scope)
+
+    def _join(self, nodes: Iterable[ast.AST], scope: Mapping[str, Kind]) -> Kind:
+        found = {self.of(each, scope) for each in nodes if isinstance(each, ast.expr)}
+        greatest = max(found, default=Kind.STATIC)
+        has_variable = bool(found & {Kind.VARIABLE, Kind.VARIABLES})
+        return Kind.TENSOR if has_variable and greatest >= Kind.CONSTANT else greatest
+
+    def _computed(self, nodes: Iterable[ast.AST], scope: Mapping[str, Kind]) -> Kind:
+        """Of an operation on values: that of a variable is read."""
+        kind = self._join(nodes, scope)
+        return Kind.TENSOR if kind is Kind.VARIABLE else kind
+
+    def _attribute(self, node: ast.Attribute, scope: Mapping[str, Kind]) -> Kind:
+        value = self.of(node.value, scope)
+        if node.attr in _SHAPES and (value < Kind.CONSTANT or self.is_placeholder(node.value)):
+            return Kind.STATIC
+        return value
+
+    def is_placeholder(self, node: ast.AST) -> bool:
+        """Whether an expression is the name of a placeholder."""
+        return isinstance(node, ast.Name) and node.id in self.placeholders
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp, scope: Mapping[str, Kind]
+    ) -> Kind:
+        inside = dict(scope)
+        for each in node.generators:
+            kind = self.of(each.iter, inside)
+            self.bind(each.target, _element(kind), inside)
+        elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        tests = [test for each in node.generators for test in each.ifs]
+        return max(_container(self._join(elements, inside)), self._join(tests, inside))
+
+    def _call(self, node: ast.Call, scope: Mapping[str, Kind]) -> Kind:
+        arguments = [*node.args, *(each.value for each in node.keywords)]
+        symbol = self.symbol(node.func)
+        if symbol is not None and symbol.startswith(("tf.", "tf1sessions.contrib.")):
+            return self._operation(symbol, arguments, scope)
+        if symbol is not None:
+            return self._computed(arguments, scope)
+        if isinstance(node.func, ast.Name) and node.func.id in self.requests:
+            return Kind.STATIC
+        if isinstance(node.func, ast.Name):
+            function = self.functions.get(node.func.id)
+            if function is not None:
+                named = {each.arg: self.of(each.value, scope) for each in node.keywords if each.arg}
+                return self.called(function, [self.of(each, scope) for each in node.args], named)
+            if not hasattr(builtins, node.func.id):  # a lambda, or a function inside of this one
+                return self._computed([node.func, *arguments], scope)
+            return self._join([node.func, *arguments], scope)
+        if isinstance(node.func, ast.Attribute):
+            return self._method(node.func, arguments, scope)
+        return self._join([node.func, *arguments], scope)
+
+    def _method(self, function: ast.Attribute, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
+        value = self.of(function.value, scope)
+        if function.attr in ("make_one_shot_iterator", "make_initializable_iterator"):
+            return Kind.VARIABLE
+        if function.attr in _MAKES_TENSOR and value >= Kind.VARIABLE:
+            return Kind.TENSOR
+        if function.attr in _SHAPES and (value < Kind.CONSTANT or self.is_placeholder(function.value)):
+            return Kind.STATIC
+        return max(value, self._join(arguments, scope))
+
+    def _operation(self, symbol: str, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
+        made = creates(symbol)
+        if made == "cell" and self._join(arguments, scope) >= Kind.CONSTANT:
+            return Kind.TENSOR
+        if made is not None and made != "layer":
+            return Kind.VARIABLE
+        if made == "layer":
+            return Kind.TENSOR
+        if symbol in _VARIABLE_LISTS or symbol == "tf.get_collection":
+            return Kind.VARIABLES
+        if is_static_symbol(symbol):
+            return Kind.STATIC
+        kind = self._join(arguments, scope)
+        if kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.TENSOR) or symbol in ("tf.placeholder", "tf.gradients"):
+            return Kind.TENSOR
+        if symbol.startswith(_RANDOM) or kind is Kind.RANDOM:
+            return Kind.RANDOM
+        return Kind.CONSTANT
+
+    # -- functions of the program ----------------------------------------------------------------------------------
+
+    def called(
+        self, function: Function, arguments: Sequence[Kind] = (), named: Mapping[str, Kind] | None = None
+    ) -> Kind:
+        """Return the kind of the result of a function of the program.
+
+        Args:
+            function: The function.
+            arguments, named: The kinds of the arguments of a call, by position and by name.
+        """
+        names = [each.arg for each in [*function.args.posonlyargs, *function.args.args]]
+        scope: Scope = dict(zip(names, arguments, strict=False)) | dict(named or {})
+        key = function, tuple(sorted(scope.items()))
+        if key not in self._calls:
+            self._calls[key] = max(scope.values(), default=Kind.STATIC)  # of a function that calls itself
+            result = Kind.STATIC
+            for _ in range(2):  # twice: what a loop binds may be read above
+                for statement in function.body:
+                    result = max(result, self.run(statement, scope))
+            self._calls[key] = result
+        return self._calls[key]
+
+    def run(self, statement: ast.stmt, scope: Scope) -> Kind:
+        """Bind the names of a statement; give the kind of what it returns."""
+        result = Kind.STATIC
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                self._assign(target, statement.value, scope)
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            self._assign(statement.target, statement.value, scope)
+        elif isinstance(statement, ast.AugAssign):
+            self.bind(statement.target, self._computed([statement.target, statement.value], scope), scope)
+        elif isinstance(statement, ast.Return):
+            return self.of(statement.value, scope)
+        elif isinstance(statement, ast.For):
+            self.bind(statement.target, _element(self.of(statement.iter, scope)), scope)
+        elif isinstance(statement, ast.With):
+            for item in statement.items:
+                if item.optional_vars is not None:
+                    self.bind(item.optional_vars, self.of(item.context_expr, scope), scope)
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            self._change(statement.value, scope)
+        elif isinstance(statement, ast.FunctionDef):
+            reads = max((scope.get(name, Kind.STATIC) for name in names_read(statement)), default=Kind.STATIC)
+            scope[statement.name] = Kind.TENSOR if reads >= Kind.CONSTANT else Kind.STATIC
+            return Kind.STATIC
+        for body in bodies(statement):
+            for each in body:
+                result = max(result, self.run(each, scope))
+        return result
+
+    def _change(self, call: ast.Call, scope: Scope) -> None:
+        """``layers.append(x)`` makes the list one of what is appended."""
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "extend", "insert", "update"):
+            kind = _container(self._join([*call.args, *(each.value for each in call.keywords)], scope))
+            for name in _base(call.func):
+                scope[name] = max(scope.get(name, Kind.STATIC), kind)
+
+    def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            if len(target.elts) == len(value.elts):
+                for one, other in zip(target.elts, value.elts, strict=True):
+                    self.bind(one, self.of(other, scope), scope)
+                return
+        self.bind(target, self.of(value, scope), scope)
+
+    def bind(self, target: ast.expr, kind: Kind, scope: Scope) -> None:
+        """Give a target of an assignment a kind."""
+        if isinstance(target, ast.Name):
+            scope[target.id] = kind
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, _container(kind), scope)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for each in target.elts:
+                self.bind(each, _element(kind), scope)
+        elif isinstance(target, ast.Subscript | ast.Attribute):
+            for name in _base(target):
+                scope[name] = max(scope.get(name, Kind.STATIC), _container(kind))
+
+
+def _container(kind: Kind) -> Kind:
+    return Kind.VARIABLES if kind is Kind.VARIABLE else kind
+
+
+def _element(kind: Kind) -> Kind:
+    return Kind.VARIABLE if kind is Kind.VARIABLES else kind

@@ -1,0 +1,119 @@
+"""Batch normalisation: Keras updates its averages whenever it trains, TensorFlow 1 when a request runs the updates."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ..requests.request import NotPossible
+from . import variables
+from .kinds import Kinds
+from .statements import Item
+from .unit import Request, Unit
+
+__all__ = ["check_updates"]
+
+_LAYER = "tf.layers.batch_normalization"
+
+
+def check_updates(unit: Unit, request: Request, items: Sequence[Item]) -> None:
+    """Refuse a request that runs batch normalisation in training mode without its updates.
+
+    Args:
+        unit: The LegacyGraph.
+        request: The request.
+        items: The statements that it needs.
+
+    Raises:
+        NotPossible: It does so, or may.
+    """
+    layers = [call for item in items for call in _layers(unit.kinds, item.statement) if _may_train(call)]
+    if not layers or any(_runs_updates(unit, item) for item in items):
+        return
+    read = set().union(*(item.reads for item in items))
+    flags = sorted(read & _flags(unit))
+    if not flags or not all(_is_off(unit, request, flag) for flag in flags):
+        place = request.statement if request.statement is not None else layers[0]
+        raise NotPossible(place, "A request may run batch normalisation in training mode without its updates")
+
+
+def _layers(kinds: Kinds, node: ast.AST) -> Iterator[ast.Call]:
+    """The calls of batch normalisation in a statement and in the functions that it calls."""
+    seen: set[ast.AST] = set()
+    stack = [node]
+    while stack:
+        for each in ast.walk(stack.pop()):
+            if not isinstance(each, ast.Call):
+                continue
+            if kinds.symbol(each.func) == _LAYER:
+                yield each
+            function = kinds.functions.get(each.func.id) if isinstance(each.func, ast.Name) else None
+            if function is not None and function not in seen:
+                seen.add(function)
+                stack.append(function)
+
+
+def _may_train(call: ast.Call) -> bool:
+    training = [each.value for each in call.keywords if each.arg == "training"]
+    return bool(training) and not (isinstance(training[0], ast.Constant) and not training[0].value)
+
+
+def _runs_updates(unit: Unit, item: Item) -> bool:
+    """Whether a statement runs the updates: it depends on their collection, or on a name for it."""
+    contexts = [each.context_expr for block in item.context for each in block.items]
+    for node in (each for one in [*contexts, item.statement] for each in ast.walk(one)):
+        if isinstance(node, ast.Name) and node.id in unit.updates:
+            return True
+        if variables.is_update_list(unit.kinds, node):
+            return True
+    return False
+
+
+def _flags(unit: Unit) -> set[str]:
+    """The placeholders that are booleans."""
+    found = set()
+    for statement in ast.walk(unit.node):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+            if names & unit.kinds.placeholders and _is_boolean(unit.kinds, statement.value):
+                found |= names
+    return found
+
+
+def _is_boolean(kinds: Kinds, call: ast.Call) -> bool:
+    given = [*call.args[:1], *(each.value for each in call.keywords if each.arg in ("dtype", "input"))]
+    return bool(given) and (
+        kinds.symbol(given[0]) == "tf.bool"
+        or (isinstance(given[0], ast.Constant) and (given[0].value == "bool" or isinstance(given[0].value, bool)))
+    )
+
+
+def _is_off(unit: Unit, request: Request, flag: str) -> bool:
+    """Whether a request has a flag as False in each call."""
+    if flag not in request.feeds:
+        return _is_false(unit.specs.get(flag))
+    return all(_is_false(_fed(unit, request, call, flag)) for call in request.calls)
+
+
+def _is_false(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def _fed(unit: Unit, request: Request, call: ast.Call, flag: str) -> ast.expr | None:
+    """Return the argument that a call feeds to a placeholder; None where it is not written out."""
+    if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):  # *feed.values()
+        values = call.args[0].value
+        name = values.func.value if isinstance(values, ast.Call) and isinstance(values.func, ast.Attribute) else None
+        dicts = [
+            each.value
+            for each in ast.walk(unit.node)
+            if isinstance(each, ast.Assign)
+            and isinstance(name, ast.Name)
+            and any(isinstance(target, ast.Name) and target.id == name.id for target in each.targets)
+        ]
+        if len(dicts) != 1 or not isinstance(dicts[0], ast.Dict):
+            return None
+        pairs = zip(dicts[0].keys, dicts[0].values, strict=True)
+        return next((value for key, value in pairs if isinstance(key, ast.Name) and key.id == flag), None)
+    position = request.feeds.index(flag)
+    return call.args[position] if position < len(call.args) else None

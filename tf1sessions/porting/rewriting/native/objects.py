@@ -1,0 +1,184 @@
+"""Calls of a graph as TensorFlow 2 has them: what has variables is made once, in place of the statement."""
+
+from __future__ import annotations
+
+import ast
+
+from ..requests.request import NotPossible, names_in
+from . import summaries
+from .calls import Native, NotNative, native_call
+from .kinds import Kind, creates
+from .rest import calls_inner_first, is_again, is_repeated, iterator_call
+from .statements import OPERATIONS, Item
+from .tensors import is_tensor
+from .unit import INITIALIZERS, PLACEHOLDERS, Unit
+
+__all__ = ["rewrite_calls"]
+
+_MOMENTUM = "tf.train.MomentumOptimizer"
+#: Optimizers that keep the learning rate that they were made with.
+_FIXED_RATES = frozenset(["tf.train.RMSPropOptimizer", "tf.train.FtrlOptimizer"])
+
+
+def rewrite_calls(unit: Unit) -> None:
+    for item in unit.items:
+        _placeholder(unit, item)
+        _rewrite(unit, item)
+    for request in unit.requests:
+        for call in calls_inner_first(request.fetches):
+            _rewrite_call(unit, call, None)
+    _run_at_once(unit)
+
+
+def _run_at_once(unit: Unit) -> None:
+    """``legacy.run()`` of what is written out and depends on nothing that requests compute: it is executed eagerly."""
+    computed = {name for item in unit.items if unit.is_moved(item) for name in item.binds}
+    for node in ast.walk(unit.node):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "run":
+            continue
+        value = node.func.value
+        if not isinstance(value, ast.Name) or value.id != unit.legacy:
+            continue
+        if len(node.args) != 1 or node.keywords or names_in(node.args) & (computed | unit.kinds.placeholders):
+            raise NotPossible(node, "A request is put together while the program runs")
+        if not isinstance(node.args[0], ast.Call) or not is_tensor(unit.kinds, node.args[0], []):
+            raise NotPossible(node, "A request is put together while the program runs")
+        unit.texts.replace(node, f"{unit.texts.of(node.args[0])}.numpy()")
+
+
+def _placeholder(unit: Unit, item: Item) -> None:
+    statement = item.statement
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return
+    call, symbol = statement.value, unit.kinds.symbol(statement.value.func)
+    if symbol not in PLACEHOLDERS:
+        return
+    assert isinstance(statement.targets[0], ast.Name)
+    name = statement.targets[0].id
+    given = dict(zip(("dtype", "shape") if symbol == PLACEHOLDERS[0] else ("input", "shape"), call.args, strict=False))
+    given |= {each.arg: each.value for each in call.keywords if each.arg}
+    base = unit.texts.tensorflow
+    shape = unit.texts.of(given["shape"]) if "shape" in given else "None"
+    if symbol == PLACEHOLDERS[1]:
+        default = given["input"]
+        unit.specs[name] = default
+        dtype = f"{base}.convert_to_tensor({unit.texts.of(default)}).dtype"
+    else:
+        dtype = unit.texts.of(given["dtype"])
+    unit.texts.replace(call, f'{base}.TensorSpec({shape}, {dtype}, name="{name}")')
+    item.kind = Kind.STATIC
+
+
+def _rewrite(unit: Unit, item: Item) -> None:
+    for call in calls_inner_first(item.statement):
+        _rewrite_call(unit, call, item)
+
+
+def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
+    symbol = unit.kinds.symbol(call.func)
+    if (text := iterator_call(unit.texts, call)) is not None:
+        if text.startswith("iter(") and item is not None and unit.is_moved(item):
+            text = _made_before(unit, call, item, Native("iterator", text, "{made}", "iterator"))
+        unit.texts.replace(call, text)
+        return
+    if unit.modules.of(call) is not None:
+        _module(unit, call, item)
+        return
+    if symbol is None or not symbol.startswith(("tf.", "tf1sessions.contrib.")) or symbol in PLACEHOLDERS:
+        return
+    if symbol in INITIALIZERS or symbol in OPERATIONS or summaries.is_merge(unit.kinds, call):
+        return
+    if symbol in summaries.SUMMARIES or symbol.startswith("tf1sessions.porting."):
+        return
+    rate = _computed_rate(unit, call, symbol)
+    native = native_call(call, symbol, unit.texts.of, unit.texts.tensorflow)
+    if isinstance(native, NotNative):
+        raise NotPossible(call, native.reason)
+    if native is None:
+        if creates(symbol) is not None:
+            raise NotPossible(call, f"{symbol} has no form in TensorFlow 2 that is known here")
+        return
+    if native.made is None:
+        unit.texts.replace(call, native.used)
+        return
+    if item is None:
+        raise NotPossible(call, "A request makes a variable or a layer")
+    if not unit.is_moved(item):
+        unit.texts.replace(call, native.used.replace("{made}", native.made))
+        if rate is not None:
+            if not isinstance(item.statement, ast.Assign) or item.statement.value is not call:
+                raise NotPossible(call, "An optimizer whose learning rate is computed has no name")
+            unit.rates |= dict.fromkeys(item.binds, rate)
+            item.reads -= names_in([rate])
+        return
+    name = _object(unit, call, item, native)
+    if rate is not None:
+        unit.rates[name] = rate
+    unit.texts.replace(call, native.used.replace("{made}", name))
+
+
+def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
+    """Return the object that a call uses: a new one, or with ``reuse=True`` that of an earlier call of its name.
+
+    Raises:
+        NotPossible: There is no earlier one in this scope of names, or a new one cannot be made.
+    """
+    given = {each.arg: each.value for each in call.keywords}
+    scopes = [unit.texts.of(each.context_expr) for block in item.context for each in block.items]
+    key = "/".join(scopes), ast.unparse(given["name"]) if "name" in given else ""
+    if is_again(call, given.get("reuse")):
+        if key not in unit.named_layers:
+            raise NotPossible(call, "A layer is used again that is made elsewhere")
+        return unit.named_layers[key]
+    name = _made_before(unit, call, item, native)
+    if native.kind == "layer" and "name" in given:
+        unit.named_layers[key] = name
+    return name
+
+
+def _made_before(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
+    """Make an object, once, in place of a statement that requests compute; return its name.
+
+    Raises:
+        NotPossible: It would not be made once, or is made of what requests compute.
+    """
+    assert native.made is not None
+    if is_repeated(unit.file, call, item.statement):
+        raise NotPossible(call, "A loop inside of an expression makes variables or layers")
+    if names_in([ast.parse(native.made, mode="eval").body]) & unit.computed:
+        raise NotPossible(call, "What makes a variable, a layer or an iterator depends on what requests compute")
+    name = unit.new_name(native.name)
+    unit.objects.setdefault(item, []).append((name, native.made, native.kind))
+    return name
+
+
+def _computed_rate(unit: Unit, call: ast.Call, symbol: str) -> ast.expr | None:
+    """The learning rate of an optimizer that requests compute: each step sets it, and the optimizer has none."""
+    if creates(symbol) != "optimizer":
+        return None
+    named = [each.value for each in call.keywords if each.arg == "learning_rate"]
+    found = [*named, *call.args][:1]
+    kind = unit.kinds.of(found[0], unit.scope) if found else Kind.STATIC
+    if symbol == _MOMENTUM and kind >= Kind.VARIABLE:
+        raise NotPossible(call, "Momentum has a learning rate that changes, which Keras counts into it otherwise")
+    if kind < Kind.CONSTANT:
+        return None
+    if symbol in _FIXED_RATES:
+        raise NotPossible(call, f"The learning rate of {symbol} is computed, and it takes none but at first")
+    unit.rate_texts[found[0]] = unit.texts.of(found[0])
+    unit.texts.replace(found[0], "0.0")
+    return found[0]
+
+
+def _module(unit: Unit, call: ast.Call, item: Item | None) -> None:
+    """A call of a function that became a class: of an object that is made once."""
+    assert isinstance(call.func, ast.Name)
+    made, used, shares = unit.modules.split(call)
+    key = call.func.id, made
+    name = unit.shared.get(key) if shares else None
+    if name is None:
+        if item is None or is_repeated(unit.file, call, item.statement):
+            raise NotPossible(call, "A request or a loop makes a variable or a layer")
+        name = unit.shared[key] = unit.new_name(call.func.id)
+        unit.objects.setdefault(item, []).append((name, made, "module"))
+    unit.texts.replace(call, used.replace("{made}", name))

@@ -1,0 +1,146 @@
+"""Summaries, savers, and second sessions, which begin without values."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Sequence
+
+from ....source.uses import bodies
+from ..requests.request import NotPossible
+from . import checkpoints
+from .kinds import Kind
+from .unit import Request, Unit
+
+__all__ = [
+    "check_initializations",
+    "drop_resets",
+    "remove_initialization",
+    "use_summaries",
+    "write_savers",
+    "write_summaries",
+]
+
+
+def write_summaries(unit: Unit) -> None:
+    """Summaries that are merged become a dict of their values."""
+    for item, parts in unit.merges.items():
+        assert isinstance(item.statement, ast.Assign)
+        values = ", ".join(
+            f"{unit.texts.of(each.tag)}: {unit.texts.of(each.value)}" for each in parts if each.loop is None
+        )
+        unit.texts.replace(item.statement.value, f"{{{values}}}")
+        unit.writers[item] = unit.new_name("write_summaries")
+
+
+def use_summaries(unit: Unit) -> None:
+    """Where summaries are written, a function does so. Behind what requests become, whose calls may be in these."""
+    base = unit.texts.tensorflow
+    writers = {name: writer for item, writer in unit.writers.items() for name in item.binds}
+    fetched: dict[str, str] = {}  # names that results of requests are bound to -> functions that write them
+    for request in unit.requests:
+        for call in request.calls:
+            parent = unit.file.parents[call]
+            if not isinstance(parent, ast.Assign):
+                continue
+            target = parent.targets[0]
+            targets = target.elts if request.is_list and isinstance(target, ast.Tuple | ast.List) else [target]
+            for one, leaf in zip(targets, request.leaves, strict=False):
+                if isinstance(leaf, ast.Name) and leaf.id in writers and isinstance(one, ast.Name):
+                    fetched[one.id] = writers[leaf.id]
+    for node in ast.walk(unit.node):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            _write_summary_call(unit, node, fetched)
+        if isinstance(node, ast.Call) and unit.kinds.symbol(node.func) == "tf.summary.FileWriter":
+            unit.texts.replace(node, f"{base}.summary.create_file_writer({unit.texts.of(node.args[0])})")
+
+
+def _write_summary_call(unit: Unit, node: ast.Call, fetched: dict[str, str]) -> None:
+    assert isinstance(node.func, ast.Attribute)
+    statement = unit.file.parents[node]
+    if node.func.attr == "add_graph" and isinstance(statement, ast.Expr):
+        unit.replaced[statement] = []
+    if node.func.attr != "add_summary":
+        return
+    given = [unit.texts.of(each) for each in [*node.args, *(each.value for each in node.keywords)]]
+    if not isinstance(node.args[0], ast.Name) or node.args[0].id not in fetched:
+        raise NotPossible(node, "A summary is written that the program makes itself, or fetches elsewhere")
+    step = given[1] if len(given) > 1 else "0"
+    unit.texts.replace(node, f"{fetched[node.args[0].id]}({unit.texts.of(node.func.value)}, {given[0]}, {step})")
+
+
+def write_savers(unit: Unit) -> None:
+    base = unit.texts.tensorflow
+    savers: dict[str, ast.Call] = {}
+    names: list[str] = []
+    for item in unit.items:
+        names += [name for name, _, kind in unit.objects.get(item, []) if kind not in ("list", "iterator")]
+        if item.kind < Kind.CONSTANT and isinstance(item.statement, ast.Assign):
+            names += [name for name in sorted(item.binds) if unit.scope.get(name) in (Kind.VARIABLE, Kind.VARIABLES)]
+            value = item.statement.value
+            if checkpoints.is_saver(unit.kinds, value) and isinstance(value, ast.Call):
+                unit.texts.replace(value, checkpoints.checkpoint(unit.texts, value, base, list(dict.fromkeys(names))))
+                savers |= dict.fromkeys(item.binds, value)
+    for node in ast.walk(unit.node):
+        if isinstance(node, ast.Name) and node.id in savers and isinstance(node.ctx, ast.Load):
+            method = unit.file.parents[node]
+            call = unit.file.parents.get(method)
+            if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
+                raise NotPossible(node, "A saver is handed about")
+            unit.texts.replace(call, checkpoints.use_of_saver(unit.kinds, unit.texts, savers[node.id], call, base))
+
+
+def drop_resets(unit: Unit) -> None:
+    """Remove ``legacy.reset()`` where the variables are restored before a request reads them.
+
+    Raises:
+        NotPossible: They are not.
+    """
+    for node in ast.walk(unit.node):
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            continue
+        call = node.value
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "reset":
+            continue
+        if not isinstance(call.func.value, ast.Name) or call.func.value.id != unit.legacy:
+            continue
+        body = next(each for each in bodies(unit.file.parents[node]) if node in each)
+        if unit.has_variables() and not _restores_first(unit, body[body.index(node) + 1 :]):
+            raise NotPossible(node, "A second session initialises the variables anew")
+        unit.replaced[node] = []
+
+
+def _restores_first(unit: Unit, statements: Sequence[ast.stmt]) -> bool:
+    names = {each.name for each in unit.requests if not all(map(unit.is_initializer, each.leaves))}
+    for statement in statements:
+        for call in ast.walk(statement):
+            if not isinstance(call, ast.Call):
+                continue
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "restore":
+                return any(isinstance(each, ast.Name) and each.id == unit.legacy for each in call.args)
+            if isinstance(call.func, ast.Name) and call.func.id in names:
+                return False
+    return False
+
+
+def check_initializations(unit: Unit) -> None:
+    later = sorted(unit.initializations, key=lambda each: each.lineno)[1:]
+    for statement in later:
+        body = next(each for each in bodies(unit.file.parents[statement]) if statement in each)
+        if unit.has_variables() and not _restores_first(unit, body[body.index(statement) + 1 :]):
+            raise NotPossible(statement, "Variables are initialised more than once")
+
+
+def remove_initialization(unit: Unit, request: Request) -> None:
+    if len(request.calls) > 1:
+        raise NotPossible(request.calls[1], "Variables are initialised more than once")
+    for call in request.calls:
+        statement = unit.file.parents[call]
+        if not isinstance(statement, ast.Expr):
+            raise NotPossible(call, "The result of an initialisation is used")
+        around = itertools.takewhile(lambda node: node is not unit.node, unit.file.around(statement))
+        if any(isinstance(node, ast.For | ast.While) for node in around):
+            raise NotPossible(call, "Variables are initialised in a loop")
+        unit.replaced[statement] = []
+    if request.statement is not None:
+        unit.replaced[request.statement] = []

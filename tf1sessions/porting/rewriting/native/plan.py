@@ -1,0 +1,112 @@
+"""What changes where one LegacyGraph is made and used."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+from ..requests.request import names_in
+from . import call_sites, functions, lists, objects, outputs, summaries
+from .statements import Item
+from .texts import indented
+from .training import TapeStep, tape_step
+from .unit import Unit
+
+__all__ = ["write"]
+
+
+def write(unit: Unit) -> None:
+    """Note all changes."""
+    objects.rewrite_calls(unit)
+    outputs.write_summaries(unit)
+    lists.list_variables(unit)
+    outputs.drop_resets(unit)
+    unit.check_made_once()
+    _write(unit)
+
+
+def _write(unit: Unit) -> None:
+    moved = [item for item in unit.items if unit.is_moved(item)]
+    for item in moved:
+        step = tape_step(unit.kinds, unit.texts, item, unit.scope, unit)
+        if step is not None and step.optimizer in unit.rates:
+            rate = unit.rates[step.optimizer]
+            item.reads |= names_in([rate])
+            line = f"{step.optimizer}.learning_rate.assign({unit.rate_texts[rate]})"
+            step = dataclasses.replace(step, lines=[line, *step.lines] if step.is_operation else step.lines)
+        if item in unit.tape_lists:
+            step = TapeStep(unit.texts.statement(item.statement), None, False) if step is None else step
+        if step is not None:
+            unit.steps[item] = step
+        if (step is not None and step.is_operation) or unit.is_operation(item):
+            unit.operations |= item.binds
+    functions.check_rebinding(unit, moved)
+    functions.check_uses(unit, moved)
+    running = []
+    if unit.built is not None:
+        running.append(lists.building_request(unit, *unit.built))
+    for request in unit.requests:
+        if all(map(unit.is_initializer, request.leaves)):
+            outputs.remove_initialization(unit, request)
+        elif not request.feeds and all(unit.is_variable(leaf) for leaf in request.leaves):
+            call_sites.read_variables(unit, request)
+        else:
+            running.append(request)
+    outputs.check_initializations(unit)
+    functions.write_requests(unit, moved, running)
+    outputs.use_summaries(unit)
+    outputs.write_savers(unit)
+    _write_blocks(unit)
+    unit.replaced[unit.made] = []
+
+
+def _write_blocks(unit: Unit) -> None:
+    """``with legacy:`` becomes what is made once."""
+    for block, items in unit.blocks:
+        lines: list[str] = []
+        by_statement = {item.statement: item for item in items}
+        for statement in block.body:
+            lines += _made_once(unit, statement, by_statement)
+        unit.replaced[block] = _spaced(lines, len(unit.blank))
+    for block in unit.unwrapped:
+        texts = [
+            unit.replaced.pop(each) if each in unit.replaced else unit.texts.statement(each) for each in block.body
+        ]
+        unit.replaced[block] = _spaced([line for each in texts for line in each], len(unit.blank))
+
+
+def _made_once(unit: Unit, statement: ast.stmt, items: dict[ast.stmt, Item]) -> list[str]:
+    before = [""] if _has_blank_before(unit, statement) else []
+    if statement in unit.replaced:
+        return unit.replaced.pop(statement)
+    if statement not in items:
+        if not isinstance(statement, ast.With):
+            return []
+        inside = _spaced([line for each in statement.body for line in _made_once(unit, each, items)], 1)
+        header = functions.context_line(unit, statement)
+        return [header, *indented(inside)] if header and inside else inside
+    item = items[statement]
+    if not unit.is_moved(item):
+        return [*before, *unit.before.get(item, []), *unit.texts.statement(statement)]
+    made = [f"{name} = {expression}" for name, expression, _ in unit.objects.get(item, [])]
+    if item in unit.writers:
+        lines = summaries.writing_function(unit.texts, unit.writers[item], unit.texts.tensorflow, unit.merges[item])
+        made += [*unit.blank, *lines, *unit.blank]
+    made = [*unit.before.get(item, []), *made]
+    return [*before, *made] if made else []
+
+
+def _has_blank_before(unit: Unit, statement: ast.stmt) -> bool:
+    line = unit.texts.first_line(statement) - 1
+    return line > 0 and not unit.texts.lines[line - 1].strip()
+
+
+def _spaced(lines: list[str], most: int) -> list[str]:
+    """Without empty lines at the beginning, and without more of them at a time than a number."""
+    found: list[str] = []
+    empty = most  # how many empty lines are at the end
+    for line in lines:
+        empty = 0 if line.strip() else empty + 1
+        if empty <= most:
+            found.append(line)
+    return found

@@ -1,0 +1,160 @@
+"""What keeps a program at the step before: what TensorFlow 2 has nothing for, or what would mean something else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ....source.uses import FileUses
+from ..requests.request import NotPossible
+from .call_table import ENTRIES
+from .kinds import Kind, Kinds, creates, names_read
+from .statements import Item
+from .variables import collection_key, variable_list
+
+__all__ = ["check_file", "check_items", "is_dropped", "is_print"]
+
+#: Names of TensorFlow that read or change what a graph keeps.
+_GRAPH = {
+    "tf.add_to_collection": "a collection of the graph",
+    "tf.add_to_collections": "a collection of the graph",
+    "tf.get_collection_ref": "a collection of the graph",
+    "tf.get_default_graph": "the default graph",
+    "tf.get_variable_scope": "the variable scope around it",
+    "tf.local_variables": "the graph's local variables",
+    "tf.model_variables": "a collection of the graph",
+    "tf.moving_average_variables": "a collection of the graph",
+    "tf.make_template": "a template",
+    "tf.train.ExponentialMovingAverage": "a moving average of variables",
+    "tf.train.start_queue_runners": "queue runners",
+    "tf.train.import_meta_graph": "a graph that is read from a file",
+    "tf.import_graph_def": "a graph that is read from a file",
+    "tf.report_uninitialized_variables": "a question for the variables without values",
+    "tf.is_variable_initialized": "a question for the variables without values",
+    "tf.py_func": "a Python function in the graph, which may keep something",
+}
+_PREFIXES = {
+    "tf.losses.get_": "the losses that the graph keeps",
+    "tf.metrics.": "a metric, whose variables are local",
+    "tf.train.batch": "queues that feed the graph",
+    "tf.train.shuffle_batch": "queues that feed the graph",
+    "tf.queue.": "a queue",
+    "tf.estimator.": "an estimator",
+}
+_ENDS = {"_input_producer": "queues that feed the graph"}
+#: What step ``functions`` writes, and loaders of data.
+_OURS = ("tf1sessions.porting.LegacyGraph", "tf1sessions.porting.LegacySaver", "tf1sessions.contrib.learn.datasets")
+
+
+def check_file(file: FileUses, kinds: Kinds) -> None:
+    """Refuse a file.
+
+    Raises:
+        NotPossible: It uses something that keeps it at the step before.
+    """
+    if any(use.name.startswith("tf.") for other in _neighbours(file) for use in other.uses):
+        raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
+    for use in file.uses:
+        what = None if _is_of_writer(file, kinds, use.node) else _kept_by_graph(use.name)
+        if what is not None:
+            raise NotPossible(use.node, f"It has {what}")
+        if use.symbol.startswith("tf1sessions.") and not use.symbol.startswith(_OURS) and use.symbol not in ENTRIES:
+            raise NotPossible(use.node, f"{use.symbol} has no form in TensorFlow 2 that is known here")
+        if use.name == "tf.get_collection":
+            call = use.call
+            if call is None or (variable_list(kinds, call) is None and collection_key(kinds, call) != "UPDATE_OPS"):
+                raise NotPossible(use.node, "It has a collection of the graph")
+
+
+def _kept_by_graph(name: str) -> str | None:
+    """What a name of TensorFlow stands for that TensorFlow 2 has not, or that is not known here."""
+    if name in _GRAPH:
+        return _GRAPH[name]
+    starts = (text for start, text in _PREFIXES.items() if name.startswith(start))
+    ends = (text for end, text in _ENDS.items() if name.endswith(end))
+    return next(starts, next(ends, None))
+
+
+def _is_of_writer(file: FileUses, kinds: Kinds, node: ast.AST) -> bool:
+    """Whether the graph is asked for to be written with summaries, where nothing takes its place."""
+    while isinstance(node, ast.Name | ast.Attribute | ast.keyword):
+        node = file.parents[node]
+    parent = file.parents.get(node)
+    parent = file.parents.get(parent) if isinstance(parent, ast.keyword) else parent
+    return isinstance(parent, ast.Call) and kinds.symbol(parent.func) == "tf.summary.FileWriter"
+
+
+def _neighbours(file: FileUses) -> list[FileUses]:
+    """The other files of the project that the file imports, or that import it."""
+    others = [other for other in file.siblings if other is not file]
+    return [other for other in others if other.module in _imported(file) or file.module in _imported(other)]
+
+
+def _imported(file: FileUses) -> set[str]:
+    """The modules that a file imports; by a bare name also those beside it, as for a script in a folder."""
+    names = {name for each in file.imports for name in (each.meaning, each.module)}
+    package = file.module.rpartition(".")[0]
+    return names | {f"{package}.{name}" for name in names if package}
+
+
+def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef, items: Iterable[Item]) -> None:
+    """Refuse statements of a graph.
+
+    Raises:
+        NotPossible: One builds by a class, or by a function inside of a function that makes variables.
+    """
+    classes = {each.name: each for each in kinds.file.tree.body if isinstance(each, ast.ClassDef)}
+    inner = {each.name: each for each in scope_node.body if isinstance(each, ast.FunctionDef)}
+    if isinstance(scope_node, ast.Module):
+        inner = {}
+    items = list(items)
+    computed = {name for item in items if item.kind >= Kind.CONSTANT for name in item.binds} | kinds.placeholders
+    for item in items:
+        for call in ast.walk(item.statement):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                continue
+            name = call.func.id
+            function = kinds.functions.get(name)
+            if function is not None and (read := sorted(_free_names(function) & computed)):
+                raise NotPossible(call, f"{name}() reads {read[0]!r}, which requests compute, and is not given it")
+            if name in classes and any(kinds.symbol(each) for each in ast.walk(classes[name])):
+                raise NotPossible(call, f"The class {name} builds a part of the graph")
+            if name in inner and item.kind >= Kind.CONSTANT and _makes(kinds, inner[name]):
+                raise NotPossible(call, f"{name}(), a function inside of another one, makes variables")
+        statement = item.statement
+        is_kept = not isinstance(statement, ast.Expr) or item.binds or item.kind < Kind.CONSTANT
+        if isinstance(statement, ast.Expr) and not is_kept and not _may_go(statement.value):
+            raise NotPossible(statement, "A statement does something with tensors while the graph is built")
+
+
+def is_print(statement: ast.AST) -> bool:
+    """Whether a statement prints something."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "print"
+
+
+def is_dropped(item: Item) -> bool:
+    """Whether a statement prints a tensor while the graph is built."""
+    return is_print(item.statement) and item.kind >= Kind.CONSTANT
+
+
+def _free_names(function: ast.AST) -> set[str]:
+    """The names that a function reads and does not bind."""
+    bound = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+    bound |= {
+        each.id for each in ast.walk(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
+    }
+    return names_read(function) - bound
+
+
+def _may_go(call: ast.expr) -> bool:
+    """Whether a call may be left out, or is one that a request runs."""
+    if not isinstance(call, ast.Call):
+        return False
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "print"
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("minimize", "set_shape")
+
+
+def _makes(kinds: Kinds, node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Call) and creates(kinds.symbol(each.func)) for each in ast.walk(node))

@@ -1,0 +1,63 @@
+"""Scopes of names: ``with tf.variable_scope("a"):`` is ``with tf.name_scope("a"):`` in TensorFlow 2."""
+
+from __future__ import annotations
+
+import ast
+
+from ..requests.request import NotPossible
+from .kinds import Kinds
+from .texts import Texts
+
+__all__ = ["FLAT", "is_name_scope", "scope_header"]
+
+#: Blocks whose statements are looked at one by one.
+FLAT = frozenset(["tf.name_scope", "tf.variable_scope", "tf.control_dependencies", "tf.device"])
+
+
+def is_name_scope(kinds: Kinds, item: ast.withitem) -> bool:
+    """Whether an item of a ``with`` is a scope of names, a device, or an order of operations."""
+    call = item.context_expr
+    return isinstance(call, ast.Call) and kinds.symbol(call.func) in FLAT
+
+
+def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None = None) -> str:
+    """The first line of a ``with`` as TensorFlow 2 has it; nothing where it only says in which order operations run.
+
+    Args:
+        kinds: Of the file.
+        texts: Of the file.
+        block: The statement.
+        reuse: The parameter of the function around it that says whether variables are used again.
+
+    Raises:
+        NotPossible: A scope has arguments that have no form in TensorFlow 2.
+    """
+    headers = []
+    for item in block.items:
+        call = item.context_expr
+        assert isinstance(call, ast.Call)
+        symbol = kinds.symbol(call.func)
+        if symbol == "tf.control_dependencies":
+            continue
+        if symbol == "tf.device":
+            headers.append(texts.of(call))
+            continue
+        given = dict(zip(("name_or_scope", "default_name"), call.args, strict=False))
+        given |= {each.arg: each.value for each in call.keywords if each.arg}
+        name = given.pop("name", None) or given.pop("name_or_scope", None) or given.pop("default_name", None)
+        given.pop("values", None)
+        again = given.pop("reuse", None)
+        if name is None or given:
+            raise NotPossible(call, "A scope of names has arguments beside its name")
+        if again is not None and not _is_known(again, reuse):
+            raise NotPossible(call, "A scope uses variables again that were made elsewhere")
+        headers.append(f"{texts.tensorflow}.name_scope({texts.of(name)})")
+    return f"with {', '.join(headers)}:" if headers else ""
+
+
+def _is_known(again: ast.expr, reuse: str | None) -> bool:
+    if isinstance(again, ast.Constant):
+        return not again.value
+    if isinstance(again, ast.Name):
+        return again.id == reuse
+    return isinstance(again, ast.Attribute) and again.attr == "AUTO_REUSE"

@@ -1,0 +1,109 @@
+"""Summaries: requests give their values, and a function writes these with tf.summary."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Sequence
+
+from ..requests.request import NotPossible
+from .kinds import Kind, Kinds
+from .statements import Item
+from .texts import INDENT, Texts, indented
+
+__all__ = ["SUMMARIES", "Summary", "is_merge", "merged", "summary", "writing_function"]
+
+#: Names of TensorFlow that make one summary -> how many arguments tf.summary's function of that name takes as they are.
+SUMMARIES = frozenset(["tf.summary.scalar", "tf.summary.histogram", "tf.summary.image", "tf.summary.audio"])
+_MERGES = frozenset(["tf.summary.merge_all", "tf.summary.merge"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """One summary.
+
+    Attributes:
+        function: The function of tf.summary that writes it.
+        tag: The expression of its tag.
+        value: The expression of what it shows.
+        names: The names that a statement binds to it.
+        loop: The loop over variables that makes one of each; then the value is a variable.
+    """
+
+    function: str
+    tag: ast.expr
+    value: ast.expr
+    names: frozenset[str]
+    loop: ast.For | None = None
+
+
+def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
+    """Read the summaries that a statement makes; those that a loop makes of variables are taken out of it.
+
+    Raises:
+        NotPossible: It makes one in another loop or a condition, or with arguments that tf.summary has not.
+    """
+    found = []
+    for call in ast.walk(item.statement):
+        if not isinstance(call, ast.Call) or kinds.symbol(call.func) not in SUMMARIES:
+            continue
+        parent = texts.file.parents[call]
+        loop = item.statement if isinstance(item.statement, ast.For) and item.kind < Kind.CONSTANT else None
+        is_plain = parent is item.statement and isinstance(parent, ast.Expr | ast.Assign)
+        is_in_loop = loop is not None and isinstance(parent, ast.Expr) and parent in loop.body
+        if not is_plain and not is_in_loop:
+            raise NotPossible(call, "A summary is made inside of a loop or another expression")
+        if is_in_loop:
+            assert isinstance(parent, ast.Expr)
+            texts.delete(parent)
+        found.append(_read(kinds, texts, call, frozenset(item.binds), loop if is_in_loop else None))
+    return found
+
+
+def _read(kinds: Kinds, texts: Texts, call: ast.Call, names: frozenset[str], loop: ast.For | None) -> Summary:
+    given = dict(zip(("name", "tensor"), call.args, strict=False))
+    given |= {{"values": "tensor"}.get(each.arg or "", each.arg or ""): each.value for each in call.keywords}
+    if set(given) - {"collections", "family"} != {"name", "tensor"}:
+        raise NotPossible(call, "A summary has arguments beside its name and its value")
+    symbol = kinds.symbol(call.func)
+    assert symbol is not None
+    return Summary(symbol.removeprefix("tf.summary."), given["name"], given["tensor"], names, loop)
+
+
+def is_merge(kinds: Kinds, node: ast.AST | None) -> bool:
+    """Whether an expression merges summaries."""
+    return isinstance(node, ast.Call) and kinds.symbol(node.func) in _MERGES
+
+
+def merged(kinds: Kinds, call: ast.Call, summaries: Sequence[Summary]) -> list[Summary]:
+    """The summaries that a call merges.
+
+    Raises:
+        NotPossible: It merges some that are not known by a name.
+    """
+    if kinds.symbol(call.func) == "tf.summary.merge_all":
+        return list(summaries)
+    if not call.args or not isinstance(call.args[0], ast.List | ast.Tuple):
+        raise NotPossible(call, "Summaries are merged that are listed elsewhere")
+    found = []
+    for each in call.args[0].elts:
+        named = [one for one in summaries if isinstance(each, ast.Name) and each.id in one.names]
+        if len(named) != 1:
+            raise NotPossible(each, "A summary is merged that has no name")
+        found += named
+    return found
+
+
+def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[Summary]) -> list[str]:
+    """The lines of the function that writes the values of summaries."""
+    lines: list[str] = []
+    loop: ast.For | None = None
+    for each in summaries:
+        tag = texts.of(each.tag)
+        value = f"values[{tag}]" if each.loop is None else texts.of(each.value)
+        if each.loop is not None and each.loop is not loop:
+            lines.append(f"for {texts.of(each.loop.target)} in {texts.of(each.loop.iter)}:")
+        loop = each.loop
+        line = f"{base}.summary.{each.function}({tag}, {value}, step=step)"
+        lines.append(INDENT + line if loop is not None else line)
+    return [f"def {name}(writer, values, step):", *indented(["with writer.as_default():", *indented(lines)])]

@@ -1,0 +1,120 @@
+"""The texts of a file's statements and expressions with their changes, to be written at another place."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import itertools
+import tokenize
+from collections.abc import Iterable
+
+from ....source.edits import Edit, apply
+from ....source.notebooks import begins_cell
+from ....source.uses import FileUses
+from ..requests.request import NotPossible
+
+__all__ = ["INDENT", "Texts", "indented"]
+
+INDENT = "    "
+
+
+def indented(lines: Iterable[str], depth: int = 1) -> list[str]:
+    """Lines moved in."""
+    return [INDENT * depth + line if line.strip() else line for line in lines]
+
+
+class Texts:
+    """What the nodes of a file become.
+
+    Args:
+        file: The file.
+    """
+
+    def __init__(self, file: FileUses) -> None:
+        self.file = file
+        self._edits: list[Edit] = []
+        self._deleted: list[Edit] = []
+        self.lines = file.source.text.splitlines()
+        self._comment_lines = _comment_lines(file.source.text)
+
+    @functools.cached_property
+    def tensorflow(self) -> str:
+        """The name of TensorFlow in the file."""
+        names = [each.bound for each in self.file.imports if each.meaning == "tensorflow" and each.bound != "*"]
+        return names[0] if names else "tf"
+
+    def replace(self, node: ast.AST, text: str) -> None:
+        """Have a node become a text, whatever is in it.
+
+        Raises:
+            NotPossible: It is inside of an f-string, where Python 3.11 does not know the places of nodes.
+        """
+        inside = itertools.takewhile(lambda each: not isinstance(each, ast.stmt), self.file.around(node))
+        if any(isinstance(each, ast.JoinedStr) for each in inside):
+            raise NotPossible(node, "An f-string has something of the graph in it")
+        edit = self.file.positions.replace(node, text)
+        if any(each.start <= edit.start and edit.end <= each.end and each != edit for each in self._edits):
+            if not any(each.start == edit.start and each.end == edit.end for each in self._edits):
+                raise NotPossible(node, "An expression would be changed that is a part of a changed one")
+        self._edits = [each for each in self._edits if not (edit.start <= each.start and each.end <= edit.end)]
+        self._edits.append(edit)
+
+    def delete(self, statement: ast.stmt) -> None:
+        """Have the lines of a statement go."""
+        positions = self.file.positions
+        last = statement.end_lineno or statement.lineno
+        self._deleted.append(Edit(positions.line_start(statement.lineno), positions.line_start(last + 1), ""))
+
+    def of(self, node: ast.AST) -> str:
+        """What an expression becomes."""
+        return self._between(*self.file.positions.span(node))
+
+    def _between(self, start: int, end: int) -> str:
+        inside = [edit for edit in self.edits if start <= edit.start and edit.end <= end]
+        if not any(start <= edit.start and edit.end <= end for edit in self._deleted):  # a part of what is deleted
+            inside = [edit for edit in self._edits if start <= edit.start and edit.end <= end]
+        moved = [Edit(edit.start - start, edit.end - start, edit.text) for edit in inside]
+        return apply(self.file.source.text[start:end], moved)
+
+    @property
+    def edits(self) -> list[Edit]:
+        """All changes, without those in deleted lines."""
+        kept = [
+            edit
+            for edit in self._edits
+            if not any(gone.start <= edit.start and edit.end <= gone.end for gone in self._deleted)
+        ]
+        return kept + self._deleted
+
+    def first_line(self, statement: ast.stmt) -> int:
+        """The line that a statement begins on, with its decorators and the comments right above it."""
+        line = min(int(each.lineno) for each in [statement, *getattr(statement, "decorator_list", [])])
+        while line - 1 in self._comment_lines:
+            line -= 1
+        return line
+
+    def statement(self, statement: ast.stmt) -> list[str]:
+        """The lines of a statement and the comments right above it, without its indentation."""
+        first, last = self.first_line(statement), statement.end_lineno or statement.lineno
+        positions = self.file.positions
+        text = self._between(positions.line_start(first), positions.line_start(last + 1))
+        lead = len(self.lead(statement))
+        return [line[lead:] if not line[:lead].strip() else line.lstrip() for line in text.splitlines()]
+
+    def lead(self, statement: ast.stmt) -> str:
+        """The white space that a statement's first line begins with."""
+        line = self.lines[statement.lineno - 1]
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _comment_lines(text: str) -> set[int]:
+    """The lines that have a comment and nothing else."""
+    lines = text.splitlines()
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, IndentationError):
+        return set()
+    comments = [each.start for each in tokens if each.type == tokenize.COMMENT]
+    own = {line for line, column in comments if not lines[line - 1][:column].strip()}
+    return {line for line in own if not begins_cell(lines[line - 1])}

@@ -1,0 +1,63 @@
+"""Empty lines around what was written."""
+
+from __future__ import annotations
+
+import re
+
+from ....source.notebooks import begins_cell
+
+__all__ = ["tidied"]
+
+
+def tidied(text: str, before: str) -> str:
+    """Put the empty lines of a text in order: two around functions of a module, one inside of functions.
+
+    Longer runs of empty lines stay where the author has such.
+
+    Args:
+        text: The new text of a file.
+        before: The text that its author wrote.
+
+    Example:
+        >>> tidied("a = 1\\n@tf.function\\ndef f():\\n    return a\\n\\n\\n\\n\\nf()\\n", "a = 1\\n")
+        'a = 1\\n\\n\\n@tf.function\\ndef f():\\n    return a\\n\\n\\nf()\\n'
+    """
+    most_outside = max(2, _longest_run(before, inside=False))
+    most_inside = max(1, _longest_run(before, inside=True))
+    lines: list[str] = []
+    empty = 0
+    is_new = False  # whether the last function of the module is one that was written
+    for line in text.splitlines():
+        if not line.strip():
+            empty += 1
+            continue
+        is_inside = line[:1] in " \t"
+        if begins_cell(line):
+            empty, is_new = 0, False
+        if not is_inside and is_new and not lines[-1].startswith("@"):
+            empty, is_new = max(empty, 2), False
+        is_function = line.lstrip().startswith("@") and ".function" in line
+        if is_function and lines and not _opens_block(lines[-1]):
+            empty = max(empty, 1 if is_inside else 2)
+        is_new = is_new or (is_function and not is_inside)
+        if lines and begins_cell(lines[-1]):
+            empty = 0
+        lines += [""] * min(empty, most_inside if is_inside else most_outside)
+        lines.append(line)
+        empty = 0
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return newline.join(lines) + newline
+
+
+def _opens_block(line: str) -> bool:
+    return line.rstrip().endswith(":")
+
+
+def _longest_run(text: str, *, inside: bool) -> int:
+    """The most empty lines in a row before a line that is indented, or is not."""
+    found = [
+        match[1].count("\n")
+        for match in re.finditer(r"\n((?:[ \t]*\r?\n)+)(?=([ \t]*)\S)", text)
+        if bool(match[2]) == inside
+    ]
+    return max(found, default=0)

@@ -1,0 +1,141 @@
+"""Optimizers' ``minimize()`` and gradients as steps with a tf.GradientTape."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Mapping
+from typing import Protocol
+
+from ..requests.request import NotPossible
+from .kinds import Kind, Kinds
+from .statements import Item
+from .texts import Texts
+
+__all__ = ["TapeStep", "tape_step"]
+
+_METHODS = ("minimize", "compute_gradients", "apply_gradients")
+#: Parameters of the methods, in their order.
+_PARAMETERS = {
+    "minimize": ("loss", "global_step", "var_list"),
+    "compute_gradients": ("loss", "var_list"),
+    "apply_gradients": ("grads_and_vars", "global_step", "name"),
+}
+_KNOWN = {"loss", "global_step", "var_list", "grads_and_vars", "name", "colocate_gradients_with_ops"}
+
+
+class Names(Protocol):
+    """Gives names to the variables of new functions."""
+
+    def local(self, wish: str) -> str: ...
+
+    def new_name(self, wish: str) -> str: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class TapeStep:
+    """A statement that takes gradients, or applies them.
+
+    Attributes:
+        lines: What it becomes, behind the tape.
+        loss: What it differentiates; None where it applies gradients.
+        is_operation: Whether it gives an operation, and no value.
+        optimizer: The name of the optimizer.
+        inside: What the tape has to see besides.
+    """
+
+    lines: list[str]
+    loss: str | None
+    is_operation: bool
+    optimizer: str = ""
+    inside: list[str] = dataclasses.field(default_factory=list)
+
+
+def tape_step(kinds: Kinds, texts: Texts, item: Item, scope: Mapping[str, Kind], names: Names) -> TapeStep | None:
+    """How a statement is written that minimises or differentiates; None for any other.
+
+    Args:
+        kinds, texts: Of the file.
+        item: The statement.
+        scope: The kinds of the names.
+        names: Of the variables that the functions get.
+
+    Raises:
+        NotPossible: It does so in a form that is not known.
+    """
+    found = [each for each in ast.walk(item.statement) if isinstance(each, ast.Call) and _is_step(kinds, each, scope)]
+    if not found:
+        return None
+    statement, call = item.statement, found[0]
+    if len(found) > 1:
+        raise NotPossible(statement, "A statement has several training steps")
+    if kinds.symbol(call.func) == "tf.gradients":
+        return _gradients(texts, statement, call, names)
+    assert isinstance(call.func, ast.Attribute)
+    if getattr(statement, "value", None) is not call or not isinstance(statement, ast.Assign | ast.Expr):
+        raise NotPossible(call, "A training step is a part of another expression")
+    method = call.func.attr
+    given = dict(zip(_PARAMETERS[method], call.args, strict=False))
+    given |= {each.arg: each.value for each in call.keywords if each.arg}
+    if unknown := sorted(set(given) - _KNOWN):
+        raise NotPossible(call, f"{method}() has the argument {unknown[0]}")
+    optimizer = texts.of(call.func.value)
+    tape, local = names.local("tape"), names.local("variables")
+    variables = texts.of(given["var_list"]) if "var_list" in given else f"{tape}.watched_variables()"
+    loss: str | None = None
+    inside: list[str] = []
+    if "loss" in given:
+        loss, inside = _seen_by_tape(texts, given["loss"], names)
+    if method == "compute_gradients":
+        return TapeStep(
+            [
+                f"{local} = {variables}",
+                f"{_targets(texts, statement)} = list(zip({tape}.gradient({loss}, {local}), {local}))",
+            ],
+            loss,
+            False,
+            optimizer,
+            inside,
+        )
+    lines = []
+    if method == "minimize":
+        if not variables.isidentifier():
+            lines.append(f"{local} = {variables}")
+            variables = local
+        pairs = f"zip({tape}.gradient({loss}, {variables}), {variables})"
+    else:
+        pairs = texts.of(given["grads_and_vars"])
+    lines.append(f"{optimizer}.apply_gradients({pairs})")
+    step = given.get("global_step")
+    if step is not None and not (isinstance(step, ast.Constant) and step.value is None):
+        lines.append(f"{texts.of(step)}.assign_add(1)")
+    return TapeStep(lines, loss, True, optimizer, inside)
+
+
+def _is_step(kinds: Kinds, call: ast.Call, scope: Mapping[str, Kind]) -> bool:
+    if kinds.symbol(call.func) == "tf.gradients":
+        return len(call.args) > 1 and kinds.of(call.args[1], scope) in (Kind.VARIABLE, Kind.VARIABLES)
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _METHODS:
+        return False
+    return kinds.of(call.func.value, scope) is Kind.VARIABLE
+
+
+def _seen_by_tape(texts: Texts, loss: ast.expr, names: Names) -> tuple[str, list[str]]:
+    """The name of a loss, and the line that computes it where it has none: it has to be computed under the tape."""
+    if isinstance(loss, ast.Name | ast.Attribute):
+        return texts.of(loss), []
+    name = names.new_name("loss")
+    return name, [f"{name} = {texts.of(loss)}"]
+
+
+def _gradients(texts: Texts, statement: ast.stmt, call: ast.Call, names: Names) -> TapeStep:
+    if call.keywords or len(call.args) > 2:
+        raise NotPossible(call, "tf.gradients() has arguments beside the two")
+    loss, inside = _seen_by_tape(texts, call.args[0], names)
+    texts.replace(call, f"{names.local('tape')}.gradient({loss}, {texts.of(call.args[1])})")
+    return TapeStep(texts.statement(statement), loss, False, inside=inside)
+
+
+def _targets(texts: Texts, statement: ast.stmt) -> str:
+    assert isinstance(statement, ast.Assign)
+    return " = ".join(map(texts.of, statement.targets))

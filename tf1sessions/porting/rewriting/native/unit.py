@@ -1,0 +1,385 @@
+"""A LegacyGraph of a program, and what is known of it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterable
+
+from ....source.uses import FileUses
+from ..requests.graph_code import own_nodes
+from ..requests.request import NotPossible, names_in
+from . import summaries, variables
+from .kinds import Kind, Kinds, Scope, names_read
+from .modules import Modules
+from .refusals import check_items, is_dropped
+from .statements import OPERATIONS, Item, flattened, is_block
+from .texts import Texts
+from .training import TapeStep
+
+__all__ = ["INITIALIZERS", "PLACEHOLDERS", "Request", "Unit"]
+
+#: Names of TensorFlow whose operations give variables and tables their values.
+INITIALIZERS = frozenset(
+    "tf.global_variables_initializer tf.initialize_all_variables tf.local_variables_initializer "
+    "tf.initialize_local_variables tf.tables_initializer tf.variables_initializer tf.initializers.global_variables "
+    "tf.initializers.local_variables tf.initializers.tables_initializer".split()
+)
+PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default")
+
+
+@dataclasses.dataclass(eq=False)
+class Request:
+    """A function of the LegacyGraph.
+
+    Attributes:
+        statement: Where it is made; None for the one by which layers make their variables.
+        name: Its name.
+        leaves: What it fetches, one by one.
+        is_list: Whether it fetches a list or a tuple of them.
+        feeds: The names that it feeds.
+        calls: Where it is called.
+    """
+
+    statement: ast.Assign | None
+    name: str
+    fetches: ast.expr
+    leaves: list[ast.expr]
+    is_list: bool
+    feeds: list[str]
+    calls: list[ast.Call]
+
+
+class Unit:
+    """One LegacyGraph: what builds it, what is asked of it, and what becomes of the statements.
+
+    Args:
+        file: The file.
+        kinds: Of the file.
+        texts: Of the file; the changes are noted there.
+        modules: The classes of the file.
+        node: The module or function that makes the LegacyGraph.
+        made: The statement that makes it.
+
+    Raises:
+        NotPossible: It has something that has no form in TensorFlow 2 that this knows.
+
+    Attributes:
+        scope: The kinds of the names where it is made.
+        items: The statements that build the graph, without those of which nothing is left.
+        requests: Its functions, in the order of the text.
+        replaced: Statement of the program -> its new lines.
+        before: Statement -> lines that are put before it.
+        objects: Statement -> the layers, optimizers and iterators in it, which are made in its place: the name, the
+            expression that makes it, and its kind.
+        merges: Statement that merges summaries -> these.
+        writers: Statement that merges summaries -> the function that writes them.
+        specs: Placeholders that need not be fed -> their defaults.
+        feed_order: The placeholders, in the order of the text.
+        operations: Names that are bound to operations, which have no value.
+        initializers: Names that are bound to initializers of variables.
+        initializations: The statements that initialize variables.
+        rates: Optimizer -> its learning rate, if requests compute that.
+        rate_texts: Learning rate -> what it becomes.
+        steps: Statement -> the step of a training that it becomes.
+        tape_lists: Statements that list the variables that a tape has seen.
+        built: A statement that lists variables of layers, and the statements that have these; None if there is none.
+        shared: The function and how its object is made -> the name of the object, where that is used again.
+        named_layers: The scope of names and the name of a layer -> the object, which may be used again.
+        blocks: The blocks of the graph, and their statements.
+        unwrapped: Blocks inside of loops and conditions, which build nothing.
+        updates: Names that are bound to the updates of layers.
+        dropped: Statements that print tensors, of which nothing is left.
+        names_used: Names that no new object may have.
+    """
+
+    def __init__(
+        self,
+        file: FileUses,
+        kinds: Kinds,
+        texts: Texts,
+        modules: Modules,
+        node: ast.Module | ast.FunctionDef,
+        made: ast.Assign,
+    ) -> None:
+        self.file, self.kinds, self.texts, self.modules, self.node = file, kinds, texts, modules, node
+        assert isinstance(made.targets[0], ast.Name)
+        self.legacy = made.targets[0].id
+        self.made = made
+        self.replaced: dict[ast.stmt, list[str]] = {}
+        self.rates: dict[str, ast.expr] = {}
+        self.rate_texts: dict[ast.expr, str] = {}
+        self.initializations: list[ast.stmt] = []
+        self.unwrapped: list[ast.With] = []
+        self.before: dict[Item, list[str]] = {}
+        self.merges: dict[Item, list[summaries.Summary]] = {}
+        self.writers: dict[Item, str] = {}
+        self.steps: dict[Item, TapeStep] = {}
+        self.tape_lists: set[Item] = set()
+        self.built: tuple[Item, list[Item]] | None = None
+        self.names_used = {each.id for each in ast.walk(file.tree) if isinstance(each, ast.Name)}
+        self.names_used |= {each.bound for each in file.imports}
+        self.names_used |= {each.name for each in ast.walk(file.tree) if isinstance(each, ast.ClassDef)}
+        self.names_used |= {name for name in kinds.functions if not modules.needs_class(name)}
+        self.names_used -= {name for name in kinds.functions if modules.needs_class(name)}
+        self.names_used -= _step_names(node)
+        self.specs: dict[str, ast.expr] = {}
+        self.feed_order: list[str] = []
+        self.operations: set[str] = set()
+        self.objects: dict[Item, list[tuple[str, str, str]]] = {}
+        self.items, self.requests = self._read()
+        self.initializers: set[str] = set()
+        self._find_initializers()
+        self.updates: set[str] = set()
+        self._drop_updates()
+        self._read_summaries()
+        self._decide_constants()
+        check_items(kinds, node, self.items)
+        self.dropped = [item.statement for item in self.items if is_dropped(item)]
+        for item in self.items:
+            modules.note(item.statement, self.scope)
+        self.shared: dict[tuple[str, str], str] = {}
+        self.named_layers: dict[tuple[str, str], str] = {}
+        self._locals: dict[str, str] = {}
+
+    @property
+    def rewritten(self) -> list[ast.AST]:
+        """The statements whose calls are written."""
+        requests = [each.statement for each in self.requests if each.statement is not None]
+        return [*(item.statement for item in self.items), *requests]
+
+    def _read(self) -> tuple[list[Item], list[Request]]:
+        scope: Scope = self.kinds.module if isinstance(self.node, ast.Module) else {}
+        items: list[Item] = []
+        self.blocks: list[tuple[ast.With, list[Item]]] = []
+        requests = [self._request(each) for each in ast.walk(self.node) if self.is_request(each)]
+        requests.sort(key=lambda each: each.statement.lineno if each.statement is not None else 0)
+        self.scope = scope
+        self.kinds.requests |= {each.name for each in requests}
+        for statement in self.node.body:
+            if is_block(statement, self.legacy):
+                assert isinstance(statement, ast.With)
+                inside = [each for each in statement.body if not self.is_request(each)]
+                self._note_placeholders(inside)
+                found = list(flattened(self.kinds, inside, scope))
+                items += found
+                self.blocks.append((statement, found))
+            elif not self.is_request(statement):
+                self.kinds.run(statement, scope)
+        for node in own_nodes(self.node):
+            if isinstance(node, ast.With) and is_block(node, self.legacy) and node not in self.node.body:
+                self._unwrap(node, scope)
+        return items, requests
+
+    def _unwrap(self, block: ast.With, scope: Scope) -> None:
+        """A block inside of a loop or a condition may build nothing: what is in it stays without the block."""
+        inside = [each for each in block.body if not self.is_request(each)]
+        found = list(flattened(self.kinds, inside, dict(scope)))
+        if any(item.kind >= Kind.CONSTANT or item.makers for item in found):
+            raise NotPossible(block, "A part of the graph is built inside of a loop or a condition")
+        self.unwrapped.append(block)
+
+    def is_request(self, node: ast.AST) -> bool:
+        """Whether a statement is ``name = legacy.function(...)``."""
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            return False
+        function = node.value.func
+        return (
+            isinstance(function, ast.Attribute)
+            and function.attr == "function"
+            and isinstance(function.value, ast.Name)
+            and function.value.id == self.legacy
+        )
+
+    def _request(self, statement: ast.AST) -> Request:
+        assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
+        call, target = statement.value, statement.targets[0]
+        assert isinstance(target, ast.Name)
+        fetches = call.args[0]
+        feeds = next((each.value for each in call.keywords if each.arg == "feeds"), None)
+        fed = feeds.elts if isinstance(feeds, ast.List) else []
+        for each in fed:
+            if not isinstance(each, ast.Name):
+                raise NotPossible(each, "A request feeds what is not a name of the place where the graph is built")
+        is_list = isinstance(fetches, ast.List | ast.Tuple)
+        calls = []
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
+                parent = self.file.parents[node]
+                if not isinstance(parent, ast.Call) or parent.func is not node:
+                    raise NotPossible(node, "A request is handed about")
+                calls.append(parent)
+        return Request(
+            statement,
+            target.id,
+            fetches,
+            list(fetches.elts) if isinstance(fetches, ast.List | ast.Tuple) else [fetches],
+            is_list,
+            [each.id for each in fed if isinstance(each, ast.Name)],
+            calls,
+        )
+
+    def _note_placeholders(self, statements: Iterable[ast.stmt]) -> None:
+        for each in statements:
+            for node in ast.walk(each):
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                    if self.kinds.symbol(node.value.func) in PLACEHOLDERS:
+                        for target in node.targets:
+                            if not isinstance(target, ast.Name):
+                                raise NotPossible(node, "A placeholder has no name of its own")
+                            self.kinds.placeholders.add(target.id)
+                            self.feed_order.append(target.id)
+
+    def _drop_updates(self) -> None:
+        """Keras's layers update their moving averages when they are called with ``training=True``."""
+        for item in list(self.items):
+            statement = item.statement
+            if isinstance(statement, ast.Assign) and variables.is_update_list(self.kinds, statement.value):
+                self.items.remove(item)
+                self.replaced[statement] = []
+                self.updates |= item.binds
+        for item in self.items:
+            own = names_read(item.statement) & self.updates
+            if own and not self.is_operation(item):
+                raise NotPossible(item.statement, f"{sorted(own)[0]!r}, the updates of layers, are used as values")
+            item.reads -= self.updates
+
+    def _read_summaries(self) -> None:
+        """Requests fetch the values of summaries, as a dict; a function writes them."""
+        found: list[summaries.Summary] = []
+        for item in list(self.items):
+            value = getattr(item.statement, "value", None)
+            made = summaries.summary(self.kinds, self.texts, item)
+            found += made
+            if made and isinstance(item.statement, ast.Expr):
+                self.items.remove(item)
+                self.replaced[item.statement] = []
+            elif made and isinstance(item.statement, ast.Assign):
+                self._summary(item, made)
+            elif made and len(made) == len(getattr(item.statement, "body", [])):
+                self.items.remove(item)
+                self.replaced[item.statement] = []
+            elif isinstance(value, ast.Call) and summaries.is_merge(self.kinds, value):
+                self._summary(item, summaries.merged(self.kinds, value, found))
+
+    def _summary(self, item: Item, parts: list[summaries.Summary]) -> None:
+        """A statement binds the values of summaries in place of the summaries."""
+        assert isinstance(item.statement, ast.Assign)
+        item.kind = Kind.TENSOR
+        item.reads = names_in([each.value for each in parts if each.loop is None])
+        self.merges[item] = parts
+
+    def _find_initializers(self) -> None:
+        """Variables have their initial values when they are made: nothing is left to run."""
+        for item in list(self.items):
+            statement = item.statement
+            if isinstance(statement, ast.Assign) and self.is_initializer(statement.value):
+                self.initializers |= item.binds
+                self.items.remove(item)
+                self.replaced[statement] = []
+
+    def _decide_constants(self) -> None:
+        """What depends on nothing is made once; random numbers only where they are initial values of variables."""
+        for number, item in enumerate(self.items):
+            if item.kind not in (Kind.CONSTANT, Kind.RANDOM) or item.makers:
+                continue
+            readers = [each for each in self.items[number + 1 :] if each.reads & item.binds]
+            initial = [each for each in readers if each.kind < Kind.TENSOR]
+            if (item.kind is Kind.RANDOM and readers != initial) or (item.kind is Kind.RANDOM and not readers):
+                if initial:
+                    raise NotPossible(item.statement, "Random numbers are a variable's initial value and used besides")
+                item.kind = Kind.TENSOR
+            elif not item.is_expression:
+                item.kind = Kind.STATIC
+
+    def is_moved(self, item: Item) -> bool:
+        """Whether a statement is computed by requests."""
+        return item.kind >= Kind.CONSTANT
+
+    @property
+    def computed(self) -> set[str]:
+        """The names of what requests compute or feed."""
+        return {name for item in self.items if self.is_moved(item) for name in item.binds} | self.kinds.placeholders
+
+    def _fed_at_once(self, item: Item) -> ast.Name | None:
+        """A placeholder that a call of what is made once is given: not its shape, nor as the key of a dict."""
+        for node in ast.walk(item.statement):
+            if isinstance(node, ast.Name) and node.id in self.kinds.placeholders and isinstance(node.ctx, ast.Load):
+                parent = self.file.parents[node]
+                while isinstance(parent, ast.List | ast.Tuple):
+                    parent = self.file.parents[parent]
+                if isinstance(parent, ast.Call) and self.kinds.symbol(parent.func) is not None:
+                    return node
+        return None
+
+    def check_made_once(self) -> None:
+        """What is made once cannot depend on what requests compute."""
+        moved: set[str] = set()
+        once: set[str] = set()
+        for item in self.items:
+            if self.is_moved(item):
+                moved |= item.binds
+                once -= item.binds
+                continue
+            if (fed := self._fed_at_once(item)) is not None:
+                raise NotPossible(fed, f"{fed.id!r}, which is fed, decides on what is made once")
+            if wrong := sorted(item.reads & moved - once):
+                raise NotPossible(item.statement, f"{wrong[0]!r}, which requests compute, decides on what is made once")
+            once |= item.binds
+
+    def local(self, wish: str) -> str:
+        """Return a name for a local variable of the new functions, the same in all: nothing else in the file has it."""
+        if wish not in self._locals:
+            self._locals[wish] = self.new_name(wish)
+        return self._locals[wish]
+
+    def new_name(self, wish: str) -> str:
+        """Return a name that nothing in the file has, as near to a wish as possible."""
+        wish = re.sub(r"\W+", "_", wish).strip("_") or "layer"
+        name, number = wish, 1
+        while name in self.names_used:
+            number += 1
+            name = f"{wish}_{number}"
+        self.names_used.add(name)
+        return name
+
+    @property
+    def blank(self) -> list[str]:
+        """The empty lines around a function."""
+        return [""] * (2 if isinstance(self.node, ast.Module) else 1)
+
+    def is_initializer(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call):
+            symbol = self.kinds.symbol(node.func)
+            if symbol in OPERATIONS:
+                return all(map(self.is_initializer, node.args))
+            return symbol in INITIALIZERS
+        if isinstance(node, ast.Attribute):  # of an iterator
+            return node.attr == "initializer" and self.kinds.of(node.value, self.scope) is Kind.VARIABLE
+        return isinstance(node, ast.Name) and node.id in self.initializers
+
+    def has_variables(self) -> bool:
+        return any(item.makers or item in self.objects for item in self.items)
+
+    def is_variable(self, leaf: ast.expr) -> bool:
+        return self.kinds.of(leaf, self.scope) is Kind.VARIABLE
+
+    def is_operation(self, item: Item) -> bool:
+        value = getattr(item.statement, "value", None)
+        return isinstance(value, ast.Call) and self.kinds.symbol(value.func) in OPERATIONS
+
+    def is_op(self, leaf: ast.expr) -> bool:
+        return isinstance(leaf, ast.Name) and leaf.id in self.operations
+
+
+def _step_names(node: ast.AST) -> set[str]:
+    """The names that are bound to training steps and to nothing else: operations, of which nothing is left."""
+    found: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call) and len(each.targets) == 1:
+            function, target = each.value.func, each.targets[0]
+            if isinstance(function, ast.Attribute) and function.attr == "minimize" and isinstance(target, ast.Name):
+                found.add(target.id)
+    names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
+    return {name for name in found if names.count(name) == 1}

@@ -1,0 +1,148 @@
+"""Lists of a graph's variables, ``tf.trainable_variables()`` and collections, as lists that are written out."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+
+from ..requests.request import NotPossible
+from .kinds import Kind, Kinds, creates
+from .statements import Item
+from .texts import Texts
+
+__all__ = ["VariableList", "is_update_list", "variable_list", "written_out"]
+
+_TRAINABLE = frozenset(["tf.trainable_variables"])
+_ALL = frozenset(["tf.global_variables", "tf.all_variables"])
+_TRAINABLE_KEYS = frozenset(["TRAINABLE_VARIABLES"])
+_ALL_KEYS = frozenset(["GLOBAL_VARIABLES", "VARIABLES"])
+
+
+@dataclasses.dataclass(frozen=True)
+class VariableList:
+    """A call that gives variables of the graph.
+
+    Attributes:
+        call: The call.
+        trainable: Whether it gives the trainable ones alone.
+        scope: The expression that the names of the variables begin with; None for all.
+    """
+
+    call: ast.Call
+    trainable: bool
+    scope: ast.expr | None
+
+
+def variable_list(kinds: Kinds, node: ast.AST) -> VariableList | None:
+    """Read ``tf.trainable_variables()`` and its like; None for anything else."""
+    if not isinstance(node, ast.Call):
+        return None
+    symbol, key = kinds.symbol(node.func), collection_key(kinds, node)
+    if key is not None:
+        given = dict(zip(("key", "scope"), node.args, strict=False))
+    elif symbol in _TRAINABLE | _ALL:
+        given = dict(zip(("scope",), node.args, strict=False))
+    else:
+        return None
+    given |= {each.arg: each.value for each in node.keywords if each.arg}
+    if symbol in _TRAINABLE or key in _TRAINABLE_KEYS:
+        return VariableList(node, True, given.get("scope"))
+    if symbol in _ALL or key in _ALL_KEYS:
+        return VariableList(node, False, given.get("scope"))
+    return None
+
+
+def collection_key(kinds: Kinds, node: ast.AST) -> str | None:
+    """The key of ``tf.get_collection(tf.GraphKeys.KEY)``."""
+    if not isinstance(node, ast.Call) or kinds.symbol(node.func) != "tf.get_collection" or not node.args:
+        return None
+    key = node.args[0]
+    if isinstance(key, ast.Attribute):
+        return key.attr
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return key.value.upper()
+    return ""
+
+
+def is_update_list(kinds: Kinds, node: ast.AST) -> bool:
+    """Whether a call gives the updates of batch normalisation, which Keras's layers make by themselves."""
+    return collection_key(kinds, node) == "UPDATE_OPS"
+
+
+def written_out(
+    kinds: Kinds,
+    texts: Texts,
+    found: VariableList,
+    items: Iterable[Item],
+    objects: Mapping[Item, list[tuple[str, str]]],
+    scope: Mapping[str, Kind],
+) -> str:
+    """The list as an expression.
+
+    Args:
+        kinds, texts: Of the file.
+        found: The list.
+        items: The statements of the graph before it.
+        objects: The layers and optimizers of each: name, and what it is.
+        scope: The kinds of the names.
+    """
+    parts = list(_parts(kinds, found.trainable, items, objects, scope))
+    everything = f"[{', '.join(parts)}]"
+    if len(parts) == 1 and parts[0].startswith("*"):
+        everything = parts[0][1:]
+    if found.scope is None:
+        return everything
+    return f"[each for each in {everything} if each.name.startswith({texts.of(found.scope)})]"
+
+
+def _parts(
+    kinds: Kinds,
+    trainable: bool,
+    items: Iterable[Item],
+    objects: Mapping[Item, list[tuple[str, str]]],
+    scope: Mapping[str, Kind],
+) -> Iterator[str]:
+    for item in items:
+        for name, kind in objects.get(item, []):
+            if kind == "variable":
+                yield name
+            elif kind in ("layer", "module"):
+                yield f"*{name}.{'trainable_variables' if trainable else 'variables'}"
+        if (
+            item in objects
+            or item.kind >= Kind.CONSTANT
+            or not any(_is_variable(kinds, call, trainable) for call in _calls(item.statement, kinds))
+        ):
+            continue
+        if not isinstance(item.statement, ast.Assign) or len(item.binds) != 1:
+            raise NotPossible(item.statement, "Variables are made without a name, and listed")
+        (name,) = item.binds
+        if isinstance(item.statement.value, ast.Dict):
+            yield f"*{name}.values()"
+        else:
+            yield name if scope.get(name) is Kind.VARIABLE else f"*{name}"
+
+
+def _calls(statement: ast.stmt, kinds: Kinds) -> Iterator[ast.Call]:
+    """The calls in a statement, and in the functions that it calls."""
+    seen: set[ast.AST] = set()
+    stack: list[ast.AST] = [statement]
+    while stack:
+        for node in ast.walk(stack.pop()):
+            if isinstance(node, ast.Call):
+                yield node
+                function = kinds.functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
+                if function is not None and function not in seen:
+                    seen.add(function)
+                    stack.append(function)
+
+
+def _is_variable(kinds: Kinds, call: ast.Call, trainable: bool) -> bool:
+    if creates(kinds.symbol(call.func)) != "variable":
+        return False
+    is_trainable = not any(
+        each.arg == "trainable" and isinstance(each.value, ast.Constant) and not each.value.value
+        for each in call.keywords
+    )
+    return is_trainable or not trainable

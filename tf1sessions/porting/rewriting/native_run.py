@@ -1,0 +1,174 @@
+"""Runs a program before or after the step ``native`` in this process, so that the two can be compared.
+
+TensorFlow 2 draws other random numbers than TensorFlow 1, for initial values and later. So both runs draw the same:
+each random operation gives what its shape alone decides, whatever its seed. The variables of the second program begin
+with the values that those of the first one had.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.porting.replaying import DEFAULT_SEED, recorder
+
+from .plain_run import AfterImport
+
+__all__ = ["GivenValues", "draw_by_shape", "main", "read_values", "write_values"]
+
+#: Random operations with a seed -> those whose numbers a key decides.
+_STATELESS = {
+    "random_uniform": "stateless_random_uniform_v2",
+    "random_standard_normal": "stateless_random_normal_v2",
+    "truncated_normal": "stateless_truncated_normal_v2",
+    "random_uniform_int": "stateless_random_uniform_int_v2",
+}
+_PHILOX = 1  # the number of the algorithm: tf.random.Algorithm.PHILOX
+
+
+def write_values(path: str | os.PathLike[str], values: Mapping[str, Any]) -> None:
+    """Write arrays by their names, whatever these are."""
+    arrays = {f"value{number}": value for number, value in enumerate(values.values())}
+    np.savez(path, names=np.array(list(values), dtype=np.str_), **arrays)
+
+
+def read_values(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what :func:`write_values` wrote."""
+    with np.load(path) as found:
+        return {str(name): found[f"value{number}"] for number, name in enumerate(found["names"])}
+
+
+def main(wanted: Mapping[str, Any]) -> int:
+    """Run the program that ``wanted`` describes.
+
+    Args:
+        wanted: The ``script`` as it is to be named, its ``arguments``, the file of ``initial`` values, which the
+            program before the step writes and the one after it reads (``is_native``), and where to write the ``last``.
+
+    Returns:
+        The program's exit code.
+    """
+    sys.argv = [wanted["script"], *wanted["arguments"]]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(wanted["script"])))
+    random.seed(DEFAULT_SEED)
+    np.random.seed(DEFAULT_SEED)
+    values = GivenValues(read_values(wanted["initial"])) if wanted["is_native"] else _NotedValues()
+    with contextlib.ExitStack() as stack:
+        sys.meta_path.insert(0, AfterImport("tensorflow", lambda: values.watch(stack)))
+        error = recorder._run(os.path.abspath(wanted["script"]))
+        ended = recorder.how_it_ended(error)
+        if error is not None:
+            recorder._report(error)
+        write_values(Path(wanted["last"]), values.last())
+        if isinstance(values, _NotedValues):
+            write_values(Path(wanted["initial"]), values.initial)
+    return int(ended["code"])
+
+
+def draw_by_shape(stack: contextlib.ExitStack) -> None:
+    """Have each random operation give numbers that its shape decides, until the stack is closed."""
+    from tf1sessions.runtime import private
+
+    stateless, key, counter = private.gen_stateless_random_ops_v2, np.array([1], np.uint64), np.zeros(2, np.uint64)
+    for name, keyed in _STATELESS.items():
+        draw = getattr(stateless, keyed)
+
+        def seeded(
+            shape: Any, *others: Any, draw: Callable[..., Any] = draw, seed: int = 0, seed2: int = 0, **named: Any
+        ) -> Any:
+            return draw(shape, key, counter, _PHILOX, *others, **named)
+
+        def by_key(shape: Any, *others: Any, draw: Callable[..., Any] = draw, **named: Any) -> Any:
+            kept = {name: value for name, value in named.items() if name not in ("key", "counter", "alg")}
+            return draw(shape, key, counter, _PHILOX, *others[3:], **kept)
+
+        _exchange(stack, private.gen_random_ops, name, seeded)
+        _exchange(stack, stateless, keyed, by_key)
+
+
+def _exchange(stack: contextlib.ExitStack, module: Any, name: str, function: Callable[..., Any]) -> None:
+    stack.callback(setattr, module, name, getattr(module, name))
+    setattr(module, name, function)
+
+
+class _NotedValues:
+    """Notes the values of the variables of LegacyGraphs: when they are known first, and at the end."""
+
+    def __init__(self) -> None:
+        self.initial: dict[str, Any] = {}
+        self._graphs: list[Any] = []
+
+    def watch(self, stack: contextlib.ExitStack) -> None:
+        """Begin, now that TensorFlow is imported."""
+        draw_by_shape(stack)
+        sys.meta_path.insert(0, AfterImport("tf1sessions.porting.legacy_graph", self._watch_functions))
+
+    def _watch_functions(self) -> None:
+        from tf1sessions.porting.legacy_graph import LegacyFunction
+
+        call = LegacyFunction.__call__
+
+        def __call__(function: LegacyFunction, *values: Any) -> Any:
+            self._note(function.legacy)
+            return call(function, *values)
+
+        LegacyFunction.__call__ = __call__  # type: ignore[method-assign, assignment]
+
+    def _note(self, legacy: Any) -> None:
+        if legacy not in self._graphs:
+            self._graphs.append(legacy)
+        if new := legacy.variables.keys() - self.initial.keys():
+            self.initial |= legacy.values(new)
+
+    def last(self) -> dict[str, Any]:
+        """The values of the variables now."""
+        return {name: value for legacy in self._graphs for name, value in legacy.values(legacy.variables).items()}
+
+
+class GivenValues:
+    """Gives variables their initial values when they are made.
+
+    Args:
+        initial: The values by the names that the variables had in TensorFlow 1.
+    """
+
+    def __init__(self, initial: Mapping[str, Any]) -> None:
+        self._initial = initial
+        self._made: dict[str, Any] = {}
+        self._counts: dict[str, int] = {}
+
+    def watch(self, stack: contextlib.ExitStack) -> None:
+        """Begin, now that TensorFlow is imported."""
+        from tf1sessions.runtime import tf
+
+        tf2 = tf.compat.v2
+
+        draw_by_shape(stack)
+
+        def creator(next_creator: Callable[..., Any], **arguments: Any) -> Any:
+            variable = next_creator(**arguments)
+            name = self._name(variable.name.partition(":")[0])
+            value = self._initial.get(name)
+            if value is not None and tuple(np.shape(value)) == tuple(variable.shape):
+                with tf2.init_scope():
+                    variable.assign(value)
+                self._made[name] = variable
+            return variable
+
+        stack.enter_context(tf2.variable_creator_scope(creator))
+
+    def _name(self, name: str) -> str:
+        """The name that the variable had in TensorFlow 1, where no two had the same."""
+        count = self._counts[name] = self._counts.get(name, -1) + 1
+        return f"{name}_{count}" if count else name
+
+    def last(self) -> dict[str, Any]:
+        """The values of those variables now."""
+        return {name: variable.numpy() for name, variable in self._made.items()}

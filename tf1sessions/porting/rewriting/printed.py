@@ -1,0 +1,76 @@
+"""What a program prints, before and after a step: the same words, and numbers that are equal within a tolerance."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["RELATIVE", "PrintedComparison", "compared"]
+
+#: By how much of itself a number may differ: training amplifies how the last digit of a sum is rounded.
+RELATIVE = 2e-3
+_SMALL = 1e-2  # below it, numbers may differ by as much as this one may
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])|\b(?:nan|inf)\b")
+
+
+@dataclasses.dataclass(frozen=True)
+class PrintedComparison:
+    """Two outputs of a program, and the last values of its variables.
+
+    Attributes:
+        lines, numbers, variables: How many were compared.
+        difference: The first difference in a sentence; empty if there is none.
+    """
+
+    lines: int
+    numbers: int
+    variables: int
+    difference: str = ""
+
+
+def compared(
+    before: str, after: str, left: Mapping[str, Any] | None = None, right: Mapping[str, Any] | None = None
+) -> PrintedComparison:
+    """Compare two outputs, and the variables that both have.
+
+    Args:
+        before, after: The texts.
+        left, right: Last values of variables by their names.
+
+    Example:
+        >>> compared("loss 0.50001\\n", "loss 0.5\\n").difference
+        ''
+        >>> compared("loss 0.6\\n", "loss 0.5\\n").difference
+        "line 1: 'loss 0.6' before, 'loss 0.5' after"
+    """
+    left, right = left or {}, right or {}
+    one, other = before.splitlines(), after.splitlines()
+    numbers = 0
+    for number, (a, b) in enumerate(zip(one, other, strict=False), 1):
+        found = _NUMBER.findall(a), _NUMBER.findall(b)
+        numbers += len(found[0])
+        same_words = _words(a) == _words(b) and len(found[0]) == len(found[1])
+        if not same_words or not _are_close([float(each) for each in found[0]], [float(each) for each in found[1]]):
+            return PrintedComparison(number, numbers, 0, f"line {number}: {a!r} before, {b!r} after")
+    if len(one) != len(other):
+        return PrintedComparison(0, numbers, 0, f"it printed {len(one):,} lines before, and {len(other):,} after")
+    names = [name for name in left if name in right]
+    for name in names:
+        if not _are_close(left[name], right[name]):
+            return PrintedComparison(len(one), numbers, len(names), f"the variable {name} ends with other values")
+    return PrintedComparison(len(one), numbers, len(names))
+
+
+def _words(line: str) -> str:
+    return re.sub(r"\s+", "", _NUMBER.sub("#", line))
+
+
+def _are_close(one: Any, other: Any) -> bool:
+    a, b = np.asarray(one), np.asarray(other)
+    if a.dtype.kind not in "fiu" or b.dtype.kind not in "fiu":
+        return bool(np.array_equal(a, b))
+    return bool(np.allclose(a, b, rtol=RELATIVE, atol=RELATIVE * _SMALL, equal_nan=True))

@@ -1,0 +1,16 @@
+"""The step ``functions``: what builds a graph stays, and each request to a session becomes a function of the graph.
+
+Files::
+
+    graph_code.py   which code builds a graph, which names have what is in one, and which run a session
+    request.py      one request: what it fetches and feeds, and what its function is called
+    file_plan.py    the edits of a file
+    scope_plan.py   the statements of a module or a function: blocks that build, and requests
+
+Data flow::
+
+    files of a program ──▶ GraphCode ──▶ scope_plan: the module, and each function that runs a session
+                                             │
+                                             ▼
+                        FilePlan: with legacy: ... · name = legacy.function(...) · name(...) ──▶ edits
+"""

@@ -1,0 +1,181 @@
+"""The edits by which a file's requests become functions."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from ....source import notebooks
+from ....source.edits import Edit, apply
+from ....source.uses import FileUses
+from .. import headers
+from ..indentation import Indentation
+from .graph_code import GraphCode
+
+__all__ = ["NEW_GRAPH", "FilePlan", "switches"]
+
+NEW_GRAPH = "porting.LegacyGraph()"
+
+#: What takes a session, or makes one -> what takes a LegacyGraph.
+_OURS = {
+    "tf.train.Saver": "porting.LegacySaver",
+    "tf.train.ChiefSessionCreator": "porting.LegacySessionCreator",
+    "tf.train.MonitoredTrainingSession": "porting.monitored_training_session",
+}
+_IMPORT = "from tf1sessions import porting"
+
+
+def switches(file: FileUses) -> list[ast.Expr]:
+    """The statements that switch version 2's behaviour off."""
+    nodes = {use.call for use in file.uses if use.name == "tf.disable_v2_behavior" and use.call is not None}
+    return [each for each in ast.walk(file.tree) if isinstance(each, ast.Expr) and each.value in nodes]
+
+
+class FilePlan:
+    """What changes in a file.
+
+    Args:
+        code: Of the program.
+        file: The file.
+
+    Attributes:
+        edits, places: As a :class:`~..rule.Change` has them.
+        indentation: By how much lines are moved.
+        module_functions: Names of the functions of requests that the module makes.
+        graphs: Names that are bound to a LegacyGraph.
+        session_count: In how many places the file makes a session.
+    """
+
+    def __init__(self, code: GraphCode, file: FileUses) -> None:
+        self.code, self.file = code, file
+        self.edits: list[Edit] = []
+        self._imports: list[str] = []
+        self.places: list[tuple[ast.AST, str]] = []
+        self.indentation = Indentation(file)
+        self.module_functions: set[str] = set()
+        self.graphs: set[str] = set()
+        self.session_count = sum(code.makes_session(file, node) for node in ast.walk(file.tree))
+        self._before: dict[int, list[str]] = {}  # line -> lines that are put before it
+        self._behind: dict[int, tuple[int, list[str]]] = {}  # line -> first line of its statement, lines behind it
+        self._replaced: list[Edit] = []
+        for statement in switches(file):
+            self._switch_eager_execution_on(statement)
+        self._change_names()
+
+    def _switch_eager_execution_on(self, statement: ast.Expr) -> None:
+        call = statement.value
+        assert isinstance(call, ast.Call)
+        name = self.text(call.func).rpartition(".")[0]
+        newline = self.file.source.newline + self.indentation.around(statement.lineno)
+        self.replace(statement, f"{self.text(statement)}{newline}{name}.enable_eager_execution()")
+        self.places.append((statement, "eager execution is on; the graph is built as in TensorFlow 1"))
+
+    def _change_names(self) -> None:
+        for use in self.file.uses:
+            if use.name in _OURS and use.call is not None:
+                self.replace(use.node, _OURS[use.name])
+                self.need_import()
+        for node in ast.walk(self.file.tree):
+            if isinstance(node, ast.Assign) and self.is_new_graph(node.value):
+                self.replace(node.value, NEW_GRAPH)
+                self.need_import()
+                self.graphs |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        for node in ast.walk(self.file.tree):
+            if isinstance(node, ast.Name) and node.id in self.graphs and isinstance(node.ctx, ast.Load):
+                if not self._is_entered(node):
+                    self.replace(node, f"{node.id}.graph")
+
+    def _is_entered(self, node: ast.Name) -> bool:
+        """Whether a graph is what a ``with`` enters, or what a session is made of."""
+        parent = self.file.parents[node]
+        if isinstance(parent, ast.keyword):
+            parent = self.file.parents[parent]
+        is_default = isinstance(parent, ast.Attribute) and parent.attr == "as_default"
+        return is_default or self.code.makes_session(self.file, parent)
+
+    def is_new_graph(self, node: ast.AST) -> bool:
+        """Whether an expression is ``tf.Graph()``."""
+        return isinstance(node, ast.Call) and self.code.symbol(self.file, node.func) == "tf.Graph"
+
+    def cell(self, statement: ast.stmt) -> int:
+        """The cell of a notebook that a statement is in; 0 in a script."""
+        source = self.file.source
+        return 0 if source.notebook is None else notebooks.cell_line(source.text, statement.lineno)[0]
+
+    def is_masked(self, statement: ast.stmt) -> bool:
+        """Whether a statement stands for a magic line of a notebook."""
+        source = self.file.source
+        return source.notebook is not None and notebooks.is_masked(source.text.splitlines()[statement.lineno - 1])
+
+    # -- edits -----------------------------------------------------------------------------------------------------
+
+    def text(self, node: ast.AST) -> str:
+        """The text of a node as it becomes, on one line where that is possible."""
+        start, end = self.file.positions.span(node)
+        inside = [edit for edit in _outermost(self._replaced) if start <= edit.start and edit.end <= end]
+        moved = [Edit(edit.start - start, edit.end - start, edit.text) for edit in inside]
+        text = apply(self.file.source.text[start:end], moved)
+        return text if "#" in text or '"""' in text or "'''" in text else re.sub(r"\s*\r?\n\s*", " ", text)
+
+    def replace(self, node: ast.AST, text: str) -> None:
+        """Put a text in place of a node."""
+        self._replaced.append(self.file.positions.replace(node, text))
+
+    def delete_lines(self, first: int, last: int) -> None:
+        """Delete whole lines."""
+        positions = self.file.positions
+        self._replaced.append(Edit(positions.line_start(first), positions.line_start(last + 1), ""))
+
+    def need_import(self) -> None:
+        """Have the file import what it needs of this package."""
+        self._imports = [_IMPORT]
+
+    def put_before(self, statement: ast.stmt, text: str) -> None:
+        """Put a line before a statement, outside of the block that the statement is moved into."""
+        self._before.setdefault(_first_line(statement), []).append(text)
+
+    def put_behind(self, statement: ast.stmt, text: str) -> None:
+        """Put a line behind a statement, into the block that it is moved into."""
+        last = statement.end_lineno or statement.lineno
+        self._behind.setdefault(last, (_first_line(statement), []))[1].append(text)
+
+    def move_into_block(self, statements: list[ast.stmt], header: str) -> None:
+        """Put statements into a block."""
+        self.put_before(statements[0], header)
+        last = max(each.end_lineno or each.lineno for each in statements)
+        self.indentation.move_in(_first_line(statements[0]), last)
+
+    def finish(self) -> None:
+        """Put all edits together."""
+        positions, newline = self.file.positions, self.file.source.newline
+        replaced = _outermost(self._replaced)
+        # At one place they are made in this order.
+        self.edits += headers.import_edits(self.file, self._imports)
+        for line, (first, texts) in self._behind.items():
+            lead = self.indentation.around(first)
+            lead += self.indentation.unit(lead)
+            self.edits.append(_insertion(positions.line_start(line + 1), (lead + text + newline for text in texts)))
+        for line, texts in self._before.items():
+            lead = self.indentation.around(line)
+            self.edits.append(_insertion(positions.line_start(line), (lead + text + newline for text in texts)))
+        self.edits += [*self.indentation.edits(replaced), *replaced]
+
+
+def _insertion(start: int, lines: Iterable[str]) -> Edit:
+    return Edit(start, start, "".join(lines))
+
+
+def _outermost(edits: list[Edit]) -> list[Edit]:
+    """Without those that are inside of another one, which has them in its text."""
+    edits = list(dict.fromkeys(edits))
+    return [
+        one
+        for one in edits
+        if not any(other is not one and other.start <= one.start and one.end <= other.end for other in edits)
+    ]
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min(statement.lineno, *(int(each.lineno) for each in [statement, *decorators]))

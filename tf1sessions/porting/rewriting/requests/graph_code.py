@@ -1,0 +1,295 @@
+"""Which code of a program builds a graph of TensorFlow 1, and where it runs sessions; from its text alone.
+
+What a function builds is followed by names: a function, a method or a class builds if its code calls TensorFlow, or
+what builds. What is assigned from there is a *graph value*: a tensor, an operation, a variable, or an object that has
+such. Too much may be taken for building: a statement that builds nothing loses nothing inside of ``with legacy:``.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator, Mapping
+
+from ....source.uses import FileUses
+
+__all__ = ["GraphCode", "called_name", "graph_code", "own_nodes"]
+
+#: Names of TensorFlow whose calls build nothing: they work on files, messages and settings.
+_NOT_BUILDING = (
+    "tf.app.", "tf.flags.", "tf.logging.", "tf.gfile.", "tf.io.gfile.", "tf.io.TFRecord", "tf.io.tf_record",
+    "tf.io.write_graph", "tf.python_io.", "tf.errors.", "tf.test.", "tf.compat.as_", "tf.compat.path", "tf.version",
+    "tf.sysconfig.", "tf.profiler.", "tf.keras.datasets", "tf.keras.utils.to_categorical", "tf.train.write_graph",
+    "tf.train.latest_checkpoint", "tf.train.get_checkpoint_state", "tf.train.checkpoint_exists",
+    "tf.train.list_variables", "tf.train.load_", "tf.train.NewCheckpointReader", "tf.train.summary_iterator",
+    "tf.train.update_checkpoint_state", "tf.train.remove_checkpoint", "tf.train.Coordinator", "tf.train.global_step",
+    "tf.train.start_queue_runners", "tf.train.Example", "tf.train.Feature", "tf.train.BytesList",
+    "tf.train.Int64List", "tf.train.FloatList", "tf.train.SequenceExample", "tf.Session", "tf.InteractiveSession",
+    "tf.Graph", "tf.reset_default_graph", "tf.disable_", "tf.enable_", "tf.executing_eagerly", "tf.load_op_library",
+    "tf.Dimension", "tf.as_dtype", "tf.get_logger", "tf.get_static_value",
+)  # fmt: skip
+_OURS = ("tf1sessions.contrib.", "tf_keras.", "keras.", "tensorflow_probability.", "tensorflow_hub.")
+#: Messages of TensorFlow that are made by a call, and settings.
+_MESSAGES = frozenset(
+    "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage MetaGraphDef NameAttrList "
+    "NodeDef OptimizerOptions RunMetadata RunOptions SessionLog Summary SummaryMetadata TensorInfo TensorShape".split()
+)
+#: Functions and methods that look at a graph value, or keep it, and build nothing.
+_LOOKING = frozenset(
+    "print len zip enumerate sorted list tuple dict set str repr id isinstance type range getattr setattr hasattr "
+    "reversed iter next vars map filter format save restore append extend items keys values add_summary add_graph "
+    "flush close".split()
+)
+_SESSIONS = ("tf.Session", "tf.InteractiveSession")
+_MONITORED = ("tf.train.MonitoredTrainingSession", "tf.train.MonitoredSession")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is in it, without the bodies of functions and classes that it defines."""
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        yield each
+        stack += [child for child in ast.iter_child_nodes(each) if not isinstance(child, _INNER)]
+
+
+def called_name(node: ast.Call) -> str | None:
+    """The last name of what a call calls."""
+    if isinstance(node.func, ast.Name):
+        return node.func.id
+    return node.func.attr if isinstance(node.func, ast.Attribute) else None
+
+
+@functools.lru_cache(maxsize=2)
+def graph_code(files: tuple[FileUses, ...]) -> GraphCode:
+    """Analyse the files of a program; the same object for the same files."""
+    return GraphCode(files)
+
+
+class GraphCode:
+    """The graph code of the files of a program.
+
+    Attributes:
+        builders: Names of functions, methods and classes whose call builds.
+        requesters: Names of functions, methods and classes that run a session, or make one.
+        sessions: Names, of attributes too, that a session has somewhere, or probably has as a parameter.
+        values: Module or function -> its names that are bound to graph values.
+        attributes: Names of attributes that are assigned graph values.
+    """
+
+    def __init__(self, files: tuple[FileUses, ...]) -> None:
+        self._symbols: Mapping[FileUses, dict[ast.expr, str]] = {
+            file: {use.node: use.name for use in file.uses} for file in files
+        }
+        self.builders: set[str] = set()
+        self.requesters: set[str] = set()
+        self.sessions = {"sess", "session"}
+        self.values: dict[ast.AST, set[str]] = {}
+        self._scopes: dict[ast.AST, ast.AST] = {}  # of names, and of functions: the one around it
+        self._bound: dict[ast.AST, set[str]] = {}
+        for file in files:
+            self._note_scopes(file)
+        self.attributes: set[str] = set()
+        functions = [
+            (file, name, node)
+            for file in files
+            for each in ast.walk(file.tree)
+            for name, node in _named_functions(each)
+        ]
+        for file in files:
+            self._note_sessions(file)
+        size = -1
+        while size != (size := self._size()):
+            for file, name, node in functions:
+                self._note(file, name, node)
+            for file in files:
+                self._note_values(file)
+
+    def _size(self) -> int:
+        return len(self.builders) + len(self.requesters) + len(self.attributes) + sum(map(len, self.values.values()))
+
+    def _note_scopes(self, file: FileUses) -> None:
+        stack: list[tuple[ast.AST, ast.AST]] = [(file.tree, file.tree)]
+        while stack:
+            node, scope = stack.pop()
+            self._scopes[node] = scope
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                scope = node
+            if scope is node or isinstance(node, ast.Module):
+                self.values[node], self._bound[node] = set(), set()
+            if isinstance(node, ast.arg):
+                self._bound[scope].add(node.arg)
+            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                self._bound[scope].add(node.id)
+            stack += [(child, scope) for child in ast.iter_child_nodes(node)]
+
+    def scope_of(self, name: ast.Name) -> ast.AST:
+        """The module or function that binds a name."""
+        scope = self._scopes[name]
+        while name.id not in self._bound[scope] and not isinstance(scope, ast.Module):
+            scope = self._scopes[scope]
+        return scope
+
+    def _note_sessions(self, file: FileUses) -> None:
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.Assign) and self.makes_session(file, node.value):
+                self.sessions |= {name for target in node.targets if (name := _last_name(target))}
+            elif isinstance(node, ast.withitem) and self.makes_session(file, node.context_expr):
+                self.sessions |= {name for target in [node.optional_vars] if (name := _last_name(target))}
+
+    def _note(self, file: FileUses, name: str, function: Function) -> None:
+        body = [node for statement in function.body for node in own_nodes(statement)]
+        if any(self._runs(file, node) for node in body):
+            self.requesters.add(name)
+            self.builders.discard(name)
+        elif any(self._node_builds(file, node) for node in body):
+            self.builders.add(name)
+
+    def _note_values(self, file: FileUses) -> None:
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.Assign) and self.is_value(file, node.value):
+                for target in node.targets:
+                    self._bind(file, target)
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign) and self.is_value(file, node.value):
+                self._bind(file, node.target)
+            elif isinstance(node, ast.withitem) and self.is_value(file, node.context_expr):
+                self._bind(file, node.optional_vars)
+            elif isinstance(node, ast.For | ast.comprehension) and self.is_value(file, node.iter):
+                self._bind(file, node.target)
+
+    def _bind(self, file: FileUses, target: ast.expr | None) -> None:
+        if isinstance(target, ast.Name):
+            self.values[self.scope_of(target)].add(target.id)
+        elif isinstance(target, ast.Attribute):
+            self.attributes.add(target.attr)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for each in target.elts:
+                self._bind(file, each)
+        elif isinstance(target, ast.Subscript | ast.Starred):
+            self._bind(file, target.value)
+
+    # -- questions -------------------------------------------------------------------------------------------------
+
+    def symbol(self, file: FileUses, node: ast.expr) -> str | None:
+        """The name in a library that an expression is: ``"tf.matmul"``."""
+        return self._symbols[file].get(node)
+
+    def makes_session(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether an expression is ``tf.Session(...)``."""
+        return isinstance(node, ast.Call) and self.symbol(file, node.func) in _SESSIONS
+
+    def is_monitored(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether an expression makes a monitored session, or is a ``with`` of one."""
+        if isinstance(node, ast.With):
+            return any(self.is_monitored(file, item.context_expr) for item in node.items)
+        return isinstance(node, ast.Call) and self.symbol(file, node.func) in _MONITORED
+
+    def is_session(self, node: ast.AST) -> bool:
+        """Whether an expression is a session, by its name."""
+        return isinstance(node, ast.expr) and _last_name(node) in self.sessions
+
+    def is_request(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether a node is ``session.run(...)``, ``tensor.eval(...)``, or ``operation.run(...)``."""
+        if not isinstance(node, ast.Call):
+            return False
+        if self.symbol(file, node.func) == "tf.train.global_step":
+            return True
+        if not isinstance(node.func, ast.Attribute):
+            return False
+        base, name = node.func.value, node.func.attr
+        if name == "run" and self.is_session(base):
+            return True
+        options = {keyword.arg for keyword in node.keywords}
+        if name not in ("run", "eval") or not options <= {"feed_dict", "session"} or len(node.args) > 2:
+            return False
+        return self.is_value(file, base)
+
+    def is_value(self, file: FileUses, node: ast.AST | None) -> bool:
+        """Whether an expression is a graph value, or has one in it."""
+        if node is None or self.is_request(file, node):
+            return False
+        if isinstance(node, ast.Name):
+            return node.id in self.values[self.scope_of(node)] and self.symbol(file, node) is None
+        if isinstance(node, ast.Attribute):
+            if self.symbol(file, node) is not None:
+                return False
+            return node.attr in self.attributes or self.is_value(file, node.value)
+        if isinstance(node, ast.Call):
+            return self._node_builds(file, node)
+        if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
+            return self.builds(file, node)
+        if isinstance(node, ast.Dict):
+            return any(self.is_value(file, each) for each in node.values)
+        if isinstance(node, ast.IfExp):
+            return self.is_value(file, node.body) or self.is_value(file, node.orelse)
+        if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.List | ast.Tuple | ast.Set | ast.Starred):
+            return any(self.is_value(file, child) for child in ast.iter_child_nodes(node))
+        return False
+
+    def builds(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether a statement or an expression adds to the graph, what requests fetch left out."""
+        stack = [node]
+        while stack:
+            each = stack.pop()
+            if self._node_builds(file, each):
+                return True
+            if not self.is_request(file, each):
+                stack += [child for child in ast.iter_child_nodes(each) if not isinstance(child, _INNER)]
+        return False
+
+    def has_requests(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether a statement runs a session, makes one, or calls what does."""
+        return any(self._runs(file, each) for each in own_nodes(node))
+
+    def _runs(self, file: FileUses, node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        if self.is_request(file, node) or self.makes_session(file, node) or self.is_monitored(file, node):
+            return True
+        if any(self.is_session(each) for each in [*node.args, *(keyword.value for keyword in node.keywords)]):
+            return True  # saver.save(sess, path)
+        if self.symbol(file, node.func) == "tf.train.start_queue_runners":
+            return True
+        return self.symbol(file, node.func) is None and called_name(node) in self.requesters
+
+    def _node_builds(self, file: FileUses, node: ast.AST) -> bool:
+        if isinstance(node, ast.BinOp | ast.UnaryOp):
+            return any(self.is_value(file, child) for child in ast.iter_child_nodes(node))
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.ctx, ast.Load) and self.is_value(file, node.value)
+        if not isinstance(node, ast.Call) or self.is_request(file, node):
+            return False
+        symbol = self.symbol(file, node.func)
+        if symbol is not None and symbol.startswith(_OURS):  # also read_data_sets(): it shuffles by the graph's seed
+            return True
+        if symbol is not None and symbol.startswith("tf."):
+            return not symbol.startswith(_NOT_BUILDING) and symbol.rpartition(".")[2] not in _MESSAGES
+        called = called_name(node)
+        if called is None or called in _LOOKING or called in self.requesters:
+            return False
+        if called in self.builders:
+            return True
+        if isinstance(node.func, ast.Attribute) and self.is_value(file, node.func.value):
+            return True
+        if symbol is not None:  # of another library: np.zeros(x)
+            return False
+        return any(self.is_value(file, each) for each in [*node.args, *(keyword.value for keyword in node.keywords)])
+
+
+def _named_functions(node: ast.AST) -> Iterator[tuple[str, Function]]:
+    """A function by its name; the constructor of a class by that of the class."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if node.name != "__init__":
+            yield node.name, node
+    elif isinstance(node, ast.ClassDef):
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+                yield node.name, each
+
+
+def _last_name(node: ast.AST | None) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else None

@@ -1,0 +1,529 @@
+"""The statements of a module or a function: what builds goes into ``with legacy:``, and requests become calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ....source.uses import FileUses, bodies
+from .file_plan import NEW_GRAPH, FilePlan
+from .graph_code import GraphCode, own_nodes
+from .request import NotPossible, Request, bound_name, changed_name, function_name, names_in
+
+__all__ = ["RUNNERS", "planned"]
+
+RUNNERS = "tf.train.start_queue_runners"
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+
+
+class _Block(NamedTuple):
+    """The last statement that builds before a session, those up to the session, and those that use the session."""
+
+    last: ast.stmt
+    between: list[ast.stmt]
+    statements: list[ast.stmt]
+
+
+def planned(code: GraphCode, file: FileUses) -> FilePlan:
+    """Return what changes in a file.
+
+    Raises:
+        NotPossible: It cannot change.
+    """
+    plan = FilePlan(code, file)
+    module = _ScopePlan(plan, file.tree, None)
+    module.port()
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any(code.has_requests(file, statement) for statement in node.body):
+                _ScopePlan(plan, node, module.legacy if module.is_made else None).port()
+    plan.finish()
+    return plan
+
+
+class _ScopePlan:
+    """See the module.
+
+    Args:
+        plan: Of the file.
+        node: The module or function.
+        legacy: The name of the module's LegacyGraph, if that has one.
+
+    Attributes:
+        legacy: The name of its LegacyGraph.
+        is_made: Whether the name is bound to one where the walk is; and afterwards, when the scope has run.
+    """
+
+    def __init__(
+        self, plan: FilePlan, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, legacy: str | None
+    ) -> None:
+        self.plan, self.code, self.file, self.node = plan, plan.code, plan.file, node
+        self.is_made = legacy is not None
+        self._sessions = self._own_sessions()
+        self._builds = any(self._is_building(each) for each in node.body)
+        self._block: _Block | None = None
+        self._between: list[ast.stmt] = []  # statements between what builds and the statement where the walk is
+        # Whether no session was made of the graph where the walk is.
+        self._is_first = legacy is None or (plan.session_count == 1 and self._runs_once())
+        self._functions: dict[tuple[str, str, int], str] = {}  # by what they fetch and feed
+        self.legacy = self._own_name() or legacy or self._new_name()
+        has_session = any(self.code.makes_session(self.file, each) for each in self._own_nodes())
+        #: Whether it makes functions itself: one that is called again and again would make them each time.
+        self._makes_functions = has_session or self._runs_once()
+
+    # -- names -----------------------------------------------------------------------------------------------------
+
+    def _own_nodes(self) -> Iterator[ast.AST]:
+        for statement in self.node.body:
+            if not isinstance(statement, _DEFINITIONS):
+                yield from own_nodes(statement)
+
+    def _own_sessions(self) -> set[str]:
+        """The names that this scope binds to a session."""
+        found = set()
+        for node in self._own_nodes():
+            if isinstance(node, ast.Assign) and self.code.makes_session(self.file, node.value):
+                found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            elif isinstance(node, ast.withitem) and self.code.makes_session(self.file, node.context_expr):
+                if isinstance(node.optional_vars, ast.Name):
+                    found.add(node.optional_vars.id)
+        return found
+
+    def _own_name(self) -> str | None:
+        """The name of a graph that the scope makes or is given, or of a session that it is given."""
+        for node in self._own_nodes():
+            if isinstance(node, ast.withitem) and self._is_default_graph(node.context_expr):
+                name = node.optional_vars or self._graph_of(node.context_expr)
+                if isinstance(name, ast.Name):
+                    self.is_made = self.is_made or name.id in self.plan.graphs
+                    return name.id
+            if isinstance(node, ast.Call) and self.code.makes_session(self.file, node):
+                for each in [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "graph")]:
+                    if isinstance(each, ast.Name) and each.id in self.plan.graphs:
+                        self.is_made = True
+                        return each.id
+        given = next((each for each in self._parameters() if each in self.code.sessions), None)
+        self.is_made = self.is_made or given is not None
+        return given
+
+    def _new_name(self) -> str:
+        name = "legacy"
+        while self.file.taken(name):
+            name += "_"
+        return name
+
+    def _runs_once(self) -> bool:
+        """Whether the function runs once at most, as a ``main`` does."""
+        if isinstance(self.node, ast.Module):
+            return True
+        if isinstance(self.file.parents[self.node], ast.ClassDef):
+            return False
+        uses = [node for node in ast.walk(self.file.tree) if isinstance(node, ast.Name) and node.id == self.node.name]
+        inside: list[ast.AST] = list(uses)
+        for node in inside:
+            if (parent := self.file.parents.get(node)) is not None:
+                inside.append(parent)
+        return len(uses) <= 1 and not any(isinstance(node, _LOOPS) for node in inside)
+
+    def _function_name(self, fetches: ast.expr) -> str:
+        """A name for the function of a request, which nothing has that the scope sees."""
+        name = free = function_name(fetches)
+        number = 1
+        while self.file.taken(free) or free in self.plan.module_functions or free in self._functions.values():
+            number += 1
+            free = f"{name}_{number}"
+        if isinstance(self.node, ast.Module):
+            self.plan.module_functions.add(free)
+        return free
+
+    def _parameters(self) -> list[str]:
+        if isinstance(self.node, ast.Module):
+            return []
+        arguments = self.node.args
+        return [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+    # -- the whole -------------------------------------------------------------------------------------------------
+
+    def port(self) -> None:
+        """Plan the edits.
+
+        Raises:
+            NotPossible: It runs a session in a way that cannot change.
+        """
+        nodes = list(self._own_nodes())
+        has_session = any(
+            self.code.makes_session(self.file, node) or self.code.is_monitored(self.file, node) for node in nodes
+        )
+        has_requests = any(self.code.has_requests(self.file, node) for node in nodes)
+        is_module = isinstance(self.node, ast.Module)
+        if not (has_session or has_requests or (self._builds and is_module)):
+            return
+        if not (self.is_made or has_session or is_module):
+            if self._builds or any(self._is_of_default_session(node) for node in nodes):
+                raise NotPossible(self.node, "A function runs a session that it is not given")
+            return
+        self._name_the_graph()
+        self._statements(self.node.body, None)
+
+    def _is_of_default_session(self, node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.Call)
+            and self.code.is_request(self.file, node)
+            and Request.of(self.code, self.file, node).session is None
+        )
+
+    def _name_the_graph(self) -> None:
+        """Put the LegacyGraph in place of the session where that is named; the calls come later."""
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Name) and node.id in self._sessions - {self.legacy}:
+                if isinstance(node.ctx, ast.Load) and self.code.scope_of(node) is self.node:
+                    self.plan.replace(node, self.legacy)
+        for node in self._own_nodes():
+            if isinstance(node, ast.Call) and self.code.symbol(self.file, node.func) == RUNNERS:
+                given = [f"coord={self.plan.text(each)}" for each in node.args[1:2]]
+                given += [self.plan.text(each) for each in node.keywords if each.arg != "sess"]
+                self.plan.replace(node, f"{self.legacy}.start_queue_runners({', '.join(given)})")
+
+    # -- statements ------------------------------------------------------------------------------------------------
+
+    def _statements(self, statements: list[ast.stmt], outer: ast.stmt | None) -> None:
+        """Port a list of statements. ``outer`` is the outermost loop around it: functions are made before that."""
+        group: list[ast.stmt] = []  # what builds, with what is between
+        others: list[ast.stmt] = []  # what may follow into the group
+        for index, statement in enumerate(statements):
+            if index and self.plan.cell(statement) != self.plan.cell(statements[index - 1]):
+                self._close(group)
+                group, others = [], []
+            if isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or self.plan.is_masked(statement):
+                self._close(group)
+                group, others = [], []
+            elif self._has_to_change(statement):
+                self._refuse_shared_line(statements, statement)
+                before, self._between, group, others = group, others, [], []
+                if before:
+                    self._make(before[0])
+                self._statement(statement, outer or statement, before)
+                if before and isinstance(statement, ast.Assign) and self.code.makes_session(self.file, statement.value):
+                    self._block = _Block(before[-1], self._between, statements[index + 1 :])
+                self._close(before)
+            elif self._is_building(statement):
+                if not group:  # with what is on the same line
+                    others = [each for each in others if each.end_lineno == statement.lineno]
+                group += [*others, statement]
+                others = []
+            else:
+                others.append(statement)
+        self._close(group)
+
+    def _is_building(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom)):
+            return False
+        return self.code.builds(self.file, statement)
+
+    def _has_to_change(self, statement: ast.stmt) -> bool:
+        """Whether a statement runs a session, or makes or enters a graph."""
+        if self.code.has_requests(self.file, statement):
+            return True
+        nodes = list(own_nodes(statement))
+        names_session = any(isinstance(node, ast.Name) and node.id in self._sessions for node in nodes)
+        return (names_session and not self._is_building(statement)) or any(map(self._is_of_graph, nodes))
+
+    def _is_of_graph(self, node: ast.AST) -> bool:
+        return (
+            self.plan.is_new_graph(node)
+            or self._resets(node)
+            or (isinstance(node, ast.withitem) and self._is_default_graph(node.context_expr))
+        )
+
+    def _resets(self, node: ast.AST) -> bool:
+        """Whether an expression is ``tf.reset_default_graph()``."""
+        symbol = self.code.symbol(self.file, node.func) if isinstance(node, ast.Call) else None
+        return (symbol or "").endswith("reset_default_graph")
+
+    def _graph_of(self, node: ast.expr) -> ast.expr | None:
+        """Return the expression ``graph`` of ``graph.as_default()``; None for anything else."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "as_default":
+            return node.func.value
+        return None
+
+    def _is_default_graph(self, node: ast.expr) -> bool:
+        """Whether it is ``graph.as_default()`` or ``tf.Graph().as_default()``."""
+        graph = self._graph_of(node)
+        if graph is None:
+            return False
+        return self.plan.is_new_graph(graph) or (isinstance(graph, ast.Name) and graph.id in self.plan.graphs)
+
+    @staticmethod
+    def _refuse_shared_line(statements: list[ast.stmt], statement: ast.stmt) -> None:
+        for other in statements:
+            first, last = max(other.lineno, statement.lineno), min(other.end_lineno or 0, statement.end_lineno or 0)
+            if other is not statement and first <= last:
+                raise NotPossible(statement, "Two statements are on one line")
+
+    def _statement(self, statement: ast.stmt, place: ast.stmt, group: list[ast.stmt]) -> None:
+        """Port a statement that has to change.
+
+        Args:
+            statement: The statement.
+            place: Before this one, functions are made: the statement, or the outermost loop around it.
+            group: What builds right before the statement.
+        """
+        if self.code.is_monitored(self.file, statement):  # its hooks add to the graph
+            self._close([statement])
+            return
+        if isinstance(statement, ast.With) and self._dissolved(statement, place, group):
+            return
+        if isinstance(statement, ast.Assign) and self.code.makes_session(self.file, statement.value):
+            self._session_assigned(statement, place, group)
+            return
+        if isinstance(statement, ast.Assign) and self.plan.is_new_graph(statement.value):
+            self._is_first = True
+        if isinstance(statement, ast.Expr):
+            if self._is_call_of_session(statement.value, "close"):
+                self._delete(statement)
+                return
+            if self._resets(statement.value):
+                self.plan.replace(statement, f"{self.legacy} = {NEW_GRAPH}")
+                self.plan.need_import()
+                self.is_made = self._is_first = True
+                return
+        inner = bodies(statement)
+        if not inner:
+            if self._requests(statement, place) or self._is_building(statement):  # LegacySaver().save(...)
+                self._close([statement])
+            return
+        for header in _headers(statement):
+            if self._requests(header, place):
+                raise NotPossible(header, "What decides about a block adds to the graph")
+        is_loop = isinstance(statement, _LOOPS) or place is not statement
+        for body in inner:
+            self._statements(body, place if is_loop else None)
+
+    def _is_call_of_session(self, node: ast.expr, name: str) -> bool:
+        return (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == name
+            and self.code.is_session(node.func.value)
+        )
+
+    def _delete(self, statement: ast.stmt) -> None:
+        parent = self.file.parents[statement]
+        if any(body == [statement] for body in bodies(parent)):
+            self.plan.replace(statement, "pass")
+        else:
+            self.plan.delete_lines(statement.lineno, statement.end_lineno or statement.lineno)
+
+    # -- sessions and graphs ---------------------------------------------------------------------------------------
+
+    def _session_begins(self, statement: ast.stmt, place: ast.stmt, group: list[ast.stmt]) -> None:
+        """Have the LegacyGraph be as a session finds it: made, and without the values of an earlier session."""
+        self._make(group[0] if group else statement)
+        if not self._is_first or place is not statement:
+            self.plan.put_before(statement, f"{self.legacy}.reset()")
+        self._is_first = False
+
+    def _session_assigned(self, statement: ast.Assign, place: ast.stmt, group: list[ast.stmt]) -> None:
+        self._refuse_second_session(statement)
+        self._session_begins(statement, place, group)
+        if all(isinstance(target, ast.Name) for target in statement.targets):
+            self._delete(statement)
+        else:  # self.sess = tf.Session()
+            self.plan.replace(statement.value, self.legacy)
+        self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
+
+    def _refuse_second_session(self, statement: ast.Assign) -> None:
+        names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        lines: dict[str, list[int]] = {}
+        for node in self._own_nodes():
+            if isinstance(node, ast.Name) and node.id in self._sessions - names:
+                lines.setdefault(node.id, []).append(node.lineno)
+        if any(min(each) < statement.lineno < max(each) for each in lines.values()):
+            raise NotPossible(statement, "Two sessions are used in turn, each with variables of its own")
+
+    def _dissolved(self, statement: ast.With, place: ast.stmt, group: list[ast.stmt]) -> bool:
+        """Take a ``with`` of a session or of a graph away, and port what is in it. False if it is no such."""
+        sessions = [item for item in statement.items if self._is_of_session(item)]
+        graphs = [item for item in statement.items if self._is_default_graph(item.context_expr)]
+        if not sessions and not graphs:
+            return False
+        if not sessions and not any(self.code.has_requests(self.file, each) for each in statement.body):
+            for item in graphs:  # it only builds
+                self._enter(item)
+                self.is_made = self.is_made or _last_name(item.optional_vars) == self.legacy
+            return True
+        if len(sessions) + len(graphs) != len(statement.items):
+            raise NotPossible(statement, "A `with` has a session and something else")
+        first, last = statement.body[0], statement.body[-1]
+        if first.lineno == statement.lineno:
+            raise NotPossible(statement, "A session is used on the line that makes it")
+        if any(self.plan.is_masked(each) for each in ast.walk(statement) if isinstance(each, ast.stmt)):
+            raise NotPossible(statement, "A magic line of the notebook is where a session is used")
+        if graphs:
+            self._new_graph(graphs[0], statement)
+        if any(self.code.makes_session(self.file, item.context_expr) for item in sessions):
+            self._session_begins(statement, place, group)
+        header = _header_end(self.file, statement)
+        self.plan.delete_lines(statement.lineno, header)
+        width = first.col_offset - statement.col_offset
+        self.plan.indentation.move_out(header + 1, last.end_lineno or last.lineno, width)
+        self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
+        if group and sessions:
+            self._block = _Block(group[-1], self._between, statement.body)
+        self._statements(statement.body, None)
+        return True
+
+    def _is_of_session(self, item: ast.withitem) -> bool:
+        """Whether it is ``tf.Session() as sess``, ``sess`` or ``sess.as_default()``."""
+        node = item.context_expr
+        if self.code.makes_session(self.file, node) or self.code.is_session(node):
+            return True
+        return self._is_call_of_session(node, "as_default")
+
+    def _enter(self, item: ast.withitem) -> None:
+        graph = self._graph_of(item.context_expr)
+        assert graph is not None
+        if self.plan.is_new_graph(graph):
+            self.plan.replace(item.context_expr, NEW_GRAPH)
+            self.plan.need_import()
+            self._is_first = True
+        else:
+            self.plan.replace(item.context_expr, self.plan.text(graph))
+
+    def _new_graph(self, item: ast.withitem, statement: ast.With) -> None:
+        if not isinstance(self._graph_of(item.context_expr), ast.Name):
+            self.plan.put_before(statement, f"{self.legacy} = {NEW_GRAPH}")
+            self.plan.need_import()
+            self._is_first = True
+        self.is_made = True
+
+    # -- blocks that build -----------------------------------------------------------------------------------------
+
+    def _make(self, statement: ast.stmt) -> None:
+        """Have the LegacyGraph made before a statement, unless it is made."""
+        if not self.is_made:
+            self.plan.put_before(statement, f"{self.legacy} = {NEW_GRAPH}")
+            self.plan.need_import()
+            self.is_made = True
+
+    def _close(self, group: list[ast.stmt]) -> None:
+        """Put statements into ``with legacy:``."""
+        if group:
+            self._make(group[0])
+            self.plan.move_into_block(group, f"with {self.legacy}:")
+
+    # -- requests --------------------------------------------------------------------------------------------------
+
+    def _requests(self, node: ast.AST, place: ast.stmt) -> bool:
+        """Port the requests of a statement; return whether one of them adds to the graph where it stands."""
+        calls = [each for each in own_nodes(node) if isinstance(each, ast.Call)]
+        inner_first = sorted(calls, key=lambda call: self.file.positions.span(call)[0], reverse=True)
+        return any([self._request(call, place) for call in inner_first if self.code.is_request(self.file, call)])
+
+    def _request(self, call: ast.Call, place: ast.stmt) -> bool:
+        request = Request.of(self.code, self.file, call)
+        keys, given = self._feeds(request)
+        is_fixed = keys is not None and self._is_fixed(request, keys, place)
+        if keys is None or not is_fixed or not self._makes_functions or isinstance(request.session, ast.Attribute):
+            self._stays(request)
+            return self.code.builds(self.file, request.fetches)
+        fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
+        known = fetched, fed, self._bindings(request, keys)
+        name = self._functions.get(known)
+        if name is None:
+            name = self._functions[known] = self._function_name(request.fetches)
+            feeding = f", feeds=[{fed}]" if fed else ""
+            self._define(f"{name} = {self.legacy}.function({fetched}{feeding})", request, keys, place)
+        self.plan.replace(call, f"{name}({given})")
+        self.plan.places.append((call, f"a request: {name}()"))
+        return False
+
+    def _feeds(self, request: Request) -> tuple[list[ast.expr] | None, str]:
+        """The tensors that a request feeds, and the text of their values; None where they are not written out."""
+        if request.feed is None:
+            return [], ""
+        if isinstance(request.feed, ast.Dict):
+            if None in request.feed.keys:
+                return None, ""
+            return [*filter(None, request.feed.keys)], ", ".join(map(self.plan.text, request.feed.values))
+        if isinstance(request.feed, ast.Name) and (keys := self._keys_of(request.feed.id)) is not None:
+            return keys, f"*{request.feed.id}.values()"
+        return None, ""
+
+    def _keys_of(self, name: str) -> list[ast.expr] | None:
+        """The keys of a dict, if all that the scope binds to the name has the same ones, and nothing changes it."""
+        found: list[list[ast.expr]] = []
+        for node in self._own_nodes():
+            if isinstance(node, ast.Name) and node.id == name:
+                parent = self.file.parents[node]
+                if isinstance(parent, ast.Assign) and node in parent.targets:
+                    if not isinstance(parent.value, ast.Dict) or None in parent.value.keys:
+                        return None
+                    found.append([*filter(None, parent.value.keys)])
+                elif not isinstance(parent, ast.Call | ast.keyword):  # feed[x] = y, feed.update(...)
+                    return None
+        texts = {tuple(map(self.plan.text, keys)) for keys in found}
+        return found[0] if len(texts) == 1 else None
+
+    def _is_fixed(self, request: Request, keys: list[ast.expr], place: ast.stmt) -> bool:
+        """Whether a request means the same each time: nothing in a statement binds its names, nor does a caller."""
+        names = names_in([request.fetches, *keys])
+        return not names & set(self._parameters()) and self._is_bound_before(names | {self.legacy}, place)
+
+    def _is_bound_before(self, names: set[str], statement: ast.stmt) -> bool:
+        nodes = list(ast.walk(statement))
+        return not any(bound_name(node) in names or changed_name(node) in names or self._resets(node) for node in nodes)
+
+    def _bindings(self, request: Request, keys: list[ast.expr]) -> int:
+        """How often the names of a request were bound before it, in the order of the text: else it means another."""
+        names = names_in([request.fetches, *keys]) | {self.legacy}
+        return sum(
+            node.lineno < request.call.lineno and (bound_name(node) in names or self._resets(node))
+            for node in self._own_nodes()
+            if isinstance(node, ast.expr)
+        )
+
+    def _define(self, line: str, request: Request, keys: list[ast.expr], place: ast.stmt) -> None:
+        """Put the line that makes a function before a statement, or to what builds before the session."""
+        if self._block is not None and place in self._block.statements:
+            names = names_in([request.fetches, *keys])
+            after = self._block.statements[: self._block.statements.index(place)]
+            between = [*self._block.between, *after]
+            if all(self._is_bound_before(names, each) for each in between):
+                self.plan.put_behind(self._block.last, line)
+                return
+        self._make(place)
+        if self.code.builds(self.file, request.fetches):
+            self.plan.put_before(place, f"with {self.legacy}:")
+            line = self.plan.indentation.unit(self.plan.indentation.around(place.lineno)) + line
+        self.plan.put_before(place, line)
+
+    def _stays(self, request: Request) -> None:
+        """Have a request that is put together while the program runs be one of the LegacyGraph."""
+        session, call = request.session, request.call
+        if session is not None and isinstance(call.func, ast.Attribute) and call.func.value is session:
+            return  # its name is that of the LegacyGraph now
+        name = self.legacy if session is None or not self.code.is_session(session) else self.plan.text(session)
+        fed = "" if request.feed is None else f", {self.plan.text(request.feed)}"
+        self.plan.replace(call, f"{name}.run({self.plan.text(request.fetches)}{fed})")
+
+
+def _last_name(node: ast.AST | None) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _headers(statement: ast.stmt) -> list[ast.AST]:
+    """The expressions of a compound statement, outside of its bodies."""
+    found = [getattr(statement, field, None) for field in ("test", "iter", "items", "subject")]
+    return [each for value in found if value is not None for each in (value if isinstance(value, list) else [value])]
+
+
+def _header_end(file: FileUses, statement: ast.With) -> int:
+    """The last line of ``with ...:``."""
+    last = max((item.optional_vars or item.context_expr).end_lineno or 0 for item in statement.items)
+    lines = file.source.text.splitlines()
+    while last < statement.body[0].lineno - 1 and not lines[last - 1].split("#")[0].rstrip().endswith(":"):
+        last += 1
+    return last

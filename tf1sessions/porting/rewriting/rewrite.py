@@ -1,0 +1,158 @@
+"""The files of a project after each step of a port."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ...source.edits import Edit, apply, overlap
+from ...source.files import SourceText
+from ...source.program import SourceLine, Unread
+from ...source.uses import FileUses, read_project
+from . import headers
+from .python_two import conversion
+from .rule import Change, Remark, Rule
+from .steps import RULES, steps_to
+
+__all__ = ["FilePort", "Note", "StepPort", "port"]
+
+_MOST_PASSES = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Note:
+    """A change that was made, or a remark.
+
+    Attributes:
+        rule: The name of the rule; ``"unread"`` for a file that cannot be read.
+        place: The line, in the text before the change.
+        what: What was changed, or what is there and what to do.
+        kind: ``"change"``, ``"by hand"``, or ``"good to know"``.
+    """
+
+    rule: str
+    place: SourceLine
+    what: str
+    kind: str
+
+
+@dataclasses.dataclass(frozen=True)
+class FilePort:
+    """A file before and after a step. ``before`` and ``after`` are the same object where nothing applied."""
+
+    before: SourceText
+    after: SourceText
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def is_changed(self) -> bool:
+        return self.after.text != self.before.text
+
+
+@dataclasses.dataclass(frozen=True)
+class StepPort:
+    """A project after a step: every file that could be read, and those that could not."""
+
+    step: str
+    files: tuple[FilePort, ...]
+    unread: tuple[Unread, ...] = ()
+
+
+def port(sources: Iterable[SourceText | Unread], to: str, roots: Sequence[Path] = ()) -> list[StepPort]:
+    """Port the files of a project up to a step. Nothing is written.
+
+    Args:
+        sources: The files, as :func:`tf1sessions.source.files.read` gives them.
+        to: The last step: ``"py3"``, ``"v1"`` or ``"clean"``.
+        roots: Folders from which the project's modules are imported, besides those of the files.
+
+    Returns:
+        The project after each step, in order. A file that a step cannot read is in its ``unread`` and stays as it is.
+
+    Example:
+        >>> from tf1sessions.source.files import SourceText
+        >>> text = "import tensorflow as tf\\nprint(tf.Session())\\n"
+        >>> (last,) = port([SourceText(Path("a.py"), "a.py", text)], "v1")[-1].files
+        >>> print(last.after.text)
+        import tensorflow.compat.v1 as tf
+        tf.disable_v2_behavior()
+        print(tf.Session())
+        <BLANKLINE>
+    """
+    given = list(sources)
+    unread = tuple(each for each in given if isinstance(each, Unread))
+    current = [each for each in given if isinstance(each, SourceText)]
+    steps = []
+    for step in steps_to(to):
+        done = _step(current, step, RULES[step], roots)
+        steps.append(dataclasses.replace(done, unread=unread + done.unread))
+        current = [file.after for file in done.files]
+    return steps
+
+
+def _step(sources: list[SourceText], step: str, rules: Sequence[Rule], roots: Sequence[Path]) -> StepPort:
+    notes: dict[Path, list[Note]] = {source.path: [] for source in sources}
+    now = {source.path: source for source in sources}
+    if step == "py3":
+        for source in sources:
+            converted = conversion.convert(source)
+            now[source.path] = converted.source
+            notes[source.path] += [Note(*each) for each in converted.notes]
+    for number in range(_MOST_PASSES):
+        project = read_project(now.values(), roots)
+        changed = False
+        for file in project.files:
+            text, found = _rewritten(file, rules)
+            changed = changed or text != file.source.text
+            now[file.source.path] = file.source.with_text(text)
+            notes[file.source.path] += [note for note in found if note.kind == "change" or not number]
+        if not changed:
+            break
+    files = tuple(
+        FilePort(source, _unless_equal(source, now[source.path]), tuple(notes[source.path])) for source in sources
+    )
+    return StepPort(step, files, project.unread)
+
+
+def _unless_equal(before: SourceText, after: SourceText) -> SourceText:
+    return before if before.text == after.text else after
+
+
+def _rewritten(file: FileUses, rules: Sequence[Rule]) -> tuple[str, list[Note]]:
+    """The text of a file after one pass of the rules, and what they said."""
+    edits: list[Edit] = []
+    imports: list[str] = []
+    notes: list[Note] = []
+    for rule in rules:
+        for found in rule.find(file):
+            if isinstance(found, Remark):
+                kind = "by hand" if found.by_hand else "good to know"
+                notes.append(Note(rule.name, file.place(found.node), found.what, kind))
+            elif not overlap(found.edits, edits):  # else it is found again in the next pass
+                edits += found.edits
+                imports += found.imports
+                notes += _notes(rule, file, found)
+    text = apply(file.source.text, [*edits, *headers.import_edits(file, imports)])
+    if text != file.source.text and not _parses(text):
+        place = file.place(file.tree)
+        what = "The changes of this file would not have been Python, so none was made. Please report this."
+        return file.source.text, [Note("not-changed", place, what, "by hand")]
+    return text, notes
+
+
+def _notes(rule: Rule, file: FileUses, found: Change) -> list[Note]:
+    places = found.places or ((found.node, found.what),)
+    return [Note(rule.name, file.place(node), what, "change") for node, what in places]
+
+
+def _parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError:
+        return False
+    return True

@@ -1,0 +1,124 @@
+"""Names of TensorFlow 1 become those of TensorFlow 2 where these are equal, and ``tf.compat.v1`` names elsewhere.
+
+A file changes as a whole: ``import tensorflow.compat.v1 as tf`` becomes ``import tensorflow as tf``, and with it every
+chain of attributes that begins with that name. What a name becomes is the table of source/symbols.py, and for
+functions whose arguments changed the one of clean_arguments.py; a name that neither has stays below ``tf.compat.v1``.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+
+from ....source import symbols
+from ....source.edits import Edit
+from ....source.uses import FileUses, Use
+from ..rule import Change, Remark, Rule
+from . import clean_arguments, clean_contrib, clean_flags
+from .replacement import Replacement
+
+__all__ = ["RULE"]
+
+_V1 = "tensorflow.compat.v1"
+
+
+@dataclasses.dataclass
+class _Rewrite:
+    """What one file's change is made of."""
+
+    file: FileUses
+    tensorflow: str  # the name of the package in this file
+    edits: list[Edit] = dataclasses.field(default_factory=list)
+    imports: list[str] = dataclasses.field(default_factory=list)
+    places: list[tuple[ast.AST, str]] = dataclasses.field(default_factory=list)
+
+
+def _find(file: FileUses) -> Iterator[Change | Remark]:
+    if any(True for _ in clean_contrib.find(file)):
+        return  # in the next pass: what it writes is a name of tensorflow.compat.v1
+    bound = {name for name, meaning in file.meanings.items() if meaning == _V1}
+    doubtful = _doubtful(file)
+    if doubtful is not None:
+        name = _base(doubtful.node)
+        yield Remark(
+            doubtful.node,
+            f"{name} may be something else than TensorFlow here, so this file keeps tensorflow.compat.v1: give it "
+            "another name.",
+        )
+        return
+    if any(_doubtful(each) is not None for each in file.siblings):
+        bound &= file.imported  # what comes from another file may have to stay
+    statements = [each for each in file.imports if each.meaning == _V1 and each.bound != "*"]
+    rewrite = _Rewrite(file, statements[0].bound if statements else next(iter(bound), "tf"))
+    for each in statements:
+        text = "tensorflow" if each.bound == "tensorflow" else f"tensorflow as {each.bound}"
+        if isinstance(each.statement, ast.Import):
+            rewrite.edits.append(file.positions.replace(each.alias, text))
+            rewrite.places.append((each.statement, f"{_V1}: tensorflow"))
+        else:  # from tensorflow.compat import v1 as tf
+            rewrite.edits.append(file.positions.replace(each.statement, f"import {text}"))
+    for use in file.uses:
+        base = _base(use.node)
+        is_alias = base in file.assigned and base not in file.imported
+        if base in bound and not is_alias and use.symbol.startswith(_V1):
+            _rename(rewrite, use, base)
+    if rewrite.edits:
+        yield Change(
+            file.tree, "TensorFlow 2's names", tuple(rewrite.edits), tuple(rewrite.imports), tuple(rewrite.places)
+        )
+
+
+def _doubtful(file: FileUses) -> Use | None:
+    """A place where the name of TensorFlow may be something else."""
+    names = {name for name, meaning in file.meanings.items() if meaning == _V1}
+    return next((use for use in file.unclear if use.symbol.startswith(_V1) and _base(use.node) in names), None)
+
+
+def _base(chain: ast.expr) -> str:
+    while isinstance(chain, ast.Attribute):
+        chain = chain.value
+    return chain.id if isinstance(chain, ast.Name) else ""
+
+
+def _rename(rewrite: _Rewrite, use: Use, base: str) -> None:
+    """Add the edits for one use."""
+    rest = use.symbol.removeprefix(_V1)  # ".layers.dense"
+    found = _replacement(rewrite.file, use, base, rest) or Replacement(use.node, f"{base}.compat.v1{rest}")
+    if found.text != rewrite.file.positions.source(found.node):
+        rewrite.edits.append(rewrite.file.positions.replace(found.node, found.text))
+        rewrite.places.append((use.node, f"tf{rest}: {found.text}"))
+    rewrite.edits += found.edits
+    rewrite.imports += found.imports
+
+
+def _replacement(file: FileUses, use: Use, base: str, rest: str) -> Replacement | None:
+    """What a use becomes; None where it has to stay in tf.compat.v1."""
+    symbol = symbols.find(f"tf{rest}")
+    if symbol is None or isinstance(use.node, ast.Constant):
+        return None
+    arguments = clean_arguments.find(f"tf{rest}")
+    if arguments is not None:
+        edits = clean_arguments.edits(file, use.call, arguments)
+        return None if edits is None else Replacement(use.node, f"{base}{arguments.target[2:]}", tuple(edits))
+    if rest.startswith((".app", ".flags")):
+        return clean_flags.replacement(file, use, rest)
+    if symbol.verdict not in ("same", "renamed", "elsewhere") or symbol.target is None:
+        return None
+    if symbol.kind == "module" and symbol.verdict != "same":
+        return None  # an alias of it may need any of its names
+    edits = clean_arguments.keywords(file, use.call, dict(symbol.parameters))
+    if edits is None:
+        return None
+    if symbol.target.startswith("tf."):
+        return Replacement(use.node, f"{base}{symbol.target[2:]}", tuple(edits))
+    if symbol.target.startswith("logging.") and not file.taken("logging"):
+        return Replacement(use.node, symbol.target, tuple(edits), ("import logging",))
+    return None
+
+
+RULE = Rule(
+    "clean-names",
+    "Writes TensorFlow 2's names where they are equal, and `tf.compat.v1` before the others.",
+    _find,
+)

@@ -1,0 +1,164 @@
+"""A LegacyGraph becomes plain TensorFlow 2: variables, layers, functions and training steps with a GradientTape.
+
+A program changes as a whole or not at all: without ``disable_v2_behavior()``, which step ``v1`` wrote, other code of
+TensorFlow 1 in it would mean something else.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import re
+from collections.abc import Iterator
+
+from ....source.edits import Edit, apply
+from ....source.uses import FileUses, bodies
+from .. import headers
+from ..native import plan
+from ..native.kinds import Kinds
+from ..native.modules import Modules
+from ..native.refusals import check_file
+from ..native.rest import rewrite_rest
+from ..native.texts import Texts
+from ..native.tidying import tidied
+from ..native.unit import Unit
+from ..requests.request import NotPossible
+from ..rule import Change, Remark, Rule
+from .v1_imports import keras_setting
+
+__all__ = ["RULE"]
+
+_GRAPH = "tf1sessions.porting.LegacyGraph"
+_SWITCHES = ("tf.disable_v2_behavior", "tf.enable_eager_execution")
+
+
+def _find(file: FileUses) -> Iterator[Change | Remark]:
+    if not any(use.symbol == _GRAPH for use in file.uses):
+        return
+    found = _planned(file)
+    if isinstance(found, NotPossible):
+        yield Remark(found.node, f"{found.what}, so this program keeps its LegacyGraph.")
+        return
+    yield Change(file.tree, "TensorFlow 2", (found.edit,), places=found.places)
+    for statement in found.dropped:
+        what = "It printed a tensor of the graph while that was built; none is there now, so this line is left out."
+        yield Remark(statement, what, by_hand=False)
+    if "summary.create_file_writer(" in found.edit.text:
+        yield Remark(file.tree, "tf.summary needs the package tensorboard.", by_hand=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Planned:
+    """What a file becomes.
+
+    Attributes:
+        edit: Of the whole file.
+        places: What became functions and classes.
+        dropped: Statements that print tensors.
+    """
+
+    edit: Edit
+    places: tuple[tuple[ast.AST, str], ...]
+    dropped: tuple[ast.stmt, ...]
+
+
+@functools.lru_cache(maxsize=2)
+def _planned(file: FileUses) -> _Planned | NotPossible:
+    kinds, texts = Kinds(file), Texts(file)
+    modules = Modules(kinds, texts)
+    try:
+        check_file(file, kinds)
+        units = [
+            Unit(file, kinds, texts, modules, *_place(file, use.call))
+            for use in file.uses
+            if use.symbol == _GRAPH and use.call
+        ]
+        classes = modules.write()
+        for unit in units:
+            plan.write(unit)
+        modules.check_uses()
+        rewrite_rest(file, kinds, texts, [*classes, *(each for unit in units for each in unit.rewritten)])
+        text = apply(file.source.text, _edits(file, texts, units, classes))
+        edit = Edit(0, len(file.source.text), tidied(text, file.source.text))
+        return _Planned(edit, tuple(_changed(units, classes)), tuple(each for unit in units for each in unit.dropped))
+    except NotPossible as error:
+        return error
+
+
+def _changed(units: list[Unit], classes: dict[ast.stmt, list[str]]) -> Iterator[tuple[ast.AST, str]]:
+    """What became functions and classes."""
+    for function, lines in classes.items():
+        yield function, lines[0].removesuffix(":")
+    for unit in units:
+        yield unit.made, "a LegacyGraph: what it builds is made once, or computed by functions"
+        for request in unit.requests:
+            if request.statement is not None and unit.replaced.get(request.statement):
+                yield request.statement, f"a request: the tf.function {request.name}()"
+
+
+def _place(file: FileUses, call: ast.Call) -> tuple[ast.Module | ast.FunctionDef, ast.Assign]:
+    statement = file.parents[call]
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        raise NotPossible(call, "A LegacyGraph has no name of its own")
+    scope = file.parents[statement]
+    if not isinstance(scope, ast.Module | ast.FunctionDef):
+        raise NotPossible(call, "A LegacyGraph is made inside of a loop or a condition")
+    return scope, statement
+
+
+def _edits(file: FileUses, texts: Texts, units: list[Unit], classes: dict[ast.stmt, list[str]]) -> Iterator[Edit]:
+    positions, newline = file.positions, file.source.newline
+    replaced = dict(classes)
+    replaced |= {statement: lines for unit in units for statement, lines in unit.replaced.items()}
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            if any(use.call is node.value and use.name in _SWITCHES for use in file.uses):
+                replaced[node] = []
+        if isinstance(node, ast.Import | ast.ImportFrom) and _is_ours(file, node):
+            replaced[node] = []
+    new = [line for lines in replaced.values() for line in lines] + [edit.text for edit in texts.edits]
+    first = next(iter(headers.tensorflow_statements(file)))
+    if any(".keras." in line for line in new) and (setting := keras_setting(file, first)):
+        yield headers.insert_before(file, first, setting)
+    spans = []
+    for statement, lines in replaced.items():
+        if any(node in replaced for node in file.around(statement)):
+            continue
+        if not lines and file.parents[statement] is not file.tree:
+            body = next(b for b in bodies(file.parents[statement]) if statement in b)
+            if all(each in replaced and not replaced[each] for each in body) and body[0] is statement:
+                lines = ["pass"]
+        lead = texts.lead(statement)
+        has_comments = not lines and isinstance(statement, ast.Expr)  # of what goes, so do its comments
+        start = positions.line_start(texts.first_line(statement) if has_comments else statement.lineno)
+        end = positions.line_start((statement.end_lineno or statement.lineno) + 1)
+        spans.append((start, end))
+        yield Edit(start, end, "".join((lead + line if line.strip() else "") + newline for line in lines))
+    for edit in texts.edits:
+        if not any(start <= edit.start and edit.end <= end for start, end in spans):
+            yield edit
+    for unit in units:
+        name = re.compile(rf"(?<![\w.]){unit.legacy}(?!\w)")
+        if any(name.search(line) for line in new):
+            raise NotPossible(unit.made, "The LegacyGraph is used in a way that is not known")
+        for node in ast.walk(unit.node):
+            if isinstance(node, ast.Name) and node.id == unit.legacy:
+                at = positions.span(node)[0]
+                if not any(start <= at < end for start, end in [*spans, *((e.start, e.end) for e in texts.edits)]):
+                    raise NotPossible(node, "The LegacyGraph is used in a way that is not known")
+
+
+def _is_ours(file: FileUses, statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether a statement imports names of this package, of which nothing is left but loaders of data."""
+    names = [each for each in file.imports if each.statement is statement]
+    return bool(names) and all(
+        each.meaning.startswith("tf1sessions") and ".datasets" not in f"{each.module}.{each.meaning}" for each in names
+    )
+
+
+RULE = Rule(
+    "native-code",
+    "A LegacyGraph becomes variables, layers and functions of TensorFlow 2.",
+    _find,
+)

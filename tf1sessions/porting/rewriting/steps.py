@@ -1,0 +1,69 @@
+"""The steps of a port in their order, and the rules of each."""
+
+from __future__ import annotations
+
+from .rule import Rule
+from .rules import (
+    clean_contrib,
+    clean_names,
+    functions_requests,
+    h5py_names,
+    native_code,
+    networkx_names,
+    numpy_names,
+    pandas_names,
+    pillow_names,
+    python_two_modules,
+    python_two_names,
+    scipy_names,
+    sklearn_names,
+    small_names,
+    stdlib_names,
+    v1_contrib,
+    v1_estimator,
+    v1_examples,
+    v1_first_names,
+    v1_imports,
+    v1_inner,
+    v1_keras,
+    v1_missing,
+)
+
+__all__ = ["RULES", "STEPS", "steps_to"]
+
+#: The rules of each step, in the order in which they are asked; the steps are in the order of a port.
+RULES: dict[str, tuple[Rule, ...]] = {
+    "py3": (
+        python_two_names.RULE,
+        python_two_modules.RULE,
+        stdlib_names.RULE,
+        numpy_names.RULE,
+        scipy_names.RULE,
+        sklearn_names.RULE,
+        pandas_names.RULE,
+        networkx_names.RULE,
+        pillow_names.RULE,
+        h5py_names.RULE,
+        small_names.RULE,
+    ),
+    "v1": (
+        v1_first_names.RULE,
+        v1_imports.RULE,
+        v1_keras.RULE,
+        v1_contrib.RULE,
+        v1_estimator.RULE,
+        v1_examples.RULE,
+        v1_inner.RULE,
+        v1_missing.RULE,
+    ),
+    "clean": (clean_contrib.RULE, clean_names.RULE),
+    "functions": (functions_requests.RULE,),
+    "native": (native_code.RULE,),
+}
+
+STEPS = tuple(RULES)
+
+
+def steps_to(step: str) -> tuple[str, ...]:
+    """Return the steps up to ``step``, itself included."""
+    return STEPS[: STEPS.index(step) + 1]
