@@ -27,10 +27,13 @@ from typing import Any
 import pytest
 from rewriting import RUN_CHECKS
 from support import PACKAGE, Alive, PythonRun, leftovers, mark_this_session
+from warm import warm_address
 
 import tf1sessions
 from tf1sessions.sessions.gpus import look
 from tf1sessions.sessions.machine import available_memory, usable_cores
+
+__all__ = ["warm_address"]  # for the conftest.py of folders whose programs start in forks
 
 # How long a worker that was told to end, or a thread that is on its way out, may still be seen after a module's tests.
 SETTLE_SECS = 10.0
@@ -123,7 +126,9 @@ def _longest_first(items: list[pytest.Item]) -> None:
 
 
 def _has_gpu() -> bool:
-    """Asks TensorFlow in a process of its own; only called when a test with the marker ``gpu`` was collected."""
+    """Asks TensorFlow in a process of its own, where there is a GPU; only called when a test has the marker ``gpu``."""
+    if not look().gpus:
+        return False
     code = "import tensorflow as tf; print('GPUS', len(tf.config.list_physical_devices('GPU')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     return done.returncode == 0 and "GPUS 0" not in done.stdout
@@ -232,6 +237,7 @@ def run_python() -> Callable[..., PythonRun]:
 # A test module names a file next to it, ``PROGRAM = "aliasing_checks.py"``, and has one test that takes ``check`` and
 # ``findings``. The file's functions whose names start with ``check_``, and what the module's ``more_checks()`` names,
 # become the parameters; all of them run in one process, and ``findings`` maps each name to None or to what went wrong.
+# With ``FRESH = True``, TensorFlow is not there when it starts, in the folders where it is (warm.py).
 
 
 def _check_names(module: Any) -> list[str]:
@@ -252,7 +258,8 @@ def findings(request: pytest.FixtureRequest, run_python: Callable[..., PythonRun
     program = Path(request.module.__file__).with_name(request.module.PROGRAM)
     names = _check_names(request.module)
     deadline = getattr(request.module, "DEADLINE", 170)
-    done = run_python(RUN_CHECKS, str(program), *names, check=False, deadline=deadline)
+    settings = {"fresh": True} if getattr(request.module, "FRESH", False) else {}
+    done = run_python(RUN_CHECKS, str(program), *names, check=False, deadline=deadline, **settings)
     found: dict[str, str | None] = dict(done.results)
     for name in names:
         if name not in found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import re
 from collections.abc import Callable
@@ -10,21 +11,36 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from pages import NOTES, RUN_BLOCKS, blocks, links, option_names, outputs_that_differ, table
+from pages import NOTES, RUN_BLOCKS, blocks, links, option_names, outputs_that_differ, prose, table
 from support import PACKAGE, ROOT, PythonRun
 
 from tf1sessions.cli.main import cli
 from tf1sessions.doctor import machine
 from tf1sessions.doctor.check import check
 from tf1sessions.doctor.rules.registry import RULES
-from tf1sessions.doctor.source import read_text
 from tf1sessions.errors import JobFileError
+from tf1sessions.porting.audit.record import RULES as AUDIT_RULES
 from tf1sessions.scripts.folder import STATES, JobRecord
 from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
-from tf1sessions.scripts.missing import replacement
+from tf1sessions.source import replacements, symbols
+from tf1sessions.source.program import read_text
 
-RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOINTS, VERIFYING, OPERATIONS = (
+(
+    RUNNING,
+    DIFFERENT,
+    SESSIONS,
+    MODELS,
+    QUEUES,
+    SHARING,
+    DOCTOR,
+    LEAVING,
+    CHECKPOINTS,
+    VERIFYING,
+    OPERATIONS,
+    PORTING,
+    AUDITING,
+) = (
     NOTES / f"{name}.md"
     for name in (
         "1-run-it-unmodified",
@@ -38,13 +54,20 @@ RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, DOCTOR, LEAVING, CHECKPOI
         "10-checkpoints",
         "11-verify",
         "custom-ops",
+        "port",
+        "audit",
     )
 )
+MESSAGES = NOTES / "faq.md"
 
 
 def test_index_names_every_page_in_order() -> None:
     pages = sorted(NOTES.glob("[0-9]*.md"), key=lambda page: int(page.name.partition("-")[0]))
-    assert links(NOTES / "README.md") == [*(page.name for page in pages), "custom-ops.md", "fidelity.md"]
+    port = ["port.md", "port-py3.md", "port-v1.md", "port-clean.md", "port-functions.md", "port-native.md"]
+    looked_up = ["faq.md", "symbols.md", "contrib.md", "inner-addresses.md"]
+    told = [*(page.name for page in pages), "custom-ops.md", "audit.md", *port, "fidelity.md", *looked_up]
+    assert links(NOTES / "README.md") == told
+    assert {page.name for page in NOTES.glob("*.md")} == {*told, "README.md"}
 
 
 # Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process. Page 7 settles what
@@ -101,7 +124,7 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
 def test_tables_of_options_are_complete() -> None:
     rows = [
         row
-        for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, OPERATIONS)
+        for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, OPERATIONS, PORTING, AUDITING)
         for row in table(page, "Option")
     ]
     assert {name for row in rows for name in re.findall(r"(?<=`)--?[A-Za-z-]+", row[0])} == option_names()
@@ -129,11 +152,30 @@ def test_replacements_are_what_the_errors_say() -> None:
     assert len(rows) > 5
     wrong = []
     for missing, use in rows:
-        said = replacement(missing.strip("`")) or ""
+        said = replacements.find(missing.strip("`")) or ""
         for name in re.findall(r"`([^`]+)`", use):
             if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said):
                 wrong.append(f"{missing}: {name} is not in {said!r}")
     assert wrong == []
+
+
+def test_missing_names_in_error_messages_have_a_way_out() -> None:
+    text = " ".join(MESSAGES.read_text("utf-8").split())
+    told = re.findall(r"module '(tensorflow[\w.]*)' has no attribute '(\w+)'", text)
+    verdicts = {}
+    for module, name in told:
+        symbol = symbols.find(f"{module.replace('._api.v2', '')}.{name}")
+        verdicts[f"{module}.{name}"] = symbol and symbol.verdict
+    assert len(told) > 8 and verdicts["tensorflow._api.v2.train.AdamOptimizer"] == "v1"
+    assert {name: verdict for name, verdict in verdicts.items() if verdict in (None, "same", "gone")} == {}
+
+
+def test_error_messages_stand_once_in_groups_that_are_listed() -> None:
+    text = prose(MESSAGES)
+    messages = re.findall(r"^### (.+)$", text, flags=re.MULTILINE)
+    assert len(messages) == len(set(messages)) >= 50
+    assert re.findall(r"^- \[(.+)\]", text, flags=re.MULTILINE) == re.findall(r"^## (.+)$", text, flags=re.MULTILINE)
+    assert text.count("\n*Instead:* ") == len(messages)
 
 
 def test_inspect_says_what_the_page_says(run_python: Callable[..., PythonRun]) -> None:
@@ -174,6 +216,42 @@ def test_doctor_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.M
     done = CliRunner().invoke(cli, ["doctor", "train.py"])
     assert done.stdout == shown.text
     assert done.exit_code == 1
+
+
+def test_port_prints_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(ROOT / "tests" / "porting" / "rewriting")
+    port_page = importlib.import_module("port_page")
+    shown = PORTING.read_text("utf-8")
+    assert "# step clean: 1 file\n" in shown and "### v1-imports\n" in shown
+    assert port_page.page(shown) == shown, "Run: python tests/porting/rewriting/port_page.py"
+
+
+def test_audit_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = AUDITING.read_text("utf-8")
+    names = re.findall(r"^`(\w+\.py)`:$", text, re.MULTILINE)
+    for name, block in zip(names, blocks(AUDITING, "py"), strict=True):
+        (tmp_path / name).write_text(block.text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    (shown,) = blocks(AUDITING, "text")
+    assert CliRunner().invoke(cli, ["audit", "."]).stdout == shown.text
+    report = json.loads(CliRunner().invoke(cli, ["audit", ".", "--json"]).stdout)
+    assert [row[0].strip("`") for row in table(AUDITING, "Key")] == list(report)
+    file = report["files"][1]
+    told = {*file, *file["places"][0], *file["places"][0]["place"], *report["symbols"][0]}
+    assert told - set(re.findall(r"`(\w+)`", text)) == set()
+    rules = {rule for row in table(AUDITING, "Rule") for rule in re.findall(r"`([\w-]+)`", row[0])}
+    assert rules == set(AUDIT_RULES) - {"inner-symbol", "python-2", "unknown-symbol", "unclear-name"}
+
+
+def test_keys_of_a_port_are_told_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "train.py").write_text("import tensorflow as tf\ntf.set_random_seed(1)\n")
+    monkeypatch.chdir(tmp_path)
+    report = json.loads(CliRunner().invoke(cli, ["port", "train.py", "--to", "v1", "--json"]).stdout)
+    assert [row[0].strip("`") for row in table(PORTING, "Key")] == list(report)
+    text = PORTING.read_text("utf-8")
+    ((file,),) = (step["files"] for step in report["steps"] if step["files"])
+    assert {*file, *file["notes"][0], *file["notes"][0]["place"]} - set(re.findall(r"`(\w+)`", text)) == set()
 
 
 def test_rules_of_the_doctor_are_told_as_they_are() -> None:

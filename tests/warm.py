@@ -1,6 +1,6 @@
 """A process that has TensorFlow, and forks one for each program of a test: it need not be imported again.
 
-Importing TensorFlow is most of what a small program costs. In tests/contrib and tests/estimator the fixture
+Importing TensorFlow is most of what a small program costs. In folders whose conftest.py says so, the fixture
 ``run_python`` is the one made here. The program still gets an interpreter of its own; only its modules are there::
 
     pytest ── run_python of ../conftest.py ──> client (ask): sends the program, its arguments, folder, environment and
@@ -38,23 +38,40 @@ sys.exit(warm.ask({address!r}, {code!r}, report.__defaults__[0]))
 """
 
 
-@pytest.fixture(scope="session")
-def warm_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The socket of the server, which starts now."""
-    address = str(tmp_path_factory.mktemp("warm") / "socket")
+#: As ``tf1sessions.scripts.install()`` has it before TensorFlow is imported.
+_FOR_SCRIPTS = {"TF_USE_LEGACY_KERAS": "1", "TF_ENABLE_ONEDNN_OPTS": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "0")}
+
+
+@contextlib.contextmanager
+def _server(address: str, **environment: str) -> Iterator[str]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
         command = [sys.executable, __file__, str(listener.fileno())]
-        server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
+        server = subprocess.Popen(
+            command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, env={**os.environ, **environment}
+        )
     yield address
     server.kill()
     server.communicate()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def run_python(run_python: Callable[..., PythonRun], warm_address: str) -> Callable[..., PythonRun]:
-    """``run_python`` of ../conftest.py with one more argument, ``fresh``.
+@pytest.fixture(scope="session")
+def warm_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The socket of the server, which starts now."""
+    with _server(str(tmp_path_factory.mktemp("warm") / "socket")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def script_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The socket of another server, in whose programs ``tf1sessions.scripts.install()`` can be called."""
+    with _server(str(tmp_path_factory.mktemp("warm") / "scripts"), **_FOR_SCRIPTS) as address:
+        yield address
+
+
+def starting_warm(run_python: Callable[..., PythonRun], address: str) -> Callable[..., PythonRun]:
+    """``run_python`` of conftest.py with one more argument, ``fresh``.
 
     With ``fresh``, or an environment of its own, a program starts as an interpreter does; else it has TensorFlow.
     """
@@ -62,10 +79,16 @@ def run_python(run_python: Callable[..., PythonRun], warm_address: str) -> Calla
     def run(code: str, *args: str, fresh: bool = False, **settings: Any) -> PythonRun:
         if not fresh and not settings.get("env") and hasattr(os, "pidfd_open"):
             folder = str(Path(__file__).parent)
-            code = _CLIENT.format(folder=folder, address=warm_address, code=textwrap.dedent(code))
+            code = _CLIENT.format(folder=folder, address=address, code=textwrap.dedent(code))
         return run_python(code, *args, **settings)
 
     return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def run_python(run_python: Callable[..., PythonRun], warm_address: str) -> Callable[..., PythonRun]:
+    """:func:`starting_warm`."""
+    return starting_warm(run_python, warm_address)
 
 
 def ask(address: str, code: str, report: str) -> int:

@@ -6,6 +6,7 @@ below, and there are no circles::
     errors.py          the tree of exceptions
     texts.py           reports as lines of text
     files.py           small files that a user names, read and written as a whole
+    source/            programs as text: files, notebooks, encodings, the meanings of names
     forks.py           the fork guard: an error in a forked child in which TensorFlow would hang
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
     sessions/          one graph and its session: GraphSession, compiled calls, memory plans
@@ -15,7 +16,7 @@ below, and there are no circles::
     estimator/         tf.estimator of 1.15
     contrib/           tf.contrib of 1.15: a module here for each module there
     scripts/           unmodified TF1 programs: `tf1sessions run`, and the TF1 face of a process
-    porting/           leaving TensorFlow 1: functions, checkpoints, recordings, verify, convert
+    porting/           leaving TensorFlow 1: models, checkpoints, recordings, verify; and code: audit, port
     doctor/            problems of a machine or in a script, found before they bite
     testing/           testing that sessions are safe in threads: races, leaks, schedules, the pytest plugin
     cli/               the command line: a file a command

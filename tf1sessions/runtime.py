@@ -148,6 +148,9 @@ _MODULES = {
     "training_loop": "tensorflow.python.tpu.training_loop",
     "record": "tensorflow.python.eager.record",  # for porting
     "script_ops": "tensorflow.python.ops.script_ops",  # for testing
+    # for porting.rewriting.native_run
+    "gen_random_ops": "tensorflow.python.ops.gen_random_ops",
+    "gen_stateless_random_ops_v2": "tensorflow.python.ops.gen_stateless_random_ops_v2",
 }
 
 

@@ -1,4 +1,4 @@
-"""A session for each test of a pipeline, and a look at what is left behind it."""
+"""A session for each test of a pipeline, and a look at what is left behind it; programs start with TensorFlow."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 from forced import nothing_leaks, session
+from warm import run_python
+
+__all__ = ["run_python"]
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 pytestmark = pytest.mark.slow
+FRESH = True
 PROGRAM = "leaks_checks.py"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+FRESH = True
 PROGRAM = "leaks_python_checks.py"
 
 

@@ -35,7 +35,7 @@ for name in sys.argv[2:]:
 @pytest.fixture(scope="module")
 def wrong(run_python: Callable[..., PythonRun]) -> dict[str, list[str]]:
     """For each program what is reported and not expected, or the other way round."""
-    done = run_python(_RUN, str(HERE), *NAMES, check=False, deadline=170)
+    done = run_python(_RUN, str(HERE), *NAMES, fresh=True, check=False, deadline=170)
     missing = [f"the process ended with {done.returncode} in or before this program:\n{done.stderr[-6000:]}"]
     return {name: done.results.get(name, missing) for name in NAMES}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import glob
 import inspect
 import os
 import re
@@ -197,7 +198,7 @@ class BestExporter(_SavedModels):
         if self._model_dir != estimator.model_dir and self._event_file_pattern:
             log.info("Loading best metric from event files.")
             self._model_dir = estimator.model_dir
-            self._best = self._best_of_events(os.path.join(estimator.model_dir, self._event_file_pattern))
+            self._best = self._best_of_events(estimator.model_dir, self._event_file_pattern)
         if self._best is not None and not self._compare_fn(
             best_eval_result=self._best, current_eval_result=eval_result
         ):
@@ -208,9 +209,9 @@ class BestExporter(_SavedModels):
         _remove_old(export_path, self._exports_to_keep)
         return path
 
-    def _best_of_events(self, pattern: str) -> Mapping[str, Any] | None:
+    def _best_of_events(self, folder: str, pattern: str) -> Mapping[str, Any] | None:
         best = None
-        for path in _matching(pattern):
+        for path in _matching(folder, pattern):
             for event in events(path):
                 if not event.HasField("summary"):
                     continue
@@ -222,10 +223,10 @@ class BestExporter(_SavedModels):
         return best
 
 
-def _matching(pattern: str) -> list[str]:
-    if not tf.io.gfile.isdir(os.path.dirname(pattern)):
+def _matching(folder: str, pattern: str) -> list[str]:
+    if not tf.io.gfile.isdir(os.path.dirname(os.path.join(folder, pattern))):
         return []
-    return sorted(tf.io.gfile.glob(pattern))
+    return sorted(tf.io.gfile.glob(os.path.join(glob.escape(folder), pattern)))
 
 
 def _remove_old(folder: str, keep: int | None) -> None:

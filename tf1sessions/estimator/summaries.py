@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +25,7 @@ def read_eval_metrics(eval_dir: str) -> dict[int, dict[str, float]]:
     found: dict[int, dict[str, float]] = {}
     if not tf.io.gfile.isdir(eval_dir):
         return found
-    for path in sorted(tf.io.gfile.glob(os.path.join(eval_dir, "events.out.tfevents.*"))):
+    for path in sorted(tf.io.gfile.glob(os.path.join(glob.escape(eval_dir), "events.out.tfevents.*"))):
         for event in events(path):
             if not event.HasField("summary"):
                 continue

@@ -11,6 +11,7 @@ import dataclasses
 import glob
 import os
 import re
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.parsing import CHECK_SIZE, Content, bytes_fields, parse_file
 from tf1sessions.runtime import private, tf
+from tf1sessions.sessions.checkpoint_paths import folder_pattern, link_plainly, plain_path
 
 __all__ = [
     "READ_ERRORS",
@@ -29,6 +31,7 @@ __all__ = [
     "checkpoint_reader",
     "read",
     "read_tensor",
+    "restore_now",
 ]
 
 #: What TensorFlow's reader of checkpoints raises; of a file that is cut off an IndexError.
@@ -126,7 +129,7 @@ def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
     if _is_folder(name):
         return _latest_checkpoint(name)
     prefix = re.sub(r"\.(index|meta|data-\d{5}-of-\d{5})$", "", name)
-    if not _has_values(prefix) and not glob.glob(prefix):
+    if not _has_values(prefix) and not glob.glob(folder_pattern(prefix)):
         raise ModelFileError(
             f"there is no checkpoint at {os.fspath(path)!r}",
             where="checkpoint=",
@@ -148,12 +151,15 @@ def checkpoint_reader(prefix: str) -> Any:
     if "://" not in prefix:
         for file in (prefix, prefix + ".index", *glob.glob(glob.escape(prefix) + ".data-*")):
             _check_is_file(file)
+    path, links = link_plainly(prefix)
     try:
-        reader = tf.train.NewCheckpointReader(prefix)
+        reader = tf.train.NewCheckpointReader(path)
         reader.get_variable_to_shape_map()  # which decodes the names
-        return reader
     except READ_ERRORS as error:
         raise bad_checkpoint(prefix, error) from error
+    if links is not None:
+        weakref.finalize(reader, links.cleanup)  # it opens the files when it reads a value
+    return reader
 
 
 def read_tensor(reader: Any, prefix: str, name: str) -> Any:
@@ -169,9 +175,23 @@ def read_tensor(reader: Any, prefix: str, name: str) -> Any:
         return reader.get_tensor(name)
     except tf.errors.UnimplementedError:  # the reader knows no parts; the operation does
         dtype = tf.as_dtype(reader.get_variable_to_dtype_map()[name])
-    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as session:
-        (whole,) = tf.raw_ops.RestoreV2(prefix=prefix, tensor_names=[name], shape_and_slices=[""], dtypes=[dtype])
-        return session.run(whole)
+    with (
+        plain_path(prefix) as path,
+        tf.Graph().as_default(),
+        tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as session,
+    ):
+        return session.run(_restore(path, name, dtype))
+
+
+def restore_now(prefix: str, name: str, dtype: Any) -> Any:
+    """Read a value of a checkpoint as a tensor, where operations are run eagerly."""
+    with plain_path(prefix) as path:
+        return _restore(path, name, dtype)
+
+
+def _restore(path: str, name: str, dtype: Any) -> Any:
+    (whole,) = tf.raw_ops.RestoreV2(prefix=path, tensor_names=[name], shape_and_slices=[""], dtypes=[dtype])
+    return whole
 
 
 def bad_checkpoint(prefix: str, error: BaseException) -> ModelFileError:

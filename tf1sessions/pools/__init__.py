@@ -10,6 +10,7 @@ Files::
       base.py                SessionPool: the interface of both
       threads.py             ThreadSessionPool: many sessions in one process, a thread each
     the fork server, for pools and for scripts
+      resource_limits.py     which limit of the system kept a process from being started
       messages.py            what a process and its server send each other
       job_processes.py       the processes of a job, found and ended
       cold_starts.py         which jobs need a fresh interpreter

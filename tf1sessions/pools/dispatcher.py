@@ -38,7 +38,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tf1sessions.errors import ClosedError
+from tf1sessions.errors import ClosedError, WorkerStartError
 from tf1sessions.pools.accounts import JobAccounts, JobEnd, News
 from tf1sessions.pools.function_pickles import FunctionPickles
 from tf1sessions.pools.inbox import Inbox
@@ -48,6 +48,7 @@ from tf1sessions.pools.pool_worker_main import Reply, Setup, failure_here
 from tf1sessions.pools.process_errors import build_time_error, death_error, job_time_error, reply_error
 from tf1sessions.pools.process_jobs import JobMessage, ProcessJob
 from tf1sessions.pools.process_options import ProcessPoolOptions
+from tf1sessions.pools.resource_limits import start_error
 from tf1sessions.pools.shared_status import MOST_JOBS
 from tf1sessions.pools.worker_proxy import WorkerEnd, WorkerGone, WorkerProxy
 
@@ -132,7 +133,10 @@ class Dispatcher:
     ) -> None:
         self._options, self._accounts, self._durations = options, accounts, durations
         self._start_worker, self._setup, self._on_end = start_worker, setup, on_end
-        self._inbox = Inbox()
+        try:
+            self._inbox = Inbox()
+        except OSError as error:
+            raise start_error("The pool cannot be made", error, where=options.name) from error
         self._process = os.getpid()
         # Under the lock of the accounts: the thread that was started, the one that runs (another one, if Ctrl-C came
         # while it was started), whether it has ended.
@@ -145,6 +149,8 @@ class Dispatcher:
         self._states = [_WorkerState(number) for number in range(options.max_workers)]
         self._empty = list(self._states)
         self._idle: list[_WorkerState] = []  # the last one used is the first to get a job
+        self._refused: list[_WorkerState] = []  # the system gives no worker for them; empty where there is none at all
+        self._has_warned = False
         self._selector = selectors.PollSelector()
         self._functions = FunctionPickles()
         self._shuts_down = False
@@ -156,13 +162,16 @@ class Dispatcher:
         """Take jobs, with the lock of the accounts held; :meth:`wake` is to be called without it.
 
         Raises:
-            RuntimeError: The system has no more threads.
+            WorkerStartError: The system has no more threads.
         """
         if self._has_ended:
             raise ClosedError(f"{self._options.name} has ended", where="submit()", next_step="Make a new pool.")
         if self._started is None:
             thread = threading.Thread(target=self._run, name=f"{self._options.name}-dispatcher", daemon=True)
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError as error:
+                raise start_error("The pool's thread does not start", error, where=self._options.name) from error
             self._started = thread
         self._inbox.put(functools.partial(self._waiting.extend, jobs))
 
@@ -223,7 +232,8 @@ class Dispatcher:
             self._end()
 
     def _is_over(self) -> bool:
-        return self._shuts_down and not self._waiting and len(self._empty) == len(self._states)
+        without_worker = len(self._empty) + len(self._refused)
+        return self._shuts_down and not self._waiting and without_worker == len(self._states)
 
     def _end(self) -> None:
         with self._accounts.lock:
@@ -531,7 +541,10 @@ class Dispatcher:
         if isinstance(outcome, BaseException):  # there is no worker
             state.building_for = None
             self._set_empty(state)
-            self._accounts.end([JobEnd(job, "failed", None, outcome)], self._news)
+            if isinstance(outcome, MemoryError):
+                outcome = start_error("No worker can be started", outcome, where=self._options.name)
+            if not self._leave_to_others(job, outcome):
+                self._accounts.end([JobEnd(job, "failed", None, outcome)], self._news)
             return
         state.worker, reply = outcome
         limit = self._options.build_limit_secs
@@ -575,6 +588,10 @@ class Dispatcher:
         self._set_empty(state)
         if isinstance(end, BaseException):
             raise end
+        if job is not None and job.ended:  # cancelled, and its worker killed: that is no failed start
+            job = None
+        if job is None:
+            self._admit_refused()
         where, limit = self._options.name, self._options.build_limit_secs
         if job is not None:
             error = build_time_error(where, job, limit) if is_late else death_error(where, job, end, is_building=True)
@@ -588,15 +605,42 @@ class Dispatcher:
             error = job_time_error(where, job) if is_late else death_error(where, job, end, is_building=False)
         else:
             return None
+        if self._leave_to_others(job, error):
+            return None
         if not job.ended and job.may_run_again:
             job.times_retried += 1
             return self._give_back([job])
         self._accounts.end([JobEnd(job, "timed_out" if is_late else "failed", None, error)], self._news)
         return None
 
+    def _leave_to_others(self, job: ProcessJob, error: BaseException) -> bool:
+        """Go on with fewer workers, if there are others, where one could not be started, and its place is empty again.
+
+        Returns whether the job is given back for that. The place is tried again when another worker has ended.
+        """
+        is_alone = len(self._empty) + len(self._refused) == len(self._states)
+        is_final = is_alone and (job.times_not_begun > 0 or not self._refused)
+        if is_final or not isinstance(error, WorkerStartError):
+            self._admit_refused()
+            return False
+        if is_alone:  # the others were started at the same time: once more, without them
+            job.times_not_begun += 1
+        else:
+            self._refused.append(self._empty.pop())
+        self._give_back([job])
+        if not self._has_warned:
+            self._has_warned = True
+            logger.warning("%s goes on with fewer than %d workers: %s", self._options.name, len(self._states), error)
+        return True
+
     def _set_empty(self, state: _WorkerState) -> None:
         self._states[state.number] = new = _WorkerState(state.number)
         self._empty.append(new)
+
+    def _admit_refused(self) -> None:
+        """Let the places be tried again that were refused: what they lacked may be there now."""
+        self._empty += self._refused
+        self._refused.clear()
 
     def _register(self, state: _WorkerState, phase: _Phase) -> None:
         """Listen to a worker from now on."""

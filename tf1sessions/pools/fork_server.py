@@ -39,6 +39,7 @@ from tf1sessions.pools import job_processes, messages, user_servers
 from tf1sessions.pools.cold_starts import INSPECT
 from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.job_processes import MARK, server_mark
+from tf1sessions.pools.resource_limits import limit_step, start_error
 from tf1sessions.pools.spawned_workers import SpawnLink
 from tf1sessions.pools.user_servers import UserServer
 from tf1sessions.pools.workers import (
@@ -299,7 +300,7 @@ class _ServerLink(abc.ABC):
                 case "refused" if handle:
                     del self._handles[message["job"]]
                     text = f"The worker {handle.name!r} could not be forked, twice: {message['error']}"
-                    handle._end(None, WorkerStartError(text))
+                    handle._end(None, WorkerStartError(text, next_step=limit_step(text)))
                 case "ended" if handle:
                     del self._handles[message["job"]]
                     handle._end(result_of(**{key: message[key] for key in message.keys() - {"event", "job"}}))
@@ -328,7 +329,8 @@ class _ServerLink(abc.ABC):
         self._reader.join()  # until all is known about its end
         if self._closing:
             return ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
-        return WorkerStartError(f"The {self._how} {self._how_it_ended()}{self._said()}")
+        said = self._said()
+        return WorkerStartError(f"The {self._how} {self._how_it_ended()}{said}", next_step=limit_step(said))
 
     # -- what differs between a server of this process and one of the user's --
 
@@ -365,8 +367,11 @@ class _ForkLink(_ServerLink):
     ) -> None:
         self._preload = preload
         self._on_note = on_note
-        self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
-        control, theirs = socket.socketpair()
+        try:
+            self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
+            control, theirs = socket.socketpair()
+        except OSError as error:
+            raise start_error("The fork server does not start", error, where=python) from error
         super().__init__(control, secrets.token_hex(8))
         try:
             self._process = subprocess.Popen(
@@ -381,13 +386,20 @@ class _ForkLink(_ServerLink):
         except OSError as error:
             control.close()
             self._output.close()
-            raise WorkerStartError(f"The fork server's interpreter does not start: {error}", where=python) from error
+            raise start_error("The fork server's interpreter does not start", error, where=python) from error
         finally:
             theirs.close()
         self.pid = self._process.pid
-        self._reader.start()
         self._continuer = threading.Thread(target=self._continue, name=f"tf1sessions-continue-{self.pid}", daemon=True)
-        self._continuer.start()
+        try:
+            self._continuer.start()
+            self._reader.start()
+        except RuntimeError as error:  # the system has no more threads
+            self._process.kill()
+            self._process.wait()
+            control.close()
+            self._output.close()
+            raise start_error("The fork server cannot be watched", error, where=python) from error
 
     def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
         """Such a server has no other events."""

@@ -23,6 +23,7 @@ Attention: nothing here is thread-safe; the server's process has one thread.
 from __future__ import annotations
 
 import ctypes
+import errno
 import gc
 import importlib
 import io
@@ -362,7 +363,12 @@ class _Server:
         for job in [job for job in self.jobs.values() if job.next_at is not None and job.pid]:
             # With no other job, an orphan that hides its origin can only be this one's (or an earlier one's).
             adopted = os.getpid() if len(self.jobs) == 1 else None
-            found = job_processes(job.request["mark"], job.pid, adopted)
+            try:
+                found = job_processes(job.request["mark"], job.pid, adopted)
+            except OSError as error:
+                if error.errno != errno.EMFILE:
+                    raise
+                continue  # soon other jobs have started, and need fewer
             alive = {pid: command for pid, command in found.items() if pid not in self.preload_children}
             if not job.ended:
                 alive[job.pid] = ""

@@ -10,6 +10,7 @@ from tf1sessions.pools.fork_server import WorkerResult
 from tf1sessions.pools.jobs import PoolJob, job_error
 from tf1sessions.pools.packing import pack
 from tf1sessions.pools.pool_worker_main import Reply
+from tf1sessions.pools.resource_limits import limit_step
 from tf1sessions.pools.worker_proxy import WorkerEnd
 
 __all__ = ["build_time_error", "death_error", "job_time_error", "reply_error"]
@@ -46,7 +47,7 @@ def death_error(where: str, job: PoolJob, end: WorkerEnd, is_building: bool) -> 
     text = f"job {job.name!r}: its worker (pid {end.pid})"
     stderr = f"The end of its stderr:\n{end.stderr}" if end.stderr else None
     if isinstance(result, WorkerResult) and not result.started:
-        next_step = result.start_error or stderr
+        next_step = limit_step(result.start_error + end.stderr) or result.start_error or stderr
         return WorkerStartError(f"{text} did not start", where=where, next_step=next_step, job=job.name)
     code, signal_name = None, None
     if isinstance(result, WorkError):
@@ -57,7 +58,7 @@ def death_error(where: str, job: PoolJob, end: WorkerEnd, is_building: bool) -> 
     return WorkerDiedError(
         f"{text} {how} while it {'was built' if is_building else 'ran'}",
         where=where,
-        next_step=stderr,
+        next_step="\n".join(filter(None, [limit_step(end.stderr), stderr])) or None,
         job=job.name,
         signal_name=signal_name,
         returncode=code,

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from tf1sessions.errors import ClosedError, WorkerStartError
@@ -20,6 +21,7 @@ from tf1sessions.pools import job_processes
 from tf1sessions.pools.cold_starts import INSPECT
 from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.job_processes import MARK, server_mark
+from tf1sessions.pools.resource_limits import start_error
 from tf1sessions.pools.workers import WorkerHandle, WorkerResult, WorkerSpec, request_of, result_of, standard_fds
 
 __all__ = ["SpawnLink"]
@@ -50,19 +52,25 @@ class SpawnLink:
             self._last_number = number = self._last_number + 1
             handle = WorkerHandle(spec.name, number, self)
             handle.cold_reasons = ('method="spawn"',)
-            with standard_fds(spec) as fds:
-                job = _Spawned(self, handle, spec, [os.dup(fd) for fd in fds])
+            failed, where = f"The worker {spec.name!r} does not start", f"{self._python} in {spec.cwd}"
+            try:
+                with standard_fds(spec) as fds:
+                    job = _Spawned(self, handle, spec, fds)
+            except OSError as error:
+                raise start_error(failed, error, where) from error
             try:
                 job.start()
-            except OSError as error:
+                self._running[number] = job
+                job.thread.start()
+            except (OSError, RuntimeError) as error:  # a RuntimeError: the system has no more threads
+                if self._running.pop(number, None):
+                    job.process.kill()
+                    job.process.wait()
                 job.close()
-                text = f"The worker {spec.name!r} does not start: {error}"
-                raise WorkerStartError(text, where=f"{self._python} in {spec.cwd}") from error
+                raise start_error(failed, error, where) from error
             except BaseException:
                 job.close()
                 raise
-            self._running[number] = job
-            job.thread.start()
         return handle
 
     def signal(self, number: int, signum: int) -> None:
@@ -98,10 +106,16 @@ class SpawnLink:
 class _Spawned:
     """A worker of a :class:`SpawnLink`: its process, and the thread that waits for it."""
 
-    def __init__(self, link: SpawnLink, handle: WorkerHandle, spec: WorkerSpec, fds: list[int]) -> None:
-        self._link, self._handle, self._spec, self._fds = link, handle, spec, fds
+    def __init__(self, link: SpawnLink, handle: WorkerHandle, spec: WorkerSpec, fds: Iterable[int]) -> None:
+        self._link, self._handle, self._spec = link, handle, spec
         self._mark = server_mark(link._token, handle._number)
         self._folder = Path(tempfile.mkdtemp(prefix="tf1sessions-"))
+        self._fds: list[int] = []
+        try:
+            self._fds += map(os.dup, fds)
+        except OSError:
+            self.close()
+            raise
         self._request, self._report = self._folder / "request", self._folder / "report"
         self.stopped = False  # it was asked to end: a failed start is not tried again
         self.over = False  # its process id may be another's by now

@@ -18,11 +18,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tf1sessions.errors import ClosedError, PeerGoneError, WorkError, WorkerStartError
+from tf1sessions.errors import ClosedError, PeerGoneError, WorkError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.packing import Packed
 from tf1sessions.pools.pool_worker_main import REPLY_HEAD, Reply, Setup, failure_here, unpack_reply
+from tf1sessions.pools.resource_limits import start_error
 from tf1sessions.pools.shared_status import SharedStatus
 
 __all__ = ["WorkerEnd", "WorkerGone", "WorkerProxy"]
@@ -81,10 +82,19 @@ class WorkerProxy:
                 socket.send_fds(ours, [b"b"], [self.status.fileno()])
                 self._handle = server.spawn(spec)
                 on_failure.pop_all()
-        except OSError as error:  # too many open files
-            raise WorkerStartError(f"No worker can be started: {error}", where=name) from error
+        except (OSError, MemoryError) as error:  # an error of ours may be an OSError, too
+            if isinstance(error, WorkError):
+                raise
+            raise start_error("No worker can be started", error, where=name) from error
         self._channel = Channel(ours, f"worker {name} (pid {self.pid})")
-        self._stderr = _Stderr(stderr, name)
+        try:
+            self._stderr = _Stderr(stderr, name)
+        except RuntimeError as error:  # the system has no more threads
+            os.close(stderr)
+            self._handle.kill()
+            self._channel.close()
+            self.status.close()
+            raise start_error("No worker can be started", error, where=name) from error
         self._is_busy = False
 
     def fileno(self) -> int:

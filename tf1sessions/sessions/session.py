@@ -23,6 +23,7 @@ from tf1sessions import forks
 from tf1sessions.errors import ClosedError, ConfigError
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall, Session
+from tf1sessions.sessions.checkpoint_paths import plain_path
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.graphs import OwnedGraph
 from tf1sessions.sessions.late import LateSession
@@ -203,15 +204,16 @@ class GraphSession:
         """
         prefix = os.fspath(path)
         if os.path.isdir(prefix):
-            prefix = tf.train.latest_checkpoint(prefix) or ""
+            state = tf.train.get_checkpoint_state(prefix)
+            prefix = state.model_checkpoint_path if state else ""
         if not prefix or not any(tf.gfile.Exists(name) for name in (prefix + ".index", prefix)):
             raise ConfigError(
                 f"there is no checkpoint at {os.fspath(path)!r}",
                 where="GraphSession.restore",
                 next_step="Give the prefix that save() returned, or a folder with a 'checkpoint' file.",
             )
-        with self.graph.as_default():
-            self._get_saver().restore(self.session, prefix)
+        with self.graph.as_default(), plain_path(prefix) as path:
+            self._get_saver().restore(self.session, path)
 
     # -- closing ---------------------------------------------------------------------------------------------------
 

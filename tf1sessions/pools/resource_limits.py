@@ -1,0 +1,48 @@
+"""Name the limit of the system that kept a process from being started. Standard library only.
+
+RLIMIT_AS, RLIMIT_NOFILE and RLIMIT_NPROC are a process's own; what it starts has them, too.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tf1sessions.errors import WorkerStartError
+
+__all__ = ["limit_step", "start_error"]
+
+# By limit: its command, its unit, how many of that are shown as one, and what those write that it stops.
+_LIMITS = {
+    "RLIMIT_NOFILE": ("ulimit -n", "open files a process", 1, ("Too many open files",)),
+    "RLIMIT_NPROC": (
+        "ulimit -u",
+        "processes and threads of a user",
+        1,
+        ("Resource temporarily unavailable", "can't start new thread", "pthread_create failed", "Thread creation"),
+    ),
+    "RLIMIT_AS": (
+        "ulimit -v",
+        "MiB of address space a process",
+        2**20,
+        ("MemoryError", "Cannot allocate memory", "bad_alloc", "failed to map segment", "Unable to allocate"),
+    ),
+}
+
+
+def limit_step(text: str) -> str | None:
+    """Return what to do about the limit that an error or a process's output is about; None if it is about none."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    for name, (command, unit, size, signs) in _LIMITS.items():
+        soft, _ = resource.getrlimit(getattr(resource, name, resource.RLIMIT_DATA))
+        if soft != resource.RLIM_INFINITY and any(sign in text for sign in signs):
+            return f"{name} allows {soft // size:,} {unit}: raise it ({command}), or ask for fewer workers at once."
+    return None
+
+
+def start_error(message: str, error: BaseException, where: str | None = None) -> WorkerStartError:
+    """Return the error for what could not be started, with the limit that is too low, where it is one."""
+    text = f"{type(error).__name__}: {error}" if isinstance(error, MemoryError) else str(error)
+    return WorkerStartError(f"{message}: {text}", where=where, next_step=limit_step(text))
