@@ -53,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
             signal.signal(getattr(signal, name), handler)
     mark_this_session()
+    _hide_gpus()
     os.environ["TF1SESSIONS_WARM"] = "0"  # no server of the user's comes between a test and what it tests
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # tmp_path stays where one looks for it
     tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="t1-")
@@ -78,12 +79,11 @@ WORKER_MEMORY = 4e9
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """What ``-n auto`` of setup.cfg means: a worker for each core, four at most, as many as there is memory for.
 
-    For one file, with ``-s`` or ``--trace``, and beside a GPU, of which a session takes all memory, there are none, and
-    the tests run in this process, as with ``-n 0``.
+    For one file, with ``-s`` or ``--trace`` there are none, and the tests run in this process, as with ``-n 0``.
     """
     files = {Path(config.invocation_params.dir, argument.partition("::")[0]) for argument in config.args}
     one_file = len(files) == 1 and files.pop().is_file()
-    if one_file or config.option.capture == "no" or config.option.trace or look().gpus:
+    if one_file or config.option.capture == "no" or config.option.trace:
         return 0
     memory = available_memory()
     workers = min(usable_cores(), 4, 4 if memory is None else int(memory / WORKER_MEMORY))
@@ -125,12 +125,39 @@ def _longest_first(items: list[pytest.Item]) -> None:
 # ---------------------------------------------------------------------------------------------------------- GPU
 
 
+# What CUDA_VISIBLE_DEVICES was before the tests, where they hide GPUs; pytest-xdist's workers inherit it.
+_GPUS = "TF1SESSIONS_TEST_GPUS"
+
+
+def _hide_gpus() -> None:
+    """Lets only tests with the marker ``gpu`` see the machine's GPUs: the others mean the same on every machine."""
+    if _GPUS not in os.environ and look().gpus:
+        os.environ[_GPUS] = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
+    if _GPUS in os.environ:
+        os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
+
+def _show_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.environ[_GPUS] == "all":
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", os.environ[_GPUS])
+
+
+@pytest.fixture(autouse=True)
+def gpus(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if _GPUS in os.environ and request.node.get_closest_marker("gpu"):
+        _show_gpus(monkeypatch)
+
+
 def _has_gpu() -> bool:
     """Asks TensorFlow in a process of its own, where there is a GPU; only called when a test has the marker ``gpu``."""
-    if not look().gpus:
+    if _GPUS not in os.environ:
         return False
     code = "import tensorflow as tf; print('GPUS', len(tf.config.list_physical_devices('GPU')))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    with pytest.MonkeyPatch.context() as environment:
+        _show_gpus(environment)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     return done.returncode == 0 and "GPUS 0" not in done.stdout
 
 

@@ -310,6 +310,7 @@ def test_on_a_gpu(run_python: Callable[..., PythonRun]) -> None:
         report(device=tensor.backing_device, numpy=program.by_os_fork("tensor.numpy()"))
         """,
         str(Path(__file__).parent),
+        env={"TF_FORCE_GPU_ALLOW_GROWTH": "true"},  # other tests with a GPU may run meanwhile
     ).results
     assert done["listed"] == dict.fromkeys(NEW, "raises")
     assert "GPU" in done["device"] and done["numpy"] == "raises"

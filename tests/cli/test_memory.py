@@ -67,7 +67,7 @@ def test_plan_as_tables(here: Callable[..., None]) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     assert "GPUs (by NVML)" in done.stdout and "2 workers on 32 cores" in done.stdout
     assert cells(done.stdout) == [
-        ["0", "NVIDIA A100", "40960", "40300", "21480"],
+        ["0", "NVIDIA A100", "40960", "40300", "21680"],
         ["0", "0", "10240", "0.250", "yes", "16"],
         ["1", "0", "10240", "0.250", "yes", "16"],
     ]
@@ -142,7 +142,7 @@ def test_which_gpus(here: Callable[..., None]) -> None:
         (["--fraction", "nan"], ["'--fraction': 'nan'", "finite number"]),
         (["--limit-mb", "0"], ["'--limit-mb': 0", "x>0"]),
         (["--limit-mb", "inf"], ["'--limit-mb': 'inf'", "finite number"]),
-        (["--limit-mb", "50000"], ["0: 50000 of 40300 free", "(from the options", "Up to fraction=0.97 fits 1"]),
+        (["--limit-mb", "50000"], ["0: 50000 of 40300 free", "(from the options", "Up to fraction=0.96 fits 1"]),
         (["--fraction", "0.1", "--limit-mb", "9"], ["fraction is 0.1 and limit_mb is 9", "Give one of the two"]),
         (["--lanes", "0"], ["'--lanes': 0", "x>=1"]),
         (["--lanes", "9999"], ["9999 lanes in", "(from the options", "Use fewer lanes"]),

@@ -513,14 +513,14 @@ def driver(*free: float) -> Iterator[list[float]]:
 
 
 def check_waiting_ends_when_the_share_is_free() -> None:
-    with driver(16000, 100, 8499, 8500, 100) as told:
+    with driver(16000, 100, 8599, 8600, 100) as told:
         plan = t1.MemoryPlan(fraction=0.5)
         plan.wait_for_memory(poll_secs=0.001, timeout_secs=60)
-        assert told == [16000, 100, 8499, 8500]
-    with driver(16000, 8500) as told:  # no wait at all
+        assert told == [16000, 100, 8599, 8600]
+    with driver(16000, 8600) as told:  # no wait at all
         t1.MemoryPlan(fraction=0.5).wait_for_memory(timeout_secs=0)
         assert len(told) == 2
-    with driver(16000, 499, 500) as told:  # growth needs a context
+    with driver(16000, 599, 600) as told:  # growth needs a context
         t1.MemoryPlan(growth=True).wait_for_memory(poll_secs=0.001)
         assert len(told) == 3
 
@@ -532,8 +532,8 @@ def check_waiting_that_takes_too_long_names_who_holds_the_memory() -> None:
             plan.wait_for_memory(timeout_secs=0.01, poll_secs=0.001)
         except errors.MemoryWaitError as error:
             late = error
-    assert isinstance(late, TimeoutError) and (late.free_mb, late.needed_mb) == (7000, 8500)
-    for part in ("GPU 0 (A100) has 7000 MiB free and worker 0 needs 8500", "after 0.01 s", "process 78"):
+    assert isinstance(late, TimeoutError) and (late.free_mb, late.needed_mb) == (7000, 8600)
+    for part in ("GPU 0 (A100) has 7000 MiB free and worker 0 needs 8600", "after 0.01 s", "process 78"):
         assert part in str(late), part
     assert "process 77 python other.py holds 9000 MiB" in str(late)
 
