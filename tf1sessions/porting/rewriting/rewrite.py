@@ -61,13 +61,16 @@ class StepPort:
     unread: tuple[Unread, ...] = ()
 
 
-def port(sources: Iterable[SourceText | Unread], to: str, roots: Sequence[Path] = ()) -> list[StepPort]:
+def port(
+    sources: Iterable[SourceText | Unread], to: str, roots: Sequence[Path] = (), *, inputs: bool = False
+) -> list[StepPort]:
     """Port the files of a project up to a step. Nothing is written.
 
     Args:
         sources: The files, as :func:`tf1sessions.source.files.read` gives them.
-        to: The last step: ``"py3"``, ``"v1"`` or ``"clean"``.
+        to: The last step: ``"py3"``, ``"v1"``, ``"clean"``, ``"functions"`` or ``"native"``.
         roots: Folders from which the project's modules are imported, besides those of the files.
+        inputs: Whether queues become tf.data, by the step ``inputs``.
 
     Returns:
         The project after each step, in order. A file that a step cannot read is in its ``unread`` and stays as it is.
@@ -86,7 +89,7 @@ def port(sources: Iterable[SourceText | Unread], to: str, roots: Sequence[Path] 
     unread = tuple(each for each in given if isinstance(each, Unread))
     current = [each for each in given if isinstance(each, SourceText)]
     steps = []
-    for step in steps_to(to):
+    for step in steps_to(to, inputs=inputs):
         done = _step(current, step, RULES[step], roots)
         steps.append(dataclasses.replace(done, unread=unread + done.unread))
         current = [file.after for file in done.files]

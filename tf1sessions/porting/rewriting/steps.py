@@ -8,6 +8,7 @@ from .rules import (
     clean_names,
     functions_requests,
     h5py_names,
+    inputs_queues,
     native_code,
     networkx_names,
     numpy_names,
@@ -57,13 +58,24 @@ RULES: dict[str, tuple[Rule, ...]] = {
         v1_missing.RULE,
     ),
     "clean": (clean_contrib.RULE, clean_names.RULE),
+    "inputs": (inputs_queues.RULE,),
     "functions": (functions_requests.RULE,),
     "native": (native_code.RULE,),
 }
 
-STEPS = tuple(RULES)
+#: The steps that ``--to`` names.
+STEPS = tuple(step for step in RULES if step != "inputs")
 
 
-def steps_to(step: str) -> tuple[str, ...]:
-    """Return the steps up to ``step``, itself included."""
-    return STEPS[: STEPS.index(step) + 1]
+def steps_to(step: str, *, inputs: bool = False) -> tuple[str, ...]:
+    """Return the steps up to ``step``, itself included.
+
+    Args:
+        step: The last one of :data:`STEPS`.
+        inputs: With the step ``inputs``: before ``functions``, or at the end.
+    """
+    steps = STEPS[: STEPS.index(step) + 1]
+    if not inputs:
+        return steps
+    graph = tuple(each for each in steps if each not in ("functions", "native"))
+    return (*graph, "inputs", *steps[len(graph) :])

@@ -1,0 +1,68 @@
+"""Calls of TensorFlow 1's queue functions, with their arguments by name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ....source.uses import FileUses
+from ..requests.request import NotPossible
+
+__all__ = ["BATCHES", "PRODUCERS", "READERS", "UNKNOWN", "arguments", "is_literal"]
+
+#: What makes a queue of elements -> its parameters.
+PRODUCERS = {
+    "tf.train.string_input_producer": ("string_tensor", "num_epochs", "shuffle", "seed"),
+    "tf.train.slice_input_producer": ("tensor_list", "num_epochs", "shuffle", "seed"),
+    "tf.train.range_input_producer": ("limit", "num_epochs", "shuffle", "seed"),
+}
+#: What makes batches of elements -> its parameters.
+BATCHES = {
+    "tf.train.batch": (
+        "tensors", "batch_size", "num_threads", "capacity", "enqueue_many", "shapes", "dynamic_pad",
+        "allow_smaller_final_batch",
+    ),
+    "tf.train.shuffle_batch": (
+        "tensors", "batch_size", "capacity", "min_after_dequeue", "num_threads", "seed", "enqueue_many", "shapes",
+        "allow_smaller_final_batch",
+    ),
+}  # fmt: skip
+#: What reads files -> its parameters.
+READERS = {
+    "tf.TextLineReader": ("skip_header_lines",),
+    "tf.TFRecordReader": ("name", "options"),
+    "tf.WholeFileReader": (),
+    "tf.FixedLengthRecordReader": ("record_bytes", "header_bytes", "footer_bytes", "hop_bytes"),
+}
+#: Queues that this step leaves, so that their threads have to be started.
+UNKNOWN = (
+    "tf.train.batch_join", "tf.train.shuffle_batch_join", "tf.train.maybe_", "tf.train.input_producer",
+    "tf.train.QueueRunner", "tf.train.add_queue_runner", "tf.train.queue_runner.", "tf.IdentityReader",
+    "tf.LMDBReader", "tf.FIFOQueue", "tf.queue.", "tf.RandomShuffleQueue", "tf.PaddingFIFOQueue",
+)  # fmt: skip
+#: Arguments that only a queue has.
+_IGNORED = frozenset(["name", "shared_name", "capacity"])
+
+
+def arguments(call: ast.Call, parameters: Sequence[str]) -> dict[str, ast.expr]:
+    """Return the arguments of a call by the names of the parameters.
+
+    Raises:
+        NotPossible: They are handed on with stars.
+    """
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        raise NotPossible(call, "A queue gets its arguments with stars")
+    found = dict(zip(parameters, call.args, strict=False))
+    return found | {each.arg: each.value for each in call.keywords if each.arg}
+
+
+def is_literal(node: ast.expr | None, *values: object) -> bool:
+    """Whether an argument is not given, where ``None`` is one of the values, or is one of them as it is written."""
+    if node is None:
+        return None in values
+    return isinstance(node, ast.Constant) and any(node.value is value or node.value == value for value in values)
+
+
+def is_queue_function(file: FileUses) -> bool:
+    """Whether a file makes a queue that this step knows."""
+    return any(use.call and use.name in PRODUCERS for use in file.uses)
