@@ -148,7 +148,9 @@ _MODULES = {
     "training_loop": "tensorflow.python.tpu.training_loop",
     "record": "tensorflow.python.eager.record",  # for porting
     "script_ops": "tensorflow.python.ops.script_ops",  # for testing
-    # for porting.rewriting.native_run
+    # for porting.rewriting.native_run and ordered_inputs
+    "training_input": "tensorflow.python.training.input",
+    "queue_runner_impl": "tensorflow.python.training.queue_runner_impl",
     "gen_random_ops": "tensorflow.python.ops.gen_random_ops",
     "gen_stateless_random_ops_v2": "tensorflow.python.ops.gen_stateless_random_ops_v2",
 }

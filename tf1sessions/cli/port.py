@@ -33,6 +33,12 @@ _STEPS = ("py3", "v1", "clean", "functions", "native")
 @click.option(
     "--to", "to", metavar="STEP", type=click.Choice(_STEPS), required=True, help="py3, v1, clean, functions or native."
 )
+@click.option(
+    "--inputs",
+    metavar="tf.data",
+    type=click.Choice(["tf.data"]),
+    help="Queues that are filled from files or arrays become tf.data, from step v1 on.",
+)
 @click.option("--diff", "as_diff", is_flag=True, help="Print a diff of each step, and write nothing. The default.")
 @click.option("--write", is_flag=True, help="Write the files in place: all of them, or none.")
 @click.option("--out", metavar="DIR", help="Write a copy of the whole tree to DIR, which is not there yet.")
@@ -57,6 +63,7 @@ _STEPS = ("py3", "v1", "clean", "functions", "native")
 def port(
     sources: tuple[str, ...],
     to: str,
+    inputs: str | None,
     as_diff: bool,
     write: bool,
     out: str | None,
@@ -84,8 +91,11 @@ def port(
         tf1sessions port src/ --to v1 --write
         tf1sessions port train.py models/ --to clean --out ported/
         tf1sessions port src/ --to clean --write --verify "src/train.py --steps 10"
+        tf1sessions port train.py --to native --inputs tf.data
     """
     _check(as_diff, write, out, force)
+    if inputs is not None and to == "py3":
+        raise click.UsageError("--inputs is for --to v1 and the steps after it.")
     if verified is None and (trace is not None or time_limit is not None):
         raise click.UsageError("--trace and --time-limit are for --verify.")
     from tf1sessions.cli.port_report import Report
@@ -98,7 +108,9 @@ def port(
     if out is not None:
         check_out(paths, Path(out))
     verify = None if verified is None else _verifier(paths, verified, trace, time_limit)
-    steps = with_requirements(ported(read, to, [path for path in paths if path.is_dir()]), paths)
+    steps = with_requirements(
+        ported(read, to, [path for path in paths if path.is_dir()], inputs=inputs is not None), paths
+    )
     if write and not force:
         _check_committed([file.before for file in over_all(steps) if file.is_changed])
     verifications = [] if verify is None else verify(steps)

@@ -26,6 +26,7 @@ import numpy as np
 
 from tf1sessions.errors import ScriptUsageError, UsageError
 from tf1sessions.porting import recorder as _recorder
+from tf1sessions.porting.ordered_inputs import keep_order
 from tf1sessions.porting.trace_alignment import calls_by_kind
 from tf1sessions.porting.traces import Series, Summary, Trace, read
 from tf1sessions.scripts import importer, program, seeds
@@ -110,13 +111,14 @@ def record(
     job: Job,
     *,
     out: str | os.PathLike[str],
+    in_order: bool = False,
     time_limit: float | None = None,
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
     listener: Callable[[Event], None] | None = None,
 ) -> Replay:
     """Runs a script in a process of its own, and records what it computes; what has no seed gets one.
 
-    Args: as for :func:`replay`.
+    Args: as for :func:`replay`; ``in_order``, as for :func:`recording`.
 
     Raises: as :func:`replay`.
 
@@ -126,7 +128,8 @@ def record(
         >>> with record(Job(script="train.py"), out="today.npz").trace as trace:    # doctest: +SKIP
         ...     print(trace.count, "calls")
     """
-    return _recorded(job, recording(out, job.shown, job.args, job.path), time_limit, stdio, listener)
+    wanted = recording(out, job.shown, job.args, job.path, in_order=in_order)
+    return _recorded(job, wanted, time_limit, stdio, listener)
 
 
 def recording(
@@ -138,6 +141,7 @@ def recording(
     options: Mapping[str, Any] | None = None,
     trace: str | None = None,
     given: Collection[str] = (),
+    in_order: bool = False,
 ) -> dict[str, Any]:
     """Return as plain data what a :class:`Guided` is made from.
 
@@ -148,6 +152,7 @@ def recording(
         trace: The path of the trace that the program is given things from. Without one, what has no seed gets
             :data:`DEFAULT_SEED`.
         given: What it is given, of :data:`GIVEN`.
+        in_order: Whether queues and data sets keep their order, as ordered_inputs.py has it.
     """
     return {
         "out": os.path.abspath(out),
@@ -155,6 +160,7 @@ def recording(
         "program": {"script": os.path.basename(script), "arguments": list(args), "path": path},
         "trace": None if trace is None else os.path.abspath(trace),
         "given": sorted(given),
+        "in_order": in_order,
     }
 
 
@@ -224,6 +230,8 @@ class Guided(_Recorder):  # type: ignore[misc]
         self._trace = trace
         self._given = given
         self._written = 0
+        self._in_order = False
+        self._unordered = contextlib.ExitStack()
         self._raised: Mapping[str, Any] = {}
         self._values: dict[int, Mapping[str, Any]] = {}
         self._calls_of: dict[Any, dict[tuple[str, ...], collections.deque[int]]] = {}
@@ -246,9 +254,11 @@ class Guided(_Recorder):  # type: ignore[misc]
         options = recorder.Options(**{name: value for name, value in wanted["options"].items() if name in known})
         with contextlib.nullcontext() if wanted["trace"] is None else read(wanted["trace"]) as trace:
             guided = cls(wanted["out"], options, wanted["program"], trace, frozenset(wanted["given"]))
+            guided._in_order = wanted["in_order"]
             try:
                 yield guided
             finally:
+                guided._unordered.close()
                 guided.close()
 
     def start(self) -> None:
@@ -266,12 +276,18 @@ class Guided(_Recorder):  # type: ignore[misc]
         """Puts the hooks in place, now that TensorFlow is imported."""
         from tf1sessions.runtime import private, tf
 
+        if self._in_order:
+            keep_order(self._unordered, self._ignore_this_thread)
         super().hook(private.session.BaseSession)
         self._count(private.ops.Graph)
         if self._trace is None:
             self._seed_graphs(private.ops)
         if "seeds" in self._given:
             self._give_seeds(private.ops.Graph, tf.AttrValue)
+
+    def _ignore_this_thread(self) -> None:
+        """Notes nothing of what the calling thread runs: it fills a queue, where a data set has no such requests."""
+        self._inside.reading = True
 
     def hook_legacy_graphs(self) -> None:
         """Has the functions of a LegacyGraph recorded as the requests of a session."""

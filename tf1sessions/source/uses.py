@@ -144,6 +144,28 @@ class FileUses:
         """What each node is in. Made when it is asked for first: most files are not changed."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
+    @property
+    def connected(self) -> tuple[FileUses, ...]:
+        """This file, and those of the project that it imports or that import it, at any distance."""
+        files = self.siblings or (self,)
+        by_module = {each.module: each for each in files}
+        beside: dict[FileUses, set[FileUses]] = {each: set() for each in files}
+        for each in files:
+            package = each.module.rpartition(".")[0]
+            for imported in each.imports:
+                for module in (imported.meaning, imported.module):
+                    other = by_module.get(module) or by_module.get(f"{package}.{module}")  # beside a script in a folder
+                    if other is not None and other is not each:
+                        beside[each].add(other)
+                        beside[other].add(each)
+        found = {self}
+        waiting = [self]
+        while waiting:
+            for other in beside[waiting.pop()] - found:
+                found.add(other)
+                waiting.append(other)
+        return tuple(each for each in files if each in found)
+
     def part_of(self, chain: ast.expr, symbol: str) -> ast.expr | None:
         """Return the part of a chain of attributes that is ``symbol``: of ``tf.contrib.rnn``, that of tf.contrib."""
         base = chain_base(chain)

@@ -19,18 +19,10 @@ import numpy as np
 
 from tf1sessions.porting.replaying import DEFAULT_SEED, recorder
 
+from ..ordered_inputs import draw_by_shape, keep_order
 from .plain_run import AfterImport
 
-__all__ = ["GivenValues", "draw_by_shape", "main", "read_values", "write_values"]
-
-#: Random operations with a seed -> those whose numbers a key decides.
-_STATELESS = {
-    "random_uniform": "stateless_random_uniform_v2",
-    "random_standard_normal": "stateless_random_normal_v2",
-    "truncated_normal": "stateless_truncated_normal_v2",
-    "random_uniform_int": "stateless_random_uniform_int_v2",
-}
-_PHILOX = 1  # the number of the algorithm: tf.random.Algorithm.PHILOX
+__all__ = ["GivenValues", "main", "read_values", "write_values"]
 
 
 def write_values(path: str | os.PathLike[str], values: Mapping[str, Any]) -> None:
@@ -50,7 +42,8 @@ def main(wanted: Mapping[str, Any]) -> int:
 
     Args:
         wanted: The ``script`` as it is to be named, its ``arguments``, the file of ``initial`` values, which the
-            program before the step writes and the one after it reads (``is_native``), and where to write the ``last``.
+            program before the step writes and the one after it reads (``is_native``), where to write the ``last``, and
+            whether queues and data sets keep their order (``in_order``).
 
     Returns:
         The program's exit code.
@@ -61,6 +54,8 @@ def main(wanted: Mapping[str, Any]) -> int:
     np.random.seed(DEFAULT_SEED)
     values = GivenValues(read_values(wanted["initial"])) if wanted["is_native"] else _NotedValues()
     with contextlib.ExitStack() as stack:
+        if wanted["in_order"]:
+            sys.meta_path.insert(0, AfterImport("tensorflow", lambda: keep_order(stack)))
         sys.meta_path.insert(0, AfterImport("tensorflow", lambda: values.watch(stack)))
         error = recorder._run(os.path.abspath(wanted["script"]))
         ended = recorder.how_it_ended(error)
@@ -70,32 +65,6 @@ def main(wanted: Mapping[str, Any]) -> int:
         if isinstance(values, _NotedValues):
             write_values(Path(wanted["initial"]), values.initial)
     return int(ended["code"])
-
-
-def draw_by_shape(stack: contextlib.ExitStack) -> None:
-    """Have each random operation give numbers that its shape decides, until the stack is closed."""
-    from tf1sessions.runtime import private
-
-    stateless, key, counter = private.gen_stateless_random_ops_v2, np.array([1], np.uint64), np.zeros(2, np.uint64)
-    for name, keyed in _STATELESS.items():
-        draw = getattr(stateless, keyed)
-
-        def seeded(
-            shape: Any, *others: Any, draw: Callable[..., Any] = draw, seed: int = 0, seed2: int = 0, **named: Any
-        ) -> Any:
-            return draw(shape, key, counter, _PHILOX, *others, **named)
-
-        def by_key(shape: Any, *others: Any, draw: Callable[..., Any] = draw, **named: Any) -> Any:
-            kept = {name: value for name, value in named.items() if name not in ("key", "counter", "alg")}
-            return draw(shape, key, counter, _PHILOX, *others[3:], **kept)
-
-        _exchange(stack, private.gen_random_ops, name, seeded)
-        _exchange(stack, stateless, keyed, by_key)
-
-
-def _exchange(stack: contextlib.ExitStack, module: Any, name: str, function: Callable[..., Any]) -> None:
-    stack.callback(setattr, module, name, getattr(module, name))
-    setattr(module, name, function)
 
 
 class _NotedValues:

@@ -8,6 +8,8 @@
 Nothing is written where the sources are. The original and what ``py3`` makes of it run as under ``tf1sessions run``,
 with today's seeds; what ``v1`` and ``clean`` make of it is run by plain Python (plain_run.py). What has no seed gets
 one, so that two runs can be compared. A recording of an older machine may take the place of the original.
+
+With the step ``inputs``, queues and data sets keep their order in all runs (ordered_inputs.py).
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ __all__ = ["StepVerification", "VerifiedProgram", "verify_steps"]
 #: Not copied: nothing of the program, and large.
 _LEFT_OUT = frozenset([".git", ".hg", ".svn", "__pycache__", "node_modules"])
 #: The steps after which plain Python runs a program.
-_PLAIN = frozenset(["v1", "clean", "functions", "native"])
+_PLAIN = frozenset(["v1", "clean", "inputs", "functions", "native"])
 #: What a recording gives to a program that is run by plain Python: its own seeds follow from today's counts.
 _GIVEN = ("seeds", "variables")
 #: How many differences of checkpoints are told. Arbitrary.
@@ -203,6 +205,7 @@ class _Runs:
         self._reference = reference
         self._time_limit = time_limit
         self._done: dict[int, _Ended] = {}
+        self._in_order = any(step.step == "inputs" for step in steps)
 
     def close(self) -> None:
         for each in self._done.values():
@@ -218,6 +221,8 @@ class _Runs:
         if before.trace is None and step != "py3":
             return StepVerification(step, False, "not compared", f"before it the program {before.why}")
         if step == "native" and before.trace is not None:
+            if not self._changes_script(number):
+                return StepVerification(step, True, "unchanged", "the program that is run has not changed")
             return self._native(number)
         after = self._run(number + 1)
         if after.trace is None:
@@ -235,6 +240,11 @@ class _Runs:
         if found.is_kept and before.checkpoints is not None and after.checkpoints is not None:
             return _with_checkpoints(found, before.checkpoints, after.checkpoints)
         return found
+
+    def _changes_script(self, number: int) -> bool:
+        """Whether a step changes the script that is run; step ``native`` changes only programs of one file."""
+        script = self._program.script.resolve()
+        return any(file.is_changed and file.before.path.resolve() == script for file in self._steps[number].files)
 
     def _native(self, number: int) -> StepVerification:
         """Hold what the program of step ``native`` prints, and its variables, against the one before it."""
@@ -260,7 +270,7 @@ class _Runs:
         try:
             job = self._job(folder, stage)
             wanted = {"script": job.shown, "arguments": list(job.args), "is_native": is_native}
-            wanted |= {"initial": os.fspath(initial), "last": os.fspath(last)}
+            wanted |= {"initial": os.fspath(initial), "last": os.fspath(last), "in_order": self._in_order}
             exit_code = _run_plain("native_run", wanted, job.cwd, job.env, self._time_limit, text)
         finally:
             shutil.rmtree(folder)
@@ -327,7 +337,7 @@ class _Runs:
         stdio = (None, 2, 2)
         try:
             if self._reference is None:
-                done = record(job, out=out, time_limit=self._time_limit, stdio=stdio)
+                done = record(job, out=out, in_order=self._in_order, time_limit=self._time_limit, stdio=stdio)
             else:
                 done = replay(self._reference, job, out=out, time_limit=self._time_limit, stdio=stdio)
         except ScriptUsageError as error:
@@ -341,7 +351,8 @@ class _Runs:
         given = _GIVEN if self._reference is not None else ()
         trace = None if self._reference is None else self._reference.path
         options = None if self._reference is None else self._reference.options
-        wanted = recording(out, job.shown, job.args, job.path, options=options, trace=trace, given=given)
+        about = (out, job.shown, job.args, job.path)
+        wanted = recording(*about, options=options, trace=trace, given=given, in_order=self._in_order)
         wanted |= {"script": job.shown, "arguments": list(job.args)}
         exit_code = _run_plain("plain_run", wanted, job.cwd, job.env, self._time_limit)
         if exit_code is None:

@@ -186,7 +186,11 @@ class _Follower:
                 raise NotPossible(node, "What computes an element leaves a loop or a function")
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 raise NotPossible(node, "An element is kept in an attribute or a list")
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "eval"):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("run", "eval")
+            ):
                 raise NotPossible(node, "An element is run by itself")
         if self._queue:
             self._call_reader(statement)

@@ -85,7 +85,11 @@ class _Writer:
         for use in self._file.uses:
             if not use.call or use.name not in PRODUCERS:
                 continue
-            yield self._source(use.call, use.name == "tf.train.string_input_producer", is_list=use.name != "tf.train.range_input_producer")
+            yield self._source(
+                use.call,
+                use.name == "tf.train.string_input_producer",
+                is_list=use.name != "tf.train.range_input_producer",
+            )
 
     def _source(self, call: ast.Call, is_queue: bool, *, is_list: bool) -> Source:
         statement = self._file.parents[call]
@@ -311,7 +315,7 @@ class _Writer:
 
     def _drop_runners(self) -> None:
         """Start no queue runners, if there are none any more."""
-        if any(use.name.startswith(UNKNOWN) for other in (self._file.siblings or [self._file]) for use in other.uses):
+        if any(use.name.startswith(UNKNOWN) for other in self._file.connected for use in other.uses):
             return
         for use in self._file.uses:
             if use.call and use.name == "tf.train.start_queue_runners":

@@ -76,7 +76,7 @@ def _rewrite(unit: Unit, item: Item) -> None:
 
 def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
     symbol = unit.kinds.symbol(call.func)
-    if (text := iterator_call(unit.texts, call)) is not None:
+    if symbol is None and (text := iterator_call(unit.texts, call)) is not None:
         if text.startswith("iter(") and item is not None and unit.is_moved(item):
             text = _made_before(unit, call, item, Native("iterator", text, "{made}", "iterator"))
         unit.texts.replace(call, text)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ....source.uses import FileUses
 from ..requests.file_plan import FilePlan, switches
@@ -48,7 +48,7 @@ _DATA = ("tf1sessions.contrib.learn.datasets", "tf.contrib.learn.datasets")
 
 
 def _find(file: FileUses) -> Iterator[Change | Remark]:
-    files = _program(file, file.siblings or (file,))
+    files = file.connected
     code = graph_code(files)
     if not any(switches(each) for each in files) or any(_is_eager(each) for each in files):
         return
@@ -79,27 +79,6 @@ def _plans(files: tuple[FileUses, ...]) -> dict[FileUses, FilePlan | NotPossible
         except NotPossible as error:
             found[file] = error
     return found
-
-
-def _program(file: FileUses, files: Sequence[FileUses]) -> tuple[FileUses, ...]:
-    """The file, and those of the project that it imports or that import it, at any distance."""
-    by_module = {each.module: each for each in files}
-    beside: dict[FileUses, set[FileUses]] = {each: set() for each in files}
-    for each in files:
-        package = each.module.rpartition(".")[0]
-        for imported in each.imports:
-            for module in (imported.meaning, imported.module):
-                other = by_module.get(module) or by_module.get(f"{package}.{module}")  # beside a script in a folder
-                if other is not None and other is not each:
-                    beside[each].add(other)
-                    beside[other].add(each)
-    found = {file}
-    waiting = [file]
-    while waiting:
-        for other in beside[waiting.pop()] - found:
-            found.add(other)
-            waiting.append(other)
-    return tuple(each for each in files if each in found)
 
 
 def _is_eager(file: FileUses) -> bool:

@@ -1,0 +1,97 @@
+"""Leaves nothing to chance in this process, so that a program before and after a port can be compared.
+
+Shuffled elements come in another order from a data set than from a queue, and several threads of a queue keep none: in
+such a run nothing is shuffled, and a queue has one thread. Random operations give what their shape decides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["draw_by_shape", "keep_order"]
+
+#: Random operations with a seed -> those whose numbers a key decides.
+_STATELESS = {
+    "random_uniform": "stateless_random_uniform_v2",
+    "random_standard_normal": "stateless_random_normal_v2",
+    "truncated_normal": "stateless_truncated_normal_v2",
+    "random_uniform_int": "stateless_random_uniform_int_v2",
+}
+_PHILOX = 1  # the number of the algorithm: tf.random.Algorithm.PHILOX
+
+
+def keep_order(stack: contextlib.ExitStack, in_runner: Callable[[], None] = lambda: None) -> None:
+    """Shuffle nothing until the stack is closed; random operations give what their shape decides.
+
+    Must be called before the program makes a queue or a data set, and after it has imported TensorFlow.
+
+    Args:
+        stack: By whose end all is as before.
+        in_runner: Called in each thread of a queue runner when it begins.
+    """
+    from tf1sessions.runtime import private
+
+    draw_by_shape(stack)
+    inputs, queues = private.training_input, private.data_flow_ops
+    enqueue = inputs._enqueue
+    runners = private.queue_runner_impl.QueueRunner
+    run_queue, close_queue = runners._run, runners._close_on_stop
+
+    def fifo(capacity: int, min_after_dequeue: int, dtypes: Any, seed: Any = None, **named: Any) -> Any:
+        return queues.FIFOQueue(capacity, dtypes, **named)
+
+    def by_one_thread(queue: Any, tensors: Any, threads: int, *others: Any) -> None:
+        enqueue(queue, tensors, 1, *others)
+
+    def run(runner: Any, *given: Any, **named: Any) -> None:
+        in_runner()
+        run_queue(runner, *given, **named)
+
+    def close(runner: Any, *given: Any, **named: Any) -> None:
+        in_runner()
+        close_queue(runner, *given, **named)
+
+    def unshuffled(value: Any, *_: Any, **__: Any) -> Any:
+        return value
+
+    for holder, name, function in (
+        (queues, "RandomShuffleQueue", fifo),
+        (inputs, "_enqueue", by_one_thread),
+        (runners, "_run", run),
+        (runners, "_close_on_stop", close),
+        (inputs.random_ops, "random_shuffle", unshuffled),
+        (private.dataset_ops.DatasetV2, "shuffle", unshuffled),
+        (private.dataset_ops.DatasetV1, "shuffle", unshuffled),
+    ):
+        stack.callback(setattr, holder, name, getattr(holder, name))
+        setattr(holder, name, function)
+
+
+def draw_by_shape(stack: contextlib.ExitStack) -> None:
+    """Have each random operation give numbers that its shape decides, until the stack is closed."""
+    from tf1sessions.runtime import private
+
+    stateless, key, counter = private.gen_stateless_random_ops_v2, np.array([1], np.uint64), np.zeros(2, np.uint64)
+    for name, keyed in _STATELESS.items():
+        draw = getattr(stateless, keyed)
+
+        def seeded(
+            shape: Any, *others: Any, draw: Callable[..., Any] = draw, seed: int = 0, seed2: int = 0, **named: Any
+        ) -> Any:
+            return draw(shape, key, counter, _PHILOX, *others, **named)
+
+        def by_key(shape: Any, *others: Any, draw: Callable[..., Any] = draw, **named: Any) -> Any:
+            kept = {name: value for name, value in named.items() if name not in ("key", "counter", "alg")}
+            return draw(shape, key, counter, _PHILOX, *others[3:], **kept)
+
+        _exchange(stack, private.gen_random_ops, name, seeded)
+        _exchange(stack, stateless, keyed, by_key)
+
+
+def _exchange(stack: contextlib.ExitStack, module: Any, name: str, function: Callable[..., Any]) -> None:
+    stack.callback(setattr, module, name, getattr(module, name))
+    setattr(module, name, function)
