@@ -25,6 +25,7 @@ Files::
     thread_matching.py   the same of calls that several threads make, by their values
     trace_comparison.py  two traces compared, call by call
     replaying.py         a script run again, and recorded as its trace was
+    ordered_inputs.py    queues and data sets that keep their order, so that two runs can be compared
     trace_graphs.py      graphs of two traces: what the program built otherwise
     diagnosis/           why they differ: seeds, a kernel, or the code
     parity/              the same inputs through two sides

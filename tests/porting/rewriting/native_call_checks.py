@@ -11,6 +11,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import numpy as np
 import tensorflow as tf
 
+from tf1sessions.porting import ordered_inputs
 from tf1sessions.porting.rewriting import native_run
 from tf1sessions.porting.rewriting.native.calls import Native, NotNative, native_call
 from tf1sessions.source.uses import canonical
@@ -179,7 +180,7 @@ def same(text: str, one: list[Any], other: list[Any]) -> str:
 
 def check_calls() -> None:
     with contextlib.ExitStack() as stack:
-        native_run.draw_by_shape(stack)
+        ordered_inputs.draw_by_shape(stack)
         failed = []
         for text in CALLS:
             before, variables = in_session(text)
@@ -190,7 +191,7 @@ def check_calls() -> None:
 def check_initializers() -> None:
     """By which numbers are drawn is compared where the shape decides them: else by what they are drawn from."""
     with contextlib.ExitStack() as stack:
-        native_run.draw_by_shape(stack)
+        ordered_inputs.draw_by_shape(stack)
         failed = []
         for text in INITIALIZERS:
             with tf.Graph().as_default(), v1.Session() as session:

@@ -18,6 +18,7 @@ from absl import flags
 from native_programs import PROGRAMS
 from support import ROOT
 
+from tf1sessions.porting import ordered_inputs
 from tf1sessions.porting.rewriting import native_run, printed
 from tf1sessions.porting.rewriting.rewrite import port
 from tf1sessions.source.files import SourceText
@@ -102,7 +103,7 @@ EXAMPLES = {
 
 def check_examples() -> None:
     with contextlib.ExitStack() as stack:
-        native_run.draw_by_shape(stack)
+        ordered_inputs.draw_by_shape(stack)
         for name, (arguments, differing) in EXAMPLES.items():
             steps = ported((ROOT / "examples" / name).read_text("utf-8"))
             assert "tf1sessions" not in steps["native"], name

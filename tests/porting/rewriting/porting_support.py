@@ -28,3 +28,9 @@ def after(text: str, step: str = "py3", path: str = "program.py") -> str:
 def remarks(text: str, step: str = "py3", kind: str = "by hand") -> list[str]:
     """What is left to do by hand."""
     return [note.what for note in ported(text, step).notes if note.kind == kind]
+
+
+def after_inputs(text: str, step: str = "clean") -> tuple[str, str]:
+    """The text after ``step``, and after the step ``inputs`` as well."""
+    *_, before, after = port([SourceText(Path("program.py"), "program.py", text)], step, inputs=True)
+    return before.files[0].after.text, after.files[0].after.text

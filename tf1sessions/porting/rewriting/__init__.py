@@ -15,6 +15,7 @@ Files::
     library_tables.py  what the tables of scripts/old_libraries say as old and new names
     headers.py       where import statements are put
     indentation.py   statements moved in or out of a block
+    inputs/          queues of files and arrays as tf.data
     requests/        requests to a session as functions: which code builds, which runs a session
     native/          a graph as variables, layers and functions of TensorFlow 2
     rules/           a rule a file

@@ -1,4 +1,4 @@
-"""The steps of a port in their order, and the rules of each."""
+"""The steps of a port in their order, and the rules of each; ``inputs`` is made where it is asked for."""
 
 from __future__ import annotations
 

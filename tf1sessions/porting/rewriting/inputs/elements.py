@@ -116,7 +116,7 @@ class _Follower:
         return found
 
     def _following(self, statement: ast.stmt) -> Iterator[ast.stmt]:
-        """The statements that are run after another one in its scope, those in ``with`` blocks one by one if need be."""
+        """The statements that follow another one in its scope, those in ``with`` blocks one by one if need be."""
         node: ast.AST = statement
         while True:
             parent = self._file.parents[node]
@@ -136,7 +136,10 @@ class _Follower:
             yield statement
 
     def _is_end(self, node: ast.AST) -> bool:
-        return node in self._reads or isinstance(node, ast.Return) or self._symbols.get(node) in BATCHES  # type: ignore[call-overload, arg-type]
+        return node in self._reads or isinstance(node, ast.Return) or self._is_batch(node)
+
+    def _is_batch(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and self._symbols.get(node) in BATCHES
 
     def _step(self, statement: ast.stmt) -> None:
         found = self._found
@@ -146,10 +149,10 @@ class _Follower:
         if statement in self._reads:
             if found.read is not None or found.through is not None or found.source.names[0] != self._queue:
                 raise NotPossible(statement, "A queue is read from in several places")
-            found.read = self._reads[statement]  # type: ignore[index]
+            found.read = self._reads[statement]
             self._names |= {found.read.value, found.read.key} - {""}
             return
-        batches = [call for call in ast.walk(statement) if self._symbols.get(call) in BATCHES]  # type: ignore[call-overload, arg-type]
+        batches = [each for each in ast.walk(statement) if isinstance(each, ast.Call) and self._is_batch(each)]
         mine = [call for call in batches if names_read(call) & self._names]
         if mine:
             self._use_up(statement, mine)
@@ -171,6 +174,8 @@ class _Follower:
         for call in calls:
             if not call.args and (not call.keywords or call.keywords[0].arg not in ("tensors", "tensor_list")):
                 raise NotPossible(call, "The tensors of a batch do not come first")
+            if self._queue:
+                self._call_reader(call)
         found.batches += calls
         found.before = found.before or statement
         self._names -= bound_names(statement)
@@ -197,7 +202,7 @@ class _Follower:
         found.moved.append(statement)
         self._names |= bound_names(statement)
 
-    def _call_reader(self, statement: ast.stmt) -> None:
+    def _call_reader(self, statement: ast.AST) -> None:
         """Note the call of a function that reads from the queue."""
         for name in ast.walk(statement):
             if not isinstance(name, ast.Name) or name.id != self._queue:

@@ -7,11 +7,10 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from ....source.edits import Edit, apply
+from ....source.edits import Edit
 from ....source.uses import FileUses, bodies
 from ..indentation import Indentation
 from ..native.texts import Texts
-from ..native.tidying import tidied
 from ..requests.request import NotPossible
 from .calls import BATCHES, PRODUCERS, UNKNOWN, arguments, is_literal
 from .elements import Elements, Source, elements_of
@@ -19,6 +18,7 @@ from .readers import Read, reads_of
 
 __all__ = ["Pipelines", "rewritten"]
 
+_RUNNERS = "tf.train.start_queue_runners"
 _LINE = 100  # as long as a chain of methods may be in one line
 
 
@@ -27,11 +27,11 @@ class Pipelines:
     """What a file becomes.
 
     Attributes:
-        edit: Of the whole file.
+        edits: Of its text.
         places: The queues and batches, and what became of each.
     """
 
-    edit: Edit
+    edits: tuple[Edit, ...]
     places: tuple[tuple[ast.AST, str], ...]
 
 
@@ -41,9 +41,10 @@ def rewritten(file: FileUses) -> Pipelines | None:
     Raises:
         NotPossible: It has some that cannot be replaced.
     """
-    if not any(use.call and use.name in PRODUCERS for use in file.uses):
-        return None
-    return _Writer(file).written()
+    names = {use.name for use in file.uses if use.call}
+    if names & PRODUCERS.keys():
+        return _Writer(file).written()
+    return _Writer(file).without_runners() if _RUNNERS in names else None
 
 
 class _Writer:
@@ -75,9 +76,16 @@ class _Writer:
                 waiting += self._calls_of(found.scope, found.returns)
         self._write_readers()
         self._drop_runners()
-        text = apply(self._file.source.text, self._edits())
-        whole = Edit(0, len(self._file.source.text), tidied(text, self._file.source.text))
-        return Pipelines(whole, tuple(self._places))
+        return Pipelines(tuple(self._edits()), tuple(self._places))
+
+    def without_runners(self) -> Pipelines | None:
+        """A file that starts queue runners, if no file of its program makes a queue."""
+        names = {use.name for other in self._file.connected for use in other.uses}
+        if names & {*PRODUCERS, *BATCHES, "tf.train.import_meta_graph"}:
+            return None
+        self._drop_runners()
+        edits = tuple(self._edits())
+        return Pipelines(edits, tuple(self._places)) if edits else None
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -117,11 +125,11 @@ class _Writer:
         name = function.name
         if not isinstance(self._file.parents[function], ast.Module):
             raise NotPossible(function, f"{name}() is not a function of the module")
-        for other in self._file.siblings:
-            if other is not self._file and any(
-                use.symbol.endswith(f"{self._file.module}.{name}") for use in other.uses
-            ):
-                raise NotPossible(function, f"{name}() is used by another file, {other.source.shown},")
+        full = f".{self._file.source.path.stem}.{name}"
+        for other in self._file.connected:
+            names = [use.symbol for use in other.uses] + [each.meaning for each in other.imports]
+            if other is not self._file and any(f".{each}".endswith(full) for each in names):
+                raise NotPossible(function, f"{name}() is used in {other.source.shown} as well")
 
     # -- what it becomes ----------------------------------------------------------------------------------------------
 
@@ -139,19 +147,16 @@ class _Writer:
             self._insert(found.before, lines)
             self._texts.replace(found.ends[0], "".join(chain))
             self._places.append((found.returns, f"{self._scope_name(found)} returns a data set"))
-        elif len(found.batches) == 1:
-            batches = self._free(found.scope, "batches")
-            (call,) = found.batches
-            chain += self._batched(call)
-            self._insert(found.before, [*lines, *self._notes(call), *_chained(batches, chain)])
-            self._texts.replace(call, f"{tensorflow}.data.make_one_shot_iterator({batches}).get_next()")
         else:
-            if len(chain) > 1:
+            if len(found.batches) > 1 and len(chain) > 1:
                 lines += _chained(data, chain)
+                chain = [data]
             self._insert(found.before, lines)
+            batches = self._free(found.scope, "batches")
             for call in found.batches:
-                text = "".join([data, *self._batched(call)])
-                self._texts.replace(call, f"{tensorflow}.data.make_one_shot_iterator({text}).get_next()")
+                statement = next(each for each in self._file.around(call) if isinstance(each, ast.stmt))
+                self._insert(statement, [*self._notes(call), *_chained(batches, [*chain, *self._batched(call)])])
+                self._texts.replace(call, f"{tensorflow}.data.make_one_shot_iterator({batches}).get_next()")
         self._deleted += found.moved
         if found.read is not None:
             self._deleted.append(found.read.statement)
@@ -207,8 +212,10 @@ class _Writer:
                 parts = [self._texts.of(each) for each in what.elts]
                 return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
             return f"tuple({text})"
+        if isinstance(what, ast.Name):
+            what = next(iter(_values(list(_statements(self._file.tree)), what.id)), what)
         for use in self._file.uses:
-            if use.call is what and use.name == "tf.train.match_filenames_once":
+            if use.call is what and use.name.endswith(".match_filenames_once"):  # it makes a variable
                 pattern = arguments(use.call, ("pattern",))["pattern"]
                 return f"{self._tensorflow}.io.gfile.glob({self._texts.of(pattern)})"
         return text
@@ -318,7 +325,8 @@ class _Writer:
         if any(use.name.startswith(UNKNOWN) for other in self._file.connected for use in other.uses):
             return
         for use in self._file.uses:
-            if use.call and use.name == "tf.train.start_queue_runners":
+            if use.call and use.name == _RUNNERS:
+                self._places.append((use.call, "no queue runners are there to be started"))
                 statement = self._file.parents[use.call]
                 if isinstance(statement, ast.Expr):
                     self._deleted.append(statement)
@@ -358,6 +366,12 @@ class _Writer:
             body = next(body for body in bodies(self._file.parents[statement]) if statement in body)
             if not lines and body[0] is statement and all(each in gone and each not in self._inserted for each in body):
                 lines = ["pass"]
+            above = positions.line_start(first - 1) if first > 1 else 0
+            while not lines and start and not self._file.source.text[above:start].strip():  # no empty lines twice
+                after = positions.line_start(self._line_at(end) + 1)
+                if end >= len(self._file.source.text) or self._file.source.text[end:after].strip():
+                    break
+                end = after
             spans.append((start, end))
             yield Edit(start, end, "".join((lead + line if line.strip() else "") + newline for line in lines))
         for statement, lines in self._inserted.items():
@@ -367,6 +381,9 @@ class _Writer:
         for edit in self._texts.edits:
             if not any(start <= edit.start and edit.end <= end for start, end in spans):
                 yield edit
+
+    def _line_at(self, offset: int) -> int:
+        return len(self._file.source.text[:offset].splitlines()) + 1
 
     def _shares_lines(self, statement: ast.stmt) -> bool:
         body = next(body for body in bodies(self._file.parents[statement]) if statement in body)
@@ -384,6 +401,7 @@ def _prefixes(file: FileUses) -> tuple[str, str]:
     Raises:
         NotPossible: It has imported the functions one by one.
     """
+    graph = "tf"
     for use in file.uses:
         if use.call and use.name in (*PRODUCERS, *BATCHES):
             text = file.positions.source(use.node)
@@ -429,6 +447,10 @@ def _only_call(found: Elements, names: list[str]) -> str:
     left, right = ([each.id if isinstance(each, ast.Name) else "" for each in part] for part in parts)
     is_same = left == right and "" not in left and (len(left) > 1 or not isinstance(target, ast.Tuple | ast.List))
     return call.func.id if is_same else ""  # type: ignore[attr-defined]
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    return (each for each in ast.walk(tree) if isinstance(each, ast.stmt))
 
 
 def _values(statements: list[ast.stmt], name: str) -> Iterator[ast.expr]:

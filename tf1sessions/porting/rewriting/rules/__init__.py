@@ -26,6 +26,7 @@ Files::
     clean_names.py           names of TensorFlow 2 where they are equal
     clean_arguments.py       calls of functions whose arguments changed
     clean_flags.py           tf.flags and tf.app as absl
+    inputs_queues.py         queues of files and arrays as tf.data
     functions_requests.py    requests to a session as functions; what keeps a program from it
     native_code.py           a LegacyGraph as plain TensorFlow 2
 """

@@ -19,7 +19,7 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
         yield Remark(error.node, f"{error.what}, so this file keeps its queues.")
         return
     if found is not None:
-        yield Change(file.tree, "tf.data", (found.edit,), places=found.places)
+        yield Change(file.tree, "tf.data", found.edits, places=found.places)
 
 
 RULE = Rule("inputs-queues", "Queues of files and arrays become data sets of `tf.data` with the same elements.", _find)

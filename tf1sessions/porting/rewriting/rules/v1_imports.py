@@ -38,12 +38,13 @@ def _find(file: FileUses) -> Iterator[Change]:
 
 
 def _is_version_two(file: FileUses) -> bool:
-    """Whether a file has TensorFlow 2's names and version 2's behaviour off: what the step clean writes."""
+    """Whether a file has TensorFlow 2's names and version 2's behaviour off: what clean and inputs write."""
     switches = [use for use in file.uses if use.symbol == f"{_V1}.disable_v2_behavior"]
     if not any(file.meanings.get(chain_base(use.node)) == "tensorflow" for use in switches):
         return False
     direct = [use.name for use in file.uses if use.symbol.startswith("tensorflow.") and not use.symbol.startswith(_V1)]
-    found = [symbols.find(name) for name in direct if name not in clean_arguments.TARGETS]
+    both = [name for name in direct if name in clean_arguments.TARGETS or name.startswith("tf.data.")]
+    found = [symbols.find(name) for name in direct if name not in both]
     return not any(symbol is not None and symbol.verdict in ("renamed", "v1", "ours") for symbol in found)
 
 
