@@ -79,7 +79,8 @@ def port(
     SRC are files, notebooks and folders. The steps: py3, Python 2 becomes Python 3; v1, plain Python runs it on today's
     TensorFlow, by tensorflow.compat.v1; clean, what has a name in TensorFlow 2 is called by that, and old libraries are
     replaced; functions, requests to a session become functions; native, plain TensorFlow 2. --to v1 makes the steps up
-    to v1, and --inputs tf.data before functions one by which queues become data sets. Formatting and comments stay. What no rule can change is listed with its line.
+    to v1; with --inputs tf.data, queues become data sets before step functions. Formatting and comments stay. What no
+    rule can change is listed with its line.
 
     \b
     Exit code: 0 when nothing is left to do by hand, 1 when something is, when a file could not be read, or when a step

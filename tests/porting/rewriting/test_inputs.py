@@ -79,6 +79,97 @@ def test_a_function_of_another_file_stays() -> None:
     assert note.what == "read() is used in main.py as well, so this file keeps its queues."
 
 
+LOOP = """
+import tensorflow as tf
+
+queue = tf.train.slice_input_producer([[1.0, 2.0]], num_epochs=1)
+batch = tf.train.batch(queue, 2)
+with tf.Session() as sess:
+    coord = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(sess=sess, coord=coord)
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "becomes"),
+    [
+        (
+            """
+            try:
+                while not coord.should_stop():
+                    print(sess.run(batch))
+            except tf.errors.OutOfRangeError:
+                print("the end")
+            finally:
+                # All threads end.
+                coord.request_stop()
+            coord.join(threads)
+            """,
+            """
+            try:
+                while True:
+                    print(sess.run(batch))
+            except tf.errors.OutOfRangeError:
+                print("the end")
+            """,
+        ),
+        (
+            """
+            try:
+                for _ in range(3):
+                    if coord.should_stop():
+                        break
+                    print(sess.run(batch))
+            finally:
+                coord.request_stop()
+                coord.join(threads)
+            print("done")
+            """,
+            """
+            for _ in range(3):
+                print(sess.run(batch))
+            print("done")
+            """,
+        ),
+        (
+            """
+            try:
+                print(sess.run(batch))
+            except Exception as error:
+                coord.request_stop(error)
+            coord.join(threads)
+            """,
+            """
+            coord = tf.train.Coordinator()
+            threads = []
+            try:
+                print(sess.run(batch))
+            except Exception as error:
+                coord.request_stop(error)
+            coord.join(threads)
+            """,
+        ),
+        (
+            """
+            print(sess.run(batch), len(threads))
+            coord.request_stop()
+            """,
+            """
+            threads = []
+            print(sess.run(batch), len(threads))
+            """,
+        ),
+    ],
+)
+def test_coordinators(loop: str, becomes: str) -> None:
+    """They go where no threads are left and nothing else is asked of them."""
+    text = LOOP + textwrap.indent(textwrap.dedent(loop).lstrip("\n"), "    ")
+    after = after_inputs(text, "v1")[1]
+    assert after.partition("with tf.Session() as sess:\n")[2] == textwrap.indent(
+        textwrap.dedent(becomes).lstrip("\n"), "    "
+    )
+
+
 def test_texts() -> None:
     """Comments, order and layout are the author's; the names of readers go."""
     text = textwrap.dedent(

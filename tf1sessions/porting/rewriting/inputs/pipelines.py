@@ -12,6 +12,7 @@ from ....source.uses import FileUses, bodies
 from ..indentation import Indentation
 from ..native.texts import Texts
 from ..requests.request import NotPossible
+from . import coordinators
 from .calls import BATCHES, PRODUCERS, UNKNOWN, arguments, is_literal
 from .elements import Elements, Source, elements_of
 from .readers import Read, reads_of
@@ -324,14 +325,15 @@ class _Writer:
         """Start no queue runners, if there are none any more."""
         if any(use.name.startswith(UNKNOWN) for other in self._file.connected for use in other.uses):
             return
-        for use in self._file.uses:
-            if use.call and use.name == _RUNNERS:
-                self._places.append((use.call, "no queue runners are there to be started"))
-                statement = self._file.parents[use.call]
-                if isinstance(statement, ast.Expr):
-                    self._deleted.append(statement)
-                else:
-                    self._texts.replace(use.call, "[]")
+        runners = [use.call for use in self._file.uses if use.call and use.name == _RUNNERS]
+        unneeded = coordinators.unneeded(self._file, runners)
+        self._deleted += unneeded.statements
+        for condition in unneeded.conditions:
+            self._texts.replace(condition, "True")
+        for call in runners:
+            self._places.append((call, "no queue runners are there to be started"))
+            if not any(each in unneeded.statements for each in self._file.around(call)):
+                self._texts.replace(call, "[]")
 
     # -- the text -----------------------------------------------------------------------------------------------------
 
@@ -352,8 +354,13 @@ class _Writer:
         positions, newline = self._file.positions, self._file.source.newline
         gone = set(self._deleted)
         spans = []
+        for edit in self._opened_blocks(gone):
+            spans.append((edit.start, edit.end))
+            yield edit
         for statement in self._deleted:
             if any(each in gone for each in self._file.around(statement)):
+                continue
+            if any(start <= positions.span(statement)[0] < end for start, end in spans):
                 continue
             moved_comments = statement not in self._inserted
             first = self._texts.first_line(statement) if moved_comments else statement.lineno
@@ -381,6 +388,26 @@ class _Writer:
         for edit in self._texts.edits:
             if not any(start <= edit.start and edit.end <= end for start, end in spans):
                 yield edit
+        yield from self._indentation.edits(Edit(start, end, "") for start, end in spans)
+
+    def _opened_blocks(self, gone: set[ast.stmt]) -> Iterator[Edit]:
+        """Drop each ``finally`` that has nothing left, and its ``try`` if that has nothing else."""
+        positions = self._file.positions
+        for block in coordinators.emptied(self._file, gone):
+            before = [*block.body, *(each for handler in block.handlers for each in handler.body), *block.orelse]
+            line = max(each.end_lineno or 0 for each in before) + 1
+            while not self._texts.lines[line - 1].strip().startswith("finally"):
+                line += 1
+            inserted = any(each in self._file.around(statement) for statement in self._inserted for each in [block])
+            if not block.handlers and (inserted or all(each in gone for each in block.body)):
+                continue
+            last = block.finalbody[-1].end_lineno or 0
+            yield Edit(positions.line_start(line), positions.line_start(last + 1), "")
+            if not block.handlers:
+                first, end = block.lineno + 1, line - 1
+                yield Edit(positions.line_start(block.lineno), positions.line_start(first), "")
+                depth = block.body[0].col_offset - block.col_offset
+                self._indentation.move_out(first, end, depth)
 
     def _line_at(self, offset: int) -> int:
         return len(self._file.source.text[:offset].splitlines()) + 1
