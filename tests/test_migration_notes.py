@@ -63,7 +63,8 @@ MESSAGES = NOTES / "faq.md"
 
 def test_index_names_every_page_in_order() -> None:
     pages = sorted(NOTES.glob("[0-9]*.md"), key=lambda page: int(page.name.partition("-")[0]))
-    port = ["port.md", "port-py3.md", "port-v1.md", "port-clean.md", "port-functions.md", "port-native.md"]
+    port = ["port.md", "port-py3.md", "port-v1.md", "port-clean.md", "port-inputs.md", "port-functions.md"]
+    port.append("port-native.md")
     looked_up = ["faq.md", "symbols.md", "contrib.md", "inner-addresses.md"]
     told = [*(page.name for page in pages), "custom-ops.md", "audit.md", *port, "fidelity.md", *looked_up]
     assert links(NOTES / "README.md") == told

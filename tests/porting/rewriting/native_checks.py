@@ -28,7 +28,8 @@ v1 = tf.compat.v1
 
 def ported(text: str) -> dict[str, str]:
     """The program after each step."""
-    return {step.step: step.files[0].after.text for step in port([SourceText(Path("p.py"), "p.py", text)], "native")}
+    steps = port([SourceText(Path("p.py"), "p.py", text)], "native", inputs=True)
+    return {step.step: step.files[0].after.text for step in steps}
 
 
 def in_sessions(text: str, *place: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:

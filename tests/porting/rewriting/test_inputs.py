@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from inputs_programs import PROGRAMS, REFUSED
+from pages import NOTES, blocks
 from porting_support import after_inputs
 
 from tf1sessions.porting.rewriting.rewrite import port
@@ -40,6 +41,11 @@ def test_a_second_time_there_is_nothing_to_do(name: str, step: str) -> None:
     _, once = after_inputs(PROGRAMS[name], step)
     _, twice = after_inputs(once, step)
     assert once == twice
+
+
+def test_the_page_shows_what_is_done() -> None:
+    before, expected = (block.text for block in blocks(NOTES / "port-inputs.md", "py")[:2])
+    assert after_inputs(before)[1] == expected
 
 
 def test_where_the_step_comes() -> None:

@@ -17,17 +17,22 @@ from tf1sessions.porting.rewriting.rewrite import StepPort, port
 from tf1sessions.source import files
 
 STEPS = ("v1", "clean", "functions")
+#: With the step ``inputs`` before ``functions``.
+INPUTS = "functions with tf.data"
 PLACES = [(step, case) for step in STEPS for case in CASES]
+PLACES += [(INPUTS, case) for case in CASES if "csv_queue" in case.script]
 
 
 def ported(folder: Path) -> list[StepPort]:
     """All examples, ported to the last step; a folder for each step with the programs and their data."""
-    steps = port([files.read(path) for path in sorted(EXAMPLES.glob("*.py"))], STEPS[-1], [EXAMPLES])
-    for step in steps:
-        shutil.copytree(EXAMPLES, folder / step.step)
+    sources = [files.read(path) for path in sorted(EXAMPLES.glob("*.py"))]
+    steps = port(sources, STEPS[-1], [EXAMPLES])
+    with_inputs = port(sources, STEPS[-1], [EXAMPLES], inputs=True)
+    for name, step in [*((step.step, step) for step in steps), (INPUTS, with_inputs[-1])]:
+        shutil.copytree(EXAMPLES, folder / name)
         for file in step.files:
-            (folder / step.step / file.after.path.name).write_bytes(file.after.encode())
-    return steps
+            (folder / name / file.after.path.name).write_bytes(file.after.encode())
+    return [*steps, *with_inputs]
 
 
 @pytest.fixture(scope="module")

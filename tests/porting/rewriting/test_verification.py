@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,6 +106,22 @@ def test_a_good_step_is_kept_and_a_bad_one_is_told_with_its_line(
     assert "0.25" in model.text.splitlines()[int(line[1]) - 1]
     assert found[-1].comparison is not None and not found[-1].comparison.equal
     assert {path.name: path.read_bytes() for path in project.iterdir()} == before  # no checkpoint either
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_queues_are_held_against_data_sets_in_order(tmp_path: Path) -> None:
+    """A program that shuffles in threads computes the same after each step, as its runs shuffle nothing."""
+    shutil.copytree(ROOT / "examples" / "data", tmp_path / "data")
+    shutil.copy(ROOT / "examples" / "csv_queue_regression.py", tmp_path)
+    sources = [read(tmp_path / "csv_queue_regression.py")]
+    done = port(sources, "native", [tmp_path], inputs=True)
+    found = verify_steps(done, [tmp_path], VerifiedProgram.parsed("csv_queue_regression.py --steps 100", [tmp_path]))
+    assert [(each.step, each.outcome) for each in found] == [
+        ("py3", "unchanged"),
+        *((step, "equal") for step in ("v1", "clean", "inputs", "functions", "native")),
+    ], [each.text for each in found]
+    assert found[3].text.startswith("111 calls and")
 
 
 @pytest.mark.slow
