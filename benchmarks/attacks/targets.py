@@ -16,8 +16,10 @@ from tf1sessions.porting.target import Target
 print("ready", flush=True)
 for number in range(10**6):
     with Target.checked("out", None, force=True).whole() as folder:
-        for name in ("saved_model.pb", "assets", "variables"):
-            pathlib.Path(folder, name).write_text(f"{sys.argv[1]} {number}")
+        for name in ("saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001"):
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"{sys.argv[1]} {number}")
 """
 
 
@@ -38,9 +40,10 @@ def killed(folder: Path, rng: random.Random) -> str:
             writer.kill()
             writer.wait()
     out = folder / "out"
-    if out.exists() and len({path.read_text() for path in out.iterdir()}) != 1:
-        return f"mixed: {[path.read_text() for path in out.iterdir()]}"
-    if out.exists() and len(list(out.iterdir())) != 3:
+    texts = [path.read_text() for path in out.rglob("*") if path.is_file()]
+    if out.exists() and len(set(texts)) != 1:
+        return f"mixed: {texts}"
+    if out.exists() and len(texts) != 3:
         return f"not whole: {list(out.iterdir())}"
     with Target.checked(out, None, force=True).whole() as last:
         Path(last, "saved_model.pb").write_text("last")
