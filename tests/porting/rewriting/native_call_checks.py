@@ -18,6 +18,8 @@ from tf1sessions.source.uses import canonical
 
 v1 = tf.compat.v1
 RNG = np.random.RandomState(0)
+EXAMPLE = tf.train.Example()
+EXAMPLE.features.feature["n"].int64_list.value.extend([3, 4])
 #: What the calls are given.
 GIVEN: dict[str, Any] = {
     "x": RNG.randn(4, 6).astype(np.float32),
@@ -31,6 +33,8 @@ GIVEN: dict[str, Any] = {
     "step": np.int64(130),
     "table": RNG.randn(5, 2).astype(np.float32),
     "lines": np.array(["1,2.5", "3,4.5"]),
+    "raw": np.array([b"\x01\x02\x03\x04", b"\x05\x06\x07\x08"]),
+    "examples": np.array([EXAMPLE.SerializeToString()] * 2),
 }
 #: Calls of TensorFlow 1, by their names in compat.v1.
 CALLS = """
@@ -80,6 +84,10 @@ foldl(lambda a, b: a + b, x)
 cond(tf.reduce_sum(x) > 0, lambda: x, lambda: y)
 while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * 2), [0, x])
 decode_csv(lines, [[0], [0.0]])
+decode_raw(raw, tf.uint8)
+decode_raw(raw, tf.int16, little_endian=False)
+parse_single_example(examples[0], {"n": tf.io.FixedLenFeature([2], tf.int64)})
+parse_example(examples, features={"n": tf.io.FixedLenFeature([2], tf.int64)})
 nn.embedding_lookup(table, labels % 5)
 nn.in_top_k(x, labels, 2)
 nn.xw_plus_b(x, w, b)

@@ -382,14 +382,13 @@ class _Writer:
         read = set()
         for statement, _, lines in reversed(pieces):
             is_value = isinstance(statement, ast.Assign) and kind_of(self.kinds, statement, self.scope) < Kind.CONSTANT
+            is_value |= isinstance(statement, ast.FunctionDef)
             if is_value and not bound_names(statement) & read:
                 continue
             called.append(lines)
             for line in lines:
                 read |= set(re.findall(r"\b[A-Za-z_]\w*", line))
-        return [line for lines in reversed(init) for line in lines], [
-            line for lines in reversed(called) for line in lines
-        ]
+        return _lines(init), _lines(called)
 
     def _piece(self, statement: ast.stmt, repeated: bool) -> tuple[list[str], list[str], list[str]]:
         if _reuses(statement):
@@ -458,6 +457,17 @@ class _Writer:
 def _stored(name: str) -> str:
     """The attribute that keeps an argument."""
     return f"{name}_" if name in _RESERVED else name
+
+
+def _lines(pieces: list[list[str]]) -> list[str]:
+    """The lines of pieces that are listed from the last to the first, with empty lines around a function."""
+    found: list[str] = []
+    for piece in reversed(pieces):
+        is_function = any(line.startswith("def ") for line in piece)
+        if is_function and found and found[-1]:
+            found.append("")
+        found += [*piece, *[""] * is_function]
+    return found[:-1] if found and not found[-1] else found
 
 
 def _unmarked(text: str, names: Mapping[str, str]) -> str:
