@@ -120,6 +120,42 @@ PROGRAMS = {
         batch = inputs(True), inputs(False)
         """
     ),
+    "a function that is given an element": _program(
+        """
+        def batches_of(image, label, least, size, shuffle):
+            # In threads.
+            if shuffle:
+                images, labels = tf.train.shuffle_batch(
+                    [image, label], batch_size=size, num_threads=4, capacity=least + 10, min_after_dequeue=least)
+            else:
+                images, labels = tf.train.batch([image, label], batch_size=size)
+            return images, tf.reshape(labels, [size])
+
+
+        def inputs(shuffle):
+            queue = tf.train.slice_input_producer([np.arange(6.0), np.arange(6)], num_epochs=2, shuffle=shuffle)
+            value = tf.cast(queue[0], tf.float32)
+            return batches_of(value * 2, queue[1], 3, size=2, shuffle=shuffle)
+
+
+        batch = inputs(True) + inputs(False)
+        """
+    ),
+    "a function that reads and makes batches": _program(
+        """
+        def read_and_decode(filename_queue, size):
+            'Batches of rows.'
+            reader = tf.TextLineReader()
+            _, line = reader.read(filename_queue)
+            row = tf.decode_csv(line, [[0.0], [0.0]])
+            left, right = tf.train.batch([row[0], row[1]], size)
+            return left, right - 1
+
+
+        filename_queue = tf.train.string_input_producer(["a.csv", "b.csv"], num_epochs=2, shuffle=False)
+        batch = read_and_decode(filename_queue, 2)
+        """
+    ),
     "whole files and their names": _program(
         """
         queue = tf.train.string_input_producer(tf.train.match_filenames_once("*.csv"), 1, False)
@@ -245,6 +281,28 @@ REFUSED = {
         batch = tf.train.batch([first, second], 2)
         """,
         "A queue is read from in several places",
+    ),
+    "a function that does more with an element": (
+        """
+        def batches_of(image):
+            size = tf.size(image)
+            return tf.train.batch([image, size], 2)
+
+        queue = tf.train.slice_input_producer([[1.0, 2.0]])
+        batch = batches_of(queue[0])
+        """,
+        "batches_of() makes batches in a way that is not known",
+    ),
+    "a function that is given something else, too": (
+        """
+        def batches_of(image):
+            return tf.train.batch([image], 2)
+
+        queue = tf.train.slice_input_producer([[1.0, 2.0]])
+        batch = batches_of(queue[0])
+        other = batches_of(tf.constant(1.0))
+        """,
+        "batches_of() is given something else, too",
     ),
     "shapes": (
         """

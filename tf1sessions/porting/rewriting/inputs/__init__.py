@@ -13,6 +13,7 @@ Files::
 
     calls.py         the queue functions, with their arguments
     readers.py       readers of files, the functions that read with them, and the data sets of records
+    batchers.py      functions that are given an element and make batches of it
     elements.py      the statements between a queue and its batches
     coordinators.py  coordinators that have no threads to wait for any more
     pipelines.py     all of it for one file

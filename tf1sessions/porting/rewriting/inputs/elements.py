@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from ....source.uses import FileUses, bodies
 from ..native.kinds import bound_names, names_read
 from ..requests.request import NotPossible
-from .calls import BATCHES, PRODUCERS
+from .batchers import Batcher, batchers, queue_functions
+from .calls import BATCHES, PRODUCERS, arguments
 from .readers import Read
 
 __all__ = ["Elements", "Source", "elements_of"]
@@ -23,8 +24,8 @@ class Source:
     """A statement after which there is an element, or a queue of names to read from.
 
     Attributes:
-        statement: The statement.
-        call: The call that is made a data set.
+        statement: The statement; or a function that is given a queue to read from it.
+        call: The call that is made a data set; in such a function, that which reads.
         names: What it binds: the queue, or the parts of an element.
         is_whole: Whether one name stands for all parts, as the list that slice_input_producer() gives.
         is_queue: Whether it is a queue that something reads from.
@@ -49,6 +50,7 @@ class Elements:
         moved: The statements that compute one element.
         batches: The calls that make batches.
         returns: The statement that returns an element.
+        batcher: The function that is given an element to make batches of it, and that call.
         before: The statement before which the data set has to be there.
     """
 
@@ -59,6 +61,7 @@ class Elements:
     moved: list[ast.stmt] = dataclasses.field(default_factory=list)
     batches: list[ast.Call] = dataclasses.field(default_factory=list)
     returns: ast.Return | None = None
+    batcher: tuple[Batcher, ast.Call] | None = None
     before: ast.stmt | None = None
 
     @property
@@ -67,6 +70,10 @@ class Elements:
         if self.returns is not None:
             assert self.returns.value is not None
             return [self.returns.value]
+        if self.batcher is not None:
+            batcher, call = self.batcher
+            given = arguments(call, [each.arg for each in batcher.function.args.args])
+            return [ast.Tuple([given[name] for name in batcher.parts], ast.Load())]
         return [call.args[0] if call.args else call.keywords[0].value for call in self.batches]
 
 
@@ -84,7 +91,8 @@ def elements_of(
     Raises:
         NotPossible: They are used in a way that has no equal with tf.data.
     """
-    scope = next(each for each in file.around(source.statement) if isinstance(each, ast.FunctionDef | ast.Module))
+    around = [source.statement, *file.around(source.statement)]
+    scope = next(each for each in around if isinstance(each, ast.FunctionDef | ast.Module))
     return _Follower(file, Elements(source, scope), reads, by_queue).follow()
 
 
@@ -95,6 +103,8 @@ class _Follower:
         self._file = file
         self._found = found
         self._reads = {each.statement: each for each in reads}
+        self._batchers = batchers(file)
+        self._elsewhere = queue_functions(file)
         self._by_queue = {function.name: function for function in by_queue}
         self._symbols = {use.call: use.name for use in file.uses if use.call}
         self._names = set(found.source.names)  # of elements, or parts of them
@@ -104,7 +114,7 @@ class _Follower:
         found = self._found
         for statement in self._following(found.source.statement):
             self._step(statement)
-        if not found.batches and found.returns is None:
+        if not found.batches and found.returns is None and found.batcher is None:
             raise NotPossible(found.source.call, "The elements of a queue are used one by one")
         if found.batches and found.returns is not None:
             raise NotPossible(found.returns, "An element is returned besides batches")
@@ -117,6 +127,10 @@ class _Follower:
 
     def _following(self, statement: ast.stmt) -> Iterator[ast.stmt]:
         """The statements that follow another one in its scope, those in ``with`` blocks one by one if need be."""
+        if isinstance(statement, ast.FunctionDef):
+            for each in statement.body:
+                yield from self._opened(each)
+            return
         node: ast.AST = statement
         while True:
             parent = self._file.parents[node]
@@ -156,14 +170,40 @@ class _Follower:
         mine = [call for call in batches if names_read(call) & self._names]
         if mine:
             self._use_up(statement, mine)
+        elif (call := self._batcher_call(statement)) is not None:
+            self._give(statement, call)
         elif isinstance(statement, ast.Return):
             if found.returns is not None or not isinstance(self._found.scope, ast.FunctionDef):
                 raise NotPossible(statement, "Elements of a queue are returned in several places")
             found.returns = found.before = statement
-        elif found.batches or found.returns:
+        elif found.batches or found.returns or found.batcher:
             raise NotPossible(statement, "An element is used besides in batches")
         else:
             self._move(statement)
+
+    def _batcher_call(self, statement: ast.stmt) -> ast.Call | None:
+        """The call of a function that makes batches of elements, in a statement."""
+        for call in ast.walk(statement):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._batchers:
+                return call
+        return None
+
+    def _give(self, statement: ast.stmt, call: ast.Call) -> None:
+        """Note that a function is given an element, to make batches of it."""
+        found = self._found
+        assert isinstance(call.func, ast.Name)
+        batcher = self._batchers[call.func.id]
+        given = arguments(call, [each.arg for each in batcher.function.args.args])
+        others = [value for name, value in given.items() if name not in batcher.parts]
+        inside = {id(node) for node in ast.walk(call)}
+        others += [node for node in ast.walk(statement) if isinstance(node, ast.Name) and id(node) not in inside]
+        is_known = batcher.parts and given.keys() >= set(batcher.parts) and not (found.batches or found.batcher)
+        if not is_known or any(names_read(each) & self._names for each in others if not _is_stored(each)):
+            raise NotPossible(call, f"{call.func.id}() makes batches in a way that is not known")
+        if self._queue:
+            self._call_reader(call)
+        found.batcher, found.before = (batcher, call), statement
+        self._names -= bound_names(statement)
 
     def _use_up(self, statement: ast.stmt, calls: list[ast.Call]) -> None:
         found = self._found
@@ -187,6 +227,9 @@ class _Follower:
             symbol = self._symbols.get(node, "") if isinstance(node, ast.Call) else ""
             if symbol.startswith(_NOT_MAPPED) or symbol in PRODUCERS:
                 raise NotPossible(node, f"{symbol} is called between a queue and its batches")
+            name = self._name_of(node) if isinstance(node, ast.Call) else ""
+            if any(f".{name}".endswith(f".{each}") for each in self._elsewhere):
+                raise NotPossible(node, f"{name}() has to do with queues, in another file")
             if isinstance(node, ast.Return | ast.Yield | ast.Global | ast.Nonlocal | ast.Break | ast.Continue):
                 raise NotPossible(node, "What computes an element leaves a loop or a function")
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
@@ -201,6 +244,10 @@ class _Follower:
             self._call_reader(statement)
         found.moved.append(statement)
         self._names |= bound_names(statement)
+
+    def _name_of(self, call: ast.Call) -> str:
+        """The function that a call calls, as its import names it."""
+        return next((use.symbol for use in self._file.uses if use.call is call), "")
 
     def _call_reader(self, statement: ast.AST) -> None:
         """Note the call of a function that reads from the queue."""
@@ -229,11 +276,13 @@ class _Follower:
             if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr) and own:
                 raise NotPossible(statement, f"{min(own)} has another value before an element is computed")
             bound |= bound_names(statement)
-        done = [*found.moved, found.source.statement, *([found.read.statement] if found.read else [])]
+        made = found.source.statement
+        is_function = isinstance(made, ast.FunctionDef)
+        done = [*found.moved, *([] if is_function else [made]), *([found.read.statement] if found.read else [])]
         inside = {id(node) for each in [*done, *found.ends] for node in ast.walk(each)}
         for node in ast.walk(found.scope):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in self._names:
-                after = node.lineno > (found.source.statement.end_lineno or 0)
+                after = is_function or node.lineno > (made.end_lineno or 0)
                 if after and id(node) not in inside and not self._is_bound_between(node):
                     raise NotPossible(node, f"{node.id} is of one element, and used besides in batches")
 
@@ -243,7 +292,9 @@ class _Follower:
 
     def _is_bound_between(self, node: ast.Name) -> bool:
         """Whether a statement after the batches, and before a name, binds it anew."""
-        end = max((each.end_lineno or 0) for each in [*self._found.batches, self._found.returns] if each)
+        assert self._found.before is not None
+        used: list[ast.expr | ast.stmt] = [*self._found.batches, self._found.before]
+        end = max(each.end_lineno or 0 for each in used)
         return any(
             isinstance(each, ast.Name)
             and each.id == node.id
@@ -251,3 +302,7 @@ class _Follower:
             and end <= each.lineno <= node.lineno
             for each in ast.walk(self._found.scope)
         )
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)

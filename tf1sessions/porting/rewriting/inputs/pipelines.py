@@ -13,6 +13,7 @@ from ..indentation import Indentation
 from ..native.texts import Texts
 from ..requests.request import NotPossible
 from . import coordinators
+from .batchers import Batcher
 from .calls import BATCHES, PRODUCERS, UNKNOWN, arguments, is_literal
 from .elements import Elements, Source, elements_of
 from .readers import Read, reads_of
@@ -54,20 +55,25 @@ class _Writer:
         self._texts = Texts(file)
         self._indentation = Indentation(file)
         self._reads = reads_of(file)
-        self._by_queue = {
-            each.function: each
-            for each in self._reads
-            if each.function is not None and each.queue.id in _parameters(each.function)
+        given = {
+            each.function: each for each in self._reads if each.function and each.queue.id in _parameters(each.function)
         }
+        has_batches = {each for each in given for call in _batch_calls(file) if each in file.around(call)}
+        #: The functions that read a record from a queue which they are given, and those that make batches as well.
+        self._by_queue = {function: read for function, read in given.items() if function not in has_batches}
+        self._from_queue = {function: read for function, read in given.items() if function in has_batches}
         self._deleted: list[ast.stmt] = []
         self._inserted: dict[ast.stmt, list[str]] = {}
         self._places: list[tuple[ast.AST, str]] = []
         self._taken: dict[ast.AST, set[str]] = {}
         self._graph, self._tensorflow = _prefixes(file)
         self._data_functions: set[ast.FunctionDef] = set()
+        self._given: dict[Batcher, list[ast.Call]] = {}  # functions that make batches, and their calls
+        self._parameter_edits: list[Edit] = []
 
     def written(self) -> Pipelines:
-        waiting = list(self._producers())
+        waiting = [each for each in self._producers() if not self._is_handed_on(each)]
+        waiting += [self._reading(function, read) for function, read in self._from_queue.items()]
         while waiting:
             found = elements_of(self._file, waiting.pop(0), self._reads, self._by_queue)
             self._write(found)
@@ -76,6 +82,7 @@ class _Writer:
                 self._data_functions.add(found.scope)
                 waiting += self._calls_of(found.scope, found.returns)
         self._write_readers()
+        self._write_batchers()
         self._drop_runners()
         return Pipelines(tuple(self._edits()), tuple(self._places))
 
@@ -132,10 +139,46 @@ class _Writer:
             if other is not self._file and any(f".{each}".endswith(full) for each in names):
                 raise NotPossible(function, f"{name}() is used in {other.source.shown} as well")
 
+    def _is_handed_on(self, source: Source) -> bool:
+        """Write a queue that is only given to functions which make batches of it."""
+        around = self._file.around(source.statement)
+        scope = next(each for each in around if isinstance(each, ast.FunctionDef | ast.Module))
+        loads = [
+            each
+            for each in ast.walk(scope)
+            if isinstance(each, ast.Name) and each.id == source.names[0] and isinstance(each.ctx, ast.Load)
+        ]
+        names = {function.name for function in self._from_queue}
+        calls = [self._file.parents[each] for each in loads if each not in self._own_queues(scope)]
+        is_handed_on = all(
+            isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names for call in calls
+        )
+        if source.is_queue and calls and is_handed_on:
+            self._write_source(source, source.names[0])
+            return True
+        return False
+
+    def _own_queues(self, scope: ast.AST) -> set[ast.AST]:
+        """The names in functions inside of a scope that are parameters there."""
+        inner = [each for each in ast.walk(scope) if isinstance(each, ast.FunctionDef) and each is not scope]
+        return {
+            node
+            for each in inner
+            for node in ast.walk(each)
+            if isinstance(node, ast.Name) and node.id in _parameters(each)
+        }
+
+    def _reading(self, function: ast.FunctionDef, read: Read) -> Source:
+        """A function that is given a queue, as a source."""
+        self._check_is_local(function)
+        call = self._file.parents[read.queue]
+        assert isinstance(call, ast.Call)
+        return Source(function, call, (read.queue.id,), False, True)
+
     # -- what it becomes ----------------------------------------------------------------------------------------------
 
     def _write(self, found: Elements) -> None:
-        source, tensorflow = found.source, self._graph
+        source = found.source
         is_given = source.is_queue or source.is_whole
         data = source.names[0] if is_given else self._free(found.scope, "examples")
         self._write_source(source, data)
@@ -148,26 +191,87 @@ class _Writer:
             self._insert(found.before, lines)
             self._texts.replace(found.ends[0], "".join(chain))
             self._places.append((found.returns, f"{self._scope_name(found)} returns a data set"))
+        elif found.batcher is not None:
+            if len(chain) > 1:
+                examples = self._free(found.scope, "examples")
+                lines += _chained(examples, chain)
+                data = examples
+            self._insert(found.before, lines)
+            self._give(*found.batcher, data)
         else:
             if len(found.batches) > 1 and len(chain) > 1:
                 lines += _chained(data, chain)
                 chain = [data]
             self._insert(found.before, lines)
-            batches = self._free(found.scope, "batches")
-            for call in found.batches:
-                statement = next(each for each in self._file.around(call) if isinstance(each, ast.stmt))
-                self._insert(statement, [*self._notes(call), *_chained(batches, [*chain, *self._batched(call)])])
-                self._texts.replace(call, f"{tensorflow}.data.make_one_shot_iterator({batches}).get_next()")
+            self._batch(found.scope, found.batches, chain)
         self._deleted += found.moved
         if found.read is not None:
             self._deleted.append(found.read.statement)
-        self._places += [(call, "batches of a tf.data.Dataset") for call in found.batches]
+
+    def _give(self, batcher: Batcher, call: ast.Call, data: str) -> None:
+        """Give a function a data set in place of an element."""
+        names = [each.arg for each in batcher.function.args.args]
+        parts = [
+            self._texts.of(each) for name, each in zip(names, call.args, strict=False) if name not in batcher.parts
+        ]
+        first = next((number for number, name in enumerate(names[: len(call.args)]) if name in batcher.parts), None)
+        if first is not None:
+            parts.insert(first, data)
+        for each in call.keywords:
+            if each.arg not in batcher.parts:
+                parts.append(f"{each.arg}={self._texts.of(each.value)}")
+            elif first is None:
+                first = 0
+                parts.append(f"{self._data_name(batcher)}={data}")
+        self._texts.replace(call, f"{self._texts.of(call.func)}({', '.join(parts)})")
+        self._given.setdefault(batcher, []).append(call)
+
+    def _data_name(self, batcher: Batcher) -> str:
+        """The parameter that takes a data set."""
+        taken = _names(batcher.function)
+        return next(name for name in ("examples", "data", "data_set", "elements") if name not in taken)
+
+    def _write_batchers(self) -> None:
+        """Have functions that make batches take a data set."""
+        for batcher, calls in self._given.items():
+            function, data = batcher.function, self._data_name(batcher)
+            self._check_is_local(function)
+            names = [
+                each for each in ast.walk(self._file.tree) if isinstance(each, ast.Name) and each.id == function.name
+            ]
+            if len(names) != len(calls):
+                raise NotPossible(function, f"{function.name}() is given something else, too")
+            before: ast.AST | None = None
+            for each in function.args.args:
+                if each.arg in batcher.parts and not any(arg in batcher.parts for arg in self._before(function, each)):
+                    self._texts.replace(each, data)
+                elif each.arg in batcher.parts:
+                    assert before is not None
+                    start = self._file.positions.span(before)[1]
+                    self._parameter_edits.append(Edit(start, self._file.positions.span(each)[1], ""))
+                before = each
+            self._batch(function, list(batcher.calls), [data])
+
+    @staticmethod
+    def _before(function: ast.FunctionDef, parameter: ast.arg) -> list[str]:
+        return [each.arg for each in function.args.args[: function.args.args.index(parameter)]]
+
+    def _batch(self, scope: ast.AST, calls: list[ast.Call], chain: list[str]) -> None:
+        """Replace calls that make batches."""
+        batches = self._free(scope, "batches")
+        for call in calls:
+            statement = next(each for each in self._file.around(call) if isinstance(each, ast.stmt))
+            self._insert(statement, [*self._notes(call), *_chained(batches, [*chain, *self._batched(call)])])
+            self._texts.replace(call, f"{self._graph}.data.make_one_shot_iterator({batches}).get_next()")
+            self._places.append((call, "batches of a tf.data.Dataset"))
 
     def _scope_name(self, found: Elements) -> str:
         return f"{found.scope.name}()" if isinstance(found.scope, ast.FunctionDef) else "the module"
 
     def _write_source(self, source: Source, data: str) -> None:
         """Replace the statement that makes a queue, or calls what returned an element."""
+        if isinstance(source.statement, ast.FunctionDef):
+            return
         symbol = next((use.name for use in self._file.uses if use.call is source.call), "")
         if symbol not in PRODUCERS:
             assert isinstance(source.statement, ast.Assign)
@@ -385,7 +489,7 @@ class _Writer:
             lead = self._texts.lead(statement)
             at = positions.line_start(self._texts.first_line(statement))
             yield Edit(at, at, "".join((lead + line if line.strip() else "") + newline for line in lines))
-        for edit in self._texts.edits:
+        for edit in [*self._texts.edits, *self._parameter_edits]:
             if not any(start <= edit.start and edit.end <= end for start, end in spans):
                 yield edit
         yield from self._indentation.edits(Edit(start, end, "") for start, end in spans)
@@ -441,6 +545,10 @@ def _prefixes(file: FileUses) -> tuple[str, str]:
 def _names(scope: ast.AST) -> set[str]:
     found = {each.id for each in ast.walk(scope) if isinstance(each, ast.Name)}
     return found | {each.arg for each in ast.walk(scope) if isinstance(each, ast.arg)}
+
+
+def _batch_calls(file: FileUses) -> list[ast.Call]:
+    return [use.call for use in file.uses if use.call and use.name in BATCHES]
 
 
 def _parameters(function: ast.FunctionDef) -> set[str]:

@@ -26,6 +26,9 @@ def write_summaries(unit: Unit) -> None:
     """Summaries that are merged become a dict of their values."""
     for item, parts in unit.merges.items():
         assert isinstance(item.statement, ast.Assign)
+        if not parts:  # which TensorFlow 1 merges to None
+            unit.texts.replace(item.statement.value, "None")
+            continue
         values = ", ".join(
             f"{unit.texts.of(each.tag)}: {unit.texts.of(each.value)}" for each in parts if each.loop is None
         )

@@ -470,9 +470,11 @@ class _ScopePlan:
     def _is_fixed(self, request: Request, keys: list[ast.expr], place: ast.stmt) -> bool:
         """Whether a request means the same each time: nothing in a statement binds its names, nor does a caller."""
         names = names_in([request.fetches, *keys])
-        return not names & set(self._parameters()) and self._is_bound_before(names | {self.legacy}, place)
+        # ``loss = sess.run(loss)``: what is bound is bound after the request.
+        before = place.value if isinstance(place, ast.Assign) else place
+        return not names & set(self._parameters()) and self._is_bound_before(names | {self.legacy}, before)
 
-    def _is_bound_before(self, names: set[str], statement: ast.stmt) -> bool:
+    def _is_bound_before(self, names: set[str], statement: ast.AST) -> bool:
         nodes = list(ast.walk(statement))
         return not any(bound_name(node) in names or changed_name(node) in names or self._resets(node) for node in nodes)
 
