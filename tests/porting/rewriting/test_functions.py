@@ -51,6 +51,26 @@ CASES = {
         print(run_y(2.0))
         """,
     ),
+    "a request whose result takes the name of what it fetches": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            y = sess.run(y, {x: 2.0})
+            for i in range(2):
+                x = sess.run(x, {x: i})
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        y = run_y(2.0)
+        for i in range(2):
+            x = legacy.run(x, {x: i})
+        """,
+    ),
     "requests in a loop, made once before it": (
         """
         x = tf.compat.v1.placeholder(tf.float32)
