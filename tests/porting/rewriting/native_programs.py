@@ -226,6 +226,27 @@ PROGRAMS = {
                     break
         """
     ),
+    "results that take the names of variables": _program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        a = tf.Variable(tf.random_normal([6, 3]), name='a')
+        b = tf.Variable(tf.zeros([3]) + 0.5, name='b')
+        scores = tf.nn.softmax(tf.matmul(x, a) + b)
+        loss = tf.reduce_mean(tf.square(scores[:, 0] - 1.0))
+        train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                _, value = sess.run([train, loss], {x: data})
+                print('loss', value)
+            a = sess.run(scores, {x: data[:1]})
+            print(a, sess.run(tf.argmax(a, 1)))
+            b = sess.run(scores, {x: data[1:2] + b.eval()[0]})
+            print(b, sess.run(tf.argmax(b, 1)), a)
+            scores = sess.run(scores, {x: data[:2]})
+            print(scores.shape, sess.run(loss, {x: data}))
+        """
+    ),
     "loops and conditions of the graph": _program(
         """
         n = tf.placeholder(tf.int32, [])

@@ -137,7 +137,10 @@ REFUSED = {
         "Variables are initialised more than once"
     ),
     RUN + "    for i in range(2):\n        print(sess.run(y + i, {x: [[1, 2]]}))\n": "inside of a loop or a condition",
-    "scale = 2.0\ny = y * scale\n" + RUN + "    scale = 3.0\n": "'scale' gets another value",
+    "scale = 2.0\ny = y * scale\n" + RUN + "    for scale in range(3):\n        pass\n": "'scale' gets another value",
+    "scale = 2.0\ny = y * scale\n" + RUN + "    scale = 3.0\n    def f():\n        return scale\n": (
+        "'scale' gets another value"
+    ),
     "z = y * 2\ndef loss():\n    return z + 1\ny = loss()\n" + RUN: "loss() reads 'z', which requests compute",
     "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (
         "The class Model builds a part of the graph"

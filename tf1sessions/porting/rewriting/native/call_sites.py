@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import itertools
+from collections.abc import Sequence
 
-from ..requests.request import NotPossible
+from ..requests.request import NotPossible, names_in
+from .statements import Item
 from .tensors import is_tensor
 from .unit import Request, Unit
 
-__all__ = ["drops_operations", "read_variables", "write_calls"]
+__all__ = ["drops_operations", "is_eager", "read_variables", "run_eagerly", "write_calls"]
 
 
 def read_variables(unit: Unit, request: Request) -> None:
@@ -18,6 +21,25 @@ def read_variables(unit: Unit, request: Request) -> None:
         unit.texts.replace(call, f"[{values}]" if request.is_list else values)
     if request.statement is not None:
         unit.replaced[request.statement] = []
+
+
+def is_eager(unit: Unit, request: Request, moved: Sequence[Item]) -> bool:
+    """Whether a request computes one tensor, once, of nothing that others compute: ``sess.run(tf.argmax(a, 1))``."""
+    if request.feeds or request.is_list or len(request.calls) != 1 or request.statement is None:
+        return False
+    (leaf,) = request.leaves
+    around = itertools.takewhile(lambda each: each is not unit.node, unit.file.around(request.calls[0]))
+    if any(isinstance(each, ast.For | ast.While | ast.Lambda | ast.comprehension) for each in around):
+        return False
+    computed = {name for item in moved for name in item.binds} | unit.kinds.placeholders
+    is_call = isinstance(leaf, ast.Call) and (unit.kinds.symbol(leaf.func) or "").startswith("tf.")
+    return is_call and not names_in([leaf]) & computed and is_tensor(unit.kinds, leaf, [])
+
+
+def run_eagerly(unit: Unit, request: Request) -> None:
+    unit.texts.replace(request.calls[0], f"{unit.texts.of(request.leaves[0])}.numpy()")
+    assert request.statement is not None
+    unit.replaced[request.statement] = []
 
 
 def drops_operations(unit: Unit, request: Request) -> bool:

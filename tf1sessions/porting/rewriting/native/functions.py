@@ -12,7 +12,7 @@ from ..requests.request import NotPossible, names_in
 from . import call_sites, normalization, slices
 from .refusals import is_print
 from .scopes import scope_header
-from .statements import Item
+from .statements import Item, is_any_block
 from .texts import INDENT, indented
 from .training import TapeStep
 from .unit import Request, Unit
@@ -23,10 +23,10 @@ _FEW_LINES = 2  # of several requests, that are repeated in each
 
 
 def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
-    """Refuse names that are bound again behind the graph: a function would read the later value when it is called.
+    """Rename what is bound again behind the graph: a function would read the later value when it is called.
 
     Raises:
-        NotPossible: There is such a name.
+        NotPossible: Where it is bound depends on how the program runs.
     """
     computed = {name for item in moved for name in item.binds}
     for item in moved:
@@ -36,9 +36,50 @@ def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
                 for each in own_nodes(unit.node)
                 if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
             ]
-            last = item.statement.lineno
-            if any(each.lineno > last for each in binders):
+            later = [each for each in binders if each.lineno > item.statement.lineno]
+            if later and name not in unit.renamed and not _renamed(unit, name, min(later, key=_position)):
                 raise NotPossible(item.statement, f"{name!r} gets another value after the graph was built with it")
+
+
+def _renamed(unit: Unit, name: str, first: ast.Name) -> bool:
+    """Give a name another one from where it is bound anew; return whether that can be done."""
+    around = list(itertools.takewhile(lambda each: each is not unit.node, unit.file.around(first)))
+    statement = next((each for each in around if isinstance(each, ast.Assign)), None)
+    if statement is None or not all(isinstance(each, ast.Assign | ast.Tuple | ast.List) for each in around):
+        return False
+    before = {id(node) for node in ast.walk(statement.value)}
+    own = {id(node) for node in own_nodes(unit.node)}
+    # What builds this graph or another one.
+    graphs = [each for each in ast.walk(unit.node) if isinstance(each, ast.With) and is_any_block(each)]
+    building = [each for block in graphs for each in block.body if not unit.is_request(each)]
+    built = {id(node) for each in building for node in ast.walk(each)}
+    later = [
+        node
+        for node in ast.walk(unit.node)
+        if isinstance(node, ast.Name)
+        and node.id == name
+        and id(node) not in before
+        and _position(node) >= _position(first)
+    ]
+    inner = [
+        node for node in ast.walk(unit.node) if isinstance(node, ast.Name) and node.id == name and id(node) not in own
+    ]
+    if inner or any(id(node) in built for node in later):
+        return False
+    if any(isinstance(unit.file.parents[node], ast.AugAssign | ast.Delete) for node in later):
+        return False
+    for item in unit.items:  # else the name means what it is bound to last
+        if name in item.binds:
+            unit.kinds.run(item.statement, unit.scope)
+    new = unit.new_name(f"{name}_value")
+    for node in later:
+        unit.texts.replace(node, new)
+    unit.renamed[name] = new
+    return True
+
+
+def _position(node: ast.Name) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def check_uses(unit: Unit, moved: Sequence[Item]) -> None:
@@ -115,7 +156,14 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
             unit.before[_building_place(unit)] = [*blank, *lines]
         else:
             unit.replaced[request.statement] = [*blank, *lines, *(blank if _is_last(unit, request.statement) else [])]
-            call_sites.write_calls(unit, request)
+    for request in sorted(requests, key=lambda each: _depth(unit, each, requests), reverse=True):
+        call_sites.write_calls(unit, request)
+
+
+def _depth(unit: Unit, request: Request, requests: Sequence[Request]) -> int:
+    """How deep the calls of a request are in arguments of others."""
+    calls = {call for each in requests for call in each.calls}
+    return max((sum(each in calls for each in unit.file.around(call)) for call in request.calls), default=0)
 
 
 def _building_place(unit: Unit) -> Item:

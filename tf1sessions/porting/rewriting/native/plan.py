@@ -17,6 +17,7 @@ __all__ = ["write"]
 
 def write(unit: Unit) -> None:
     """Note all changes."""
+    functions.check_rebinding(unit, [item for item in unit.items if unit.is_moved(item)])
     objects.rewrite_calls(unit)
     outputs.write_summaries(unit)
     lists.list_variables(unit)
@@ -40,7 +41,7 @@ def _write(unit: Unit) -> None:
             unit.steps[item] = step
         if (step is not None and step.is_operation) or unit.is_operation(item):
             unit.operations |= item.binds
-    functions.check_rebinding(unit, moved)
+    functions.check_rebinding(unit, moved)  # with the learning rates that are known now
     functions.check_uses(unit, moved)
     running = []
     if unit.built is not None:
@@ -50,6 +51,8 @@ def _write(unit: Unit) -> None:
             outputs.remove_initialization(unit, request)
         elif not request.feeds and all(unit.is_variable(leaf) for leaf in request.leaves):
             call_sites.read_variables(unit, request)
+        elif call_sites.is_eager(unit, request, moved):
+            call_sites.run_eagerly(unit, request)
         else:
             running.append(request)
     outputs.check_initializations(unit)

@@ -10,7 +10,7 @@ from ..requests.request import NotPossible, names_in
 from .kinds import Kind, Kinds, Scope, bound_names, creates, names_read
 from .scopes import is_name_scope
 
-__all__ = ["OPERATIONS", "Item", "flattened", "is_block", "kind_of"]
+__all__ = ["OPERATIONS", "Item", "flattened", "is_any_block", "is_block", "kind_of"]
 
 #: Names of TensorFlow whose calls give an operation without a value.
 OPERATIONS = frozenset(["tf.group", "tf.no_op"])
@@ -44,12 +44,12 @@ class Item:
 
 def is_block(node: ast.AST, legacy: str) -> bool:
     """Whether a statement is ``with legacy:``."""
-    return (
-        isinstance(node, ast.With)
-        and len(node.items) == 1
-        and isinstance(node.items[0].context_expr, ast.Name)
-        and node.items[0].context_expr.id == legacy
-    )
+    return isinstance(node, ast.With) and is_any_block(node) and ast.unparse(node.items[0].context_expr) == legacy
+
+
+def is_any_block(node: ast.With) -> bool:
+    """Whether a statement is ``with`` of a plain name, as of a LegacyGraph."""
+    return len(node.items) == 1 and isinstance(node.items[0].context_expr, ast.Name)
 
 
 def flattened(kinds: Kinds, body: list[ast.stmt], scope: Scope, context: tuple[ast.With, ...] = ()) -> Iterator[Item]:

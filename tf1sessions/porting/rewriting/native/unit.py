@@ -91,6 +91,7 @@ class Unit:
         unwrapped: Blocks inside of loops and conditions, which build nothing.
         updates: Names that are bound to the updates of layers.
         dropped: Statements that print tensors, of which nothing is left.
+        renamed: Names that are bound anew behind the graph -> what they are called from there on.
         names_used: Names that no new object may have.
     """
 
@@ -117,6 +118,7 @@ class Unit:
         self.writers: dict[Item, str] = {}
         self.steps: dict[Item, TapeStep] = {}
         self.tape_lists: set[Item] = set()
+        self.renamed: dict[str, str] = {}
         self.built: tuple[Item, list[Item]] | None = None
         self.names_used = {each.id for each in ast.walk(file.tree) if isinstance(each, ast.Name)}
         self.names_used |= {each.bound for each in file.imports}
