@@ -91,6 +91,11 @@ with tf.Graph().as_default(), tf.Session() as session:  # a shape that only the 
     session.run(tf.global_variables_initializer())
     prefix = tf.train.Saver().save(session, "./saved/model")
 report(saved=inspect(read(prefix)).to_dict())
+meta = tf.MetaGraphDef.FromString(pathlib.Path(prefix + ".meta").read_bytes())
+del meta.collection_def["trainable_variables"]
+meta.collection_def["variables"].bytes_list.value[:] = [b"\\xff no VariableDef"]
+pathlib.Path("collection.meta").write_bytes(meta.SerializeToString())
+report(damaged_collection=inspect(read("collection.meta")).to_dict())
 pathlib.Path(prefix + ".index").write_bytes(b"damaged")
 report(damaged=inspect(read(prefix)).to_dict())
 
@@ -315,3 +320,8 @@ def test_a_malformed_graph_is_told_as_far_as_possible(found: dict[str, Any]) -> 
 def test_all_of_it_is_plain(found: dict[str, Any]) -> None:
     """``report`` has sent it as JSON; nothing in it was turned into text on the way."""
     assert "object at 0x" not in json.dumps(found)
+
+
+def test_a_damaged_collection_of_variables(found: dict[str, Any]) -> None:
+    """It says nothing of the variables; the graph does."""
+    assert [each["name"] for each in found["damaged_collection"]["variables"]] == ["grown"]

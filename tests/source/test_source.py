@@ -216,6 +216,7 @@ def test_a_broken_cell_is_told_and_the_others_are_read(here: Path) -> None:
         ("{}", "book.ipynb is not a notebook"),
         ("[1, 2]", "book.ipynb is not a notebook"),
         ("not json", "book.ipynb is not a notebook"),
+        (notebook("x = 1").replace("= 1", r"= '\ud800'"), "book.ipynb is not a notebook: .* surrogates not allowed"),
         (notebook("x = 1", language="R"), "a notebook of R"),
         (notebook(), "book.ipynb has no code"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf1sessions import __version__
+from tf1sessions.cli.inspect import check_page, write_page
 from tf1sessions.cli.programs import CONTEXT_SETTINGS
 from tf1sessions.texts import ROWS, counted, figures, printable, quoted
 
@@ -69,6 +71,9 @@ def audit(sources: tuple[str, ...], as_json: bool, as_sarif: bool, page: str | N
             raise click.UsageError(f"There is no file or folder {quoted(source)}.")
     if page is not None and not Path(page).absolute().parent.is_dir():
         raise click.UsageError(f"--html {quoted(page)}: there is no such folder; make it first.")
+    read = [source for source in sources if not os.path.isdir(source)]
+    if page is not None:
+        check_page(page, read)
 
     with _counter(sys.stderr.isatty()) as progress:
         from tf1sessions.porting.audit.survey import survey
@@ -77,7 +82,7 @@ def audit(sources: tuple[str, ...], as_json: bool, as_sarif: bool, page: str | N
     if page is not None:
         from tf1sessions.porting.audit.html_report import page as page_of
 
-        Path(page).write_text(page_of(found, sources), "utf-8")
+        write_page(page, page_of(found, sources), read)
     if as_json:
         click.echo(json.dumps(found.to_json(), indent=1))
     elif as_sarif:

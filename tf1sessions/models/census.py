@@ -153,7 +153,7 @@ def _collected(artifact: Artifact) -> dict[str, tuple[Any, bool]]:
             definition = private.variable_pb2.VariableDef()
             try:
                 definition.ParseFromString(raw)
-            except ValueError:  # a DecodeError: the collection holds something else under this name
+            except Exception:  # DecodeError of whichever protobuf is installed: this is no variable
                 continue
             found[node_of(definition.variable_name)] = (definition, key == "trainable_variables")
     return found

@@ -67,6 +67,7 @@ def _code_cells(cells: Any) -> list[Cell]:
     for cell in cells:
         source = cell.get("source", cell.get("input", ""))
         source = source if isinstance(source, str) else "".join(source)
+        source.encode()  # a ValueError, where JSON has half of a character
         if cell.get("cell_type") == "code" and source.strip():
             tags = cell.get("metadata", {}).get("tags", [])
             found.append(Cell(len(found) + 1, source, "raises-exception" in tags))

@@ -343,6 +343,22 @@ def test_exit_codes() -> None:
     assert run("a.py", "--html", "no_such_folder/page.html").exit_code == 2
 
 
+def test_a_page_is_written_over_no_file_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("src").mkdir()
+    for name in ("a.py", "src/b.py", "src/index.html"):
+        Path(name).write_text("import tensorflow as tf\n")
+    Path("link.html").symlink_to("a.py")
+    for arguments in (("a.py", "a.py"), ("a.py", "link.html"), ("src", "src/b.py"), (".", "src/index.html")):
+        done = run(arguments[0], "--html", arguments[1])
+        assert done.exit_code == 2 and "Give another name" in done.output, arguments
+    assert {path.read_text() for path in tmp_path.rglob("*.*") if path.is_file()} == {"import tensorflow as tf\n"}
+    assert (
+        run("src", "--html", "src/audit.html").exit_code == 0 and run("src", "--html", "src/audit.html").exit_code == 0
+    )
+    assert "<title>tf1sessions audit" in Path("src/audit.html").read_text("utf-8")
+
+
 @pytest.mark.usefixtures("tree")
 def test_text() -> None:
     done = run(".")

@@ -247,6 +247,23 @@ PROGRAMS = {
             print(scores.shape, sess.run(loss, {x: data}))
         """
     ),
+    "the update of a metric": _program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        labels = tf.placeholder(tf.int32, [None])
+        scores = tf.layers.dense(x, 2)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels=labels, logits=scores)
+        train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+        accuracy = tf.metrics.accuracy(labels=labels, predictions=tf.argmax(scores, axis=1))[1]
+        mean = tf.metrics.mean(loss, name='mean')[1]
+        with tf.Session() as sess:
+            sess.run(tf.group(tf.global_variables_initializer(), tf.local_variables_initializer()))
+            for i in range(4):
+                feed = {x: data[i * 10:][:10], labels: target[i * 10:][:10, 0]}
+                print('means', sess.run([train, accuracy, mean], feed)[1:])
+            print('accuracy', sess.run(accuracy, {x: data, labels: target[:, 0]}))
+        """
+    ),
     "loops and conditions of the graph": _program(
         """
         n = tf.placeholder(tf.int32, [])

@@ -137,6 +137,8 @@ REFUSED = {
         "Variables are initialised more than once"
     ),
     RUN + "    for i in range(2):\n        print(sess.run(y + i, {x: [[1, 2]]}))\n": "inside of a loop or a condition",
+    "value, update = tf.metrics.mean(y)\n" + RUN: "The value and the update of a metric are used apart",
+    "update = tf.metrics.recall(y > 1, y > 0)[1]\n" + RUN: "It has a metric, whose variables are local",
     "scale = 2.0\ny = y * scale\n" + RUN + "    for scale in range(3):\n        pass\n": "'scale' gets another value",
     "scale = 2.0\ny = y * scale\n" + RUN + "    scale = 3.0\n    def f():\n        return scale\n": (
         "'scale' gets another value"

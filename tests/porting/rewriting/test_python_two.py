@@ -344,7 +344,18 @@ def test_encodings_stay(encoding: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "text", ["print 'a\n", "if x:\nprint 1\n", "<html>\n", "{% if x %}\nprint 1\n", "def f(:\n  pass\n"]
+    "text",
+    [
+        "print 'a\n",
+        "if x:\nprint 1\n",
+        "<html>\n",
+        "{% if x %}\nprint 1\n",
+        "def f(:\n  pass\n",
+        '"""No end.\nprint 1\n',
+        f"print {'(' * 3000}1{')' * 3000}\n",
+        "".join(f"{' ' * depth}if x:\n" for depth in range(150)) + " " * 150 + "print 1\n",
+    ],
+    ids=range(8),
 )
 def test_what_is_no_python_stays_and_is_reported(text: str):
     step = port([SourceText(Path("a.py"), "a.py", text)], "py3")[-1]

@@ -21,7 +21,7 @@ class Entry:
 
     Attributes:
         kind: ``function``, ``template`` (of which ``target`` is the text), ``layer``, ``variable``, ``get_variable``,
-            ``global_step`` or ``optimizer``.
+            ``global_step``, ``metric`` or ``optimizer``.
         target: What it is in TensorFlow 2.
         parameters: Its parameters, in their order.
         named: Parameter -> what TensorFlow 2 calls it. Others cannot be written.
@@ -292,6 +292,8 @@ _FUNCTIONS = {
     "tf.decode_raw": _same("tf.io.decode_raw", "input_bytes out_type little_endian", 3),
     "tf.parse_single_example": _same("tf.io.parse_single_example", "serialized features", 2),
     "tf.parse_example": _same("tf.io.parse_example", "serialized features", 2),
+    "tf.metrics.accuracy": _entry("metric", "tf.keras.metrics.Accuracy", "labels predictions weights", 0),
+    "tf.metrics.mean": _entry("metric", "tf.keras.metrics.Mean", "values weights", 0),
     "tf.decode_csv": _entry("function", "tf.io.decode_csv", "records record_defaults field_delim", 3),
     "tf.nn.embedding_lookup": _entry("function", "tf.nn.embedding_lookup", "params ids partition_strategy name", 2),
     "tf.nn.in_top_k": _template("{tf}.math.in_top_k({targets}, {predictions}, {k})", "predictions targets k name"),

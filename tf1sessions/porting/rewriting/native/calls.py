@@ -21,7 +21,7 @@ class Native:
     """A call as TensorFlow 2 writes it.
 
     Attributes:
-        kind: ``"layer"``, ``"variable"``, ``"optimizer"`` or ``"function"``.
+        kind: ``"layer"``, ``"variable"``, ``"optimizer"``, ``"iterator"``, ``"metric"`` or ``"function"``.
         made: What makes, once, the object that the call uses; None for a plain function.
         used: What stands in place of the call, with ``{made}`` for the object.
         name: A name for the object.
@@ -172,6 +172,16 @@ def _optimizer(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
     return Native("optimizer", f"{base}{entry.target[2:]}({_arguments(entry, given, text)})", "{made}", "optimizer")
 
 
+def _metric(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+    """``tf.metrics.accuracy(...)[1]``: the value with what is given now counted in."""
+    if unknown := [name for name in given if name not in (*entry.named, "name")]:
+        raise _NotWritten(f"the argument {unknown[0]}")
+    used = [text(given[name]) for name in entry.parameters if name in given and name != "weights"]
+    used += [f"sample_weight={text(given['weights'])}"] if "weights" in given else []
+    name = f"{entry.target.rpartition('.')[2].lower()}_metric"
+    return Native("metric", f"{base}{entry.target[2:]}()", f"{{made}}({', '.join(used)})", name)
+
+
 def _variable(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
     made = f"{base}.Variable({_arguments(entry, given, text)})"
     return Native("variable", made, "{made}", _literal(given.get("name")) or "variable")
@@ -208,6 +218,7 @@ def _literal(node: ast.expr | None) -> str | None:
 
 _SPECIAL: dict[str, Callable[[str, Entry, _Given, _Text], Native]] = {
     "layer": _layer,
+    "metric": _metric,
     "optimizer": _optimizer,
     "variable": _variable,
     "get_variable": _got_variable,

@@ -47,6 +47,7 @@ _STATIC_ENDS = ("_initializer", "_regularizer")
 _VARIABLE_MAKERS = frozenset(
     ["tf.Variable", "tf.get_variable", "tf.train.get_or_create_global_step", "tf.train.create_global_step"]
 )
+_METRICS = frozenset(["tf.metrics.accuracy", "tf.metrics.mean"])
 _ITERATORS = frozenset(["tf.data.make_one_shot_iterator", "tf.data.make_initializable_iterator"])
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
 _RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
@@ -76,7 +77,10 @@ def is_optimizer(symbol: str) -> bool:
 
 
 def creates(symbol: str | None) -> str | None:
-    """Return the stateful object that a call creates: variable, layer, cell, optimizer or iterator; None for others."""
+    """Return the stateful object that a call creates; None if it creates none.
+
+    It is one of variable, layer, cell, optimizer, iterator and metric.
+    """
     if symbol is None:
         return None
     if symbol in _VARIABLE_MAKERS:
@@ -85,6 +89,8 @@ def creates(symbol: str | None) -> str | None:
         return "optimizer"
     if symbol in _ITERATORS:
         return "iterator"
+    if symbol in _METRICS:
+        return "metric"
     if symbol.startswith("tf.nn.rnn_cell.") and symbol.endswith("Cell"):
         return "cell"
     last = symbol.rpartition(".")[2]
@@ -272,10 +278,10 @@ class Kinds:
         made = creates(symbol)
         if made == "cell" and self._join(arguments, scope) >= Kind.CONSTANT:
             return Kind.TENSOR
-        if made is not None and made != "layer":
-            return Kind.VARIABLE
-        if made == "layer":
+        if made in ("layer", "metric"):
             return Kind.TENSOR
+        if made is not None:
+            return Kind.VARIABLE
         if symbol in _VARIABLE_LISTS or symbol == "tf.get_collection":
             return Kind.VARIABLES
         if is_static_symbol(symbol):

@@ -114,7 +114,12 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
     name = _object(unit, call, item, native)
     if rate is not None:
         unit.rates[name] = rate
-    unit.texts.replace(call, native.used.replace("{made}", name))
+    place: ast.AST = call
+    if native.kind == "metric":
+        place = unit.file.parents[call]
+        if not (isinstance(place, ast.Subscript) and isinstance(place.slice, ast.Constant) and place.slice.value == 1):
+            raise NotPossible(call, "The value and the update of a metric are used apart")
+    unit.texts.replace(place, native.used.replace("{made}", name))
 
 
 def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:

@@ -77,7 +77,7 @@ def write_savers(unit: Unit) -> None:
     savers: dict[str, ast.Call] = {}
     names: list[str] = []
     for item in unit.items:
-        names += [name for name, _, kind in unit.objects.get(item, []) if kind not in ("list", "iterator")]
+        names += [name for name, _, kind in unit.objects.get(item, []) if kind not in ("list", "iterator", "metric")]
         if item.kind < Kind.CONSTANT and isinstance(item.statement, ast.Assign):
             names += [name for name in sorted(item.binds) if unit.scope.get(name) in (Kind.VARIABLE, Kind.VARIABLES)]
             value = item.statement.value

@@ -70,6 +70,8 @@ def _kept_by_graph(name: str) -> str | None:
     """What a name of TensorFlow stands for that TensorFlow 2 has not, or that is not known here."""
     if name in _GRAPH:
         return _GRAPH[name]
+    if creates(name) == "metric":  # of which objects.py decides
+        return None
     starts = (text for start, text in _PREFIXES.items() if name.startswith(start))
     ends = (text for end, text in _ENDS.items() if name.endswith(end))
     return next(starts, next(ends, None))

@@ -102,11 +102,14 @@ def _indentation(line: str) -> str:
 def _refactored(text: str, fixers: tuple[str, ...], has_print_function: bool) -> str | None:
     plain = re.sub(r"\r\n|\r", "\n", text)
     lead = plain[: len(plain) - len(plain.lstrip("\f"))]  # the tokenizer stumbles over a page that the file begins with
+    _fissix()
+    from fissix.pgen2 import tokenize
+
     try:
         tree = _tool(fixers, has_print_function).refactor_string(plain[len(lead) :] + "\n", "")
-    except _NotPythonError:
+        return with_newlines(lead + str(tree)[:-1], text)
+    except (_NotPythonError, tokenize.TokenError, RecursionError):  # a text without an end; hundreds of brackets
         return None
-    return with_newlines(lead + str(tree)[:-1], text)
 
 
 @functools.cache
