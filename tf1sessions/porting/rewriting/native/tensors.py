@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from . import summaries
-from .kinds import Kinds, bound_names
+from .kinds import Kinds, bound_names, creates
 
 __all__ = ["is_tensor"]
 
@@ -40,4 +40,6 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
             plain = [each for each in inner if not isinstance(each, ast.With | ast.FunctionDef | ast.Return)]
             return bool(returns) and all(is_tensor(kinds, each.value, plain) for each in returns)
         return symbol is not None and symbol.rpartition(".")[2] not in _SEVERAL
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):  # a metric's update
+        return creates(kinds.symbol(node.value.func)) == "metric"
     return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
