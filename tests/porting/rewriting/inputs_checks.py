@@ -43,7 +43,9 @@ def printed(text: str) -> list[str]:
 def same(name: str) -> None:
     before, after = after_inputs(PROGRAMS[name])
     assert "input_producer(" not in after and "start_queue_runners" not in after, after
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        stack.callback(os.chdir, os.getcwd())
+        os.chdir(folder)
         files()
         keep_order(stack)
         queues, data_sets = printed(before), printed(after)

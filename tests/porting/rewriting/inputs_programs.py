@@ -304,6 +304,18 @@ REFUSED = {
         """,
         "batches_of() is given something else, too",
     ),
+    "batches by length": (
+        """
+        from tensorflow.contrib.training import bucket_by_sequence_length
+
+        queue = tf.train.slice_input_producer([[1, 2], [3, 4]])
+        def load(path):
+            return path
+        value = tf.py_func(load, [queue[0]], tf.int32)
+        _, batch = bucket_by_sequence_length(queue[1], [value], 2, [3])
+        """,
+        "tf1sessions.contrib.training.bucket_by_sequence_length is called between a queue and its batches",
+    ),
     "shapes": (
         """
         queue = tf.train.slice_input_producer([[1.0, 2.0]])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ....source.uses import FileUses
 from ..requests.request import NotPossible
 
 __all__ = ["BATCHES", "PRODUCERS", "READERS", "UNKNOWN", "arguments", "is_literal"]
@@ -14,7 +13,6 @@ __all__ = ["BATCHES", "PRODUCERS", "READERS", "UNKNOWN", "arguments", "is_litera
 PRODUCERS = {
     "tf.train.string_input_producer": ("string_tensor", "num_epochs", "shuffle", "seed"),
     "tf.train.slice_input_producer": ("tensor_list", "num_epochs", "shuffle", "seed"),
-    "tf.train.range_input_producer": ("limit", "num_epochs", "shuffle", "seed"),
 }
 #: What makes batches of elements -> its parameters.
 BATCHES = {
@@ -37,8 +35,9 @@ READERS = {
 #: Queues that this step leaves, so that their threads have to be started.
 UNKNOWN = (
     "tf.train.batch_join", "tf.train.shuffle_batch_join", "tf.train.maybe_", "tf.train.input_producer",
-    "tf.train.QueueRunner", "tf.train.add_queue_runner", "tf.train.queue_runner.", "tf.IdentityReader",
-    "tf.LMDBReader", "tf.FIFOQueue", "tf.queue.", "tf.RandomShuffleQueue", "tf.PaddingFIFOQueue",
+    "tf.train.range_input_producer", "tf.train.QueueRunner", "tf.train.add_queue_runner", "tf.train.queue_runner.",
+    "tf.IdentityReader", "tf.LMDBReader", "tf.FIFOQueue", "tf.queue.", "tf.RandomShuffleQueue", "tf.PaddingFIFOQueue",
+    "tf.contrib.training.", "tf1sessions.contrib.training.", "tf1sessions.contrib.slim.dataset",
 )  # fmt: skip
 #: Arguments that only a queue has.
 _IGNORED = frozenset(["name", "shared_name", "capacity"])
@@ -61,8 +60,3 @@ def is_literal(node: ast.expr | None, *values: object) -> bool:
     if node is None:
         return None in values
     return isinstance(node, ast.Constant) and any(node.value is value or node.value == value for value in values)
-
-
-def is_queue_function(file: FileUses) -> bool:
-    """Whether a file makes a queue that this step knows."""
-    return any(use.call and use.name in PRODUCERS for use in file.uses)

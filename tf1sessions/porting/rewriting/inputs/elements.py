@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping
 
 from ....source.uses import FileUses, bodies
 from ..native.kinds import bound_names, names_read
+from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
 from .batchers import Batcher, batchers, queue_functions
-from .calls import BATCHES, PRODUCERS, arguments
+from .calls import BATCHES, PRODUCERS, UNKNOWN, arguments
 from .readers import Read
 
 __all__ = ["Elements", "Source", "elements_of"]
 
 #: Not once for each element: what is made once, shown, or run.
+_LEAVING = (ast.Return, ast.Yield, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
 _NOT_MAPPED = ("tf.get_variable", "tf.Variable", "tf.summary.", "tf.layers.", "tf.placeholder", "tf.Session")
 
 
@@ -223,14 +225,14 @@ class _Follower:
     def _move(self, statement: ast.stmt) -> None:
         """Take a statement for one that computes an element."""
         found = self._found
+        own = set(own_nodes(statement))
         for node in ast.walk(statement):
             symbol = self._symbols.get(node, "") if isinstance(node, ast.Call) else ""
-            if symbol.startswith(_NOT_MAPPED) or symbol in PRODUCERS:
+            if symbol.startswith((*_NOT_MAPPED, *UNKNOWN)) or symbol in PRODUCERS:
                 raise NotPossible(node, f"{symbol} is called between a queue and its batches")
-            name = self._name_of(node) if isinstance(node, ast.Call) else ""
-            if any(f".{name}".endswith(f".{each}") for each in self._elsewhere):
-                raise NotPossible(node, f"{name}() has to do with queues, in another file")
-            if isinstance(node, ast.Return | ast.Yield | ast.Global | ast.Nonlocal | ast.Break | ast.Continue):
+            if any(f".{symbol}".endswith(f".{each}") for each in self._elsewhere):
+                raise NotPossible(node, f"{symbol}() has to do with queues, in another file")
+            if isinstance(node, _LEAVING) and node in own:
                 raise NotPossible(node, "What computes an element leaves a loop or a function")
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 raise NotPossible(node, "An element is kept in an attribute or a list")
@@ -244,10 +246,6 @@ class _Follower:
             self._call_reader(statement)
         found.moved.append(statement)
         self._names |= bound_names(statement)
-
-    def _name_of(self, call: ast.Call) -> str:
-        """The function that a call calls, as its import names it."""
-        return next((use.symbol for use in self._file.uses if use.call is call), "")
 
     def _call_reader(self, statement: ast.AST) -> None:
         """Note the call of a function that reads from the queue."""

@@ -99,13 +99,8 @@ class _Writer:
 
     def _producers(self) -> Iterator[Source]:
         for use in self._file.uses:
-            if not use.call or use.name not in PRODUCERS:
-                continue
-            yield self._source(
-                use.call,
-                use.name == "tf.train.string_input_producer",
-                is_list=use.name != "tf.train.range_input_producer",
-            )
+            if use.call and use.name in PRODUCERS:
+                yield self._source(use.call, use.name == "tf.train.string_input_producer", is_list=True)
 
     def _source(self, call: ast.Call, is_queue: bool, *, is_list: bool) -> Source:
         statement = self._file.parents[call]
@@ -149,7 +144,8 @@ class _Writer:
             if isinstance(each, ast.Name) and each.id == source.names[0] and isinstance(each.ctx, ast.Load)
         ]
         names = {function.name for function in self._from_queue}
-        calls = [self._file.parents[each] for each in loads if each not in self._own_queues(scope)]
+        inner = self._own_queues(scope)
+        calls = [self._file.parents[each] for each in loads if each not in inner]
         is_handed_on = all(
             isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names for call in calls
         )
@@ -281,11 +277,7 @@ class _Writer:
         parameters = PRODUCERS[symbol]
         given = arguments(source.call, parameters)
         what = given[parameters[0]]
-        if symbol == "tf.train.range_input_producer":
-            made = f"range({text(what)})"
-        else:
-            made = f"from_tensor_slices({self._slices(what, symbol)})"
-        lines = [f"{data} = {tensorflow}.data.Dataset.{made}"]
+        lines = [f"{data} = {tensorflow}.data.Dataset.from_tensor_slices({self._slices(what, symbol)})"]
         shuffle, seed, epochs = given.get("shuffle"), given.get("seed"), given.get("num_epochs")
         chain = [data]
         is_one = isinstance(what, ast.List) and len(what.elts) == 1 and symbol == "tf.train.string_input_producer"
