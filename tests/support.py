@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import os
 import signal
+import tarfile
 import tempfile
 import threading
 import time
@@ -21,6 +22,13 @@ from tf1sessions.sessions.stacks import current_frames
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tf1sessions.__file__).resolve().parent
+
+
+def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
+    """Unpack a tar archive; early releases of Python 3.10 and 3.11 have no filters."""
+    filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+    with tarfile.open(archive) as file:
+        file.extractall(folder, **filters)  # type: ignore[arg-type]
 
 
 def wait_for(condition: Callable[[], Any], what: str | Callable[[], str], deadline: float = 30.0) -> Any:

@@ -156,7 +156,6 @@ def test_ctrl_c_is_heard_where_pytest_was_started_with_it_ignored() -> None:
         (2, {"memory": 9e9}),
         (0, {"memory": 7e9}),
         (0, {"cores": 1}),
-        (0, {"gpus": ("one",)}),
         (0, {"capture": "no"}),
         (0, {"trace": True}),
         (0, {"args": [__file__]}),
@@ -167,17 +166,42 @@ def test_ctrl_c_is_heard_where_pytest_was_started_with_it_ignored() -> None:
 def test_workers(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, workers: int, change: dict[str, object]
 ) -> None:
-    has = {"cores": 3, "memory": 64e9, "gpus": (), "capture": "fd", "trace": False, "args": ["."]} | change
+    has = {"cores": 3, "memory": 64e9, "capture": "fd", "trace": False, "args": ["."]} | change
     conftest = request.config.pluginmanager.get_plugin(str(ROOT / "tests/conftest.py"))
     monkeypatch.setattr(conftest, "usable_cores", lambda: has["cores"])
     monkeypatch.setattr(conftest, "available_memory", lambda: has["memory"])
-    monkeypatch.setattr(conftest, "look", lambda: SimpleNamespace(gpus=has["gpus"]))
     config = SimpleNamespace(
         args=has["args"],
         invocation_params=SimpleNamespace(dir=Path(__file__).parent),
         option=SimpleNamespace(capture=has["capture"], trace=has["trace"]),
     )
     assert conftest.pytest_xdist_auto_num_workers(config) == workers
+
+
+@pytest.mark.parametrize(
+    ("gpus", "before", "shown"), [((), "0", None), (("one",), "0", "0"), (("one",), None, "all"), ((), None, None)]
+)
+def test_only_tests_of_gpus_see_them(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    gpus: tuple[str, ...],
+    before: str | None,
+    shown: str | None,
+) -> None:
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / "tests/conftest.py"))
+    monkeypatch.setattr(conftest, "look", lambda: SimpleNamespace(gpus=gpus))
+    for name, value in (("TF1SESSIONS_TEST_GPUS", None), ("CUDA_VISIBLE_DEVICES", before)):
+        monkeypatch.setenv(name, value or "")
+        if value is None:
+            monkeypatch.delenv(name)
+    conftest._hide_gpus()
+    conftest._hide_gpus()  # in a worker
+    assert os.environ.get("TF1SESSIONS_TEST_GPUS") == shown
+    assert os.environ.get("CUDA_VISIBLE_DEVICES") == (before if shown is None else "-1")
+    if shown is not None:
+        conftest._show_gpus(monkeypatch)
+        assert os.environ.get("CUDA_VISIBLE_DEVICES") == before
+    monkeypatch.undo()
 
 
 def test_a_worker_that_ends_is_one_tests_failure_and_slow_files_come_first(tmp_path: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import PythonRun
+from support import PythonRun, unpack
 
 ARCHIVE = Path(__file__).resolve().parents[1] / "golden" / "data" / "contrib" / "cudnn_rnn.tar.gz"
 
@@ -122,8 +121,7 @@ report(errors=[
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["script", "TF2 program"])
 def test_layers_are_the_cells_of_1_15(run_python: Callable[..., PythonRun], tmp_path: Path, way: str) -> None:
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(tmp_path, filter="data")
+    unpack(ARCHIVE, tmp_path)
     found = run_python(_PROGRAM, str(tmp_path), way).results
     names = ["cudnn_gru", "cudnn_lstm", "cudnn_rnn_relu", "cudnn_rnn_tanh"]
     assert found["variables"] == [

@@ -68,7 +68,7 @@ for name, case in {**recorder.VALUES, **recorder.PUBLISHED_VALUES}.items():
 
 with tempfile.TemporaryDirectory() as folder:
     with tarfile.open(golden + "/data/contrib/slim_nets_checkpoints.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     for name, case in recorder.CHECKPOINTS.items():
         restore = lambda: slim.assign_from_checkpoint_fn(folder + "/" + name, slim.get_model_variables())
         compare("checkpoint " + name, recorded["checkpoints"][name], recorder.outputs(tf, nets, case, restore))

@@ -6,13 +6,12 @@ import gzip
 import json
 import re
 import sys
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import PythonRun
+from support import PythonRun, unpack
 
 FOLDER = Path(__file__).resolve().parent
 GOLDEN = FOLDER.parent / "golden" / "data" / "estimator"
@@ -126,8 +125,7 @@ report(metric=float(e.Estimator(model_fn, world.folder()).evaluate(world.data())
 
 
 def test_a_script_finds_it_and_resumes_what_1_15_trained(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
-    with tarfile.open(GOLDEN / "model_dir.tar.gz") as archive:
-        archive.extractall(tmp_path / "model", filter="data")
+    unpack(GOLDEN / "model_dir.tar.gz", tmp_path / "model")
     done = run_python(_SCRIPT, str(FOLDER), str(tmp_path / "model"), fresh=True).results
     assert done["same"] == dict.fromkeys(done["same"], True)
     assert "tf.estimator.no_such_thing is not available" in done["attribute"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import PythonRun
+from support import PythonRun, unpack
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data"
 EXPECTED = {
@@ -44,11 +42,7 @@ for folder in sys.argv[1:]:
 def found(run_python: Callable[..., PythonRun], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("before")
     for version in EXPECTED:
-        with tarfile.open(GOLDEN / f"models_{version}.tar.gz") as archive:
-            if sys.version_info >= (3, 12):
-                archive.extractall(folder, filter="data")
-            else:
-                archive.extractall(folder)
+        unpack(GOLDEN / f"models_{version}.tar.gz", folder)
     results: dict[str, Any] = run_python(_PROGRAM, *(str(folder / f"models_{version}") for version in EXPECTED)).results
     return results
 

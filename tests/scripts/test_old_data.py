@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import unpack
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 
@@ -121,11 +120,7 @@ with tf.Graph().as_default(), tf.Session() as session:
 @pytest.fixture(scope="module")
 def found(run_python: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("old")
-    with tarfile.open(GOLDEN / "data" / "old_graph.tar.gz") as archive:
-        if sys.version_info >= (3, 12):
-            archive.extractall(folder, filter="data")
-        else:
-            archive.extractall(folder)
+    unpack(GOLDEN / "data" / "old_graph.tar.gz", folder)
     return run_python(GRAPHS, str(folder / "old_graph"), str(GOLDEN / "make" / "make_mnist.py")).results
 
 

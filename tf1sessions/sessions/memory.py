@@ -69,7 +69,7 @@ class MemoryPlan:
         >>> import tf1sessions as t1
         >>> plan = t1.MemoryPlan(workers=2, machine={"gpus": [{"total_mb": 16000}], "cores": 8})
         >>> plan.share(1).memory_mb, plan.config(1).memory_fraction, plan.config(1).intra_op_threads
-        (7488.0, 0.468, 4)
+        (7392.0, 0.462, 4)
     """
 
     workers: int = 1
