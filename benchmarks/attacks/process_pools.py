@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -9,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 from attacks.trial import Trial
 
 DEADLINE = 60.0
@@ -125,6 +127,31 @@ def server_killed(folder: Path, rng: random.Random) -> str:
     return f"ends {ends}, alive {alive}" if alive else "all jobs ended, no worker is left"
 
 
+def full(value):
+    return np.full(300_000, value, np.float32)
+
+
+def writes_to_descriptors(value):
+    for descriptor in range(3, 60):
+        with contextlib.suppress(OSError):
+            os.write(descriptor, b"\x00\xff" * 50)
+
+
+def stray_writes(folder: Path, rng: random.Random) -> str:
+    """A job that writes to descriptors that are not its own ends, or its worker does; results of others stay."""
+    import tf1sessions as t1
+
+    with t1.ProcessSessionPool(2, mode="tf2") as pool:
+        stray = rng.randrange(12)
+        futures = [pool.submit(writes_to_descriptors if each == stray else full, each) for each in range(12)]
+        done = {each: future for each, future in enumerate(futures) if each != stray}
+        values = {each: future.result(DEADLINE) for each, future in done.items() if not future.exception(DEADLINE)}
+    wrong = [each for each, value in values.items() if not (value == each).all()]
+    if len(values) < len(done) - 2:  # a worker that died may have had one more
+        return f"only {len(values)} jobs gave a result"
+    return f"wrong: {wrong}" if wrong else "no result has changed"
+
+
 TRIALS = [
     Trial("jobs that fork, children that end in any way", "each job ended as it should", many(forks_in_some_way), 25),
     Trial(
@@ -136,5 +163,6 @@ TRIALS = [
         many(odd_results, ("JobError",)),
         15,
     ),
+    Trial("a job writes to descriptors that are not its own", "no result has changed", stray_writes, 10),
     Trial("the server is killed", "all jobs ended, no worker is left", server_killed, 8),
 ]

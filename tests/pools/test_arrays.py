@@ -924,3 +924,12 @@ def test_the_socket_where_descriptors_cannot_be_passed(monkeypatch: pytest.Monke
         assert same(got["a"], sent["a"]) and got["a"].flags.writeable and got["b"].flags.writeable
         assert np.ma.allequal(got["c"][0], sent["c"][0]) and got["c"][1] == sent["c"][1]
         assert here.statistics().segments == 0
+
+
+def test_a_segment_has_a_high_descriptor() -> None:
+    """A job that writes to low ones, which are not its own, changes nothing that others were given."""
+    segment = segments.Segment(100, 0)
+    try:
+        assert segment.fileno() >= 512 and not os.get_inheritable(segment.fileno())
+    finally:
+        segment.close()

@@ -11,6 +11,7 @@ program may keep thousands of results.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import functools
 import mmap
 import os
@@ -36,6 +37,7 @@ _PAGE = mmap.ALLOCATIONGRANULARITY
 _PROTECTION = 3  # PROT_READ | PROT_WRITE
 _MAP_FLAGS = 1 | getattr(mmap, "MAP_POPULATE", 0)  # MAP_SHARED; all page tables at once take a third of the time
 _MAP_FAILED = ctypes.c_void_p(-1).value
+_HIGH = 512  # the least descriptor of a segment; arbitrary, below the 1024 of select()
 _WRITE_BYTES = 64 << 20  # at a time, so that Ctrl-C is heard; arbitrary
 
 
@@ -203,11 +205,22 @@ def _flat(array: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 
 def anonymous_file() -> int:
-    """The descriptor of an empty file that has no name."""
+    """The descriptor of an empty file that has no name.
+
+    It is a high one where it may be: a job that writes to descriptors which it has closed, or never had, writes to low
+    ones, and would change what others have been given.
+    """
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("tf1sessions")
-    with tempfile.TemporaryFile(prefix="tf1sessions-") as file:
-        return os.dup(file.fileno())
+        low = os.memfd_create("tf1sessions")
+    else:
+        with tempfile.TemporaryFile(prefix="tf1sessions-") as file:
+            low = os.dup(file.fileno())
+    try:
+        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:  # so many files may not be open
+        return low
+    os.close(low)
+    return high
 
 
 @functools.cache
