@@ -6,6 +6,7 @@ Files::
     signals.py     SIGTERM and SIGHUP as errors, which cleaning up survives
     run.py         tf1sessions run
     inspect.py     tf1sessions inspect
+    html_pages.py  pages that commands write
     report.py      the report of tf1sessions inspect
     memory.py      tf1sessions memory
     programs.py    arguments of commands that take programs

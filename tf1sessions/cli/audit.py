@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf1sessions import __version__
-from tf1sessions.cli.inspect import check_page, write_page
+from tf1sessions.cli.html_pages import check_page, write_page
 from tf1sessions.cli.programs import CONTEXT_SETTINGS
 from tf1sessions.texts import ROWS, counted, figures, printable, quoted
 

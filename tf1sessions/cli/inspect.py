@@ -10,18 +10,15 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
-from tf1sessions import files
+from tf1sessions.cli.html_pages import check_page, write_page
 from tf1sessions.texts import printable
 
-__all__ = ["check_page", "inspect", "without_tensorflow_s_remarks", "write_page"]
-
-# What each page of ours begins with, and has in its head; see diagram.html and parity/page.html.
-_PAGE_BEGINS, _PAGE_TITLE, _HEAD_SIZE = b"<!doctype html>", b"<title>tf1sessions ", 1024
+__all__ = ["inspect", "without_tensorflow_s_remarks"]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -99,54 +96,3 @@ def without_tensorflow_s_remarks() -> Iterator[None]:
             direct.flush()
             sys.stderr = python
             os.dup2(terminal, 2)
-
-
-def check_page(path: str, inputs: Iterable[str]) -> None:
-    """Refuse a page that would be written over what is read, or over any file that is no page of tf1sessions.
-
-    Args:
-        path: The page; devices and pipes may be written to.
-        inputs: Files and folders that the command reads.
-
-    Raises:
-        click.BadParameter: It must not be written there.
-    """
-    real = os.path.realpath(path)
-    for each in inputs:
-        if "://" in each:
-            continue
-        if real == os.path.realpath(each):
-            raise _bad_page(f"{path!r} is what is read. Give another name.")
-        if os.path.isdir(each) and real.startswith(os.path.join(os.path.realpath(each), "")):
-            raise _bad_page(f"{path!r} is inside of {each!r}, which is read. Give a name outside of it.")
-    if os.path.isfile(real) and not _is_page(path, real):
-        raise _bad_page(f"{path!r} is there already, and is no page of tf1sessions. Give another name, or delete it.")
-
-
-def write_page(path: str, text: str, inputs: Iterable[str]) -> None:
-    """Writes a page as a whole: a reader sees the old one, or all of the new one.
-
-    Args:
-        path: Where.
-        text: The page.
-        inputs: As in :func:`check_page`, which is called again: a file may have come there meanwhile.
-    """
-    check_page(path, inputs)
-    try:
-        files.write_whole(path, text)
-    except OSError as error:
-        raise _bad_page(f"{path!r}: {error.strerror}.") from error
-
-
-def _bad_page(message: str) -> click.BadParameter:
-    return click.BadParameter(message, param_hint="'--html'")
-
-
-def _is_page(path: str, real: str) -> bool:
-    """Whether a file is one of our pages, or empty."""
-    try:
-        with open(real, "rb") as file:
-            head = file.read(_HEAD_SIZE)
-    except OSError as error:
-        raise _bad_page(f"{path!r} is there already: {error.strerror}.") from error
-    return not head or (head.startswith(_PAGE_BEGINS) and _PAGE_TITLE in head)

@@ -9,7 +9,8 @@ import os
 
 import click
 
-from tf1sessions.cli.inspect import check_page, without_tensorflow_s_remarks, write_page
+from tf1sessions.cli.html_pages import check_page, write_page
+from tf1sessions.cli.inspect import without_tensorflow_s_remarks
 from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand
 from tf1sessions.texts import printable
 
