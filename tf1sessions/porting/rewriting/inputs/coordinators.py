@@ -15,7 +15,7 @@ _COORDINATOR = "tf.train.Coordinator"
 
 @dataclasses.dataclass(eq=False)
 class Unneeded:
-    """What of a file is there for coordinators alone.
+    """The parts of a file that are there for coordinators alone.
 
     Attributes:
         statements: Statements that go.
@@ -60,7 +60,7 @@ def unneeded(file: FileUses, runners: Iterable[ast.Call]) -> Unneeded:
 def _of_one(
     file: FileUses, scope: ast.AST, made: ast.AST, threads: set[str], started: list[ast.Call]
 ) -> Unneeded | None:
-    """What one coordinator is used for; None if it has to stay."""
+    """Return what is there for one coordinator alone; None if it has to stay."""
     name = _target(made)
     if not name or _stores(scope, name) != 1:
         return None

@@ -26,7 +26,7 @@ _LINE = 100  # as long as a chain of methods may be in one line
 
 @dataclasses.dataclass(frozen=True)
 class Pipelines:
-    """What a file becomes.
+    """The changes of a file.
 
     Attributes:
         edits: Of its text.
@@ -302,7 +302,7 @@ class _Writer:
         self._places.append((source.call, "a tf.data.Dataset"))
 
     def _slices(self, what: ast.expr, symbol: str) -> str:
-        """What a data set of slices is made of."""
+        """Return the text of what a data set of slices is made of."""
         text = self._texts.of(what)
         if symbol == "tf.train.slice_input_producer":
             if isinstance(what, ast.List | ast.Tuple):
@@ -548,7 +548,7 @@ def _parameters(function: ast.FunctionDef) -> set[str]:
 
 
 def _given_name(read: Read) -> str:
-    """What a function for a record is given: the record, or the name of a file that it reads as a whole."""
+    """Name the parameter of a function for a record: the record, or a file's name, where it reads whole files."""
     if read.symbol != "tf.WholeFileReader":
         return read.value
     return read.key if re.search(r"\w", read.key.replace("_", "")) else "filename"
