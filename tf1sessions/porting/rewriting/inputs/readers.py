@@ -37,7 +37,7 @@ class Read:
     function: _Function | None
 
     def records(self, file: FileUses, tensorflow: str) -> str:
-        """Return the method that makes records of names, ``.flat_map(tf.data.TFRecordDataset)``; none for whole files."""
+        """Return the method that makes records of names, ``.flat_map(tf.data.TFRecordDataset)``, if one is needed."""
         given = arguments(self.made, READERS[self.symbol])
         source = file.positions.source
         if self.symbol == "tf.WholeFileReader":
