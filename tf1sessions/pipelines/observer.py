@@ -49,14 +49,12 @@ class Observer:
         self._stop = stop
         self._seen: dict[str, _QueueSamples] = {}
         self._sizes: tuple[tuple[PipelineQueue, ...], Any] | None = None
-        self._looked: float | None = None
+        self._looked = 0.0
         self._last: PipelineStatistics | None = None
 
     def look(self, calls: Mapping[int, ActiveCall]) -> None:
         """Takes a sample. ``calls``: those of the session that are in flight and may wait, by thread."""
-        now = time.monotonic()
-        passed = 0.0 if self._looked is None else now - self._looked
-        self._looked = now
+        before, now = self._looked, time.monotonic()
         sizes = self._measure()
         if sizes is None:
             return
@@ -66,18 +64,21 @@ class Observer:
         if trace is not None:
             for name, size in sizes.items():
                 trace.counter(f"queue {name}", {"items": size}, now)
+        stalled = []
         for stage in list(self._flow.stages.values()):
             for worker in stage.workers:
                 call = calls.get(worker.thread.ident or 0)
                 worker.blocked = self._waits_for(worker, call, sizes)
                 if worker.blocked is None:
                     continue
-                name = worker.blocked.name
                 if worker.counts:
-                    stage.waiting[name] = stage.waiting.get(name, 0.0) + max(0.0, min(passed, now - worker.since))
+                    _add_wait(stage.waiting, worker.blocked, max(before, worker.since), now)
                 if call is not None and now - call.since >= self._stall_secs and worker.stalled is not call:
                     worker.stalled = call
-                    self._report_stall(worker, worker.blocked, sizes[name], now - call.since)
+                    stalled.append((worker, worker.blocked, now - call.since))
+        self._looked = now
+        for worker, queue, secs in stalled:
+            self._report_stall(worker, queue, sizes[queue.name], secs)
 
     def last_look(self) -> None:
         """Keeps the statistics of the end: there may be no session later on."""
@@ -192,15 +193,18 @@ class Observer:
             ),
         )
 
-    @staticmethod
-    def _of_stage(stage: Stage) -> StageStatistics:
-        now = time.monotonic()
+    def _of_stage(self, stage: Stage) -> StageStatistics:
+        looked, now = self._looked, time.monotonic()
         workers = [worker for worker in stage.workers if worker.counts]
         ends = [worker.ended or now for worker in workers]
         secs = sum(end - max(worker.begun, stage.begun) for worker, end in zip(workers, ends, strict=True))
         secs = max(0.0, secs) if stage.begun else 0.0
         lasted = max(ends, default=now) - stage.begun if stage.begun else 0.0
         waiting = dict(stage.waiting)
+        for worker in workers:
+            queue = worker.blocked  # the monitor thread may change it meanwhile
+            if queue is not None and worker.ended is None:
+                _add_wait(waiting, queue, max(looked, worker.since), now)
         return StageStatistics(
             kind=stage.kind,
             state=stage.state,
@@ -214,6 +218,11 @@ class Observer:
             items_per_sec=stage.items / lasted if lasted > 0 else 0.0,
             doing=tuple(_doing(worker) for worker in workers if worker.ended is None and worker.thread.is_alive()),
         )
+
+
+def _add_wait(waiting: dict[str, float], queue: PipelineQueue, begin: float, end: float) -> None:
+    """Adds a wait for a queue to the seconds by queue."""
+    waiting[queue.name] = waiting.get(queue.name, 0.0) + max(0.0, end - begin)
 
 
 def _doing(worker: Worker) -> str:
