@@ -351,3 +351,98 @@ PROGRAMS["a penalty on gradients, and names that the functions use themselves"] 
             print(value, p)
     """
 )
+PROGRAMS["classes that are given the session, and have attributes of the same names"] = _program(
+    """
+    class Actor(object):
+        \"\"\"Chooses.\"\"\"
+
+        def __init__(self, sess, units, rate=0.1):
+            \"\"\"Builds.\"\"\"
+            self.sess = sess
+            self.units = units
+
+            # What is fed
+            self.s = tf.placeholder(tf.float32, [None, 6], 'state')
+            self.error = tf.placeholder(tf.float32, [None, 1], 'error')
+            with tf.variable_scope('actor'):
+                hidden = tf.layers.dense(self.s, self.units, activation=tf.nn.relu, name='hidden')
+                self.probability = tf.layers.dense(hidden, 1, activation=tf.nn.sigmoid, name='probability')
+            self.gain = tf.reduce_mean(tf.log(self.probability) * self.error)
+            self.train = tf.train.AdamOptimizer(rate).minimize(-self.gain)
+
+        def learn(self, s, error):
+            feed_dict = {self.s: s, self.error: error}
+            _, gain = self.sess.run([self.train, self.gain], feed_dict)
+            return gain
+
+        def choose(self, s):
+            return self.sess.run(self.probability, {self.s: s})
+
+
+    class Critic(object):
+        def __init__(self, sess, rate=0.1):
+            self.sess = sess
+            self._build()
+            self.optimizer = tf.train.AdamOptimizer(rate)
+            self.train = self.optimizer.minimize(self.loss)
+            self.steps = 0
+
+        def _build(self):
+            self.s = tf.placeholder(tf.float32, [None, 6])
+            self.reward = tf.placeholder(tf.float32, [None, 1])
+            with tf.variable_scope('critic'):
+                self.v = tf.layers.dense(self.s, 1, name='v')
+            self.error = self.reward - self.v  # of a step
+            self.loss = tf.reduce_mean(tf.square(self.error))
+
+        def learn(self, s, reward):
+            self.steps += 1
+            error, _ = self.sess.run([self.error, self.train], {self.s: s, self.reward: reward})
+            return error
+
+    sess = tf.Session()
+    actor = Actor(sess, units=4)
+    critic = Critic(sess)
+    sess.run(tf.global_variables_initializer())
+    for i in range(4):
+        error = critic.learn(data[i * 5:][:5], target[i * 5:][:5])
+        print(actor.learn(data[i * 5:][:5], error), error.mean())
+    print(actor.choose(data[:2]), critic.steps)
+    """
+)
+PROGRAMS["a class with a session of its own, and a copy of its variables"] = _program(
+    """
+    class Network:
+        def __init__(self, inputs):
+            self.inputs = inputs
+            self._build_net()
+            old = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='old')
+            new = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='new')
+            self.copy = [tf.assign(o, n) for o, n in zip(old, new)]
+            self.sess = tf.Session()
+            self.sess.run(tf.global_variables_initializer())
+            self.losses = []
+
+        def _build_net(self):
+            self.x = tf.placeholder(tf.float32, [None, self.inputs])
+            self.kind = tf.placeholder(tf.int32, [None])
+            with tf.variable_scope('new'):
+                self.value = tf.layers.dense(self.x, 2, name='out')
+            with tf.variable_scope('old'):
+                wanted = tf.layers.dense(self.x, 2, name='out')
+            chosen = self.value * tf.one_hot(self.kind, 2)
+            self.loss = tf.reduce_mean(tf.squared_difference(chosen, tf.stop_gradient(wanted) + 1.0))
+            self.train = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+
+        def learn(self, batch, kind):
+            if len(self.losses) % 2:
+                self.sess.run(self.copy)
+            _, loss = self.sess.run([self.train, self.loss], feed_dict={self.x: batch, self.kind: kind})
+            self.losses.append(loss)
+
+    network = Network(6)
+    for i in range(4):
+        network.learn(data[i * 5:][:5], target[i * 5:][:5, 0])
+    print(network.losses)
+    """
+)

@@ -122,6 +122,19 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     print(sess.run(y, {x: [[1, 2]]}))
 """
+
+
+def _class(statement: str, after_: str = "") -> str:
+    """A class that builds, with a statement in a method, or after the class."""
+    method, below = (statement, "") if "net." not in statement else ("0", f"print({statement})")
+    return (
+        "class Net:\n    def __init__(self, sess):\n        self.sess = sess\n        self.scale = 2.0\n"
+        "        self.x = tf.placeholder(tf.float32)\n        self.y = self.x * tf.Variable(self.scale) * self.scale\n"
+        "    def method(self, x):\n        print(self.sess.run(self.y, {self.x: x}))\n"
+        f"        {method}\n{after_}\nnet = Net(sess=None)\n{below}\n"
+    )
+
+
 #: What a program has besides -> why it keeps its LegacyGraph.
 REFUSED = {
     "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",
@@ -147,6 +160,16 @@ REFUSED = {
     "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (
         "The class Model builds a part of the graph"
     ),
+    _class("net.y") + RUN: "'y', a part of the graph of Net, is used outside of that class",
+    _class("net.sess") + RUN: "'sess', a part of the graph of Net, is used outside of that class",
+    _class("getattr(self, 'y')") + RUN: "Net is asked for an attribute whose name is computed",
+    _class("self.sess.run(self.y + 1, {self.x: 1.0})") + RUN: "A request is put together while the program runs",
+    _class("self.sess.close()") + RUN: "A session of a class is used in a way that is not known",
+    _class("self.scale = 3.0") + RUN: "'scale' is set anew after the graph was built with it",
+    _class("setattr(self, 'y', self.y)") + RUN: "'self.y', which requests compute, is used outside of them",
+    _class("0", "saver = tf.train.Saver()") + RUN: "A saver saves the variables of objects of Net",
+    _class("0", "class Other(Net):\n    pass") + RUN: "Net, which builds a part of the graph, has a class that",
+    _class("0", "print(Net)") + RUN: "The class Net is handed about",
     "rate = tf.Variable(0.1)\nstep = tf.train.MomentumOptimizer(rate, 0.9).minimize(y)\n"
     + RUN.replace("(y,", "(step,"): ("Momentum has a learning rate that changes"),
     "rate = tf.reduce_sum(y)\nstep = tf.train.RMSPropOptimizer(rate).minimize(y)\n" + RUN.replace("(y,", "(step,"): (

@@ -90,9 +90,9 @@ def check_uses(unit: Unit, moved: Sequence[Item]) -> None:
     """
     contexts = [item.context_expr for each in unit.items for block in each.context for item in block.items]
     known = {each for node in [*unit.rewritten, *unit.replaced, *contexts] for each in ast.walk(node)}
-    names = [each for each in ast.walk(unit.node) if isinstance(each, ast.Name) and each not in known]
+    names = [each for each in ast.walk(unit.area) if isinstance(each, ast.Name) and each not in known]
     bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
-    bound |= {each.arg for each in ast.walk(unit.node) if isinstance(each, ast.arg)}
+    bound |= {each.arg for each in ast.walk(unit.area) if isinstance(each, ast.arg)}
     computed = {name for item in moved for name in item.binds} - bound
     for name in names:
         if name.id not in computed or unit.kinds.symbol(name) is not None or _is_local(unit, name):

@@ -163,6 +163,7 @@ class Kinds:
         functions: The functions at the top level of the file, by name.
         placeholders: The names that are bound to placeholders, whose shapes are known before anything is fed.
         requests: The names of functions of a LegacyGraph, which give arrays.
+        classes: The names of the classes that have a LegacyGraph of their own.
     """
 
     def __init__(self, file: FileUses) -> None:
@@ -173,6 +174,7 @@ class Kinds:
         }
         self.placeholders: set[str] = set()
         self.requests: set[str] = set()
+        self.classes: frozenset[str] = frozenset()
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
         self.module: Scope = {}
 

@@ -119,7 +119,10 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef, items: I
             function = kinds.functions.get(name)
             if function is not None and (read := sorted(_free_names(function) & computed)):
                 raise NotPossible(call, f"{name}() reads {read[0]!r}, which requests compute, and is not given it")
-            if name in classes and any(kinds.symbol(each) for each in ast.walk(classes[name])):
+            if name in kinds.classes:
+                if item.kind >= Kind.CONSTANT:
+                    raise NotPossible(call, f"The class {name} is given a part of the graph")
+            elif name in classes and any(kinds.symbol(each) for each in ast.walk(classes[name])):
                 raise NotPossible(call, f"The class {name} builds a part of the graph")
             if name in inner and item.kind >= Kind.CONSTANT and _makes(kinds, inner[name]):
                 raise NotPossible(call, f"{name}(), a function inside of another one, makes variables")

@@ -18,7 +18,7 @@ from .statements import OPERATIONS, Item, flattened, is_block
 from .texts import Texts
 from .training import TapeStep
 
-__all__ = ["INITIALIZERS", "PLACEHOLDERS", "Request", "Unit"]
+__all__ = ["INITIALIZERS", "MARK", "PLACEHOLDERS", "Request", "Unit"]
 
 #: Names of TensorFlow whose operations give variables and tables their values.
 INITIALIZERS = frozenset(
@@ -26,6 +26,8 @@ INITIALIZERS = frozenset(
     "tf.initialize_local_variables tf.tables_initializer tf.variables_initializer tf.initializers.global_variables "
     "tf.initializers.local_variables tf.initializers.tables_initializer".split()
 )
+#: Between the name of a class and that of an attribute, in the name that stands for it.
+MARK = "__self__"
 PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default")
 
 
@@ -146,6 +148,12 @@ class Unit:
         self._locals: dict[str, str] = {}
 
     @property
+    def area(self) -> ast.AST:
+        """Where its functions are called: the module or function that makes it, or the class of a method."""
+        parent = self.file.parents.get(self.node)
+        return parent if isinstance(parent, ast.ClassDef) else self.node
+
+    @property
     def rewritten(self) -> list[ast.AST]:
         """The statements whose calls are written."""
         requests = [each.statement for each in self.requests if each.statement is not None]
@@ -206,7 +214,7 @@ class Unit:
                 raise NotPossible(each, "A request feeds what is not a name of the place where the graph is built")
         is_list = isinstance(fetches, ast.List | ast.Tuple)
         calls = []
-        for node in ast.walk(self.node):
+        for node in ast.walk(self.area):
             if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
                 parent = self.file.parents[node]
                 if not isinstance(parent, ast.Call) or parent.func is not node:
@@ -338,6 +346,8 @@ class Unit:
 
     def new_name(self, wish: str) -> str:
         """Return a name that nothing in the file has, as near to a wish as possible."""
+        for each in self.kinds.classes:
+            wish = wish.replace(f"{each}{MARK}", "")
         wish = re.sub(r"\W+", "_", wish).strip("_") or "layer"
         name, number = wish, 1
         while name in self.names_used:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import difflib
 import functools
 import re
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies
 from .. import headers
-from ..native import plan
+from ..native import attributes, classes, plan
 from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import check_file
@@ -64,8 +65,44 @@ class _Planned:
 
 
 @functools.lru_cache(maxsize=2)
-def _planned(file: FileUses) -> _Planned | NotPossible:
+def _planned(original: FileUses) -> _Planned | NotPossible:
+    try:
+        found = classes.lowered(original)
+    except NotPossible as error:
+        return error
+    if found.file is original:
+        return _planned_without_classes(original, original, frozenset())
+    planned = _planned_without_classes(found.file, original, found.classes)
+    if isinstance(planned, NotPossible):
+        node = _original_node(original, found.file, planned.node)
+        return NotPossible(node, attributes.shown(planned.what, found.classes))
+    places = [
+        (each, f"the class {each.name}: its attributes are made once, or computed by functions")
+        for each in original.tree.body
+        if isinstance(each, ast.ClassDef) and each.name in found.classes
+    ]
+    return _Planned(planned.edit, tuple(places), ())
+
+
+def _original_node(original: FileUses, lowered: FileUses, node: ast.AST) -> ast.AST:
+    """The statement of the program that a node of the lowered file comes from; the class where that is not known."""
+    line = int(getattr(node, "lineno", 1))
+    before, after = original.source.text.splitlines(), lowered.source.text.splitlines()
+    for block in difflib.SequenceMatcher(None, after, before, autojunk=False).get_matching_blocks():
+        if block.a < line <= block.a + block.size:
+            wanted = line - block.a + block.b
+            for each in ast.walk(original.tree):
+                if isinstance(each, ast.stmt) and each.lineno == wanted:
+                    return each
+    around = [node, *lowered.around(node)]
+    names = {each.name for each in around if isinstance(each, ast.ClassDef)}
+    found = [each for each in original.tree.body if isinstance(each, ast.ClassDef) and each.name in names]
+    return found[0] if found else original.tree.body[0]
+
+
+def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozenset[str]) -> _Planned | NotPossible:
     kinds, texts = Kinds(file), Texts(file)
+    kinds.classes = lowered
     modules = Modules(kinds, texts)
     try:
         check_file(file, kinds)
@@ -74,21 +111,22 @@ def _planned(file: FileUses) -> _Planned | NotPossible:
             for use in file.uses
             if use.symbol == _GRAPH and use.call
         ]
-        classes = modules.write()
+        made = modules.write()
         for unit in units:
             plan.write(unit)
         modules.check_uses()
-        rewrite_rest(file, kinds, texts, [*classes, *(each for unit in units for each in unit.rewritten)])
-        text = apply(file.source.text, _edits(file, texts, units, classes))
-        edit = Edit(0, len(file.source.text), tidied(text, file.source.text))
-        return _Planned(edit, tuple(_changed(units, classes)), tuple(each for unit in units for each in unit.dropped))
+        rewrite_rest(file, kinds, texts, [*made, *(each for unit in units for each in unit.rewritten)])
+        text = apply(file.source.text, _edits(file, texts, units, made))
+        text = attributes.with_attributes(text, lowered) if lowered else text
+        edit = Edit(0, len(original.source.text), tidied(text, original.source.text))
+        return _Planned(edit, tuple(_changed(units, made)), tuple(each for unit in units for each in unit.dropped))
     except NotPossible as error:
         return error
 
 
-def _changed(units: list[Unit], classes: dict[ast.stmt, list[str]]) -> Iterator[tuple[ast.AST, str]]:
+def _changed(units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[tuple[ast.AST, str]]:
     """What became functions and classes."""
-    for function, lines in classes.items():
+    for function, lines in made.items():
         yield function, lines[0].removesuffix(":")
     for unit in units:
         yield unit.made, "a LegacyGraph: what it builds is made once, or computed by functions"
@@ -107,9 +145,9 @@ def _place(file: FileUses, call: ast.Call) -> tuple[ast.Module | ast.FunctionDef
     return scope, statement
 
 
-def _edits(file: FileUses, texts: Texts, units: list[Unit], classes: dict[ast.stmt, list[str]]) -> Iterator[Edit]:
+def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[Edit]:
     positions, newline = file.positions, file.source.newline
-    replaced = dict(classes)
+    replaced = dict(made)
     replaced |= {statement: lines for unit in units for statement, lines in unit.replaced.items()}
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
