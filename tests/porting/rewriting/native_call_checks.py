@@ -138,7 +138,7 @@ def written(text: str) -> Native:
     call = ast.parse(f"tf.compat.v1.{text}", mode="eval").body
     assert isinstance(call, ast.Call)
     symbol = canonical(f"tensorflow{ast.unparse(call.func)[2:]}")
-    found = native_call(call, symbol, ast.unparse, "tf")
+    found = native_call(call, symbol, ast.unparse, "tf", kept=False)
     assert isinstance(found, Native), (text, found.reason if isinstance(found, NotNative) else found)
     assert ".compat.v1." not in found.used
     return found
@@ -226,7 +226,7 @@ def check_optimizers() -> None:
                 before = session.run(w)
         call = ast.parse(f"tf.compat.v1.{text}", mode="eval").body
         assert isinstance(call, ast.Call)
-        found = native_call(call, canonical(f"tensorflow{ast.unparse(call.func)[2:]}"), ast.unparse, "tf")
+        found = native_call(call, canonical(f"tensorflow{ast.unparse(call.func)[2:]}"), ast.unparse, "tf", kept=False)
         assert isinstance(found, Native) and found.made is not None
         variable, optimizer = tf.Variable(start), evaluated(found.made)
         for _ in range(6):

@@ -93,6 +93,40 @@ def check_programs() -> None:
     assert not failed, "\n".join(failed)
 
 
+#: Initializers that a program makes once and uses for several variables.
+KEPT = (
+    "tf.random_normal_initializer(0.0, 0.3)",
+    "tf.random_uniform_initializer(-1.0, 1.0)",
+    "tf.truncated_normal_initializer(stddev=0.1)",
+    "tf.glorot_uniform_initializer()",
+    "tf.variance_scaling_initializer()",
+    "tf.orthogonal_initializer()",
+    "tf.contrib.layers.xavier_initializer()",
+)
+KEPT_PROGRAM = """
+import tensorflow as tf
+first = INITIALIZER
+def layer(x, name, init=INITIALIZER):
+    return tf.layers.dense(x, 3, kernel_initializer=init, name=name)
+x = tf.placeholder(tf.float32, [None, 3])
+a = tf.get_variable('a', [3, 3], initializer=first)
+b = tf.get_variable('b', [3, 3], initializer=first)
+y, z = layer(x, 'y'), layer(x, 'z')
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    found = sess.run([y, z], {x: [[1, 2, 3]]})
+    print((sess.run(a) != sess.run(b)).all(), (found[0] != found[1]).all())
+"""
+
+
+def check_initializers_draw_again() -> None:
+    """In Keras 2 an initializer without a seed draws the same numbers whenever it is called."""
+    for each in KEPT:
+        text = ported(KEPT_PROGRAM.replace("INITIALIZER", each))["native"]
+        assert "tf1sessions" not in text, each
+        assert executed(text) == "True True\n", f"{each}: {text}"
+
+
 #: Examples: arguments, and what a line begins with that differs: the order in which a module lists its variables, and
 #: what the program finds in a file of events, which tf.summary writes in another form.
 EXAMPLES = {

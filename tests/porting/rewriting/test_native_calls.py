@@ -18,7 +18,7 @@ def test_calls(check: str, findings: dict[str, str | None]) -> None:
 def written(text: str, symbol: str) -> Native | NotNative | None:
     call = ast.parse(text, mode="eval").body
     assert isinstance(call, ast.Call)
-    return native_call(call, symbol, ast.unparse, "tf")
+    return native_call(call, symbol, ast.unparse, "tf", kept=False)
 
 
 @pytest.mark.parametrize(

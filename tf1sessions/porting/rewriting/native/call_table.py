@@ -200,16 +200,21 @@ def _initializer(target: str, parameters: str, positional: int, defaults: str = 
 _XAVIER = _entry(
     "template", "{tf}.keras.initializers.GlorotUniform(seed={seed})", "uniform seed dtype", 0, "dtype", "seed=None"
 )
+_KEPT_XAVIER = _entry(
+    "template", "{tf}.compat.v1.glorot_uniform_initializer(seed={seed})", "uniform seed dtype", 0, "dtype", "seed=None"
+)
 _INITIALIZERS = {
     "tf.zeros_initializer": _entry("function", "tf.zeros_initializer", "dtype", 0, "dtype"),
     "tf.ones_initializer": _entry("function", "tf.ones_initializer", "dtype", 0, "dtype"),
     "tf.constant_initializer": _entry(
         "function", "tf.constant_initializer", "value dtype verify_shape", 1, "dtype verify_shape"
     ),
-    "tf.random_normal_initializer": _initializer("RandomNormal", "mean stddev seed dtype", 3, "stddev=1.0"),
+    "tf.random_normal_initializer": _entry(
+        "function", "tf.random_normal_initializer", "mean stddev seed dtype", 3, "dtype", "stddev=1.0"
+    ),
     "tf.truncated_normal_initializer": _initializer("TruncatedNormal", "mean stddev seed dtype", 3, "stddev=1.0"),
-    "tf.random_uniform_initializer": _initializer(
-        "RandomUniform", "minval maxval seed dtype", 3, "minval=0.0 maxval=1.0"
+    "tf.random_uniform_initializer": _entry(
+        "function", "tf.random_uniform_initializer", "minval maxval seed dtype", 3, "dtype", "minval=0.0 maxval=1.0"
     ),
     "tf.glorot_uniform_initializer": _initializer("GlorotUniform", "seed dtype", 1),
     "tf.glorot_normal_initializer": _initializer("GlorotNormal", "seed dtype", 1),
@@ -217,6 +222,16 @@ _INITIALIZERS = {
     "tf.orthogonal_initializer": _initializer("Orthogonal", "gain seed dtype", 2),
     "tf.contrib.layers.xavier_initializer": _XAVIER,
     "tf1sessions.contrib.layers.xavier_initializer": _XAVIER,
+}
+#: Initializers that Keras 2 lets draw the same numbers at each call -> those of TensorFlow 1, which draw new ones.
+DRAWING_AGAIN = {
+    "tf.truncated_normal_initializer": None,
+    "tf.glorot_uniform_initializer": None,
+    "tf.glorot_normal_initializer": None,
+    "tf.variance_scaling_initializer": None,
+    "tf.orthogonal_initializer": None,
+    "tf.contrib.layers.xavier_initializer": _KEPT_XAVIER,
+    "tf1sessions.contrib.layers.xavier_initializer": _KEPT_XAVIER,
 }
 
 _MEAN = "{tf}.reduce_mean"

@@ -10,10 +10,11 @@ import ast
 import dataclasses
 from collections.abc import Callable
 
-from .call_table import DROPPED, ENTRIES, Entry
+from ....source.uses import FileUses
+from .call_table import DRAWING_AGAIN, DROPPED, ENTRIES, Entry
 from .kinds import creates
 
-__all__ = ["Native", "NotNative", "native_call"]
+__all__ = ["Native", "NotNative", "is_kept", "native_call"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +65,7 @@ class _Given(dict[str, ast.expr]):
 _Text = Callable[[ast.AST], str]
 
 
-def native_call(call: ast.Call, symbol: str, text: _Text, base: str) -> Native | NotNative | None:
+def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bool) -> Native | NotNative | None:
     """Write a call in TensorFlow 2.
 
     Args:
@@ -72,6 +73,7 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str) -> Native |
         symbol: The name that it calls: ``"tf.layers.dense"`` for ``tf.compat.v1.layers.dense``.
         text: Gives the text of an argument, as it becomes.
         base: The name of TensorFlow in the file.
+        kept: Whether the program binds the result to a name, by which it may use it several times.
 
     Returns:
         How it is written; None where it can stay.
@@ -83,7 +85,7 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str) -> Native |
     if made == "iterator":
         return Native("iterator", f"iter({text(call.args[0])})", "{made}", "iterator")
     is_old = ".compat.v1." in function or function.startswith("contrib.") or symbol.startswith("tf1sessions.")
-    entry = ENTRIES.get(symbol)
+    entry = DRAWING_AGAIN[symbol] if kept and symbol in DRAWING_AGAIN else ENTRIES.get(symbol)
     if entry is None or not (is_old or entry.kind not in _PLAIN_KINDS):
         return None
     try:
@@ -93,6 +95,11 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str) -> Native |
         if entry.kind in _PLAIN_KINDS:
             return None  # TensorFlow 2 has the old function, too
         return NotNative(f"{symbol} has {error}")
+
+
+def is_kept(file: FileUses, call: ast.Call) -> bool:
+    """Whether the result of a call is not just an argument of another one."""
+    return not isinstance(file.parents[call], ast.Call | ast.keyword)
 
 
 def _bound(call: ast.Call, entry: Entry) -> _Given:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ..requests.request import NotPossible
-from .calls import Native, NotNative, native_call
+from .calls import Native, NotNative, is_kept, native_call
 from .kinds import Kind, Kinds, Scope, bound_names, creates, names_read
 from .rest import calls_inner_first, is_again, is_repeated
 from .scopes import is_name_scope, scope_header
@@ -278,7 +278,7 @@ class _Writer:
         symbol = self.kinds.symbol(call.func)
         if symbol is None or creates(symbol) is not None:
             return
-        native = native_call(call, symbol, self.texts.of, self.texts.tensorflow)
+        native = native_call(call, symbol, self.texts.of, self.texts.tensorflow, kept=is_kept(self.kinds.file, call))
         if isinstance(native, NotNative):
             raise NotPossible(call, native.reason)
         if isinstance(native, Native) and native.made is None:
@@ -299,7 +299,9 @@ class _Writer:
                     )
             elif creates(symbol) is not None:
                 assert symbol is not None
-                native = native_call(call, symbol, self.texts.of, self.texts.tensorflow)
+                native = native_call(
+                    call, symbol, self.texts.of, self.texts.tensorflow, kept=is_kept(self.kinds.file, call)
+                )
                 if not isinstance(native, Native) or native.made is None:
                     reason = native.reason if isinstance(native, NotNative) else f"{symbol} has no form in TensorFlow 2"
                     raise NotPossible(call, reason)

@@ -6,7 +6,7 @@ import ast
 
 from ..requests.request import NotPossible, names_in
 from . import summaries
-from .calls import Native, NotNative, native_call
+from .calls import Native, NotNative, is_kept, native_call
 from .kinds import Kind, creates
 from .rest import calls_inner_first, is_again, is_repeated, iterator_call
 from .statements import OPERATIONS, Item
@@ -91,7 +91,7 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
     if symbol in summaries.SUMMARIES or symbol.startswith("tf1sessions.porting."):
         return
     rate = _computed_rate(unit, call, symbol)
-    native = native_call(call, symbol, unit.texts.of, unit.texts.tensorflow)
+    native = native_call(call, symbol, unit.texts.of, unit.texts.tensorflow, kept=is_kept(unit.file, call))
     if isinstance(native, NotNative):
         raise NotPossible(call, native.reason)
     if native is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ....source.uses import FileUses
 from ..requests.request import NotPossible
-from .calls import NotNative, native_call
+from .calls import NotNative, is_kept, native_call
 from .kinds import Kinds
 from .texts import Texts
 
@@ -67,7 +67,7 @@ def rewrite_rest(file: FileUses, kinds: Kinds, texts: Texts, done: Iterable[ast.
         symbol = kinds.symbol(call.func)
         if call in known or symbol is None or not symbol.startswith(("tf.", "tf1sessions.contrib.")):
             continue
-        native = native_call(call, symbol, texts.of, texts.tensorflow)
+        native = native_call(call, symbol, texts.of, texts.tensorflow, kept=is_kept(file, call))
         if isinstance(native, NotNative):
             raise NotPossible(call, native.reason)
         if native is not None and texts.of(call) == file.positions.source(call):
