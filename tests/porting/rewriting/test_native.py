@@ -166,8 +166,29 @@ REFUSED = {
     _class("self.sess.run(self.y + 1, {self.x: 1.0})") + RUN: "A request is put together while the program runs",
     _class("self.sess.close()") + RUN: "A session of a class is used in a way that is not known",
     _class("self.scale = 3.0") + RUN: "'scale' is set anew after the graph was built with it",
-    _class("setattr(self, 'y', self.y)") + RUN: "'self.y', which requests compute, is used outside of them",
+    _class("setattr(self, 'y', self.y)") + RUN: "'y', a part of the graph, is used outside of a request",
     _class("0", "saver = tf.train.Saver()") + RUN: "A saver saves the variables of objects of Net",
+    _class("tf.square(x)") + RUN: "A method of Net builds a part of the graph where it is called",
+    _class("self.writer.add_summary(x)") + RUN: "A method of Net writes summaries",
+    _class("self.sess.run(self.y, {self.x: self.sess.run(self.y, {self.x: x})})") + RUN: "A request of a class is in",
+    _class("0").replace("self.scale = 2.0", "self.method(2.0)") + RUN: "__init__() uses method(), which makes requests",
+    _class("0").replace("self.scale = 2.0", "\n        if sess == 3: return")
+    + RUN: "__init__() may end before it has built",
+    _class("0").replace("class Net:", "class Net(dict):")
+    + RUN: "Net, which builds a part of the graph, is made of another",
+    _class("0", "print(tf.trainable_variables())\nNet(None)") + RUN: (
+        "tf.trainable_variables means the graph of several objects"
+    ),
+    _class("0", "def layer(y):\n    return tf.layers.dense(y, 1, name='d', reuse=tf.AUTO_REUSE)\nNet(None)") + RUN: (
+        "tf.AUTO_REUSE means the graph of several objects"
+    ),
+    _class("0")
+    .replace("self.scale = 2.0", "self.a()\n        self.b()")
+    .replace(
+        "    def method",
+        "    def a(self):\n        y = tf.zeros([])\n    def b(self):\n        self.c = y + tf.ones([])\n    def method",
+    )
+    + RUN: "a() has the name 'y', as b() has",
     _class("0", "class Other(Net):\n    pass") + RUN: "Net, which builds a part of the graph, has a class that",
     _class("0", "print(Net)") + RUN: "The class Net is handed about",
     "rate = tf.Variable(0.1)\nstep = tf.train.MomentumOptimizer(rate, 0.9).minimize(y)\n"

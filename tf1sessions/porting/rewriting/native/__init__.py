@@ -13,6 +13,7 @@ Files::
     call_table.py    its table: layers, variables, optimizers, losses, functions
     objects.py       calls of the graph; what has variables is made once
     classes.py       classes that build in __init__ and run a session in methods, as functions
+    class_refusals.py  what keeps such a class as it is
     attributes.py    names that stand for attributes of such classes, as attributes again
     modules.py       functions that make variables become classes of tf.Module
     scopes.py        scopes of names

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from ....source.edits import Edit, Positions, apply
 from ..requests.request import NotPossible
-from .classes import NAME, self_attribute
+from .class_refusals import self_attribute
+from .classes import NAME
 from .unit import MARK
 
 __all__ = ["shown", "with_attributes"]
@@ -15,8 +17,12 @@ __all__ = ["shown", "with_attributes"]
 
 def shown(text: str, classes: Iterable[str]) -> str:
     """A message with attributes in place of the names that stand for them."""
-    for name in classes:
-        text = text.replace(f"{name}{MARK}", "self.")
+    return _without_marks(text, classes, "self.")
+
+
+def _without_marks(text: str, classes: Iterable[str], instead: str) -> str:
+    for name in sorted(classes, key=len, reverse=True):  # the name of one may end as another one
+        text = re.sub(rf"\b{name}{MARK}", instead, text)
     return text
 
 
@@ -34,9 +40,7 @@ def with_attributes(text: str, classes: Iterable[str]) -> str:
         if isinstance(node, ast.ClassDef) and node.name in names:
             edits += _class_edits(node, positions, text)
     text = apply(text, edits)
-    for name in names:  # name="..." of what is fed
-        text = text.replace(f"{name}{MARK}", "")
-    return text
+    return _without_marks(text, names, "")  # name="..." of what is fed
 
 
 def _class_edits(node: ast.ClassDef, positions: Positions, text: str) -> Iterator[Edit]:

@@ -28,18 +28,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, read_file
-from ..requests.request import NotPossible, function_name, names_in
+from ..requests.request import NotPossible, function_name
+from .class_refusals import check_class, check_graph_wide, self_attribute
 from .statements import is_any_block
 from .texts import indented
 from .unit import INITIALIZERS, MARK
 
-__all__ = ["NAME", "LoweredFile", "lowered", "self_attribute"]
+__all__ = ["NAME", "GraphClass", "LoweredFile", "lowered"]
 
 _GRAPH = "tf1sessions.porting.LegacyGraph"
-_SELF = "self"
 #: The name that stands for an attribute: of a class, and its own.
 NAME = re.compile(rf"([A-Za-z_]\w*?){MARK}(\w+)")
-_OUTSIDE = "{!r}, a part of the graph of {}, is used outside of that class"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,12 +60,12 @@ def lowered(file: FileUses) -> LoweredFile:
     Raises:
         NotPossible: Such a class does something that has no such form.
     """
-    found = [each for each in map(_Class.of, [file] * len(file.tree.body), file.tree.body) if each is not None]
+    found = [each for each in map(GraphClass.of, [file] * len(file.tree.body), file.tree.body) if each is not None]
     if not found or file.source.notebook is not None:
         return LoweredFile(file, frozenset())
     if MARK + "_" in file.source.text or NAME.search(file.source.text):
         raise NotPossible(file.tree.body[0], f"The program has names with {MARK!r} in them")
-    _check_lists(file, found)
+    check_graph_wide(file, found)
     edits = [edit for each in found for edit in each.edits()]
     source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
     new = read_file(source, file.module, is_package=file.is_package)
@@ -76,51 +75,28 @@ def lowered(file: FileUses) -> LoweredFile:
     return LoweredFile(new, frozenset(each.node.name for each in found))
 
 
-def _check_lists(file: FileUses, found: list[_Class]) -> None:
-    """Refuse what counts the variables of a graph where several objects make some.
-
-    Raises:
-        NotPossible: The program has such.
-    """
-    for use in file.uses:
-        if use.symbol == "tf1sessions.porting.LegacySaver" and use.call is not None:
-            raise NotPossible(use.node, f"A saver saves the variables of objects of {found[0].node.name}")
-    classes = {each.node.name for each in found}
-    made = [
-        node for node in ast.walk(file.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes
-    ]  # fmt: skip
-    if len(made) < 2:
-        return
-    for use in file.uses:
-        if use.name in ("tf.trainable_variables", "tf.global_variables") and use.call is not None:
-            if not use.call.args and not use.call.keywords:
-                raise NotPossible(use.node, "Several objects make variables, and all of these are listed")
-
-
-def self_attribute(node: ast.AST) -> str | None:
-    """The name of an attribute of ``self``."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == _SELF:
-        return node.attr
-    return None
-
-
-class _Class:
+class GraphClass:
     """A class that builds in ``__init__``.
 
     Attributes:
         node: It.
-        statements: Those of ``__init__``, with those of methods that it calls once in their place.
+        init: ``__init__()``.
+        methods: All of its methods, by name.
+        inlined: Those that build for ``__init__``, which alone calls them.
+        statements: Those of ``__init__``, with those of such methods in the place of the calls.
         attributes: The attributes that have a part of the graph.
+        sessions: The attributes that have the session.
+        parameter: The parameter of ``__init__`` that is the session; None for one that it makes.
+        symbols: What the names of libraries in the file stand for.
     """
 
     def __init__(self, file: FileUses, node: ast.ClassDef, init: ast.FunctionDef) -> None:
-        self.file, self.node, self._init = file, node, init
-        self._symbols = {use.node: use.name for use in file.uses}
-        self._methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
-        self._inlined: list[ast.FunctionDef] = []
-        self._sessions: set[str] = set()
-        self._parameter: str | None = None
+        self.file, self.node, self.init = file, node, init
+        self.symbols = {use.node: use.name for use in file.uses}
+        self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
+        self.inlined: list[ast.FunctionDef] = []
+        self.sessions: set[str] = set()
+        self.parameter: str | None = None
         self._graphs = {
             target.id
             for each in ast.walk(file.tree)
@@ -132,20 +108,21 @@ class _Class:
         self.attributes = self._graph_attributes()
         self._functions: dict[tuple[str, tuple[str, ...]], str] = {}
         self._definitions: list[str] = []
+        self._legacy = _free_name(file, "legacy", node)
 
     @classmethod
-    def of(cls, file: FileUses, node: ast.stmt) -> _Class | None:
+    def of(cls, file: FileUses, node: ast.stmt) -> GraphClass | None:
         """Read a class; None for one that does not build, or runs no session."""
         if not isinstance(node, ast.ClassDef):
             return None
         init = next((each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
-        if init is None or not init.args.args or init.args.args[0].arg != _SELF:
+        if init is None or not init.args.args or init.args.args[0].arg != "self":
             return None
         tensorflow = {use.node for use in file.uses if use.name.startswith("tf.")}
         if not any(each in tensorflow for each in ast.walk(node)):
             return None
         found = cls(file, node, init)
-        return found if found._sessions and found.attributes else None
+        return found if found.sessions and found.attributes else None
 
     # -- what __init__ does ----------------------------------------------------------------------------------------
 
@@ -165,7 +142,7 @@ class _Class:
             elif (call := _call_of(statement)) is not None and self._is_about_session(call):
                 pass
             elif call is not None and (method := self._built_by(call)) is not None:
-                self._inlined.append(method)
+                self.inlined.append(method)
                 yield from self._flat(_without_docstring(method.body))
             else:
                 yield statement
@@ -174,16 +151,16 @@ class _Class:
         """Whether an expression is the LegacyGraph, or what stands for the session."""
         if isinstance(node, ast.Name):
             return node.id in self._graphs or node.id in ("sess", "session")
-        return self_attribute(node) in self._sessions
+        return self_attribute(node) in self.sessions
 
     def _note_session(self, statement: ast.Assign) -> None:
         for target in statement.targets:
             name = self_attribute(target)
             if name is None:
                 raise NotPossible(statement, "A session has a name of its own in a class")
-            self._sessions.add(name)
+            self.sessions.add(name)
         if isinstance(statement.value, ast.Name) and statement.value.id not in self._graphs:
-            self._parameter = statement.value.id
+            self.parameter = statement.value.id
 
     def _is_about_session(self, call: ast.Call) -> bool:
         """Whether a call makes a session anew, or initializes variables, which is done when they are made."""
@@ -197,7 +174,7 @@ class _Class:
 
     def _is_initializer(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Call):
-            return self._symbols.get(node.func) in INITIALIZERS
+            return self.symbols.get(node.func) in INITIALIZERS
         if isinstance(node, ast.List | ast.Tuple):
             return all(map(self._is_initializer, node.elts))
         values = [
@@ -210,12 +187,12 @@ class _Class:
     def _built_by(self, call: ast.Call) -> ast.FunctionDef | None:
         """The method that ``self.method()`` calls, if nothing else does, it takes nothing and gives nothing."""
         name = self_attribute(call.func)
-        method = self._methods.get(name or "")
+        method = self.methods.get(name or "")
         if method is None or call.args or call.keywords or len(method.args.args) != 1 or method.decorator_list:
             return None
         uses = [each for each in ast.walk(self.file.tree) if isinstance(each, ast.Attribute) and each.attr == name]
         returns = any(isinstance(each, ast.Return | ast.Yield) for each in ast.walk(method))
-        if len(uses) != 1 or returns or not any(each in self._symbols for each in ast.walk(method)):
+        if len(uses) != 1 or returns or not any(each in self.symbols for each in ast.walk(method)):
             return None
         return method
 
@@ -242,7 +219,7 @@ class _Class:
 
     def _has_graph(self, value: ast.expr, names: set[str], attributes: set[str], builders: set[str]) -> bool:
         for node in ast.walk(value):
-            symbol = self._symbols.get(node) if isinstance(node, ast.expr) else None
+            symbol = self.symbols.get(node) if isinstance(node, ast.expr) else None
             if symbol is not None and symbol.startswith("tf."):
                 return True
             if isinstance(node, ast.Name) and node.id in names | builders:
@@ -259,22 +236,22 @@ class _Class:
         Raises:
             NotPossible: It cannot be written so.
         """
-        self._check()
+        check_class(self)
         positions, newline = self.file.positions, self.file.source.newline
         inside = list(self._inner_edits())
-        first, last = self._init.body[0], self._init.body[-1]
+        first, last = self.init.body[0], self.init.body[-1]
         lead = " " * first.col_offset
-        legacy = _free_name(self.file, "legacy", self.node)
+        legacy = self._legacy
         lines = [f"{legacy} = porting.LegacyGraph()", f"with {legacy}:"]
         for statement in _without_docstring(self.statements):
-            lines += indented(self._lines(statement, inside, legacy))
-        lines += [each.replace("LEGACY", legacy, 1) for each in self._definitions]
-        start = positions.line_start(_without_docstring(self._init.body)[0].lineno)
+            lines += indented(self._lines(statement, inside))
+        lines += self._definitions
+        start = positions.line_start(_without_docstring(self.init.body)[0].lineno)
         end = positions.line_start((last.end_lineno or last.lineno) + 1)
         replaced = [Edit(start, end, "".join((lead + line if line.strip() else "") + newline for line in lines))]
         replaced += [
             Edit(positions.line_start(each.lineno), positions.line_start((each.end_lineno or 0) + 1), "")
-            for each in self._inlined
+            for each in self.inlined
         ]
         yield from replaced
         for edit in inside:
@@ -282,78 +259,62 @@ class _Class:
                 yield edit
         yield from self._argument_edits()
 
-    def _check(self) -> None:
-        name = self.node.name
-        for each in ast.walk(self.file.tree):
-            if isinstance(each, ast.ClassDef) and name in names_in(each.bases):
-                raise NotPossible(each, f"{name}, which builds a part of the graph, has a class that is made of it")
-        self._check_attributes()
-        bound = {
-            node.id for each in self.statements for node in ast.walk(each)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }  # fmt: skip
-        outside = {node.id for node in ast.walk(self._init) if isinstance(node, ast.Name)}
-        outside |= {each.arg for each in self._init.args.args}
-        for method in self._inlined:
-            for node in ast.walk(method):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in outside & bound:
-                    raise NotPossible(method, f"{method.name}() has the name {node.id!r}, as __init__() has")
-        for each in ast.walk(self.node):
-            if isinstance(each, ast.JoinedStr):
-                if any(self_attribute(node) in self.attributes for node in ast.walk(each)):
-                    raise NotPossible(each, "An f-string has something of the graph in it")
-
-    def _check_attributes(self) -> None:
-        """Refuse what reads or sets attributes of the graph elsewhere than in ``__init__`` and in requests."""
-        building = {node for each in self.statements for node in ast.walk(each)}
-        own = set(ast.walk(self.node))
-        for each in ast.walk(self.file.tree):
-            if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in ("getattr", "vars"):
-                if each in own and any(isinstance(one, ast.Name) and one.id == _SELF for one in each.args):
-                    raise NotPossible(each, f"{self.node.name} is asked for an attribute whose name is computed")
-            if not isinstance(each, ast.Attribute) or each.attr not in self.attributes | self._sessions:
-                continue
-            if self_attribute(each) is None:
-                if _first_name(each) not in self.file.imported:
-                    raise NotPossible(each, _OUTSIDE.format(each.attr, self.node.name))
-            elif each in own and not isinstance(each.ctx, ast.Load) and each not in building:
-                if each.attr in self.attributes or self._init not in self.file.around(each):
-                    raise NotPossible(each, f"{each.attr!r}, a part of the graph, is set elsewhere than in __init__()")
-
     def _inner_edits(self) -> Iterator[Edit]:
         """Attributes become names, and requests calls of functions."""
-        done: list[Edit] = []
-        for method in self._methods.values():
-            if method is self._init or method in self._inlined:
-                continue
-            for call in ast.walk(method):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-                    if self_attribute(call.func.value) in self._sessions:
-                        done.append(self._request(call, method))
+        done = [self._request(call) for call in self.requests()]
         yield from done
         for each in ast.walk(self.node):
             name = self_attribute(each)
+            if name in self.sessions and not self._is_dropped(each):
+                self._check_session(each)
             start, end = self.file.positions.span(each) if name is not None else (0, 0)
             if any(edit.start <= start and end <= edit.end for edit in done):
                 continue
             if name in self.attributes:
                 yield self.file.positions.replace(each, self._marked(name))
-            elif name in self._sessions and not self._is_dropped(each):
-                parent = self.file.parents[each]
-                if not isinstance(parent, ast.Attribute) or parent.attr != "graph":
-                    raise NotPossible(each, "A session of a class is used in a way that is not known")
-                yield self.file.positions.replace(each, "LEGACY")
+            elif name in self.sessions and not self._is_dropped(each):
+                yield self.file.positions.replace(each, self._legacy)
+
+    def _check_session(self, node: ast.AST) -> None:
+        """Refuse uses of the session but for requests of methods, and ``self.sess.graph`` in what builds."""
+        parent = self.file.parents[node]
+        call = self.file.parents[parent]
+        is_request = isinstance(call, ast.Call) and call.func is parent and self.init not in self.file.around(node)
+        is_graph = isinstance(parent, ast.Attribute) and parent.attr == "graph"
+        if not is_request and not (is_graph and self._is_built(node)):
+            raise NotPossible(node, "A session of a class is used in a way that is not known")
+
+    def _is_built(self, node: ast.AST) -> bool:
+        kept = set(self.statements)
+        return any(each in kept for each in self.file.around(node))
+
+    def requests(self) -> Iterator[ast.Call]:
+        """The requests of methods, in the order of the text."""
+        for method in self.methods.values():
+            if method is self.init or method in self.inlined:
+                continue
+            found = [
+                call
+                for call in ast.walk(method)
+                if isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and self_attribute(call.func.value) in self.sessions
+            ]
+            yield from sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
     def _is_dropped(self, node: ast.AST) -> bool:
         kept = set(self.statements)
         around = list(self.file.around(node))
-        return self._init in around and not any(each in kept for each in around)
+        return self.init in around and not any(each in kept for each in around)
 
     def _marked(self, name: str | None) -> str:
         return f"{self.node.name}{MARK}{name}"
 
-    def _request(self, call: ast.Call, method: ast.FunctionDef) -> Edit:
+    def _request(self, call: ast.Call) -> Edit:
         assert isinstance(call.func, ast.Attribute)
+        method = next(each for each in self.methods.values() if each in self.file.around(call))
+        if any(each is not call and each in ast.walk(call) for each in self.requests()):
+            raise NotPossible(call, "A request of a class is in another one")
         named = {each.arg: each.value for each in call.keywords}
         given = [*call.args, *(named.pop(name) for name in ("fetches", "feed_dict") if name in named)]
         if call.func.attr != "run" or not given or len(given) > 2 or named:
@@ -367,7 +328,7 @@ class _Class:
         if name is None:
             name = self._functions[fetched, fed] = self._function_name(fetches)
             feeding = f", feeds=[{', '.join(fed)}]" if fed else ""
-            self._definitions.append(f"{self._marked(name)} = LEGACY.function({fetched}{feeding})")
+            self._definitions.append(f"{self._marked(name)} = {self._legacy}.function({fetched}{feeding})")
         return self.file.positions.replace(call, f"{self._marked(name)}({values})")
 
     def _feeds(self, feed: ast.expr, method: ast.FunctionDef) -> tuple[list[ast.expr], str]:
@@ -410,14 +371,14 @@ class _Class:
 
     def _function_name(self, fetches: ast.expr) -> str:
         wish = name = function_name(fetches)
-        taken = {each.attr for each in ast.walk(self.node) if isinstance(each, ast.Attribute)} | set(self._methods)
+        taken = {each.attr for each in ast.walk(self.node) if isinstance(each, ast.Attribute)} | set(self.methods)
         number = 1
         while name in taken or name in self._functions.values() or self.file.taken(name):
             number += 1
             name = f"{wish}_{number}"
         return name
 
-    def _lines(self, statement: ast.stmt, inside: Iterable[Edit], legacy: str) -> list[str]:
+    def _lines(self, statement: ast.stmt, inside: Iterable[Edit]) -> list[str]:
         """The lines of a statement with the comments right before it, moved out to the left."""
         positions = self.file.positions
         lines = self.file.source.text.splitlines()
@@ -427,7 +388,7 @@ class _Class:
         blank = [""] if first > 1 and not lines[first - 2].strip() else []
         start, end = positions.line_start(first), positions.line_start((statement.end_lineno or 0) + 1)
         own = [Edit(e.start - start, e.end - start, e.text) for e in inside if start <= e.start and e.end <= end]
-        text = apply(self.file.source.text[start:end], own).replace("LEGACY", legacy)
+        text = apply(self.file.source.text[start:end], own)
         width = statement.col_offset
         moved = [line[width:] if not line[:width].strip() else line.lstrip() for line in text.splitlines()]
         for node in ast.walk(statement):
@@ -438,17 +399,17 @@ class _Class:
 
     def _argument_edits(self) -> Iterator[Edit]:
         """The session is no parameter any more."""
-        if self._parameter is None:
+        if self.parameter is None:
             return
-        arguments = self._init.args
+        arguments = self.init.args
         names = [each.arg for each in arguments.args]
-        if self._parameter not in names or arguments.posonlyargs or arguments.vararg:
-            raise NotPossible(self._init, "A class is given a session in a way that is not known")
-        place = names.index(self._parameter)
+        if self.parameter not in names or arguments.posonlyargs or arguments.vararg:
+            raise NotPossible(self.init, "A class is given a session in a way that is not known")
+        place = names.index(self.parameter)
         yield from _removed(self.file, arguments.args, place, arguments.defaults)
         kept = set(self.statements)
-        for each in ast.walk(self._init):
-            if isinstance(each, ast.Name) and each.id == self._parameter:
+        for each in ast.walk(self.init):
+            if isinstance(each, ast.Name) and each.id == self.parameter:
                 if any(node in kept for node in self.file.around(each)):
                     raise NotPossible(each, "A session of a class is used in a way that is not known")
         for node in ast.walk(self.file.tree):
@@ -458,7 +419,7 @@ class _Class:
             if not isinstance(call, ast.Call) or call.func is not node:
                 raise NotPossible(node, f"The class {node.id} is handed about")
             given = [*call.args, *call.keywords]
-            keyed = [i for i, each in enumerate(given) if isinstance(each, ast.keyword) and each.arg == self._parameter]
+            keyed = [i for i, each in enumerate(given) if isinstance(each, ast.keyword) and each.arg == self.parameter]
             index = keyed[0] if keyed else place - 1
             if any(isinstance(each, ast.Starred) for each in call.args) or index >= len(given):
                 raise NotPossible(call, f"The class {node.id} is made in a way that is not known")
@@ -485,13 +446,6 @@ def _builders(file: FileUses) -> set[str]:
     tensorflow = {use.node for use in file.uses if use.name.startswith("tf.")}
     functions = [each for each in file.tree.body if isinstance(each, ast.FunctionDef)]
     return {each.name for each in functions if any(node in tensorflow for node in ast.walk(each))}
-
-
-def _first_name(node: ast.expr) -> str | None:
-    """The name that a chain of attributes begins with; None for anything else."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def _stored(node: ast.expr) -> str:

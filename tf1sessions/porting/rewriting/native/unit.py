@@ -346,8 +346,8 @@ class Unit:
 
     def new_name(self, wish: str) -> str:
         """Return a name that nothing in the file has, as near to a wish as possible."""
-        for each in self.kinds.classes:
-            wish = wish.replace(f"{each}{MARK}", "")
+        for each in sorted(self.kinds.classes, key=len, reverse=True):
+            wish = re.sub(rf"(?<![A-Za-z0-9]){each}{MARK}", "", wish)
         wish = re.sub(r"\W+", "_", wish).strip("_") or "layer"
         name, number = wish, 1
         while name in self.names_used:
