@@ -135,6 +135,12 @@ def _class(statement: str, after_: str = "") -> str:
     )
 
 
+TWO_METHODS = """
+    def a(self):
+        y = tf.zeros([])
+    def b(self):
+        self.c = y + tf.ones([])
+    def method"""
 #: What a program has besides -> why it keeps its LegacyGraph.
 REFUSED = {
     "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",
@@ -182,12 +188,7 @@ REFUSED = {
     _class("0", "def layer(y):\n    return tf.layers.dense(y, 1, name='d', reuse=tf.AUTO_REUSE)\nNet(None)") + RUN: (
         "tf.AUTO_REUSE means the graph of several objects"
     ),
-    _class("0")
-    .replace("self.scale = 2.0", "self.a()\n        self.b()")
-    .replace(
-        "    def method",
-        "    def a(self):\n        y = tf.zeros([])\n    def b(self):\n        self.c = y + tf.ones([])\n    def method",
-    )
+    _class("0").replace("self.scale = 2.0", "self.a()\n        self.b()").replace("    def method", TWO_METHODS)
     + RUN: "a() has the name 'y', as b() has",
     _class("0", "class Other(Net):\n    pass") + RUN: "Net, which builds a part of the graph, has a class that",
     _class("0", "print(Net)") + RUN: "The class Net is handed about",

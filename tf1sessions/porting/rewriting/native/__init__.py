@@ -12,7 +12,8 @@ Files::
     calls.py         how a call is written in TensorFlow 2
     call_table.py    its table: layers, variables, optimizers, losses, functions
     objects.py       calls of the graph; what has variables is made once
-    classes.py       classes that build in __init__ and run a session in methods, as functions
+    graph_class.py   a class that builds in __init__ and runs a session in methods
+    classes.py       such classes as functions
     class_refusals.py  what keeps such a class as it is
     attributes.py    names that stand for attributes of such classes, as attributes again
     modules.py       functions that make variables become classes of tf.Module

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from ....source.edits import Edit, Positions, apply
 from ..requests.request import NotPossible
-from .class_refusals import self_attribute
 from .classes import NAME
+from .graph_class import self_attribute
 from .unit import MARK
 
 __all__ = ["shown", "with_attributes"]

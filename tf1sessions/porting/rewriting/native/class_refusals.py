@@ -5,31 +5,20 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ....source.uses import FileUses
 from ..requests.request import NotPossible, names_in
+from .graph_class import SELF, GraphClass, self_attribute
 from .kinds import creates, is_static_symbol
 from .unit import PLACEHOLDERS
 
-if TYPE_CHECKING:
-    from .classes import GraphClass
+__all__ = ["check_class", "check_graph_wide"]
 
-__all__ = ["check_class", "check_graph_wide", "self_attribute"]
-
-_SELF = "self"
 #: Names of TensorFlow that mean all that is in a graph: several objects have a graph each, where TensorFlow 1 had one.
 _GRAPH_WIDE = frozenset(
     "tf.trainable_variables tf.global_variables tf.all_variables tf.train.get_or_create_global_step "
     "tf.train.create_global_step tf.summary.merge_all tf.AUTO_REUSE".split()
 )
-
-
-def self_attribute(node: ast.AST) -> str | None:
-    """The name of an attribute of ``self``."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == _SELF:
-        return node.attr
-    return None
 
 
 def _first_name(node: ast.expr) -> str | None:
@@ -112,7 +101,7 @@ def _check_attributes(found: GraphClass) -> None:
     own = set(ast.walk(found.node))
     for each in ast.walk(found.file.tree):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in ("getattr", "vars"):
-            if each in own and any(isinstance(one, ast.Name) and one.id == _SELF for one in each.args):
+            if each in own and any(isinstance(one, ast.Name) and one.id == SELF for one in each.args):
                 raise NotPossible(each, f"{found.node.name} is asked for an attribute whose name is computed")
         if not isinstance(each, ast.Attribute) or each.attr not in found.attributes | found.sessions:
             continue
@@ -141,7 +130,7 @@ def _names(function: ast.FunctionDef, context: type[ast.expr_context]) -> set[st
     arguments = (
         {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} if context is ast.Store else set()
     )
-    return (found | arguments) - {_SELF}
+    return (found | arguments) - {SELF}
 
 
 def _check_methods(found: GraphClass) -> None:

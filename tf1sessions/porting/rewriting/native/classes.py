@@ -29,14 +29,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, read_file
 from ..requests.request import NotPossible, function_name
-from .class_refusals import check_class, check_graph_wide, self_attribute
-from .statements import is_any_block
+from .class_refusals import check_class, check_graph_wide
+from .graph_class import GraphClass, self_attribute, without_docstring
 from .texts import indented
-from .unit import INITIALIZERS, MARK
+from .unit import MARK
 
-__all__ = ["NAME", "GraphClass", "LoweredFile", "lowered"]
+__all__ = ["NAME", "LoweredFile", "lowered"]
 
-_GRAPH = "tf1sessions.porting.LegacyGraph"
 #: The name that stands for an attribute: of a class, and its own.
 NAME = re.compile(rf"([A-Za-z_]\w*?){MARK}(\w+)")
 
@@ -60,7 +59,7 @@ def lowered(file: FileUses) -> LoweredFile:
     Raises:
         NotPossible: Such a class does something that has no such form.
     """
-    found = [each for each in map(GraphClass.of, [file] * len(file.tree.body), file.tree.body) if each is not None]
+    found = [each for each in map(_WrittenClass.of, [file] * len(file.tree.body), file.tree.body) if each is not None]
     if not found or file.source.notebook is not None:
         return LoweredFile(file, frozenset())
     if MARK + "_" in file.source.text or NAME.search(file.source.text):
@@ -75,43 +74,17 @@ def lowered(file: FileUses) -> LoweredFile:
     return LoweredFile(new, frozenset(each.node.name for each in found))
 
 
-class GraphClass:
-    """A class that builds in ``__init__``.
-
-    Attributes:
-        node: It.
-        init: ``__init__()``.
-        methods: All of its methods, by name.
-        inlined: Those that build for ``__init__``, which alone calls them.
-        statements: Those of ``__init__``, with those of such methods in the place of the calls.
-        attributes: The attributes that have a part of the graph.
-        sessions: The attributes that have the session.
-        parameter: The parameter of ``__init__`` that is the session; None for one that it makes.
-        symbols: What the names of libraries in the file stand for.
-    """
+class _WrittenClass(GraphClass):
+    """A GraphClass and its new text."""
 
     def __init__(self, file: FileUses, node: ast.ClassDef, init: ast.FunctionDef) -> None:
-        self.file, self.node, self.init = file, node, init
-        self.symbols = {use.node: use.name for use in file.uses}
-        self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
-        self.inlined: list[ast.FunctionDef] = []
-        self.sessions: set[str] = set()
-        self.parameter: str | None = None
-        self._graphs = {
-            target.id
-            for each in ast.walk(file.tree)
-            if isinstance(each, ast.Assign) and _is_graph(file, each.value)
-            for target in each.targets
-            if isinstance(target, ast.Name)
-        }
-        self.statements = list(self._flat(init.body))
-        self.attributes = self._graph_attributes()
+        super().__init__(file, node, init)
         self._functions: dict[tuple[str, tuple[str, ...]], str] = {}
         self._definitions: list[str] = []
         self._legacy = _free_name(file, "legacy", node)
 
     @classmethod
-    def of(cls, file: FileUses, node: ast.stmt) -> GraphClass | None:
+    def of(cls, file: FileUses, node: ast.stmt) -> _WrittenClass | None:
         """Read a class; None for one that does not build, or runs no session."""
         if not isinstance(node, ast.ClassDef):
             return None
@@ -123,112 +96,6 @@ class GraphClass:
             return None
         found = cls(file, node, init)
         return found if found.sessions and found.attributes else None
-
-    # -- what __init__ does ----------------------------------------------------------------------------------------
-
-    def _flat(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:
-        """The statements that build, without those that are about a session."""
-        for statement in body:
-            if (
-                isinstance(statement, ast.With)
-                and is_any_block(statement)
-                and self._is_session(statement.items[0].context_expr)
-            ):
-                yield from self._flat(statement.body)
-            elif isinstance(statement, ast.Assign) and _is_graph(self.file, statement.value):
-                pass
-            elif isinstance(statement, ast.Assign) and self._is_session(statement.value):
-                self._note_session(statement)
-            elif (call := _call_of(statement)) is not None and self._is_about_session(call):
-                pass
-            elif call is not None and (method := self._built_by(call)) is not None:
-                self.inlined.append(method)
-                yield from self._flat(_without_docstring(method.body))
-            else:
-                yield statement
-
-    def _is_session(self, node: ast.expr) -> bool:
-        """Whether an expression is the LegacyGraph, or what stands for the session."""
-        if isinstance(node, ast.Name):
-            return node.id in self._graphs or node.id in ("sess", "session")
-        return self_attribute(node) in self.sessions
-
-    def _note_session(self, statement: ast.Assign) -> None:
-        for target in statement.targets:
-            name = self_attribute(target)
-            if name is None:
-                raise NotPossible(statement, "A session has a name of its own in a class")
-            self.sessions.add(name)
-        if isinstance(statement.value, ast.Name) and statement.value.id not in self._graphs:
-            self.parameter = statement.value.id
-
-    def _is_about_session(self, call: ast.Call) -> bool:
-        """Whether a call makes a session anew, or initializes variables, which is done when they are made."""
-        if not isinstance(call.func, ast.Attribute) or not self._is_session(call.func.value):
-            return False
-        if call.func.attr == "reset":
-            return True
-        if call.func.attr != "run" or len(call.args) != 1 or call.keywords:
-            return False
-        return self._is_initializer(call.args[0])
-
-    def _is_initializer(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Call):
-            return self.symbols.get(node.func) in INITIALIZERS
-        if isinstance(node, ast.List | ast.Tuple):
-            return all(map(self._is_initializer, node.elts))
-        values = [
-            each.value
-            for each in ast.walk(self.node)
-            if isinstance(each, ast.Assign) and any(ast.dump(target) == _stored(node) for target in each.targets)
-        ]
-        return bool(values) and all(isinstance(each, ast.Call) and self._is_initializer(each) for each in values)
-
-    def _built_by(self, call: ast.Call) -> ast.FunctionDef | None:
-        """The method that ``self.method()`` calls, if nothing else does, it takes nothing and gives nothing."""
-        name = self_attribute(call.func)
-        method = self.methods.get(name or "")
-        if method is None or call.args or call.keywords or len(method.args.args) != 1 or method.decorator_list:
-            return None
-        uses = [each for each in ast.walk(self.file.tree) if isinstance(each, ast.Attribute) and each.attr == name]
-        returns = any(isinstance(each, ast.Return | ast.Yield) for each in ast.walk(method))
-        if len(uses) != 1 or returns or not any(each in self.symbols for each in ast.walk(method)):
-            return None
-        return method
-
-    def _graph_attributes(self) -> set[str]:
-        """The attributes that have a part of the graph: what is made by TensorFlow, and of such."""
-        names: set[str] = set()
-        attributes: set[str] = set()
-        size = -1
-        builders = _builders(self.file)
-        while size != (size := len(names) + len(attributes)):
-            for statement in self.statements:
-                for each in ast.walk(statement):
-                    if not isinstance(each, ast.Assign | ast.AugAssign):
-                        continue
-                    if not self._has_graph(each.value, names, attributes, builders):
-                        continue
-                    targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-                    for target in [node for one in targets for node in ast.walk(one)]:
-                        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
-                            names.add(target.id)
-                        elif (name := self_attribute(target)) is not None:
-                            attributes.add(name)
-        return attributes
-
-    def _has_graph(self, value: ast.expr, names: set[str], attributes: set[str], builders: set[str]) -> bool:
-        for node in ast.walk(value):
-            symbol = self.symbols.get(node) if isinstance(node, ast.expr) else None
-            if symbol is not None and symbol.startswith("tf."):
-                return True
-            if isinstance(node, ast.Name) and node.id in names | builders:
-                return True
-            if self_attribute(node) in attributes:
-                return True
-        return False
-
-    # -- its new text ----------------------------------------------------------------------------------------------
 
     def edits(self) -> Iterator[Edit]:
         """The edits that write the class as functions.
@@ -243,10 +110,10 @@ class GraphClass:
         lead = " " * first.col_offset
         legacy = self._legacy
         lines = [f"{legacy} = porting.LegacyGraph()", f"with {legacy}:"]
-        for statement in _without_docstring(self.statements):
+        for statement in without_docstring(self.statements):
             lines += indented(self._lines(statement, inside))
         lines += self._definitions
-        start = positions.line_start(_without_docstring(self.init.body)[0].lineno)
+        start = positions.line_start(without_docstring(self.init.body)[0].lineno)
         end = positions.line_start((last.end_lineno or last.lineno) + 1)
         replaced = [Edit(start, end, "".join((lead + line if line.strip() else "") + newline for line in lines))]
         replaced += [
@@ -287,20 +154,6 @@ class GraphClass:
     def _is_built(self, node: ast.AST) -> bool:
         kept = set(self.statements)
         return any(each in kept for each in self.file.around(node))
-
-    def requests(self) -> Iterator[ast.Call]:
-        """The requests of methods, in the order of the text."""
-        for method in self.methods.values():
-            if method is self.init or method in self.inlined:
-                continue
-            found = [
-                call
-                for call in ast.walk(method)
-                if isinstance(call, ast.Call)
-                and isinstance(call.func, ast.Attribute)
-                and self_attribute(call.func.value) in self.sessions
-            ]
-            yield from sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
     def _is_dropped(self, node: ast.AST) -> bool:
         kept = set(self.statements)
@@ -434,35 +287,6 @@ def _removed(file: FileUses, nodes: Sequence[ast.AST], index: int, defaults: Ite
         return
     end = max([ends[nodes[index]][1], *(file.positions.span(each)[1] for each in defaults)])
     yield Edit(ends[nodes[index - 1]][1] if index else ends[nodes[index]][0], end, "")
-
-
-def _is_graph(file: FileUses, node: ast.expr) -> bool:
-    """Whether an expression is ``porting.LegacyGraph()``."""
-    return any(use.call is node and use.symbol == _GRAPH for use in file.uses)
-
-
-def _builders(file: FileUses) -> set[str]:
-    """The names of the functions of a file that use TensorFlow."""
-    tensorflow = {use.node for use in file.uses if use.name.startswith("tf.")}
-    functions = [each for each in file.tree.body if isinstance(each, ast.FunctionDef)]
-    return {each.name for each in functions if any(node in tensorflow for node in ast.walk(each))}
-
-
-def _stored(node: ast.expr) -> str:
-    """The dump of a name as it is assigned to."""
-    return ast.dump(node).replace("Load()", "Store()")
-
-
-def _call_of(statement: ast.stmt) -> ast.Call | None:
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return statement.value
-    return None
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    value = body[0].value if body and isinstance(body[0], ast.Expr) else None
-    is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
-    return body[1:] if is_text and len(body) > 1 else body
 
 
 def _free_name(file: FileUses, wish: str, node: ast.ClassDef) -> str:
