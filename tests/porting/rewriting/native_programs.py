@@ -414,6 +414,7 @@ PROGRAMS["a class with a session of its own, and a copy of its variables"] = _pr
     """
     class Network:
         def __init__(self, inputs):
+            # How many columns
             self.inputs = inputs
             self._build_net()
             old = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='old')

@@ -174,6 +174,16 @@ REFUSED = {
     _class("self.scale = 3.0") + RUN: "'scale' is set anew after the graph was built with it",
     _class("setattr(self, 'y', self.y)") + RUN: "'y', a part of the graph, is used outside of a request",
     _class("0", "saver = tf.train.Saver()") + RUN: "A saver saves the variables of objects of Net",
+    _class("self.sess.run(self.begin)").replace(
+        "self.scale", "self.begin = tf.global_variables_initializer()\n        self.scale", 1
+    )
+    + RUN: "Variables are initialised in a method, which may be called again",
+    _class("0").replace("self.scale = 2.0", "self.scale = 2.0; self.rate = 3.0")
+    + RUN: "Two statements are on one line",
+    _class("0").replace("self.scale = 2.0", "self.scale = 2.0\n        self.v = tf.trainable_variables('w')") + RUN: (
+        "Variables are listed that may be of another object"
+    ),
+    _class("0") + RUN + "    sess.run(tf.global_variables_initializer())\n": "Variables are initialised more than once",
     _class("tf.square(x)") + RUN: "A method of Net builds a part of the graph where it is called",
     _class("self.writer.add_summary(x)") + RUN: "A method of Net writes summaries",
     _class("self.sess.run(self.y, {self.x: self.sess.run(self.y, {self.x: x})})") + RUN: "A request of a class is in",

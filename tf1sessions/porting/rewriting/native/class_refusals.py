@@ -14,6 +14,7 @@ from .unit import PLACEHOLDERS
 
 __all__ = ["check_class", "check_graph_wide"]
 
+_LISTS = ("tf.get_collection", "tf.trainable_variables", "tf.global_variables", "tf.all_variables")
 #: Names of TensorFlow that mean all that is in a graph: several objects have a graph each, where TensorFlow 1 had one.
 _GRAPH_WIDE = frozenset(
     "tf.trainable_variables tf.global_variables tf.all_variables tf.train.get_or_create_global_step "
@@ -37,11 +38,15 @@ def check_graph_wide(file: FileUses, classes: Sequence[GraphClass]) -> None:
     for use in file.uses:
         if use.symbol == "tf1sessions.porting.LegacySaver" and use.call is not None:
             raise NotPossible(use.node, f"A saver saves the variables of objects of {classes[0].node.name}")
+    if len(classes) > 1 or _builds_besides(file, classes[0]):
+        for each in classes:
+            _check_scopes(each)
     if not _are_several(file, classes):
         return
     for use in file.uses:
         given = [] if use.call is None else [*use.call.args, *use.call.keywords]
-        if use.name in _GRAPH_WIDE and not given:
+        is_whole = use.name == "tf.get_collection" and len(given) == 1 and "UPDATE_OPS" not in ast.unparse(given[0])
+        if (use.name in _GRAPH_WIDE and not given) or is_whole:
             raise NotPossible(use.node, f"{use.name} means the graph of several objects")
     for node in ast.walk(file.tree):
         if isinstance(node, ast.keyword) and node.arg == "reuse":
@@ -55,7 +60,12 @@ def _are_several(file: FileUses, classes: Sequence[GraphClass]) -> bool:
     made = [node for node in ast.walk(file.tree) if isinstance(node, ast.Name) and node.id in names]
     if len(classes) != 1 or len(made) != 1 or _is_repeated(file, made[0]):
         return True
-    inside = set(ast.walk(classes[0].node))
+    return _builds_besides(file, classes[0])
+
+
+def _builds_besides(file: FileUses, found: GraphClass) -> bool:
+    """Whether the module makes variables or placeholders besides a class."""
+    inside = set(ast.walk(found.node))
     functions = {each for each in ast.walk(file.tree) if isinstance(each, ast.FunctionDef)}
     for use in file.uses:
         around = list(file.around(use.node))
@@ -64,6 +74,25 @@ def _are_several(file: FileUses, classes: Sequence[GraphClass]) -> bool:
         if creates(use.name) is not None or use.name in PLACEHOLDERS:
             return True
     return False
+
+
+def _check_scopes(found: GraphClass) -> None:
+    """Refuse lists of variables of a scope, unless the class has that scope itself: they may be of another object."""
+    own = {
+        node.args[0].value.partition("/")[0]
+        for statement in found.statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and found.symbols.get(node.func) in ("tf.variable_scope", "tf.name_scope")
+        if node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+    }
+    for node in [one for statement in found.statements for one in ast.walk(statement)]:
+        if isinstance(node, ast.Call) and found.symbols.get(node.func) in _LISTS:
+            named = [each.value for each in node.keywords if each.arg == "scope"]
+            by_position = node.args[0 if found.symbols[node.func] != "tf.get_collection" else 1 :]
+            for scope in [*by_position[:1], *named]:
+                text = scope.value if isinstance(scope, ast.Constant) and isinstance(scope.value, str) else ""
+                if text.partition("/")[0] not in own:
+                    raise NotPossible(node, "Variables are listed that may be of another object")
 
 
 def _is_repeated(file: FileUses, node: ast.AST) -> bool:
@@ -86,6 +115,9 @@ def check_class(found: GraphClass) -> None:
     for each in [node for statement in found.statements for node in ast.walk(statement)]:
         if isinstance(each, ast.Return):
             raise NotPossible(each, "__init__() may end before it has built everything")
+    lines = [(each.lineno, each.end_lineno or 0) for each in found.statements]
+    if any(one[1] >= other[0] for one, other in itertools.pairwise(sorted(lines))):
+        raise NotPossible(found.init, "Two statements are on one line")
     _check_attributes(found)
     _check_names(found)
     _check_methods(found)

@@ -113,7 +113,7 @@ class _WrittenClass(GraphClass):
         for statement in without_docstring(self.statements):
             lines += indented(self._lines(statement, inside))
         lines += self._definitions
-        start = positions.line_start(without_docstring(self.init.body)[0].lineno)
+        start = positions.line_start(self._first_line(without_docstring(self.init.body)[0]))
         end = positions.line_start((last.end_lineno or last.lineno) + 1)
         replaced = [Edit(start, end, "".join((lead + line if line.strip() else "") + newline for line in lines))]
         replaced += [
@@ -174,6 +174,8 @@ class _WrittenClass(GraphClass):
             raise NotPossible(call, "A session of a class is used in a way that is not known")
         fetches = given[0]
         keys, values = self._feeds(given[1], method) if len(given) == 2 else ([], "")
+        if self.is_initializer(fetches):
+            raise NotPossible(call, "Variables are initialised in a method, which may be called again")
         if not all(self._is_fixed(each) for each in [fetches, *keys]):
             raise NotPossible(call, "A request is put together while the program runs")
         fetched, fed = self._text(fetches), tuple(map(self._text, keys))
@@ -235,9 +237,7 @@ class _WrittenClass(GraphClass):
         """The lines of a statement with the comments right before it, moved out to the left."""
         positions = self.file.positions
         lines = self.file.source.text.splitlines()
-        first = statement.lineno
-        while first > 1 and lines[first - 2].lstrip().startswith("#"):
-            first -= 1
+        first = self._first_line(statement)
         blank = [""] if first > 1 and not lines[first - 2].strip() else []
         start, end = positions.line_start(first), positions.line_start((statement.end_lineno or 0) + 1)
         own = [Edit(e.start - start, e.end - start, e.text) for e in inside if start <= e.start and e.end <= end]
@@ -249,6 +249,14 @@ class _WrittenClass(GraphClass):
                 if not isinstance(self.file.parents[node], ast.Expr):
                     raise NotPossible(node, "A text of several lines is in what builds a class")
         return [*blank, *moved]
+
+    def _first_line(self, statement: ast.stmt) -> int:
+        """The first line of a statement, or of the comments right before it."""
+        lines = self.file.source.text.splitlines()
+        first = statement.lineno
+        while first > 1 and lines[first - 2].lstrip().startswith("#"):
+            first -= 1
+        return first
 
     def _argument_edits(self) -> Iterator[Edit]:
         """The session is no parameter any more."""

@@ -101,19 +101,20 @@ class GraphClass:
             return True
         if call.func.attr != "run" or len(call.args) != 1 or call.keywords:
             return False
-        return self._is_initializer(call.args[0])
+        return self.is_initializer(call.args[0])
 
-    def _is_initializer(self, node: ast.expr) -> bool:
+    def is_initializer(self, node: ast.expr) -> bool:
+        """Whether an expression initializes variables, or has been assigned what does."""
         if isinstance(node, ast.Call):
             return self.symbols.get(node.func) in INITIALIZERS
         if isinstance(node, ast.List | ast.Tuple):
-            return all(map(self._is_initializer, node.elts))
+            return all(map(self.is_initializer, node.elts))
         values = [
             each.value
             for each in ast.walk(self.node)
-            if isinstance(each, ast.Assign) and any(ast.dump(target) == _stored(node) for target in each.targets)
+            if isinstance(each, ast.Assign) and ast.unparse(node) in map(ast.unparse, each.targets)
         ]
-        return bool(values) and all(isinstance(each, ast.Call) and self._is_initializer(each) for each in values)
+        return bool(values) and all(isinstance(each, ast.Call) and self.is_initializer(each) for each in values)
 
     def _built_by(self, call: ast.Call) -> ast.FunctionDef | None:
         """The method that ``self.method()`` calls, if nothing else does, it takes nothing and gives nothing."""
@@ -184,11 +185,6 @@ def _builders(file: FileUses) -> set[str]:
     tensorflow = {use.node for use in file.uses if use.name.startswith("tf.")}
     functions = [each for each in file.tree.body if isinstance(each, ast.FunctionDef)]
     return {each.name for each in functions if any(node in tensorflow for node in ast.walk(each))}
-
-
-def _stored(node: ast.expr) -> str:
-    """The dump of a name as it is assigned to."""
-    return ast.dump(node).replace("Load()", "Store()")
 
 
 def _call_of(statement: ast.stmt) -> ast.Call | None:

@@ -372,7 +372,8 @@ class Unit:
         return isinstance(node, ast.Name) and node.id in self.initializers
 
     def has_variables(self) -> bool:
-        return any(item.makers or item in self.objects for item in self.items)
+        """Whether the graph has variables, those of objects of classes included."""
+        return bool(self.kinds.classes) or any(item.makers or item in self.objects for item in self.items)
 
     def is_variable(self, leaf: ast.expr) -> bool:
         return self.kinds.of(leaf, self.scope) is Kind.VARIABLE
