@@ -447,3 +447,28 @@ PROGRAMS["a class with a session of its own, and a copy of its variables"] = _pr
     print(network.losses)
     """
 )
+PROGRAMS["several objects of a class, in one session"] = _program(
+    """
+    class Net:
+        scale = 2.0
+
+        def __init__(self, sess, name):
+            self.sess = sess
+            self.x = tf.placeholder(tf.float32, [None, 6])
+            self.y = tf.placeholder(tf.float32, [None, 1])
+            with tf.variable_scope(name):
+                hidden = tf.layers.dense(self.x, 3, tf.nn.relu)
+                self.out = tf.layers.dense(hidden, 1)
+            self.loss = tf.reduce_mean(tf.square(self.out - self.y)) * self.scale
+            self.train = tf.train.MomentumOptimizer(0.05, 0.9).minimize(self.loss)
+
+        def step(self, x, y):
+            return self.sess.run([self.loss, self.train], {self.x: x, self.y: y})[0]
+
+    with tf.Session() as sess:
+        nets = [Net(sess, 'net%d' % i) for i in range(2)]
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            print([float(net.step(data[i * 5:][:5], target[i * 5:][:5])) for net in nets])
+    """
+)

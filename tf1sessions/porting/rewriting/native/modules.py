@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from ..requests.request import NotPossible
 from .calls import Native, NotNative, is_kept, native_call
@@ -19,7 +20,9 @@ from .scopes import is_name_scope, scope_header
 from .statements import kind_of
 from .texts import INDENT, Texts, indented
 
-__all__ = ["ModuleClass", "Modules"]
+__all__ = ["ModuleClass", "Modules", "named_layer"]
+
+_K = TypeVar("_K")
 
 _Function = ast.FunctionDef
 
@@ -61,6 +64,25 @@ class ModuleClass:
     def always_shares(self) -> bool:
         """Whether each call uses the variables of the first one: ``reuse=tf.AUTO_REUSE``."""
         return any(isinstance(each, ast.Attribute) and each.attr == "AUTO_REUSE" for each in ast.walk(self.function))
+
+
+def named_layer(native: Native, call: ast.Call, counts: dict[_K, int], key: _K) -> str:
+    """What makes a layer, with a name that is counted; as it is for a layer that has one, and for all else.
+
+    Args:
+        native: The call in TensorFlow 2.
+        call: The call.
+        counts: How many have been counted before, by key.
+        key: What is counted together.
+    """
+    assert native.made is not None
+    is_named = any(each.arg in ("name", "scope") for each in call.keywords)
+    if native.kind != "layer" or is_named or ".keras.layers." not in native.made:
+        return native.made
+    count = counts[key] = counts.get(key, -1) + 1
+    name = f"{native.name}_{count}" if count else native.name
+    has_arguments = not native.made.endswith("()")
+    return f'{native.made[:-1]}{", " if has_arguments else ""}name="{name}")'
 
 
 class Modules:
@@ -329,13 +351,7 @@ class _Writer:
     def _named(self, native: Native, call: ast.Call, repeated: bool) -> str:
         """What makes a layer, with the name that TensorFlow 1 gave it in its scope: Keras counts over all scopes."""
         assert native.made is not None
-        is_named = any(each.arg in ("name", "scope") for each in call.keywords)
-        if native.kind != "layer" or repeated or is_named or ".keras.layers." not in native.made:
-            return native.made
-        count = self._counts[native.name] = self._counts.get(native.name, -1) + 1
-        name = f"{native.name}_{count}" if count else native.name
-        has_arguments = not native.made.endswith("()")
-        return f'{native.made[:-1]}{", " if has_arguments else ""}name="{name}")'
+        return native.made if repeated else named_layer(native, call, self._counts, native.name)
 
     def _attribute(self, wish: str, repeated: bool) -> str:
         wish = re.sub(r"\W+", "_", wish).strip("_") or "layer"

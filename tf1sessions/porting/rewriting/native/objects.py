@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 
 from ..requests.request import NotPossible, names_in
 from . import summaries
 from .calls import Native, NotNative, is_kept, native_call
 from .kinds import Kind, creates
+from .modules import named_layer
 from .rest import calls_inner_first, is_again, is_repeated, iterator_call
 from .statements import OPERATIONS, Item
 from .tensors import is_tensor
@@ -135,6 +137,8 @@ def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
         if key not in unit.named_layers:
             raise NotPossible(call, "A layer is used again that is made elsewhere")
         return unit.named_layers[key]
+    if isinstance(unit.area, ast.ClassDef):  # Keras counts over all objects
+        native = dataclasses.replace(native, made=named_layer(native, call, unit.layer_counts, (key[0], native.name)))
     name = _made_before(unit, call, item, native)
     if native.kind == "layer" and "name" in given:
         unit.named_layers[key] = name

@@ -89,6 +89,7 @@ class Unit:
         built: A statement that lists variables of layers, and the statements that have these; None if there is none.
         shared: The function and how its object is made -> the name of the object, where that is used again.
         named_layers: The scope of names and the name of a layer -> the object, which may be used again.
+        layer_counts: The scope of names and the name of a layer -> how many a class has made so.
         blocks: The blocks of the graph, and their statements.
         unwrapped: Blocks inside of loops and conditions, which build nothing.
         updates: Names that are bound to the updates of layers.
@@ -145,6 +146,7 @@ class Unit:
             modules.note(item.statement, self.scope)
         self.shared: dict[tuple[str, str], str] = {}
         self.named_layers: dict[tuple[str, str], str] = {}
+        self.layer_counts: dict[tuple[str, str], int] = {}
         self._locals: dict[str, str] = {}
 
     @property
