@@ -192,6 +192,8 @@ REFUSED = {
     + RUN: "__init__() may end before it has built",
     _class("0").replace("class Net:", "class Net(dict):")
     + RUN: "Net, which builds a part of the graph, is made of another",
+    _class("0").replace("    def method", "    __slots__ = ('sess', 'scale', 'x', 'y')\n    def method")
+    + RUN: "Net, which builds a part of the graph, has attributes of a special kind",
     _class("0", "print(tf.trainable_variables())\nNet(None)") + RUN: (
         "tf.trainable_variables means the graph of several objects"
     ),

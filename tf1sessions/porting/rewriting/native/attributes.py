@@ -56,7 +56,8 @@ def _class_edits(node: ast.ClassDef, positions: Positions, text: str) -> Iterato
             start = text.index(function.name, positions.line_start(function.lineno))
             yield Edit(start, start + len(function.name), found[2])
             end = positions.line_start((function.end_lineno or 0) + 1)
-            yield Edit(end, end, f"\n{' ' * function.col_offset}self.{found[2]} = {found[2]}\n")
+            newline = "\r\n" if "\r\n" in text else "\n"
+            yield Edit(end, end, f"{newline}{' ' * function.col_offset}self.{found[2]} = {found[2]}{newline}")
     for each in ast.walk(node):
         name = each.id if isinstance(each, ast.Name) else each.arg if isinstance(each, ast.arg) else ""
         found = NAME.fullmatch(name)

@@ -20,6 +20,8 @@ _GRAPH_WIDE = frozenset(
     "tf.trainable_variables tf.global_variables tf.all_variables tf.train.get_or_create_global_step "
     "tf.train.create_global_step tf.summary.merge_all tf.AUTO_REUSE".split()
 )
+#: What a class has that decides on its attributes.
+_SPECIAL = frozenset("__slots__ __getattr__ __getattribute__ __setattr__ __getstate__ __reduce__ __deepcopy__".split())
 
 
 def _first_name(node: ast.expr) -> str | None:
@@ -112,6 +114,8 @@ def check_class(found: GraphClass) -> None:
             raise NotPossible(each, f"{name}, which builds a part of the graph, has a class that is made of it")
     if any(not isinstance(each, ast.Name) or each.id != "object" for each in found.node.bases):
         raise NotPossible(found.node, f"{name}, which builds a part of the graph, is made of another class")
+    if found.node.decorator_list or _SPECIAL & {*found.methods, *_names(found.node, ast.Store)}:
+        raise NotPossible(found.node, f"{name}, which builds a part of the graph, has attributes of a special kind")
     for each in [node for statement in found.statements for node in ast.walk(statement)]:
         if isinstance(each, ast.Return):
             raise NotPossible(each, "__init__() may end before it has built everything")
@@ -157,12 +161,12 @@ def _check_names(found: GraphClass) -> None:
             raise NotPossible(one, f"{one.name}() has the name {min(both)!r}, as {other.name}() has")
 
 
-def _names(function: ast.FunctionDef, context: type[ast.expr_context]) -> set[str]:
-    found = {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
-    arguments = (
-        {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} if context is ast.Store else set()
-    )
-    return (found | arguments) - {SELF}
+def _names(node: ast.FunctionDef | ast.ClassDef, context: type[ast.expr_context]) -> set[str]:
+    """The names that are read or bound in a function or a class; a parameter is bound."""
+    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
+    if context is ast.Store:
+        found |= {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    return found - {SELF}
 
 
 def _check_methods(found: GraphClass) -> None:
