@@ -459,6 +459,7 @@ PROGRAMS["several objects of a class, in one session"] = _program(
             with tf.variable_scope(name):
                 hidden = tf.layers.dense(self.x, 3, tf.nn.relu)
                 self.out = tf.layers.dense(hidden, 1)
+            self.out += tf.layers.dense(self.x, 1)
             self.loss = tf.reduce_mean(tf.square(self.out - self.y)) * self.scale
             self.train = tf.train.MomentumOptimizer(0.05, 0.9).minimize(self.loss)
 
@@ -470,5 +471,22 @@ PROGRAMS["several objects of a class, in one session"] = _program(
         sess.run(tf.global_variables_initializer())
         for i in range(3):
             print([float(net.step(data[i * 5:][:5], target[i * 5:][:5])) for net in nets])
+    """
+)
+PROGRAMS["tensors that are added to"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None, 6])
+    y = tf.layers.dense(x, 1)
+    y += tf.layers.dense(x, 1)
+    loss = tf.reduce_mean(tf.square(y))
+    for power in range(2):
+        loss += 0.1 * tf.reduce_sum(y) ** power
+    loss *= 2.0
+    train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            _, value = sess.run([train, loss], {x: data})
+            print(value, sess.run(y, {x: data[:2]}))
     """
 )

@@ -194,6 +194,8 @@ REFUSED = {
     + RUN: "Net, which builds a part of the graph, is made of another",
     _class("0").replace("    def method", "    __slots__ = ('sess', 'scale', 'x', 'y')\n    def method")
     + RUN: "Net, which builds a part of the graph, has attributes of a special kind",
+    _class("0", "class Net:\n    pass")
+    + RUN: "Net, which builds a part of the graph, or a method of it is defined twice",
     _class("0", "print(tf.trainable_variables())\nNet(None)") + RUN: (
         "tf.trainable_variables means the graph of several objects"
     ),

@@ -114,6 +114,9 @@ def check_class(found: GraphClass) -> None:
             raise NotPossible(each, f"{name}, which builds a part of the graph, has a class that is made of it")
     if any(not isinstance(each, ast.Name) or each.id != "object" for each in found.node.bases):
         raise NotPossible(found.node, f"{name}, which builds a part of the graph, is made of another class")
+    functions = [each.name for each in found.node.body if isinstance(each, ast.FunctionDef)]
+    if len(found.file.bound.get(name, [])) > 1 or len(functions) != len(set(functions)):
+        raise NotPossible(found.node, f"{name}, which builds a part of the graph, or a method of it is defined twice")
     if found.node.decorator_list or _SPECIAL & {*found.methods, *_names(found.node, ast.Store)}:
         raise NotPossible(found.node, f"{name}, which builds a part of the graph, has attributes of a special kind")
     for each in [node for statement in found.statements for node in ast.walk(statement)]:

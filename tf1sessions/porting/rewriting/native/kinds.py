@@ -104,17 +104,24 @@ def names_read(node: ast.AST) -> set[str]:
     found: set[str] = set()
     bound: set[str] = set()
     for each in ast.walk(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
-            found.add(each.id)
-        elif isinstance(each, ast.arg):
+        if isinstance(each, ast.arg):
             bound.add(each.arg)
+        else:
+            found |= _read_name(each)
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         bound |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         return found - bound
     inner = [each for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.Lambda) and each is not node]
     only_inside = set.union(set(), *(_all_names(each) - names_read(each) for each in inner))
-    outside = {each.id for each in own_nodes(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    outside = set().union(*map(_read_name, own_nodes(node)))
     return (found - only_inside) | outside
+
+
+def _read_name(node: ast.AST) -> set[str]:
+    """The name that a node reads: it is that, or adds to it by ``name += ...``."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id}
+    return {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else set()
 
 
 def _all_names(node: ast.AST) -> set[str]:

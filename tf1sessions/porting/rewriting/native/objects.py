@@ -137,12 +137,19 @@ def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
         if key not in unit.named_layers:
             raise NotPossible(call, "A layer is used again that is made elsewhere")
         return unit.named_layers[key]
-    if isinstance(unit.area, ast.ClassDef):  # Keras counts over all objects
+    if isinstance(unit.area, ast.ClassDef) and _has_own_scope(item):  # Keras counts over all objects
         native = dataclasses.replace(native, made=named_layer(native, call, unit.layer_counts, (key[0], native.name)))
     name = _made_before(unit, call, item, native)
     if native.kind == "layer" and "name" in given:
         unit.named_layers[key] = name
     return name
+
+
+def _has_own_scope(item: Item) -> bool:
+    """Whether a statement is in a scope of names whose name is computed, so that each object has another one."""
+    calls = [each.context_expr for block in item.context for each in block.items]
+    names = [each.args[0] for each in calls if isinstance(each, ast.Call) and each.args]
+    return not all(isinstance(each, ast.Constant) for each in names)
 
 
 def _made_before(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:

@@ -24,13 +24,14 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
         binders = [each for each in statements if node.id in bound_names(each)]
         if not binders:
             return node.id in kinds.placeholders
+        plain = [each for each in binders if not isinstance(each, ast.AugAssign)]  # a tensor and more is one
         others = [each for each in statements if each not in binders]
-        return all(
+        return bool(plain) and all(
             isinstance(each, ast.Assign)
             and all(isinstance(target, ast.Name) for target in each.targets)
             and not summaries.is_merge(kinds, each.value)
             and is_tensor(kinds, each.value, others)
-            for each in binders
+            for each in plain
         )
     if isinstance(node, ast.Call):
         symbol = kinds.symbol(node.func)
