@@ -490,3 +490,23 @@ PROGRAMS["tensors that are added to"] = _program(
             print(value, sess.run(y, {x: data[:2]}))
     """
 )
+PROGRAMS["what a loop or a condition binds, in what several requests need"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None, 6])
+    w = tf.Variable(tf.ones([6, 2]))
+    total = tf.matmul(x, w)
+    size = tf.reduce_sum(total)
+    for column in range(2):
+        part = total[:, column]
+        size += tf.reduce_sum(part) * column
+    if len(data) > 100:
+        size = size * 2.0
+    loss = tf.square(size) * 1e-4
+    train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            sess.run(train, {x: data})
+            print(sess.run(loss, {x: data}), sess.run(size, {x: data[:2]}))
+    """
+)

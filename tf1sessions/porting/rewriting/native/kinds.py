@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ....source.uses import FileUses, bodies
 from ..requests.graph_code import own_nodes
 
-__all__ = ["Kind", "Kinds", "Scope", "bound_names", "creates", "is_static_symbol", "names_read"]
+__all__ = ["Kind", "Kinds", "Scope", "bound_names", "creates", "is_static_symbol", "names_read", "names_read_first"]
 
 
 class Kind(enum.IntEnum):
@@ -115,6 +115,30 @@ def names_read(node: ast.AST) -> set[str]:
     only_inside = set.union(set(), *(_all_names(each) - names_read(each) for each in inner))
     outside = set().union(*map(_read_name, own_nodes(node)))
     return (found - only_inside) | outside
+
+
+def names_read_first(statement: ast.stmt) -> set[str]:
+    """The names that a statement reads before it has bound them itself: not the variable of a loop in its body."""
+    return _first_reads([statement], set())
+
+
+def _first_reads(statements: Iterable[ast.stmt], bound: set[str]) -> set[str]:
+    """The same for several statements; ``bound`` gets the names that they surely bind."""
+    found: set[str] = set()
+    for each in statements:
+        if not isinstance(each, ast.For | ast.While | ast.If | ast.With):
+            found |= names_read(each) - bound
+            bound |= set() if isinstance(each, ast.Try) else bound_names(each)
+            continue
+        inner = [getattr(each, field) for field in ("iter", "test", "items") if hasattr(each, field)]
+        for node in [one for part in inner for one in (part if isinstance(part, list) else [part])]:
+            found |= names_read(node) - bound
+        own = set(bound)
+        for target in [each.target] if isinstance(each, ast.For) else []:
+            own |= _all_names(target)
+        found |= _first_reads(each.body, bound if isinstance(each, ast.With) else own)
+        found |= _first_reads(getattr(each, "orelse", []), set(bound))
+    return found
 
 
 def _read_name(node: ast.AST) -> set[str]:

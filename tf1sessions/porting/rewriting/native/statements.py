@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from ..requests.request import NotPossible, names_in
-from .kinds import Kind, Kinds, Scope, bound_names, creates, names_read
+from .kinds import Kind, Kinds, Scope, bound_names, creates, names_read_first
 from .scopes import is_name_scope
 
 __all__ = ["OPERATIONS", "Item", "flattened", "is_any_block", "is_block", "kind_of"]
@@ -65,13 +65,16 @@ def flattened(kinds: Kinds, body: list[ast.stmt], scope: Scope, context: tuple[a
                     scope[item.optional_vars.id] = Kind.STATIC
             yield from flattened(kinds, statement.body, scope, (*context, statement))
             continue
+        known = set(scope)
         kinds.run(statement, scope)
         makers = list(_makers(kinds, statement))
         kind = kind_of(kinds, statement, scope)
         if makers and kind >= Kind.CONSTANT and isinstance(statement, ast.For | ast.While | ast.If | ast.Try):
             raise NotPossible(makers[0], "A loop or a condition makes a variable or a layer")
         around = [item.context_expr for each in context for item in each.items if _is_dependency(kinds, item)]
-        reads = names_read(statement) | names_in(around)
+        reads = names_read_first(statement) | names_in(around)
+        if isinstance(statement, ast.For | ast.While | ast.If | ast.Try):  # it may leave what was bound before
+            reads |= bound_names(statement) & known
         yield Item(statement, context, kind, reads, bound_names(statement), makers)
 
 
