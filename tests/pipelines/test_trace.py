@@ -443,6 +443,33 @@ def test_path_that_is_a_folder_is_told_at_once(tmp_path: Path) -> None:
         Trace(tmp_path)
 
 
+def test_a_pipe_is_refused_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    os.mkfifo(path)
+    with pytest.raises(ConfigError, match=r"out.json' is no plain file"):
+        Trace(path)
+    assert path.is_fifo() and os.listdir(tmp_path) == ["out.json"]
+
+
+def test_a_pipe_that_appears_later_stays(tmp_path: Path) -> None:
+    trace = Trace(tmp_path / "out.json")
+    os.mkfifo(trace.path)
+    with pytest.raises(FileExistsError, match="no plain file"):
+        trace.write()
+    assert Path(trace.path).is_fifo() and os.listdir(tmp_path) == ["out.json"]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_of_a_link_the_target_is_written(tmp_path: Path, exists: bool) -> None:
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "real.json", tmp_path / "out.json"
+    if exists:
+        target.write_text("old")
+    link.symlink_to(target)
+    Trace(link).write()
+    assert link.is_symlink() and "traceEvents" in target.read_text() and os.listdir(tmp_path / "far") == ["real.json"]
+
+
 def test_folder_that_cannot_be_written_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By trying: for root, and on a read-only mount, permissions do not tell."""
 

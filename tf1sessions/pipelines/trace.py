@@ -16,6 +16,7 @@ instant where the trace begins.
 from __future__ import annotations
 
 import collections
+import errno
 import gzip
 import json
 import math
@@ -56,7 +57,7 @@ class Trace:
 
     Args:
         path: The file; it is compressed if its name ends in ``.gz``. It is written by :meth:`write` alone, and as a
-            whole: until then, a file of that name stays as it is.
+            whole: until then, a file of that name stays as it is. Of a symbolic link the target is written.
         limit: How many events are kept: the newest.
         title: What the trace is of.
 
@@ -147,7 +148,9 @@ class Trace:
                         self._write_to(packed, events, recorded - len(events))
                 else:
                     self._write_to(file, events, recorded - len(events))
-            os.replace(beside, self.path)
+            if self._is_special():
+                raise FileExistsError(errno.EEXIST, "it is no plain file", self.path)
+            os.replace(beside, os.path.realpath(self.path))
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(beside)
@@ -206,8 +209,12 @@ class Trace:
 
     def _beside(self) -> str:
         """Return what is written first, in the same folder, so that it can take the place of the file at once."""
-        folder, name = os.path.split(self.path)
+        folder, name = os.path.split(os.path.realpath(self.path))
         return os.path.join(folder, f".{name}.{os.getpid()}.{id(self):x}")
+
+    def _is_special(self) -> bool:
+        """Whether a device, a pipe or a socket is there, which a new file would take the place of."""
+        return os.path.exists(self.path) and not os.path.isfile(self.path)
 
     def _check_path(self) -> None:
         """Finds now, and not when a long run has ended, that the file cannot be written."""
@@ -216,6 +223,10 @@ class Trace:
             raise ConfigError(f"{folder!r} is no folder", where="Trace", next_step="Make it before you trace into it.")
         if os.path.isdir(self.path):
             raise ConfigError(f"{self.path!r} is a folder", where="Trace", next_step="Give the path of a file in it.")
+        if self._is_special():
+            raise ConfigError(
+                f"{self.path!r} is no plain file", where="Trace", next_step="Give the path of a file, or a new one."
+            )
         beside = self._beside()
         try:
             open(beside, "wb").close()
