@@ -8,6 +8,7 @@ not the space, that the run needs; otherwise it is at work.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -49,12 +50,14 @@ class Observer:
         self._stop = stop
         self._seen: dict[str, _QueueSamples] = {}
         self._sizes: tuple[tuple[PipelineQueue, ...], Any] | None = None
+        # Guards the stages' waits and the moment up to which they are counted: a wait would count twice, or not.
+        self._lock = threading.Lock()
         self._looked = 0.0
         self._last: PipelineStatistics | None = None
 
     def look(self, calls: Mapping[int, ActiveCall]) -> None:
         """Takes a sample. ``calls``: those of the session that are in flight and may wait, by thread."""
-        before, now = self._looked, time.monotonic()
+        now = time.monotonic()
         sizes = self._measure()
         if sizes is None:
             return
@@ -64,6 +67,15 @@ class Observer:
         if trace is not None:
             for name, size in sizes.items():
                 trace.counter(f"queue {name}", {"items": size}, now)
+        with self._lock:
+            stalled = self._note_waits(calls, sizes, now)
+        for worker, queue, secs in stalled:
+            self._report_stall(worker, queue, sizes[queue.name], secs)
+
+    def _note_waits(
+        self, calls: Mapping[int, ActiveCall], sizes: Mapping[str, int], now: float
+    ) -> list[tuple[Worker, PipelineQueue, float]]:
+        """Counts waits up to now; returns those that are stalls: the thread, the queue, and the seconds so far."""
         stalled = []
         for stage in list(self._flow.stages.values()):
             for worker in stage.workers:
@@ -72,13 +84,12 @@ class Observer:
                 if worker.blocked is None:
                     continue
                 if worker.counts:
-                    _add_wait(stage.waiting, worker.blocked, max(before, worker.since), now)
+                    _add_wait(stage.waiting, worker.blocked, max(self._looked, worker.since), now)
                 if call is not None and now - call.since >= self._stall_secs and worker.stalled is not call:
                     worker.stalled = call
                     stalled.append((worker, worker.blocked, now - call.since))
         self._looked = now
-        for worker, queue, secs in stalled:
-            self._report_stall(worker, queue, sizes[queue.name], secs)
+        return stalled
 
     def last_look(self) -> None:
         """Keeps the statistics of the end: there may be no session later on."""
@@ -171,7 +182,8 @@ class Observer:
             name: self._of_queue(queue, None if sizes is None else sizes.get(name, 0), stages)
             for name, queue in list(flow.queues.items())
         }
-        by_stage = {stage.name: self._of_stage(stage) for stage in stages}
+        with self._lock:
+            by_stage = {stage.name: self._of_stage(stage) for stage in stages}
         return PipelineStatistics(MappingProxyType(queues), MappingProxyType(by_stage), _bottleneck(by_stage))
 
     def _of_queue(self, queue: PipelineQueue, size: int | None, stages: list[Stage]) -> QueueStatistics:
@@ -194,7 +206,7 @@ class Observer:
         )
 
     def _of_stage(self, stage: Stage) -> StageStatistics:
-        looked, now = self._looked, time.monotonic()
+        now = time.monotonic()
         workers = [worker for worker in stage.workers if worker.counts]
         ends = [worker.ended or now for worker in workers]
         secs = sum(end - max(worker.begun, stage.begun) for worker, end in zip(workers, ends, strict=True))
@@ -202,9 +214,8 @@ class Observer:
         lasted = max(ends, default=now) - stage.begun if stage.begun else 0.0
         waiting = dict(stage.waiting)
         for worker in workers:
-            queue = worker.blocked  # the monitor thread may change it meanwhile
-            if queue is not None and worker.ended is None:
-                _add_wait(waiting, queue, max(looked, worker.since), now)
+            if worker.blocked is not None and worker.ended is None:
+                _add_wait(waiting, worker.blocked, max(self._looked, worker.since), now)
         return StageStatistics(
             kind=stage.kind,
             state=stage.state,
