@@ -510,3 +510,33 @@ PROGRAMS["what a loop or a condition binds, in what several requests need"] = _p
             print(sess.run(loss, {x: data}), sess.run(size, {x: data[:2]}))
     """
 )
+PROGRAMS["lists of tensors, and sums that begin with a number"] = _program(
+    """
+    class Net:
+        def __init__(self, sess):
+            self.sess = sess
+            self.layers = []
+            self.x = tf.placeholder(tf.float32, [None, 6])
+            self.layers.append(tf.layers.dense(self.x, 3))
+            self.layers.append(tf.tanh(self.layers[0]))
+            self.out = tf.reduce_sum(self.layers[1])
+
+        def both(self, x):
+            return self.sess.run(self.out, {self.x: x}), self.sess.run(self.layers, {self.x: x})[1]
+
+    x = tf.placeholder(tf.float32, [None, 6])
+    parts = []
+    for i in range(3):
+        parts.append(x * i)
+    size = 0.0
+    for part in parts:
+        size += tf.reduce_sum(part)
+    mean = tf.reduce_mean(parts[2]) + 0.0 * size
+    with tf.Session() as sess:
+        net = Net(sess)
+        sess.run(tf.global_variables_initializer())
+        for i in range(2):
+            print(sess.run(mean, {x: data}), i)
+            print(sess.run(parts[1], {x: data[:1]}), *net.both(data[:2]))
+    """
+)

@@ -206,6 +206,7 @@ REFUSED = {
     + RUN: "a() has the name 'y', as b() has",
     _class("0", "class Other(Net):\n    pass") + RUN: "Net, which builds a part of the graph, has a class that",
     _class("0", "print(Net)") + RUN: "The class Net is handed about",
+    "hs = [tf.Variable(1.0)]\nhs.append(y)\ny = hs[1]\n" + RUN: "'hs' is made once, and requests change it",
     "rate = tf.Variable(0.1)\nstep = tf.train.MomentumOptimizer(rate, 0.9).minimize(y)\n"
     + RUN.replace("(y,", "(step,"): ("Momentum has a learning rate that changes"),
     "rate = tf.reduce_sum(y)\nstep = tf.train.RMSPropOptimizer(rate).minimize(y)\n" + RUN.replace("(y,", "(step,"): (
@@ -273,6 +274,17 @@ def test_a_print_of_a_tensor_is_told():
     assert "print(y)" not in found and "print('built')" in found
     (remark,) = remarks(text, "native", "good to know")
     assert remark.startswith("It printed a tensor of the graph")
+
+
+def test_a_print_of_a_tensor_in_a_class_is_told_at_its_line():
+    text = (
+        "import tensorflow as tf\n"
+        + GRAPH
+        + _class("0").replace("    def method", "        print(self.y)\n    def method")
+    )
+    notes = [each for each in ported(text + RUN, "native").notes if each.what.startswith("It printed a tensor")]
+    before = ported(text + RUN, "functions").after.text.splitlines()
+    assert [before[each.place.line - 1].strip() for each in notes] == ["print(self.y)"]
 
 
 def test_a_notebook_keeps_its_cells(tmp_path):

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 
 from ....source.edits import Edit, Positions, apply
 from ..requests.request import NotPossible
 from .classes import NAME
 from .graph_class import self_attribute
-from .unit import MARK
+from .unit import without_marks
 
-__all__ = ["shown", "with_attributes"]
-
-
-def shown(text: str, classes: Iterable[str]) -> str:
-    """A message with attributes in place of the names that stand for them."""
-    return _without_marks(text, classes, "self.")
-
-
-def _without_marks(text: str, classes: Iterable[str], instead: str) -> str:
-    for name in sorted(classes, key=len, reverse=True):  # the name of one may end as another one
-        text = re.sub(rf"\b{name}{MARK}", instead, text)
-    return text
+__all__ = ["with_attributes"]
 
 
 def with_attributes(text: str, classes: Iterable[str]) -> str:
@@ -40,7 +28,7 @@ def with_attributes(text: str, classes: Iterable[str]) -> str:
         if isinstance(node, ast.ClassDef) and node.name in names:
             edits += _class_edits(node, positions, text)
     text = apply(text, edits)
-    return _without_marks(text, names, "")  # name="..." of what is fed
+    return without_marks(text, names)  # name="..." of what is fed
 
 
 def _class_edits(node: ast.ClassDef, positions: Positions, text: str) -> Iterator[Edit]:
@@ -69,12 +57,10 @@ def _class_edits(node: ast.ClassDef, positions: Positions, text: str) -> Iterato
 
 
 def _local_names(function: ast.FunctionDef) -> dict[str, str]:
-    """What the names for attributes become that a function binds itself."""
+    """New names for the attributes that a function binds as local variables, by the names that stand for them."""
     nodes = [node for each in [*function.body, function.args] for node in ast.walk(each)]
-    plain = {node.id for node in nodes if isinstance(node, ast.Name)} | {
-        node.arg for node in nodes if isinstance(node, ast.arg)
-    }
     bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    plain = bound | {node.id for node in nodes if isinstance(node, ast.Name)}
     bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     names: dict[str, str] = {}
     for name in sorted(bound):

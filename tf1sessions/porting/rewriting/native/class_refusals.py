@@ -175,13 +175,14 @@ def _names(node: ast.FunctionDef | ast.ClassDef, context: type[ast.expr_context]
 def _check_methods(found: GraphClass) -> None:
     """Refuse methods that build, that write summaries, or that ``__init__`` uses before the requests have functions."""
     others = [each for each in found.node.body if each is not found.init and each not in found.inlined]
+    requests = frozenset(found.requests)
     for node in [one for each in others for one in ast.walk(each)]:
         symbol = found.symbols.get(node.func, "") if isinstance(node, ast.Call) else ""
         if symbol.startswith("tf.") and not is_static_symbol(symbol):
             raise NotPossible(node, f"A method of {found.node.name} builds a part of the graph where it is called")
         if isinstance(node, ast.Attribute) and node.attr == "add_summary":
             raise NotPossible(node, f"A method of {found.node.name} writes summaries")
-        if self_attribute(node) in found.attributes and not _is_of_request(found, node):
+        if self_attribute(node) in found.attributes and not _is_of_request(found, node, requests):
             what = f"{self_attribute(node)!r}, a part of the graph, is used outside of a request"
             raise NotPossible(node, what)
     requesting = _requesting(found)
@@ -190,7 +191,7 @@ def _check_methods(found: GraphClass) -> None:
             raise NotPossible(node, f"__init__() uses {self_attribute(node)}(), which makes requests")
 
 
-def _is_of_request(found: GraphClass, node: ast.AST) -> bool:
+def _is_of_request(found: GraphClass, node: ast.AST, requests: frozenset[ast.Call]) -> bool:
     """Whether an attribute is fetched or fed by a request, or a key of a dict, which feeds."""
     parent = found.file.parents[node]
     if isinstance(parent, ast.Dict) and node in parent.keys:
@@ -198,12 +199,12 @@ def _is_of_request(found: GraphClass, node: ast.AST) -> bool:
     if isinstance(parent, ast.Attribute) and parent.attr in ("shape", "dtype", "get_shape", "name"):
         return True
     around = itertools.takewhile(lambda each: not isinstance(each, ast.stmt), found.file.around(node))
-    return any(each in set(found.requests()) for each in around)
+    return any(each in requests for each in around)
 
 
 def _requesting(found: GraphClass) -> set[str]:
     """The names of the methods that make requests, and of those that call these."""
-    direct = set(found.requests())
+    direct = set(found.requests)
     names = {name for name, method in found.methods.items() if any(each in direct for each in ast.walk(method))}
     size = -1
     while size != (size := len(names)):

@@ -59,10 +59,10 @@ def lowered(file: FileUses) -> LoweredFile:
     Raises:
         NotPossible: Such a class does something that has no such form.
     """
-    found = [each for each in map(_WrittenClass.of, [file] * len(file.tree.body), file.tree.body) if each is not None]
+    found = [each for node in file.tree.body if (each := _WrittenClass.of(file, node)) is not None]
     if not found or file.source.notebook is not None:
         return LoweredFile(file, frozenset())
-    if MARK + "_" in file.source.text or NAME.search(file.source.text):
+    if NAME.search(file.source.text):
         raise NotPossible(file.tree.body[0], f"The program has names with {MARK!r} in them")
     check_graph_wide(file, found)
     edits = [edit for each in found for edit in each.edits()]
@@ -82,6 +82,9 @@ class _WrittenClass(GraphClass):
         self._functions: dict[tuple[str, tuple[str, ...]], str] = {}
         self._definitions: list[str] = []
         self._legacy = _free_name(file, "legacy", node)
+        self._kept = frozenset(self.statements)
+        self._calls = frozenset(self.requests)
+        self._taken = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)} | set(self.methods)
 
     @classmethod
     def of(cls, file: FileUses, node: ast.stmt) -> _WrittenClass | None:
@@ -128,7 +131,7 @@ class _WrittenClass(GraphClass):
 
     def _inner_edits(self) -> Iterator[Edit]:
         """Attributes become names, and requests calls of functions."""
-        done = [self._request(call) for call in self.requests()]
+        done = [self._request(call) for call in self.requests]
         yield from done
         for each in ast.walk(self.node):
             name = self_attribute(each)
@@ -152,13 +155,12 @@ class _WrittenClass(GraphClass):
             raise NotPossible(node, "A session of a class is used in a way that is not known")
 
     def _is_built(self, node: ast.AST) -> bool:
-        kept = set(self.statements)
-        return any(each in kept for each in self.file.around(node))
+        """Whether a node is in a statement that builds."""
+        return any(each in self._kept for each in self.file.around(node))
 
     def _is_dropped(self, node: ast.AST) -> bool:
-        kept = set(self.statements)
-        around = list(self.file.around(node))
-        return self.init in around and not any(each in kept for each in around)
+        """Whether a node is in a statement of ``__init__`` that is about the session."""
+        return self.init in self.file.around(node) and not self._is_built(node)
 
     def _marked(self, name: str | None) -> str:
         return f"{self.node.name}{MARK}{name}"
@@ -166,7 +168,7 @@ class _WrittenClass(GraphClass):
     def _request(self, call: ast.Call) -> Edit:
         assert isinstance(call.func, ast.Attribute)
         method = next(each for each in self.methods.values() if each in self.file.around(call))
-        if any(each is not call and each in ast.walk(call) for each in self.requests()):
+        if any(each in self._calls for each in ast.walk(call) if each is not call):
             raise NotPossible(call, "A request of a class is in another one")
         named = {each.arg: each.value for each in call.keywords}
         given = [*call.args, *(named.pop(name) for name in ("fetches", "feed_dict") if name in named)]
@@ -226,11 +228,11 @@ class _WrittenClass(GraphClass):
 
     def _function_name(self, fetches: ast.expr) -> str:
         wish = name = function_name(fetches)
-        taken = {each.attr for each in ast.walk(self.node) if isinstance(each, ast.Attribute)} | set(self.methods)
         number = 1
-        while name in taken or name in self._functions.values() or self.file.taken(name):
+        while name in self._taken or self.file.taken(name):
             number += 1
             name = f"{wish}_{number}"
+        self._taken.add(name)
         return name
 
     def _lines(self, statement: ast.stmt, inside: Iterable[Edit]) -> list[str]:
@@ -268,10 +270,9 @@ class _WrittenClass(GraphClass):
             raise NotPossible(self.init, "A class is given a session in a way that is not known")
         place = names.index(self.parameter)
         yield from _removed(self.file, arguments.args, place, arguments.defaults)
-        kept = set(self.statements)
         for each in ast.walk(self.init):
             if isinstance(each, ast.Name) and each.id == self.parameter:
-                if any(node in kept for node in self.file.around(each)):
+                if self._is_built(each):
                     raise NotPossible(each, "A session of a class is used in a way that is not known")
         for node in ast.walk(self.file.tree):
             if not isinstance(node, ast.Name) or node.id != self.node.name:

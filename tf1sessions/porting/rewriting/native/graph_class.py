@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ....source.uses import FileUses
 from ..requests.request import NotPossible
+from .kinds import CHANGING
 from .statements import is_any_block
 from .unit import INITIALIZERS
 
@@ -34,6 +35,7 @@ class GraphClass:
         statements: Those of ``__init__``, with those of such methods in the place of the calls.
         attributes: The attributes that have a part of the graph.
         sessions: The attributes that have the session.
+        requests: The requests of methods, in the order of the text.
         parameter: The parameter of ``__init__`` that is the session; None for one that it makes.
         symbols: What the names of libraries in the file stand for.
     """
@@ -52,8 +54,14 @@ class GraphClass:
             for target in each.targets
             if isinstance(target, ast.Name)
         }
+        self._assigned: dict[str, list[ast.expr]] = {}  # by the text of the target
+        for each in ast.walk(node):
+            if isinstance(each, ast.Assign):
+                for target in each.targets:
+                    self._assigned.setdefault(ast.unparse(target), []).append(each.value)
         self.statements = list(self._flat(init.body))
         self.attributes = self._graph_attributes()
+        self.requests = list(self._requests())
 
     # -- what __init__ does ----------------------------------------------------------------------------------------
 
@@ -109,11 +117,7 @@ class GraphClass:
             return self.symbols.get(node.func) in INITIALIZERS
         if isinstance(node, ast.List | ast.Tuple):
             return all(map(self.is_initializer, node.elts))
-        values = [
-            each.value
-            for each in ast.walk(self.node)
-            if isinstance(each, ast.Assign) and ast.unparse(node) in map(ast.unparse, each.targets)
-        ]
+        values = self._assigned.get(ast.unparse(node), [])
         return bool(values) and all(isinstance(each, ast.Call) and self.is_initializer(each) for each in values)
 
     def _built_by(self, call: ast.Call) -> ast.FunctionDef | None:
@@ -134,16 +138,12 @@ class GraphClass:
         attributes: set[str] = set()
         size = -1
         builders = _builders(self.file)
+        nodes = [node for statement in self.statements for node in ast.walk(statement)]
         while size != (size := len(names) + len(attributes)):
-            for statement in self.statements:
-                for each in ast.walk(statement):
-                    if not isinstance(each, ast.Assign | ast.AugAssign):
-                        continue
-                    if not self._has_graph(each.value, names, attributes, builders):
-                        continue
-                    targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            for values, targets in filter(None, map(_bindings, nodes)):
+                if any(self._has_graph(each, names, attributes, builders) for each in values):
                     for target in [node for one in targets for node in ast.walk(one)]:
-                        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                        if isinstance(target, ast.Name) and target.id != SELF:
                             names.add(target.id)
                         elif (name := self_attribute(target)) is not None:
                             attributes.add(name)
@@ -160,8 +160,7 @@ class GraphClass:
                 return True
         return False
 
-    def requests(self) -> Iterator[ast.Call]:
-        """The requests of methods, in the order of the text."""
+    def _requests(self) -> Iterator[ast.Call]:
         for method in self.methods.values():
             if method is self.init or method in self.inlined:
                 continue
@@ -187,6 +186,17 @@ def _builders(file: FileUses) -> set[str]:
     return {each.name for each in functions if any(node in tensorflow for node in ast.walk(each))}
 
 
+def _bindings(node: ast.AST) -> tuple[list[ast.expr], list[ast.expr]] | None:
+    """The values and the targets of an assignment, and of a call that adds to a list or a dict; None for others."""
+    if isinstance(node, ast.Assign):
+        return [node.value], node.targets
+    if isinstance(node, ast.AugAssign | ast.AnnAssign) and node.value is not None:
+        return [node.value], [node.target]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+        return [*node.args, *(each.value for each in node.keywords)], [node.func.value]
+    return None
+
+
 def _call_of(statement: ast.stmt) -> ast.Call | None:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return statement.value
@@ -194,6 +204,7 @@ def _call_of(statement: ast.stmt) -> ast.Call | None:
 
 
 def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a function without the docstring, unless that is all."""
     value = body[0].value if body and isinstance(body[0], ast.Expr) else None
     is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
     return body[1:] if is_text and len(body) > 1 else body

@@ -15,7 +15,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from ....source.uses import FileUses, bodies
 from ..requests.graph_code import own_nodes
 
-__all__ = ["Kind", "Kinds", "Scope", "bound_names", "creates", "is_static_symbol", "names_read", "names_read_first"]
+__all__ = [
+    "CHANGING",
+    "Kind",
+    "Kinds",
+    "Scope",
+    "bound_names",
+    "creates",
+    "is_static_symbol",
+    "names_read",
+    "names_read_first",
+]
 
 
 class Kind(enum.IntEnum):
@@ -56,6 +66,8 @@ _MAKES_TENSOR = frozenset(
     "assign assign_add assign_sub minimize apply_gradients compute_gradients read_value value eval initialized_value "
     "get_next enqueue dequeue enqueue_many dequeue_many zero_state".split()
 )
+#: Methods that add to a list or a dict.
+CHANGING = frozenset(["append", "extend", "insert", "update"])
 _SHAPES = frozenset(["shape", "get_shape", "dtype", "name", "op"])
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = dict[str, Kind]
@@ -163,7 +175,7 @@ def bound_names(node: ast.AST) -> set[str]:
         elif isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
             found |= _base(each)
         elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
-            if each.func.attr in ("append", "extend", "update", "insert"):
+            if each.func.attr in CHANGING:
                 found |= _base(each.func)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
@@ -380,7 +392,7 @@ class Kinds:
 
     def _change(self, call: ast.Call, scope: Scope) -> None:
         """``layers.append(x)`` makes the list one of what is appended."""
-        if isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "extend", "insert", "update"):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING:
             kind = _container(self._join([*call.args, *(each.value for each in call.keywords)], scope))
             for name in _base(call.func):
                 scope[name] = max(scope.get(name, Kind.STATIC), kind)

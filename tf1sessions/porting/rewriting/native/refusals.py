@@ -112,6 +112,8 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef, items: I
     items = list(items)
     computed = {name for item in items if item.kind >= Kind.CONSTANT for name in item.binds} | kinds.placeholders
     for item in items:
+        if kinds.classes and "self" in item.binds and item.kind >= Kind.CONSTANT:
+            raise NotPossible(item.statement, "An attribute is given a part of the graph in a way that is not known")
         for call in ast.walk(item.statement):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
                 continue

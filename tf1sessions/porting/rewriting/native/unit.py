@@ -18,7 +18,7 @@ from .statements import OPERATIONS, Item, flattened, is_block
 from .texts import Texts
 from .training import TapeStep
 
-__all__ = ["INITIALIZERS", "MARK", "PLACEHOLDERS", "Request", "Unit"]
+__all__ = ["INITIALIZERS", "MARK", "PLACEHOLDERS", "Request", "Unit", "without_marks"]
 
 #: Names of TensorFlow whose operations give variables and tables their values.
 INITIALIZERS = frozenset(
@@ -29,6 +29,18 @@ INITIALIZERS = frozenset(
 #: Between the name of a class and that of an attribute, in the name that stands for it.
 MARK = "__self__"
 PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default")
+
+
+def without_marks(text: str, classes: Iterable[str], instead: str = "") -> str:
+    """A text with something else in place of ``Net__self__``, for each class.
+
+    Example:
+        >>> without_marks("compute_Net__self__loss", ["Net"])
+        'compute_loss'
+    """
+    for name in sorted(classes, key=len, reverse=True):  # the name of one may end as another one
+        text = re.sub(rf"(?<![A-Za-z0-9]){name}{MARK}", instead, text)
+    return text
 
 
 @dataclasses.dataclass(eq=False)
@@ -140,6 +152,7 @@ class Unit:
         self._drop_updates()
         self._read_summaries()
         self._decide_constants()
+        self._compute_what_is_changed()
         check_items(kinds, node, self.items)
         self.dropped = [item.statement for item in self.items if is_dropped(item)]
         for item in self.items:
@@ -305,6 +318,21 @@ class Unit:
             elif not item.is_expression:
                 item.kind = Kind.STATIC
 
+    def _compute_what_is_changed(self) -> None:
+        """What requests add to, as ``loss = 0.0`` before ``loss += ...``, begins anew in each.
+
+        Raises:
+            NotPossible: It is no value of Python that is bound where the graph is built.
+        """
+        for number, item in reversed(list(enumerate(self.items))):
+            for name in sorted(item.reads & item.binds) if self.is_moved(item) else []:
+                binder = next((each for each in reversed(self.items[:number]) if name in each.binds), None)
+                if binder is not None and self.is_moved(binder):
+                    continue
+                if binder is None or binder.kind is not Kind.STATIC or binder.makers:
+                    raise NotPossible(item.statement, f"{name!r} is made once, and requests change it")
+                binder.kind = Kind.TENSOR
+
     def is_moved(self, item: Item) -> bool:
         """Whether a statement is computed by requests."""
         return item.kind >= Kind.CONSTANT
@@ -348,8 +376,7 @@ class Unit:
 
     def new_name(self, wish: str) -> str:
         """Return a name that nothing in the file has, as near to a wish as possible."""
-        for each in sorted(self.kinds.classes, key=len, reverse=True):
-            wish = re.sub(rf"(?<![A-Za-z0-9]){each}{MARK}", "", wish)
+        wish = without_marks(wish, self.kinds.classes)
         wish = re.sub(r"\W+", "_", wish).strip("_") or "layer"
         name, number = wish, 1
         while name in self.names_used:

@@ -23,7 +23,7 @@ from ..native.refusals import check_file
 from ..native.rest import rewrite_rest
 from ..native.texts import Texts
 from ..native.tidying import tidied
-from ..native.unit import Unit
+from ..native.unit import Unit, without_marks
 from ..requests.request import NotPossible
 from ..rule import Change, Remark, Rule
 from .v1_imports import keras_setting
@@ -73,31 +73,36 @@ def _planned(original: FileUses) -> _Planned | NotPossible:
     if found.file is original:
         return _planned_without_classes(original, original, frozenset())
     planned = _planned_without_classes(found.file, original, found.classes)
+    lines = _OriginalLines(original, found)
     if isinstance(planned, NotPossible):
-        node = _original_node(original, found.file, planned.node)
-        return NotPossible(node, attributes.shown(planned.what, found.classes))
-    places = [
-        (each, f"the class {each.name}: its attributes are made once, or computed by functions")
-        for each in original.tree.body
-        if isinstance(each, ast.ClassDef) and each.name in found.classes
-    ]
-    return _Planned(planned.edit, tuple(places), ())
+        return NotPossible(lines.node(planned.node), without_marks(planned.what, found.classes, "self."))
+    places = [(lines.node(node), without_marks(what, found.classes, "self.")) for node, what in planned.places]
+    return _Planned(planned.edit, tuple(places), tuple(lines.node(each) for each in planned.dropped))
 
 
-def _original_node(original: FileUses, lowered: FileUses, node: ast.AST) -> ast.AST:
-    """The statement of the program that a node of the lowered file comes from; the class where that is not known."""
-    line = int(getattr(node, "lineno", 1))
-    before, after = original.source.text.splitlines(), lowered.source.text.splitlines()
-    for block in difflib.SequenceMatcher(None, after, before, autojunk=False).get_matching_blocks():
-        if block.a < line <= block.a + block.size:
-            wanted = line - block.a + block.b
-            for each in ast.walk(original.tree):
-                if isinstance(each, ast.stmt) and each.lineno == wanted:
-                    return each
-    around = [node, *lowered.around(node)]
-    names = {each.name for each in around if isinstance(each, ast.ClassDef)}
-    found = [each for each in original.tree.body if isinstance(each, ast.ClassDef) and each.name in names]
-    return found[0] if found else original.tree.body[0]
+class _OriginalLines:
+    """Where the statements of a file whose classes are written as functions come from."""
+
+    def __init__(self, original: FileUses, lowered: classes.LoweredFile) -> None:
+        self._original, self._lowered = original, lowered.file
+        text = without_marks(lowered.file.source.text, lowered.classes, "self.")
+        before = [line.strip() for line in original.source.text.splitlines()]
+        after = [line.strip() for line in text.splitlines()]
+        blocks = difflib.SequenceMatcher(None, after, before, autojunk=False).get_matching_blocks()
+        self._lines = {block.a + i + 1: block.b + i + 1 for block in blocks for i in range(block.size)}
+        self._statements: dict[int, ast.stmt] = {}
+        for each in ast.walk(original.tree):
+            if isinstance(each, ast.stmt):
+                self._statements.setdefault(each.lineno, each)
+
+    def node(self, node: ast.AST) -> ast.stmt:
+        """The statement of the program on the line of a node; the class around it where there is no such line."""
+        line = self._lines.get(int(getattr(node, "lineno", 1)))
+        if line in self._statements:
+            return self._statements[line]
+        names = {each.name for each in [node, *self._lowered.around(node)] if isinstance(each, ast.ClassDef)}
+        body = self._original.tree.body
+        return next((each for each in body if isinstance(each, ast.ClassDef) and each.name in names), body[0])
 
 
 def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozenset[str]) -> _Planned | NotPossible:
