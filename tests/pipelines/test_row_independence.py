@@ -221,9 +221,15 @@ def test_a_check_by_running_finds_rows_that_depend_on_each_other(tf: Any) -> Non
                 batcher([[1.0, 2.0]])  # one row tells nothing
                 with pytest.raises(ConfigError, match=f"row 0 of fetch '{fetch.name}' is another one"):
                     batcher([[1.0, 2.0], [3.0, 5.0]])
-        with Batcher(gs, x, tf.nn.softmax(x), check=True, allowed_batch_sizes=[4, 64]) as batcher:
-            answer = batcher(np.arange(100.0).reshape(50, 2))
-            assert answer.shape == (50, 2) and batcher.statistics().batches == 1
+        for sizes, rows in (([4, 64], 50), ([1, 3, 64], 5), ([64], 2), (None, 7)):  # most are padded
+            given = np.linspace(-1, 1, 2 * rows).reshape(rows, 2) ** 3
+            with Batcher(gs, x, tf.nn.softmax(x), check=True, allowed_batch_sizes=sizes) as batcher:
+                exponents = np.exp(given)
+                assert batcher(given) == pytest.approx(exponents / exponents.sum(1, keepdims=True), rel=1e-5)
+                assert batcher.statistics().batches == 1
+            with Batcher(gs, x, mean, row_wise=True, check=True, allowed_batch_sizes=sizes) as batcher:
+                with pytest.raises(ConfigError, match="row 0 of fetch 'mean.*' is another one"):
+                    batcher(given)
         count = tf.get_variable("count", initializer=0)
         with tf.control_dependencies([tf.assign_add(count, 1)]):
             counted = tf.identity(x)

@@ -101,6 +101,12 @@ def test_python_is_left_alone(cell):
     assert translate(cell) == cell
 
 
+@pytest.mark.parametrize("cell", [" " * 3000 + "x", "a, " * 3000 + "x !"])
+@pytest.mark.timeout(10)
+def test_long_lines_that_are_no_python_are_soon_read(cell):
+    assert translate(cell) == cell
+
+
 def test_shell_lines_and_line_magics(capfd, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names, warnings = run(

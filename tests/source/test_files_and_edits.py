@@ -44,6 +44,9 @@ def test_a_file_is_written_as_it_was(tmp_path: Path, data: bytes):
     [
         (b"x = '\xf1'\n", "not a text in the encoding"),
         (b"# coding: klingon\n", "not a text in the encoding"),
+        (b"# coding: idna\nprint(1)\n" + b"a" * 80, "not a text in the encoding"),
+        (b"# coding: undefined\n" + b"a" * 80, "not a text in the encoding"),
+        (b"# coding: rot13\n" + b"a" * 80, "not a text in the encoding"),
         (b"\x7fELF\0\0", "not a text"),
     ],
 )

@@ -67,10 +67,12 @@ def test_encodings_and_line_ends(here: Path) -> None:
         (b"\x7fELF\x00\x00", "x.py is not a text"),
         (b"name = '\xff\xfe'\n", "not a text in the encoding"),
         (b"# coding: nonsense\n", "not a text in the encoding"),
+        (b"# coding: undefined\n" + b"a" * 80, "not a text in the encoding"),
+        (b"# coding: rot13\n" + b"a" * 80, "not a text in the encoding"),
         (b"a = (1,\n", "x.py is not Python: .*line 1"),
         (b"<html>hello</html>\n", "x.py is not Python: .*line 1"),
         (b"x = " + b"(" * 2000 + b")" * 2000, "x.py is not Python"),
-        (b"x = " + b" + ".join([b"y"] * 1500), "x.py (has an expression of 150[0-9] levels|is not Python)"),
+        (b"x = " + b" + ".join([b"y"] * 1500), "x.py (is nested 150[0-9] levels deep|is not Python)"),
     ],
 )
 def test_what_is_no_script(here: Path, content: bytes, message: str) -> None:

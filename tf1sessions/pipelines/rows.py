@@ -233,7 +233,7 @@ class RowCall:
                 [value[chosen] if self._inputs[index].has_rows else value]
                 for index, value in zip(given, joined, strict=True)
             ]
-            return self._run_padded(given, values, len(chosen), lambda rows, padding: None)
+            return self._run_padded(given, values, len(chosen), lambda rows, padding: None)  # padding is at the end
 
         order = list(range(count))
         together, backwards, alone = run(order), run(order[::-1]), [run([row]) for row in order]
@@ -242,7 +242,8 @@ class RowCall:
                 continue
             for row in order:
                 wanted = together[number][row]
-                for how, found in (("alone", alone[row][number][0]), ("in another order", backwards[number][-1 - row])):
+                found_alone, found_backwards = alone[row][number][0], backwards[number][count - 1 - row]
+                for how, found in (("alone", found_alone), ("in another order", found_backwards)):
                     if not _alike(wanted, found):
                         raise ConfigError(
                             f"row {row} of fetch {output.element.name!r} is another one when it is computed {how}",

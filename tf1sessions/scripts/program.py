@@ -155,7 +155,7 @@ def _decode(source: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         return source.decode(encoding, "replace")
-    except SyntaxError:
+    except (SyntaxError, UnicodeError, LookupError):
         return source.decode("utf-8", "replace")
 
 

@@ -147,7 +147,8 @@ def read(path: Path, shown: str | None = None) -> SourceText | Unread:
     try:
         encoding = "utf-8" if path.suffix == ".ipynb" else tokenize.detect_encoding(io.BytesIO(data).readline)[0]
         text = data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        text.encode(encoding)  # what was changed is to be written: idna can read what it cannot write
+    except (SyntaxError, UnicodeError, LookupError) as error:
         return Unread(SourceLine(shown, 1), f"it is not a text in the encoding that it declares: {error}")
     if path.suffix != ".ipynb":
         return SourceText(path, shown, text, encoding)

@@ -114,7 +114,8 @@ def _joined(lines: list[str]) -> list[str]:
 
 
 def _translate_line(line: str) -> str:
-    found = re.match(r"(\s*)(?:([\w, ]+?)\s*=\s*)?(!!?|%)(?!=)\s*(\w.*|[./~$\"'({].*)$", line)
+    # no two parts of the pattern match the same spaces: a line that begins with hundreds of them would take seconds
+    found = re.match(r"(\s*)(?:(\w(?:[\w, ]*[\w,])?)\s*=\s*)?(!!?|%)(?!=)\s*(\w.*|[./~$\"'({].*)$", line)
     if found:
         indent, target, mark, rest = found.groups()
         assigned = f"{target} = " if target else ""

@@ -21,13 +21,24 @@ from ..errors import PythonTwoError, ScriptUsageError
 from ..files import read_whole
 from . import notebooks, python2
 
-__all__ = ["MOST_FILES", "Program", "SourceFile", "SourceLine", "Unread", "read_module", "read_script", "read_text"]
+__all__ = [
+    "MOST_FILES",
+    "Program",
+    "SourceFile",
+    "SourceLine",
+    "Unread",
+    "read_module",
+    "read_script",
+    "read_text",
+    "too_deep",
+]
 
 #: How many files are read for one script, itself included; arbitrary.
 MOST_FILES = 60
 #: The largest file that is read, in bytes; generated tables can be larger than any program.
 LARGEST = 4_000_000
-#: How deeply expressions may be nested: well below what Python's own stack takes. A sum of N terms has N levels.
+#: How deeply the nodes of a file may be nested: well below what Python's own stack takes. A sum of N terms has N
+#: levels, as has a chain of N elif. Of 1,600 files of installed libraries the deepest has 87, the next one 31.
 DEEPEST = 500
 
 
@@ -190,7 +201,7 @@ def _text(data: bytes, shown: str) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+    except (SyntaxError, UnicodeError, LookupError) as error:
         raise ScriptUsageError(
             f"{shown} is not a text in the encoding that it declares: {error}", next_step="Save it as UTF-8."
         ) from error
@@ -214,22 +225,21 @@ def _parse(text: str, shown: str) -> ast.Module:
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:  # null characters; thousands of brackets
         raise ScriptUsageError(f"{shown} is not Python: {error}", next_step="Give a Python script.") from error
-    depth = _depth(tree)
-    if depth > DEEPEST:
+    deep = too_deep(tree)
+    if deep is not None:
         raise ScriptUsageError(
-            f"{shown} has an expression of {depth} levels, which is too deep to be looked at",
-            next_step="Break it into several statements.",
+            f"{shown} {deep}", next_step="Break long expressions and chains of elif into several statements."
         )
     return tree
 
 
-def _depth(tree: ast.AST) -> int:
-    """How deeply nodes are nested."""
+def too_deep(tree: ast.AST) -> str | None:
+    """Why a tree cannot be looked at, if it is nested more than :data:`DEEPEST` levels deep; else None."""
     depth, level = 0, [tree]
     while level:
         depth += 1
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return depth
+    return f"is nested {depth} levels deep, and {DEEPEST} can be looked at" if depth > DEEPEST else None
 
 
 def _notebook(text: str, shown: str) -> tuple[SourceFile, list[Unread]]:

@@ -24,7 +24,7 @@ from .edits import Positions
 from .files import SourceText
 from .names import Names
 from .names import canonical as names_canonical
-from .program import Program, SourceFile, SourceLine, Unread, absolute
+from .program import Program, SourceFile, SourceLine, Unread, absolute, too_deep
 
 __all__ = [
     "FileUses",
@@ -236,6 +236,9 @@ def read_file(source: SourceText, module: str = "__main__", *, is_package: bool 
         return Unread(source.place(error.lineno or 1), _reason(error, two))
     except (ValueError, RecursionError, MemoryError) as error:  # null characters; thousands of brackets
         return Unread(source.place(1), f"it is not Python: {error}")
+    deep = too_deep(tree)
+    if deep is not None:
+        return Unread(source.place(1), f"it {deep}")
     file = FileUses(source, module, is_package, tree)
     _walk(file)
     _resolve(file, {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import textwrap
+from pathlib import Path
 
 import pytest
 from native_programs import PROGRAMS
@@ -384,3 +385,32 @@ def test_empty_lines_of_an_author_stay():
 def test_the_page_shows_what_is_done():
     before, expected = (block.text for block in blocks(NOTES / "port-native.md", "py")[:2])
     assert after(before, "native") == expected
+
+
+_DEEP = {
+    "sum": lambda depth: "f()" + " + f()" * depth,
+    "conditional": lambda depth: "f() if f() else " * depth + "f()",
+    "not": lambda depth: "not " * depth + "f()",
+    "lambda": lambda depth: "lambda: " * depth + "f()",
+    "lambda as argument": lambda depth: "g(lambda: " * (depth // 4) + "f()" + ")" * (depth // 4),
+    "subscript": lambda depth: "f()" + "[0]" * depth,
+}
+
+
+@pytest.mark.parametrize("expression", _DEEP.values(), ids=_DEEP)
+@pytest.mark.timeout(60)
+def test_a_deep_expression_is_ported_or_named(expression):
+    """And another file of the project is ported whatever this one has."""
+    for depth in (40, 460):
+        deep = "f, g = len, id\nz = " + expression(depth) + "\n"
+        sources = [
+            SourceText(Path(name), name, "import tensorflow as tf\n" + GRAPH + inner + RUN)
+            for name, inner in (("deep.py", deep), ("other.py", ""))
+        ]
+        functions, native = port(sources, "native")[-2:]
+        assert "LegacyGraph" in functions.files[1].after.text and len(native.files) == 2
+        found = functions.files[0]
+        named = [note.what for note in found.notes if note.rule == "not-changed"]
+        assert ("LegacyGraph" in found.after.text) != bool(named)
+        assert depth > 40 or not named
+        assert all("nested too deeply" in what for what in named)

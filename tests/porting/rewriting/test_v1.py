@@ -284,3 +284,23 @@ def test_what_another_file_imported(tmp_path: Path):
 def test_the_page_shows_what_is_done():
     before, expected = (block.text for block in blocks(NOTES / "port-v1.md", "py"))
     assert ported(before).after.text == expected
+
+
+_BOUND_AGAIN = {
+    "if": "if hasattr(tf, 'compat'):\n    tf = tf.compat.v1\n",
+    "itself": "tf = tf\n",
+    "a loop": "for tf in [tf]:\n    pass\n",
+    "in an expression": "print((tf := tf.compat.v1))\n",
+    "with": "with open('f') as tf:\n    pass\ndef f(tf):\n    return tf.log(1)\n",
+    "deleted": "del tf\nimport tensorflow as tf\n",
+    "global": "def f():\n    global tf\n    tf = None\n",
+    "except": "try:\n    tf.Session()\nexcept Exception as tf:\n    pass\n",
+    "star": "for tf, *tf in [(tf,)]:\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("statement", _BOUND_AGAIN.values(), ids=_BOUND_AGAIN)
+@pytest.mark.parametrize("step", ["v1", "clean"])
+def test_a_name_that_is_bound_again_gets_one_switch(statement: str, step: str) -> None:
+    found = porting_support.after(TF + statement + "tf.Session()\n", step)
+    assert found.count("disable_v2_behavior()") == 1

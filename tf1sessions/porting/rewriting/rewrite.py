@@ -20,6 +20,8 @@ from .steps import RULES, steps_to
 __all__ = ["FilePort", "Note", "StepPort", "port"]
 
 _MOST_PASSES = 10
+#: The rule of a note that says why a step leaves a file as it was.
+_UNCHANGED = "not-changed"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,10 +110,16 @@ def _step(sources: list[SourceText], step: str, rules: Sequence[Rule], roots: Se
         project = read_project(now.values(), roots)
         changed = False
         for file in project.files:
-            text, found = _rewritten(file, rules)
+            try:
+                text, found = _rewritten(file, rules)
+            except RecursionError:  # a sum of hundreds of terms, say
+                text = file.source.text
+                found = [_unchanged(file, "An expression is nested too deeply to be ported: write it as several.")]
             changed = changed or text != file.source.text
             now[file.source.path] = file.source.with_text(text)
-            notes[file.source.path] += [note for note in found if note.kind == "change" or not number]
+            kept = notes[file.source.path]
+            new = [note for note in found if note.rule == _UNCHANGED and note not in kept] if number else found
+            kept += [note for note in found if note.kind == "change" or note in new]
         if not changed:
             break
     files = tuple(
@@ -140,10 +148,13 @@ def _rewritten(file: FileUses, rules: Sequence[Rule]) -> tuple[str, list[Note]]:
                 notes += _notes(rule, file, found)
     text = apply(file.source.text, [*edits, *headers.import_edits(file, imports)])
     if text != file.source.text and not _parses(text):
-        place = file.place(file.tree)
         what = "The changes of this file would not have been Python, so none was made. Please report this."
-        return file.source.text, [Note("not-changed", place, what, "by hand")]
+        return file.source.text, [_unchanged(file, what)]
     return text, notes
+
+
+def _unchanged(file: FileUses, what: str) -> Note:
+    return Note(_UNCHANGED, file.place(file.tree), what, "by hand")
 
 
 def _notes(rule: Rule, file: FileUses, found: Change) -> list[Note]:

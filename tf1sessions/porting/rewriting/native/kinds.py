@@ -219,6 +219,7 @@ class Kinds:
         self.requests: set[str] = set()
         self.classes: frozenset[str] = frozenset()
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
+        self._lambdas: dict[tuple[ast.Lambda, tuple[tuple[str, Kind | None], ...]], Kind] = {}
         self.module: Scope = {}
 
     def symbol(self, node: ast.AST | None) -> str | None:
@@ -252,8 +253,7 @@ class Kinds:
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
             return self._comprehension(node, scope)
         if isinstance(node, ast.Lambda):
-            inside = {**scope, **{each.arg: Kind.STATIC for each in node.args.args}}
-            return Kind.TENSOR if self._join(ast.walk(node.body), inside) is Kind.TENSOR else Kind.STATIC
+            return self._lambda(node, {**scope, **{each.arg: Kind.STATIC for each in node.args.args}})
         return self._join(ast.iter_child_nodes(node), scope)
 
     def _join(self, nodes: Iterable[ast.AST], scope: Mapping[str, Kind]) -> Kind:
@@ -261,6 +261,15 @@ class Kinds:
         greatest = max(found, default=Kind.STATIC)
         has_variable = bool(found & {Kind.VARIABLE, Kind.VARIABLES})
         return Kind.TENSOR if has_variable and greatest >= Kind.CONSTANT else greatest
+
+    def _lambda(self, node: ast.Lambda, inside: Mapping[str, Kind]) -> Kind:
+        """A tensor where a lambda has one anywhere. Kept, else lambdas within lambdas are read again and again."""
+        names = sorted({each.id for each in ast.walk(node.body) if isinstance(each, ast.Name)})
+        key = (node, tuple((name, inside.get(name, self.module.get(name))) for name in names))
+        if key not in self._lambdas:
+            has_tensor = self._join(ast.walk(node.body), inside) is Kind.TENSOR
+            self._lambdas[key] = Kind.TENSOR if has_tensor else Kind.STATIC
+        return self._lambdas[key]
 
     def _computed(self, nodes: Iterable[ast.AST], scope: Mapping[str, Kind]) -> Kind:
         """Of an operation on values: that of a variable is read."""

@@ -11,7 +11,7 @@ from .. import headers
 from ..rule import Change, Rule
 from . import clean_arguments
 
-__all__ = ["OTHER_RULES", "RULE", "keras_setting", "needs_keras"]
+__all__ = ["OTHER_RULES", "RULE", "has_switch", "keras_setting", "needs_keras"]
 
 #: What lies below tensorflow and is no public module of compat.v1: other rules' business, or nobody's.
 OTHER_RULES = frozenset(
@@ -101,7 +101,7 @@ def _is_public(statement: ast.ImportFrom) -> bool:
 
 def _switch(file: FileUses) -> Iterator[Change]:
     """Switch version 2 off behind the first import of TensorFlow, and Keras 2 on before it."""
-    if any(use.name.endswith(_SWITCHES) for use in file.uses):
+    if has_switch(file):
         return
     statements = headers.tensorflow_statements(file, frozenset(["tensorflow", "keras"]))
     if not statements:
@@ -109,6 +109,11 @@ def _switch(file: FileUses) -> Iterator[Change]:
     outside = [each for each in statements if not headers.is_in_function(file, each)]
     for first in outside[:1] or _firsts_of_functions(file, statements):
         yield _header(file, first, [each for each in outside if _name_of_tensorflow(file, each)])
+
+
+def has_switch(file: FileUses) -> bool:
+    """Whether a file switches version 2's behaviour off, even where the name of TensorFlow is bound again too."""
+    return any(use.name.endswith(_SWITCHES) for use in (*file.uses, *file.unclear))
 
 
 def _firsts_of_functions(file: FileUses, statements: list[ast.stmt]) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ from ....source.uses import FileUses, ImportedName, Use, canonical
 from .. import headers
 from ..rule import Change, Remark, Rule
 from ..scopes import is_tried
+from .v1_imports import has_switch
 
 __all__ = ["RULE"]
 
@@ -100,7 +101,7 @@ def _use(file: FileUses, use: Use) -> Iterator[Change | Remark]:
     home, _, last = target.rpartition(".")
     package, _, inner = home.rpartition(".")
     if target.startswith(f"{_V1}."):
-        if not any(each.name == "tf.disable_v2_behavior" for each in file.uses):
+        if not has_switch(file):
             return  # in the next pass: another rule imports TensorFlow first
         bound = headers.free_name(file, "tf", _V1)
         text, statement = f"{bound}{target.removeprefix(_V1)}", f"import {_V1} as {bound}"
