@@ -61,3 +61,11 @@ def test_what_is_no_regular_file_is_written_to_and_stays(tmp_path: Path) -> None
     link.symlink_to("target")
     write_whole(link, "new")
     assert link.is_symlink() and (tmp_path / "target").read_text() == "new"
+    (tmp_path / "target").unlink()
+    write_whole(link, "made")
+    assert link.is_symlink() and (tmp_path / "target").read_text() == "made"
+    for name, target in (("loop", "loop"), ("nowhere", "none/target")):
+        (tmp_path / name).symlink_to(target)
+        with pytest.raises(OSError):
+            write_whole(tmp_path / name, "lost")
+        assert (tmp_path / name).is_symlink()

@@ -61,13 +61,17 @@ def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write a file so that a reader sees the old one, or all of the new one.
 
-    Of a symbolic link the target is written. What is there and is not a regular file, such as ``/dev/stdout``, is
-    written to, and never replaced.
+    Of a symbolic link the target is written, which need not be there yet. What is there and is not a regular file, such
+    as ``/dev/stdout``, is written to, and never replaced.
 
     Raises:
         OSError: It cannot be written; what was there is as it was.
     """
-    path = os.path.realpath(path) if os.path.islink(path) and os.path.isfile(path) else os.fspath(path)
+    path = os.fspath(path)
+    if os.path.islink(path) and (os.path.isfile(path) or not os.path.exists(path)):
+        given, path = path, os.path.realpath(path)
+        if os.path.islink(path):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), given)
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)

@@ -180,6 +180,11 @@ def check_nothing_is_overwritten_unless_told() -> None:
         with checkpoints.CheckpointWriter(f"{folder}/x", force=True) as writer:
             writer.add("b", np.ones(2))
         assert dict(checkpoints.read(f"{folder}/x")).keys() == {"b"}
+        for text in ("", "mine", "the words of a user"):
+            Path(folder, "y").write_text(text)
+            error = raised(UsageError, lambda: checkpoints.CheckpointWriter(f"{folder}/y", force=True))
+            assert "'y'" in str(error) and "is no checkpoint" in str(error)
+            assert Path(folder, "y").read_text() == text
         assert found_in(folder) == ["x.data-00000-of-00001", "x.index", "y", "z.meta"]
 
 

@@ -35,6 +35,12 @@ PROGRAMS = {
         batch = tf.train.batch([left * 2, right], 3)
         """
     ),
+    "the tensors by name, behind others": _program(
+        """
+        numbers, = tf.train.slice_input_producer([[1, 2, 3, 4]], num_epochs=1, shuffle=False)
+        batch = tf.train.batch(batch_size=2, tensors=[numbers * 10])
+        """
+    ),
     "a smaller last batch": _program(
         """
         names = ["a.csv", "b.csv"]
@@ -322,5 +328,38 @@ REFUSED = {
         batch = tf.train.batch([queue[0]], 2, shapes=[()])
         """,
         "Batches are given the shapes of their elements",
+    ),
+    "no capacity": (
+        """
+        queue = tf.train.slice_input_producer([[1.0, 2.0]])
+        batch = tf.train.shuffle_batch([queue[0]], 2, min_after_dequeue=1)
+        """,
+        "tf.compat.v1.train.shuffle_batch() does not get its capacity",
+    ),
+    "two queues of one name": (
+        """
+        names = tf.train.string_input_producer(["a.csv"])
+        _, line = tf.TextLineReader().read(names)
+        lines = tf.train.batch([line], 2)
+        names = tf.train.string_input_producer(["b.csv"])
+        _, line = tf.TextLineReader().read(names)
+        others = tf.train.batch([line], 2)
+        """,
+        "A queue has the name of another one",
+    ),
+    "too much by order": (
+        """
+        queue = tf.train.slice_input_producer([[1.0, 2.0]], 1, False, 0, 32)
+        batch = tf.train.batch([queue[0]], 2)
+        """,
+        "tf.compat.v1.train.slice_input_producer() gets 5 arguments by their order",
+    ),
+    "no names of files": (
+        """
+        queue = tf.train.string_input_producer(num_epochs=1)
+        _, line = tf.TextLineReader().read(queue)
+        batch = tf.train.batch([line], 2)
+        """,
+        "tf.compat.v1.train.string_input_producer() does not get its string_tensor",
     ),
 }

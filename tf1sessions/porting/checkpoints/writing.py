@@ -30,6 +30,8 @@ __all__ = ["SHARD_BYTES", "CheckpointWriter", "check_target", "why_no_name"]
 #: How much is held before it is written. Large enough that the files are few, small next to a checkpoint that matters.
 SHARD_BYTES = 32 * 1024 * 1024
 _COUNTER = "save_counter"
+#: How a file of a checkpoint of the first format ends, as any sorted table of LevelDB does (its page "Table format").
+_TABLE_END = bytes.fromhex("57fb808b247547db")
 
 
 def why_no_name(name: object) -> str | None:
@@ -57,7 +59,8 @@ def check_target(path: str | os.PathLike[str], force: bool = False) -> str:
     """Returns the absolute prefix, if a checkpoint may be written there.
 
     Raises:
-        UsageError: Something is there and ``force`` is not set, or the folder cannot be written to.
+        UsageError: Something is there and ``force`` is not set, or it is no checkpoint; or the folder cannot be
+            written to.
     """
     given = os.fspath(path)
     if not _is_text(given) or "\0" in given:
@@ -88,7 +91,23 @@ def check_target(path: str | os.PathLike[str], force: bool = False) -> str:
             where="the checkpoint to be written",
             next_step="Give another path, or force=True to replace it.",
         )
+    if os.path.lexists(prefix) and not _is_table(prefix):
+        raise UsageError(
+            f"{name!r} in {folder!r} is no checkpoint, so it is not replaced by one",
+            where="the checkpoint to be written",
+            next_step="Give another path, or move it away.",
+        )
     return prefix
+
+
+def _is_table(path: str) -> bool:
+    """Whether a file ends as the one file of a checkpoint of the first format does."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(-len(_TABLE_END), os.SEEK_END)
+            return file.read() == _TABLE_END
+    except OSError:  # it has less bytes, or cannot be read
+        return False
 
 
 def _files(prefix: str) -> list[str]:

@@ -6,6 +6,7 @@ What is made is the same each time: it depends on the seed and on the input's na
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,8 @@ __all__ = ["Given", "checked", "made", "read"]
 #: What an open dimension of an input becomes: the first, the others. Arbitrary, but different, so that axes that were
 #: swapped show; and small, so that whole numbers below them are lengths too.
 _ROWS, _OTHERS = 3, 5
+#: The largest input that is made, in bytes; arbitrary.
+_MOST_BYTES = 1 << 30
 #: Height and width of an image whose size is open. Arbitrary: enough for five halvings.
 _IMAGE = 64
 _WORDS = ("alpha", "beta", "gamma", "delta", "", "naïve")
@@ -105,12 +108,18 @@ def made(specs: Mapping[str, TensorSpec], view: View | None, seed: int) -> dict[
         seed: Of all values.
 
     Raises:
-        UsageError: An input has a dtype of which no value can be made.
+        UsageError: An input has a dtype of which no value can be made, or is too large.
     """
     found = {}
     for name, spec in specs.items():
         random = np.random.default_rng([seed, zlib.crc32(name.encode())])
         shape = _shape(spec, view)
+        if math.prod(shape) * _numpy(spec.dtype).itemsize > _MOST_BYTES:
+            raise UsageError(
+                f"input {name!r} has the shape {_shape_text(spec.shape)}, which is more than {_MOST_BYTES >> 30} GiB",
+                where="the values that are made for inputs",
+                next_step="Give it, if you have it: --inputs data.npz.",
+            )
         value, how = _value(name, spec, shape, view, random)
         found[name] = value, f"made: {how}, seed {seed}" if "seed" not in how else f"made: {how}"
     return found

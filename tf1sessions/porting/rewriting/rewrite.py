@@ -146,7 +146,10 @@ def _rewritten(file: FileUses, rules: Sequence[Rule]) -> tuple[str, list[Note]]:
                 edits += found.edits
                 imports += found.imports
                 notes += _notes(rule, file, found)
-    text = apply(file.source.text, [*edits, *headers.import_edits(file, imports)])
+    try:
+        text = apply(file.source.text, [*edits, *headers.import_edits(file, imports)])
+    except ValueError as error:
+        return file.source.text, [_unchanged(file, f"Of the changes of this file {error}. Please report this.")]
     if text != file.source.text and not _parses(text):
         what = "The changes of this file would not have been Python, so none was made. Please report this."
         return file.source.text, [_unchanged(file, what)]

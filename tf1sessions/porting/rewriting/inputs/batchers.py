@@ -6,7 +6,7 @@ import ast
 import dataclasses
 
 from ....source.uses import FileUses
-from .calls import BATCHES, PRODUCERS, READERS
+from .calls import BATCHES, PRODUCERS, READERS, tensors_of
 
 __all__ = ["Batcher", "batchers", "queue_functions"]
 
@@ -46,7 +46,7 @@ def batchers(file: FileUses) -> dict[str, Batcher]:
 
 
 def _parts(function: ast.FunctionDef, calls: tuple[ast.Call, ...]) -> tuple[str, ...]:
-    tensors = [call.args[0] if call.args else call.keywords[0].value for call in calls]
+    tensors = [tensors_of(call) for call in calls]
     names = {
         tuple(each.id if isinstance(each, ast.Name) else "" for each in getattr(given, "elts", [None]))
         for given in tensors

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
-from ..requests.request import NotPossible
-
-__all__ = ["BATCHES", "PRODUCERS", "READERS", "UNKNOWN", "arguments", "is_literal"]
+__all__ = ["BATCHES", "PRODUCERS", "READERS", "UNKNOWN", "is_literal", "tensors_of"]
 
 #: What makes a queue of elements -> its parameters.
 PRODUCERS = {
@@ -43,16 +40,10 @@ UNKNOWN = (
 _IGNORED = frozenset(["name", "shared_name", "capacity"])
 
 
-def arguments(call: ast.Call, parameters: Sequence[str]) -> dict[str, ast.expr]:
-    """Return the arguments of a call by the names of the parameters.
-
-    Raises:
-        NotPossible: They are handed on with stars.
-    """
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-        raise NotPossible(call, "A queue gets its arguments with stars")
-    found = dict(zip(parameters, call.args, strict=False))
-    return found | {each.arg: each.value for each in call.keywords if each.arg}
+def tensors_of(call: ast.Call) -> ast.expr | None:
+    """Return what a call of tf.train.batch or the like makes batches of."""
+    named = [each.value for each in call.keywords if each.arg in ("tensors", "tensor_list")]
+    return next(iter([*named, *call.args]), None)
 
 
 def is_literal(node: ast.expr | None, *values: object) -> bool:

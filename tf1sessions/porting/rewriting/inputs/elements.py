@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from ....source.uses import FileUses, bodies
 from ..native.kinds import bound_names, names_read
+from ..requests.arguments import arguments
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
 from .batchers import Batcher, batchers, queue_functions
-from .calls import BATCHES, PRODUCERS, UNKNOWN, arguments
+from .calls import BATCHES, PRODUCERS, UNKNOWN, tensors_of
 from .readers import Read
 
 __all__ = ["Elements", "Source", "elements_of"]
@@ -76,7 +77,7 @@ class Elements:
             batcher, call = self.batcher
             given = arguments(call, [each.arg for each in batcher.function.args.args])
             return [ast.Tuple([given[name] for name in batcher.parts], ast.Load())]
-        return [call.args[0] if call.args else call.keywords[0].value for call in self.batches]
+        return [tensors for call in self.batches if (tensors := tensors_of(call)) is not None]
 
 
 def elements_of(
@@ -214,8 +215,8 @@ class _Follower:
         if any(node.id in self._names and isinstance(node.ctx, ast.Load) for node in outside):
             raise NotPossible(statement, "An element is used besides in batches")
         for call in calls:
-            if not call.args and (not call.keywords or call.keywords[0].arg not in ("tensors", "tensor_list")):
-                raise NotPossible(call, "The tensors of a batch do not come first")
+            if tensors_of(call) is None:
+                raise NotPossible(call, "A batch has no tensors")
             if self._queue:
                 self._call_reader(call)
         found.batches += calls

@@ -11,10 +11,11 @@ from ....source.edits import Edit
 from ....source.uses import FileUses, bodies
 from ..indentation import Indentation
 from ..native.texts import Texts
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from . import coordinators
 from .batchers import Batcher
-from .calls import BATCHES, PRODUCERS, UNKNOWN, arguments, is_literal
+from .calls import BATCHES, PRODUCERS, UNKNOWN, is_literal
 from .elements import Elements, Source, elements_of
 from .readers import Read, reads_of
 
@@ -74,8 +75,14 @@ class _Writer:
     def written(self) -> Pipelines:
         waiting = [each for each in self._producers() if not self._is_handed_on(each)]
         waiting += [self._reading(function, read) for function, read in self._from_queue.items()]
+        bound: set[tuple[ast.AST, str]] = set()
         while waiting:
-            found = elements_of(self._file, waiting.pop(0), self._reads, self._by_queue)
+            source = waiting.pop(0)
+            found = elements_of(self._file, source, self._reads, self._by_queue)
+            names = {(found.scope, name) for name in source.names}
+            if bound & names:
+                raise NotPossible(source.call, "A queue has the name of another one")
+            bound |= names
             self._write(found)
             if found.returns is not None and found.scope not in self._data_functions:
                 assert isinstance(found.scope, ast.FunctionDef)

@@ -7,8 +7,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from ....source.uses import FileUses
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
-from .calls import READERS, arguments, is_literal
+from .calls import READERS, is_literal
 
 __all__ = ["Read", "reads_of"]
 

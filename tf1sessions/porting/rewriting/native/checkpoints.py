@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kind, Kinds
 from .texts import Texts
@@ -31,7 +32,7 @@ def checkpoint(texts: Texts, call: ast.Call, base: str, names: list[str]) -> str
     Raises:
         NotPossible: The saver has arguments that a Checkpoint has nothing for.
     """
-    given = dict(zip(("var_list",), call.args, strict=False)) | {each.arg: each.value for each in call.keywords}
+    given = arguments(call, ("var_list",))
     known = {"var_list", "max_to_keep", "keep_checkpoint_every_n_hours", "name", "save_relative_paths"}
     if unknown := sorted(str(name) for name in given if name not in known):
         raise NotPossible(call, f"A saver has the argument {unknown[0]}")
@@ -54,7 +55,7 @@ def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, bas
     parameters = {"save": ("sess", "save_path", "global_step"), "restore": ("sess", "save_path")}.get(call.func.attr)
     if parameters is None:
         raise NotPossible(call, f"A saver's {call.func.attr}() is called")
-    given = dict(zip(parameters, call.args, strict=False)) | {each.arg: each.value for each in call.keywords}
+    given = arguments(call, parameters)
     path, step = given.get("save_path"), given.get("global_step")
     if path is None:
         raise NotPossible(call, "A saver is called without a path")

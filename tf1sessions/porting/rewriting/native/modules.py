@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .calls import Native, NotNative, is_kept, native_call
 from .kinds import Kind, Kinds, Scope, bound_names, creates, names_read
@@ -55,10 +56,7 @@ class ModuleClass:
         Raises:
             NotPossible: They are not written out.
         """
-        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-            raise NotPossible(call, f"The arguments of {self.function.name}() are not written out")
-        given = dict(zip(self.parameters, call.args, strict=False))
-        return given | {each.arg: each.value for each in call.keywords if each.arg}
+        return arguments(call, self.parameters)
 
     @property
     def always_shares(self) -> bool:

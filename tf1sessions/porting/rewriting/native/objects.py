@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible, names_in
 from . import summaries
 from .calls import Native, NotNative, is_kept, native_call
@@ -57,8 +58,7 @@ def _placeholder(unit: Unit, item: Item) -> None:
         return
     assert isinstance(statement.targets[0], ast.Name)
     name = statement.targets[0].id
-    given = dict(zip(("dtype", "shape") if symbol == PLACEHOLDERS[0] else ("input", "shape"), call.args, strict=False))
-    given |= {each.arg: each.value for each in call.keywords if each.arg}
+    given = arguments(call, ("dtype" if symbol == PLACEHOLDERS[0] else "input", "shape", "name"))
     base = unit.texts.tensorflow
     shape = unit.texts.of(given["shape"]) if "shape" in given else "None"
     if symbol == PLACEHOLDERS[1]:

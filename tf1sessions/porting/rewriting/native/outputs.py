@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 
 from ....source.uses import bodies
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from . import checkpoints
 from .kinds import Kind
@@ -55,7 +56,8 @@ def use_summaries(unit: Unit) -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             _write_summary_call(unit, node, fetched)
         if isinstance(node, ast.Call) and unit.kinds.symbol(node.func) == "tf.summary.FileWriter":
-            unit.texts.replace(node, f"{base}.summary.create_file_writer({unit.texts.of(node.args[0])})")
+            folder = arguments(node, ("logdir", "graph", "max_queue", "flush_secs"))["logdir"]
+            unit.texts.replace(node, f"{base}.summary.create_file_writer({unit.texts.of(folder)})")
 
 
 def _write_summary_call(unit: Unit, node: ast.Call, fetched: dict[str, str]) -> None:
@@ -65,11 +67,13 @@ def _write_summary_call(unit: Unit, node: ast.Call, fetched: dict[str, str]) -> 
         unit.replaced[statement] = []
     if node.func.attr != "add_summary":
         return
-    given = [unit.texts.of(each) for each in [*node.args, *(each.value for each in node.keywords)]]
-    if not isinstance(node.args[0], ast.Name) or node.args[0].id not in fetched:
+    given = arguments(node, ("summary", "global_step"))
+    summary = given["summary"]
+    if not isinstance(summary, ast.Name) or summary.id not in fetched:
         raise NotPossible(node, "A summary is written that the program makes itself, or fetches elsewhere")
-    step = given[1] if len(given) > 1 else "0"
-    unit.texts.replace(node, f"{fetched[node.args[0].id]}({unit.texts.of(node.func.value)}, {given[0]}, {step})")
+    step = unit.texts.of(given["global_step"]) if "global_step" in given else "0"
+    writer = unit.texts.of(node.func.value)
+    unit.texts.replace(node, f"{fetched[summary.id]}({writer}, {unit.texts.of(summary)}, {step})")
 
 
 def write_savers(unit: Unit) -> None:

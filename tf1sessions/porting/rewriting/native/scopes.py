@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kinds
 from .texts import Texts
@@ -42,8 +43,7 @@ def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None 
         if symbol == "tf.device":
             headers.append(texts.of(call))
             continue
-        given = dict(zip(("name_or_scope", "default_name"), call.args, strict=False))
-        given |= {each.arg: each.value for each in call.keywords if each.arg}
+        given = arguments(call, ("name_or_scope", "default_name"))
         name = given.pop("name", None) or given.pop("name_or_scope", None) or given.pop("default_name", None)
         given.pop("values", None)
         again = given.pop("reuse", None)

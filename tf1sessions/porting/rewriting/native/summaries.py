@@ -6,6 +6,7 @@ import ast
 import dataclasses
 from collections.abc import Sequence
 
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kind, Kinds
 from .statements import Item
@@ -61,8 +62,7 @@ def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
 
 
 def _read(kinds: Kinds, texts: Texts, call: ast.Call, names: frozenset[str], loop: ast.For | None) -> Summary:
-    given = dict(zip(("name", "tensor"), call.args, strict=False))
-    given |= {{"values": "tensor"}.get(each.arg or "", each.arg or ""): each.value for each in call.keywords}
+    given = {{"values": "tensor"}.get(name, name): value for name, value in arguments(call, ("name", "tensor")).items()}
     if set(given) - {"collections", "family"} != {"name", "tensor"}:
         raise NotPossible(call, "A summary has arguments beside its name and its value")
     symbol = kinds.symbol(call.func)

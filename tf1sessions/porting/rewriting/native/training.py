@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Protocol
 
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kind, Kinds
 from .statements import Item
@@ -75,8 +76,7 @@ def tape_step(kinds: Kinds, texts: Texts, item: Item, scope: Mapping[str, Kind],
     if getattr(statement, "value", None) is not call or not isinstance(statement, ast.Assign | ast.Expr):
         raise NotPossible(call, "A training step is a part of another expression")
     method = call.func.attr
-    given = dict(zip(_PARAMETERS[method], call.args, strict=False))
-    given |= {each.arg: each.value for each in call.keywords if each.arg}
+    given = arguments(call, _PARAMETERS[method])
     if unknown := sorted(set(given) - _KNOWN):
         raise NotPossible(call, f"{method}() has the argument {unknown[0]}")
     optimizer = texts.of(call.func.value)
