@@ -334,10 +334,10 @@ class LegacyFunction:
     def __init__(self, legacy: LegacyGraph, fetches: Any, feeds: Sequence[Any]) -> None:
         where = "LegacyGraph.function()"
         self.legacy = legacy
-        self.feeds = tuple(feeds)
+        self.feeds = tuple(map(_in_parts, feeds))
         self.fed = tuple(legacy.element(each, where) for each in _leaves(self.feeds))
-        self._fetches = fetches
-        elements = [legacy.element(each, where) for each in _leaves(fetches)]
+        self._fetches = _in_parts(fetches)
+        elements = [legacy.element(each, where) for each in _leaves(self._fetches)]
         fed = {tensor.name for tensor in self.fed}
         self.operations = list({each.name: each for each in elements if isinstance(each, tf.Operation)}.values())
         tensors = [each for each in elements if not isinstance(each, tf.Operation)]
@@ -436,6 +436,19 @@ def _read_variables(operations: Sequence[Any], fed: set[str]) -> set[str]:
                 seen.add(before.name)
                 waiting.append(before)
     return read - written
+
+
+def _in_parts(structure: Any) -> Any:
+    """A structure of fetches with what a session gives for sparse tensors and slices in place of these."""
+    return _packed(structure, map(_parts, _leaves(structure)))
+
+
+def _parts(leaf: Any) -> Any:
+    if isinstance(leaf, tf.SparseTensor):
+        return tf.SparseTensorValue(leaf.indices, leaf.values, leaf.dense_shape)
+    if isinstance(leaf, tf.IndexedSlices) and leaf.dense_shape is not None:
+        return tf.IndexedSlicesValue(leaf.values, leaf.indices, leaf.dense_shape)
+    return leaf
 
 
 def _leaves(structure: Any) -> Iterator[Any]:

@@ -11,16 +11,26 @@ from .statements import Item
 from .tensors import is_tensor
 from .unit import Request, Unit
 
-__all__ = ["drops_operations", "is_eager", "read_variables", "run_eagerly", "write_calls"]
+__all__ = ["are_tensors", "drops_operations", "is_eager", "read_variables", "run_eagerly", "write_calls"]
 
 
 def read_variables(unit: Unit, request: Request) -> None:
-    """Variables are read where they are fetched."""
-    values = ", ".join(f"{unit.texts.of(leaf)}.numpy()" for leaf in request.leaves)
+    """Variables, and lists of them, are read where they are fetched."""
+    values = ", ".join(_read(unit, leaf) for leaf in request.leaves)
     for call in request.calls:
         unit.texts.replace(call, f"[{values}]" if request.is_list else values)
     if request.statement is not None:
         unit.replaced[request.statement] = []
+
+
+def _read(unit: Unit, leaf: ast.expr) -> str:
+    text = unit.texts.of(leaf)
+    return f"{text}.numpy()" if unit.is_variable(leaf) else _numpy(unit, text)
+
+
+def _numpy(unit: Unit, text: str) -> str:
+    """The arrays of an expression that gives lists, tuples or dicts of tensors."""
+    return f"{unit.texts.tensorflow}.nest.map_structure(lambda value: value.numpy(), {text})"
 
 
 def is_eager(unit: Unit, request: Request, moved: Sequence[Item]) -> bool:
@@ -75,6 +85,11 @@ def _is_read(unit: Unit, name: str) -> bool:
     )
 
 
+def are_tensors(unit: Unit, leaves: Sequence[ast.expr]) -> bool:
+    """Whether each of these is surely one tensor."""
+    return all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in leaves)
+
+
 def write_calls(unit: Unit, request: Request) -> None:
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
     if not values:
@@ -82,12 +97,11 @@ def write_calls(unit: Unit, request: Request) -> None:
     drops = request.is_list and drops_operations(unit, request)
     for call in request.calls:
         text, parent = unit.texts.of(call), unit.file.parents[call]
-        base = unit.texts.tensorflow
         if isinstance(parent, ast.Expr):
             continue
-        are_tensors = all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in values)
-        numpy = f"{base}.nest.map_structure(lambda value: value.numpy(), {text})"
-        if not are_tensors and not request.is_list:
+        tensors = are_tensors(unit, values)
+        numpy = _numpy(unit, text)
+        if not tensors and not request.is_list:
             unit.texts.replace(call, numpy)
         elif not request.is_list:
             unit.texts.replace(call, f"{text}.numpy()")
@@ -96,15 +110,22 @@ def write_calls(unit: Unit, request: Request) -> None:
             assert kept is not None
             target = ", ".join(map(unit.texts.of, kept))
             new = f"{text}.numpy()" if len(kept) == 1 else f"[value.numpy() for value in {text}]"
-            new = new if are_tensors else numpy
+            new = new if tensors else numpy
             unit.texts.replace(parent, f"{target} = {new}")
-        elif isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant) and are_tensors:
+        elif isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant) and tensors:
             unit.texts.replace(parent, f"{text}[{unit.texts.of(parent.slice)}].numpy()")
-        elif len(values) == len(request.leaves) and not are_tensors:
+        elif len(values) == len(request.leaves) and not tensors:
             unit.texts.replace(call, numpy)
         elif len(values) == len(request.leaves):
-            unit.texts.replace(call, f"[value.numpy() for value in {text}]")
-        elif not are_tensors:
+            unit.texts.replace(call, _arrays(request, parent, f"value.numpy() for value in {text}"))
+        elif not tensors:
             raise NotPossible(call, "A request fetches operations and lists of tensors together")
         else:
-            unit.texts.replace(call, f"[value if value is None else value.numpy() for value in {text}]")
+            found = f"value if value is None else value.numpy() for value in {text}"
+            unit.texts.replace(call, _arrays(request, parent, found))
+
+
+def _arrays(request: Request, parent: ast.AST, values: str) -> str:
+    """A list, or where the program fetches a tuple and does more than unpack it, a tuple of arrays."""
+    is_unpacked = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List)
+    return f"tuple({values})" if isinstance(request.fetches, ast.Tuple) and not is_unpacked else f"[{values}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-__all__ = ["DROPPED", "ENTRIES", "Entry"]
+__all__ = ["BOUND_INITIALIZERS", "DROPPED", "ENTRIES", "Entry"]
 
 #: Arguments of TensorFlow 1 that change no number: names of scopes, colocation, and what is always so now.
 DROPPED = frozenset(
@@ -223,8 +223,10 @@ _INITIALIZERS = {
     "tf.contrib.layers.xavier_initializer": _XAVIER,
     "tf1sessions.contrib.layers.xavier_initializer": _XAVIER,
 }
-#: Initializers that Keras 2 lets draw the same numbers at each call -> those of TensorFlow 1, which draw new ones.
-DRAWING_AGAIN = {
+#: Initializers that are bound to a name stay those of TensorFlow 1 (None, or an entry): those of Keras 2 draw the same
+#: numbers at each call, and that of a constant makes whole numbers of them where TensorFlow 1 makes float32.
+BOUND_INITIALIZERS = {
+    "tf.constant_initializer": None,
     "tf.truncated_normal_initializer": None,
     "tf.glorot_uniform_initializer": None,
     "tf.glorot_normal_initializer": None,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from collections.abc import Callable
 
 from ....source.uses import FileUses
-from .call_table import DRAWING_AGAIN, DROPPED, ENTRIES, Entry
+from .call_table import BOUND_INITIALIZERS, DROPPED, ENTRIES, Entry
 from .kinds import creates
 
 __all__ = ["Native", "NotNative", "is_kept", "native_call"]
@@ -82,10 +83,16 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
     made = creates(symbol)
     if made == "cell":  # Keras keeps the variables of its cells otherwise
         return Native("layer", text(call), "{made}", "cell")
+    if made == "keras layer":
+        return Native("layer", text(call), "{made}", _snake(symbol.rpartition(".")[2]))
     if made == "iterator":
-        return Native("iterator", f"iter({text(call.args[0])})", "{made}", "iterator")
+        dataset = next(iter([*call.args, *(each.value for each in call.keywords)]), None)
+        if dataset is None:
+            return NotNative(f"{symbol} has no data set")
+        return Native("iterator", f"iter({text(dataset)})", "{made}", "iterator")
     is_old = ".compat.v1." in function or function.startswith("contrib.") or symbol.startswith("tf1sessions.")
-    entry = DRAWING_AGAIN[symbol] if kept and symbol in DRAWING_AGAIN else ENTRIES.get(symbol)
+    is_bound = kept and symbol in BOUND_INITIALIZERS and not (symbol == "tf.constant_initializer" and _is_float(call))
+    entry = BOUND_INITIALIZERS[symbol] if is_bound else ENTRIES.get(symbol)
     if entry is None or not (is_old or entry.kind not in _PLAIN_KINDS):
         return None
     try:
@@ -95,6 +102,11 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         if entry.kind in _PLAIN_KINDS:
             return None  # TensorFlow 2 has the old function, too
         return NotNative(f"{symbol} has {error}")
+
+
+def _snake(name: str) -> str:
+    """The name of a class as Keras counts its layers: ``max_pooling2d``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def is_kept(file: FileUses, call: ast.Call) -> bool:
@@ -208,10 +220,20 @@ def _got_variable(base: str, entry: Entry, given: _Given, text: _Text) -> Native
         written = text(initializer)
         if written.endswith("_initializer"):  # the class
             written += "()"
+        if "constant_initializer(" in written and not kind and not _is_float(initializer):
+            kind = f", {base}.float32"
         value = f"{written}({text(shape)}{kind})"
     rest = _Given({name: each for name, each in given.items() if name not in ("shape", "dtype", "initializer")})
     made = f"{base}.Variable({value}, {_arguments(entry, rest, text, ('shape', 'dtype', 'initializer'))})"
     return Native("variable", made, "{made}", _literal(given.get("name")) or "variable")
+
+
+def _is_float(initializer: ast.expr) -> bool:
+    """Whether an initializer is given a number such as 0.1, of which every version makes float32."""
+    if not isinstance(initializer, ast.Call):
+        return False
+    given = [*initializer.args, *(each.value for each in initializer.keywords)]
+    return bool(given) and isinstance(given[0], ast.Constant) and isinstance(given[0].value, float)
 
 
 def _global_step(base: str, entry: Entry, given: _Given, text: _Text) -> Native:

@@ -10,14 +10,14 @@ from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
 from . import call_sites, normalization, slices
-from .refusals import is_print
+from .refusals import calls_of_program, is_print
 from .scopes import scope_header
 from .statements import Item, is_any_block
 from .texts import INDENT, indented
 from .training import TapeStep
 from .unit import Request, Unit
 
-__all__ = ["check_rebinding", "check_uses", "context_line", "write_requests"]
+__all__ = ["check_rebinding", "check_uses", "context_line", "place", "write_requests"]
 
 _FEW_LINES = 2  # of several requests, that are repeated in each
 
@@ -98,7 +98,7 @@ def check_uses(unit: Unit, moved: Sequence[Item]) -> None:
         if name.id not in computed or unit.kinds.symbol(name) is not None or _is_local(unit, name):
             continue
         statement = next(node for node in unit.file.around(name) if isinstance(node, ast.stmt))
-        if not is_print(statement):
+        if not is_print(statement) or calls_of_program(unit.kinds, statement):
             raise NotPossible(name, f"{name.id!r}, which requests compute, is used outside of them")
         assert isinstance(statement, ast.Expr)
         if statement not in unit.replaced:
@@ -123,17 +123,17 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
     for request in requests:
         names = set().union(*(names_in([leaf]) for leaf in request.leaves)) if request.leaves else set()
         fetched.append(names if request.statement is not None else set())
-        place = request.statement if request.statement is not None else _building_place(unit).statement
+        where = place(unit, request)
         is_outside = request.statement is not None and _is_in_function(unit, request.statement)
-        before = [item for item in moved if is_outside or item.statement.lineno < place.lineno]
+        before = [item for item in moved if is_outside or item.statement.lineno < where.lineno]
         needs.append(slices.needed(before, names, request.feeds))
         if request.statement is not None:
             normalization.check_updates(unit, request, needs[-1])
         bound = set(request.feeds).union(*(item.binds for item in needs[-1]))
-        static = [item for item in unit.items if item not in moved and item.statement.lineno < place.lineno]
+        static = [item for item in unit.items if item not in moved and item.statement.lineno < where.lineno]
         bound |= set().union(*(item.binds for item in static))
         if missing := sorted(names & {name for item in moved for name in item.binds} - bound):
-            raise NotPossible(place, f"A request fetches {missing[0]!r}, which is built further on")
+            raise NotPossible(where, f"A request fetches {missing[0]!r}, which is built further on")
     groups = slices.groups_of(moved, needs, fetched)
     computed = {name for item in moved for name in item.binds}
     placeholders = set(unit.kinds.placeholders)
@@ -142,6 +142,11 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
     if _has_names_twice(unit, groups):
         shared = {}
     written: set[slices.Group] = set()
+    for group in shared:
+        if len({_function_around(unit, requests[number]) for number in group.requests}) > 1:
+            helper = _helper(unit, group, shared[group], computed | placeholders)
+            unit.helpers.setdefault(_block_of(unit, group.items[-1]), []).extend([*unit.blank, *helper, *unit.blank])
+            written.add(group)
     for number, request in enumerate(requests):
         lines: list[str] = []
         blank = unit.blank
@@ -166,6 +171,11 @@ def _depth(unit: Unit, request: Request, requests: Sequence[Request]) -> int:
     return max((sum(each in calls for each in unit.file.around(call)) for call in request.calls), default=0)
 
 
+def place(unit: Unit, request: Request) -> ast.stmt:
+    """Return the statement at which a request becomes a function."""
+    return request.statement if request.statement is not None else _building_place(unit).statement
+
+
 def _building_place(unit: Unit) -> Item:
     """The statement before which layers have to have their variables."""
     assert unit.built is not None
@@ -174,8 +184,22 @@ def _building_place(unit: Unit) -> Item:
 
 def _is_in_function(unit: Unit, statement: ast.stmt) -> bool:
     """Whether a statement is in a function inside of the one that builds the graph."""
+    return _inner_function(unit, statement) is not None
+
+
+def _inner_function(unit: Unit, statement: ast.stmt) -> ast.AST | None:
     around = itertools.takewhile(lambda node: node is not unit.node, unit.file.around(statement))
-    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) for node in around)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return next((node for node in around if isinstance(node, functions)), None)
+
+
+def _function_around(unit: Unit, request: Request) -> ast.AST | None:
+    """The function in which a request is made; None where that is where the graph is built."""
+    return _inner_function(unit, request.statement) if request.statement is not None else None
+
+
+def _block_of(unit: Unit, item: Item) -> ast.With:
+    return next(block for block, items in unit.blocks if item in items)
 
 
 def _has_names_twice(unit: Unit, groups: list[slices.Group]) -> bool:
@@ -324,7 +348,16 @@ def _returned(unit: Unit, request: Request) -> Iterator[str]:
     elif call_sites.drops_operations(unit, request):
         yield f"return {', '.join(_value(unit, leaf) for leaf in values)}"
     else:
-        yield f"return {', '.join('None' if unit.is_op(leaf) else _value(unit, leaf) for leaf in request.leaves)}"
+        text = ", ".join("None" if unit.is_op(leaf) else _value(unit, leaf) for leaf in request.leaves)
+        is_list = isinstance(request.fetches, ast.List)
+        needs_brackets = len(request.leaves) == 1 or (is_list and not call_sites.are_tensors(unit, values))
+        yield (
+            f"return [{text}]"
+            if needs_brackets and is_list
+            else f"return ({text},)"
+            if needs_brackets
+            else f"return {text}"
+        )
 
 
 def _value(unit: Unit, leaf: ast.expr) -> str:

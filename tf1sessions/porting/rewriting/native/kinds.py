@@ -91,7 +91,7 @@ def is_optimizer(symbol: str) -> bool:
 def creates(symbol: str | None) -> str | None:
     """Return the stateful object that a call creates; None if it creates none.
 
-    It is one of variable, layer, cell, optimizer, iterator and metric.
+    It is one of variable, layer (which is called at once), keras layer, cell, optimizer, iterator and metric.
     """
     if symbol is None:
         return None
@@ -106,6 +106,10 @@ def creates(symbol: str | None) -> str | None:
     if symbol.startswith("tf.nn.rnn_cell.") and symbol.endswith("Cell"):
         return "cell"
     last = symbol.rpartition(".")[2]
+    if symbol.startswith("tf.keras.layers.") and last[:1].isupper() and not last.startswith("Input"):
+        return "keras layer"
+    if symbol in ("tf.keras.Sequential", "tf.keras.models.Sequential"):
+        return "keras layer"
     if symbol.startswith(_LAYERS) and last[:1].islower() and not symbol.endswith(_STATIC_ENDS):
         return "layer"
     return None
@@ -283,8 +287,13 @@ class Kinds:
         return value
 
     def is_placeholder(self, node: ast.AST) -> bool:
-        """Whether an expression is the name of a placeholder."""
-        return isinstance(node, ast.Name) and node.id in self.placeholders
+        """Whether an expression is the name of a placeholder, and not of a parameter that is called like one."""
+        if not isinstance(node, ast.Name) or node.id not in self.placeholders:
+            return False
+        around = [each for each in self.file.around(node) if isinstance(each, Function)]
+        return not any(
+            node.id == each.arg for function in around for each in ast.walk(function.args) if isinstance(each, ast.arg)
+        )
 
     def _comprehension(
         self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp, scope: Mapping[str, Kind]
@@ -316,7 +325,7 @@ class Kinds:
             return self._join([node.func, *arguments], scope)
         if isinstance(node.func, ast.Attribute):
             return self._method(node.func, arguments, scope)
-        return self._join([node.func, *arguments], scope)
+        return self._computed([node.func, *arguments], scope)
 
     def _method(self, function: ast.Attribute, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
         value = self.of(function.value, scope)
@@ -330,7 +339,7 @@ class Kinds:
 
     def _operation(self, symbol: str, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
         made = creates(symbol)
-        if made == "cell" and self._join(arguments, scope) >= Kind.CONSTANT:
+        if made in ("cell", "keras layer") and self._join(arguments, scope) >= Kind.CONSTANT:
             return Kind.TENSOR
         if made in ("layer", "metric"):
             return Kind.TENSOR

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from ..requests.request import NotPossible
+from ..requests.request import NotPossible, names_in
 from . import slices, variables
 from .kinds import Kind
 from .rest import calls_inner_first, is_repeated
 from .statements import Item
+from .training import differentiates
 from .unit import Request, Unit
 
 __all__ = ["building_request", "list_variables"]
@@ -25,7 +26,9 @@ def list_variables(unit: Unit) -> None:
             is_name = isinstance(statement, ast.Assign) and statement.value is call
             readers = [each for each in unit.items[number + 1 :] if each.reads & item.binds]
             is_for_steps = unit.is_moved(item) or (is_name and readers and all(map(unit.is_moved, readers)))
-            if is_for_steps and found.trainable and found.scope is None:
+            have_tape = _behind_gradients(unit, [item] if unit.is_moved(item) else readers)
+            is_fetched = any(item.binds & names_in([each.fetches]) for each in unit.requests)
+            if is_for_steps and have_tape and not is_fetched and found.trainable and found.scope is None:
                 unit.texts.replace(call, f"{unit.local('tape')}.watched_variables()")
                 item.kind = Kind.TENSOR
                 unit.tape_lists.add(item)
@@ -41,9 +44,22 @@ def list_variables(unit: Unit) -> None:
                 text = name
             unit.texts.replace(call, text)
             layers = [each for each in before if any(kind in ("layer", "module") for _, kind in objects.get(each, []))]
+            named = set().union(*(each.binds for each in before if variables.has_layers(unit.kinds, each)))
+            layers += [each for each in before if each not in layers and unit.is_moved(each) and each.reads & named]
             if layers and unit.built is None:
                 unit.built = item, layers
     _rename_variables(unit)
+
+
+def _behind_gradients(unit: Unit, items: list[Item]) -> bool:
+    """Whether all of these statements take gradients, or need what does: a function that has them has a tape."""
+    names: set[str] = set()
+    found: list[Item] = []
+    for item in unit.items:
+        if differentiates(unit.kinds, item.statement, unit.scope) or item.reads & names:
+            names |= item.binds
+            found.append(item)
+    return all(item in found for item in items)
 
 
 def _rename_variables(unit: Unit) -> None:

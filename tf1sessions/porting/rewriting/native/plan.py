@@ -49,12 +49,13 @@ def _write(unit: Unit) -> None:
     for request in unit.requests:
         if all(map(unit.is_initializer, request.leaves)):
             outputs.remove_initialization(unit, request)
-        elif not request.feeds and all(unit.is_variable(leaf) for leaf in request.leaves):
+        elif not request.feeds and all(unit.has_only_variables(leaf) for leaf in request.leaves):
             call_sites.read_variables(unit, request)
         elif call_sites.is_eager(unit, request, moved):
             call_sites.run_eagerly(unit, request)
         else:
             running.append(request)
+    running.sort(key=lambda each: functions.place(unit, each).lineno)
     outputs.check_initializations(unit)
     functions.write_requests(unit, moved, running)
     outputs.use_summaries(unit)
@@ -70,6 +71,7 @@ def _write_blocks(unit: Unit) -> None:
         by_statement = {item.statement: item for item in items}
         for statement in block.body:
             lines += _made_once(unit, statement, by_statement)
+        lines += unit.helpers.get(block, [])
         unit.replaced[block] = _spaced(lines, len(unit.blank))
     for block in unit.unwrapped:
         texts = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable
 
 from ....source.uses import FileUses
@@ -12,7 +13,7 @@ from .kinds import Kind, Kinds, creates, names_read
 from .statements import Item
 from .variables import collection_key, variable_list
 
-__all__ = ["check_file", "check_items", "is_dropped", "is_print"]
+__all__ = ["calls_of_program", "check_file", "check_items", "is_dropped", "is_print"]
 
 #: Names of TensorFlow that read or change what a graph keeps.
 _GRAPH = {
@@ -29,8 +30,12 @@ _GRAPH = {
     "tf.train.start_queue_runners": "queue runners",
     "tf.train.import_meta_graph": "a graph that is read from a file",
     "tf.import_graph_def": "a graph that is read from a file",
+    "tf.train.ClusterSpec": "a cluster",
+    "tf.train.Server": "a server of a cluster",
+    "tf.train.replica_device_setter": "variables on the servers of a cluster",
     "tf.report_uninitialized_variables": "a question for the variables without values",
     "tf.is_variable_initialized": "a question for the variables without values",
+    "tf.sparse_placeholder": "a sparse placeholder",
     "tf.py_func": "a Python function in the graph, which may keep something",
 }
 _PREFIXES = {
@@ -112,6 +117,8 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef, items: I
     items = list(items)
     computed = {name for item in items if item.kind >= Kind.CONSTANT for name in item.binds} | kinds.placeholders
     for item in items:
+        if is_dropped(item) and calls_of_program(kinds, item.statement):
+            raise NotPossible(item.statement, "A function of the program is called to print what it gives")
         if kinds.classes and "self" in item.binds and item.kind >= Kind.CONSTANT:
             raise NotPossible(item.statement, "An attribute is given a part of the graph in a way that is not known")
         for call in ast.walk(item.statement):
@@ -143,6 +150,13 @@ def is_print(statement: ast.AST) -> bool:
 def is_dropped(item: Item) -> bool:
     """Whether a statement prints a tensor while the graph is built."""
     return is_print(item.statement) and item.kind >= Kind.CONSTANT
+
+
+def calls_of_program(kinds: Kinds, statement: ast.stmt) -> bool:
+    """Whether a statement calls what may do more than compute a value: functions and classes of the program."""
+    calls = [each.func for each in ast.walk(statement) if isinstance(each, ast.Call)]
+    names = [each.id for each in calls if isinstance(each, ast.Name) and kinds.symbol(each) is None]
+    return not all(hasattr(builtins, name) for name in names)
 
 
 def _free_names(function: ast.AST) -> set[str]:

@@ -10,11 +10,20 @@ from .kinds import Kinds, bound_names, creates
 
 __all__ = ["is_tensor"]
 
-#: Functions of TensorFlow that give several.
+#: Functions of TensorFlow that give several tensors, or may do so.
 _SEVERAL = frozenset(
-    "split unstack unpack moments top_k meshgrid while_loop cond map_fn scan batch shuffle_batch gradients tuple "
-    "clip_by_global_norm dynamic_rnn static_rnn bidirectional_dynamic_rnn get_next unique py_func "
-    "compute_gradients".split()
+    (
+        "all_candidate_sampler batch bidirectional_dynamic_rnn case clip_by_global_norm compute_gradients cond "
+        "ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder decode_csv decode_wav "
+        "dynamic_partition dynamic_rnn eig eigh fixed_unigram_candidate_sampler foldl foldr fractional_avg_pool "
+        "fractional_max_pool fused_batch_norm get_next gradients hessians identity_n image_gradients "
+        "learned_unigram_candidate_sampler log_uniform_candidate_sampler lu map_fn max_pool_with_argmax meshgrid "
+        "moments normalize_moments numpy_function parse_example parse_sequence_example parse_single_example "
+        "parse_single_sequence_example py_func py_function qr raw_rnn sample_distorted_bounding_box scan "
+        "self_adjoint_eig setdiff1d shape_n shuffle_batch slogdet split static_bidirectional_rnn static_rnn "
+        "static_state_saving_rnn sufficient_statistics svd top_k tuple uniform_candidate_sampler unique "
+        "unique_with_counts unpack unstack vectorized_map weighted_moments while_loop"
+    ).split()
 )
 
 

@@ -13,7 +13,7 @@ from .kinds import Kind, Kinds
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["TapeStep", "tape_step"]
+__all__ = ["TapeStep", "differentiates", "tape_step"]
 
 _METHODS = ("minimize", "compute_gradients", "apply_gradients")
 #: Parameters of the methods, in their order.
@@ -110,6 +110,12 @@ def tape_step(kinds: Kinds, texts: Texts, item: Item, scope: Mapping[str, Kind],
     if step is not None and not (isinstance(step, ast.Constant) and step.value is None):
         lines.append(f"{texts.of(step)}.assign_add(1)")
     return TapeStep(lines, loss, True, optimizer, inside)
+
+
+def differentiates(kinds: Kinds, statement: ast.stmt, scope: Mapping[str, Kind]) -> bool:
+    """Whether a statement takes gradients, so that the function that it becomes a part of has a tape."""
+    calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call) and _is_step(kinds, each, scope)]
+    return any(getattr(each.func, "attr", "") != "apply_gradients" for each in calls)
 
 
 def _is_step(kinds: Kinds, call: ast.Call, scope: Mapping[str, Kind]) -> bool:

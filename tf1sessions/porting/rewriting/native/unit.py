@@ -103,6 +103,7 @@ class Unit:
         named_layers: The scope of names and the name of a layer -> the object, which may be used again.
         layer_counts: The scope of names and the name of a layer -> how many a class has made so.
         blocks: The blocks of the graph, and their statements.
+        helpers: Block -> the functions behind it that requests of several functions call.
         unwrapped: Blocks inside of loops and conditions, which build nothing.
         updates: Names that are bound to the updates of layers.
         dropped: Statements that print tensors, of which nothing is left.
@@ -128,6 +129,7 @@ class Unit:
         self.rate_texts: dict[ast.expr, str] = {}
         self.initializations: list[ast.stmt] = []
         self.unwrapped: list[ast.With] = []
+        self.helpers: dict[ast.With, list[str]] = {}
         self.before: dict[Item, list[str]] = {}
         self.merges: dict[Item, list[summaries.Summary]] = {}
         self.writers: dict[Item, str] = {}
@@ -146,6 +148,7 @@ class Unit:
         self.operations: set[str] = set()
         self.objects: dict[Item, list[tuple[str, str, str]]] = {}
         self.items, self.requests = self._read()
+        self._check_feeds()
         self.initializers: set[str] = set()
         self._find_initializers()
         self.updates: set[str] = set()
@@ -256,6 +259,14 @@ class Unit:
                             self.kinds.placeholders.add(target.id)
                             self.feed_order.append(target.id)
 
+    def _check_feeds(self) -> None:
+        for request in self.requests:
+            for name in request.feeds:
+                if name not in self.kinds.placeholders:
+                    raise NotPossible(
+                        request.statement or self.made, f"A request feeds {name!r}, which is no placeholder"
+                    )
+
     def _drop_updates(self) -> None:
         """Keras's layers update their moving averages when they are called with ``training=True``."""
         for item in list(self.items):
@@ -306,7 +317,7 @@ class Unit:
 
     def _decide_constants(self) -> None:
         """What depends on nothing is made once; random numbers only where they are initial values of variables."""
-        for number, item in enumerate(self.items):
+        for number, item in reversed(list(enumerate(self.items))):  # what reads a statement is decided before it
             if item.kind not in (Kind.CONSTANT, Kind.RANDOM) or item.makers:
                 continue
             readers = [each for each in self.items[number + 1 :] if each.reads & item.binds]
@@ -406,6 +417,12 @@ class Unit:
 
     def is_variable(self, leaf: ast.expr) -> bool:
         return self.kinds.of(leaf, self.scope) is Kind.VARIABLE
+
+    def has_only_variables(self, leaf: ast.expr) -> bool:
+        """Whether an expression is a variable, or a list of them that is made once."""
+        return (
+            self.kinds.of(leaf, self.scope) in (Kind.VARIABLE, Kind.VARIABLES) and not names_in([leaf]) & self.computed
+        )
 
     def is_operation(self, item: Item) -> bool:
         value = getattr(item.statement, "value", None)

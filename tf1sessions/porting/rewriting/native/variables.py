@@ -11,7 +11,7 @@ from .kinds import Kind, Kinds, creates
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["VariableList", "is_update_list", "variable_list", "written_out"]
+__all__ = ["VariableList", "has_layers", "is_update_list", "variable_list", "written_out"]
 
 _TRAINABLE = frozenset(["tf.trainable_variables"])
 _ALL = frozenset(["tf.global_variables", "tf.all_variables"])
@@ -103,7 +103,12 @@ def _parts(
     objects: Mapping[Item, list[tuple[str, str]]],
     scope: Mapping[str, Kind],
 ) -> Iterator[str]:
-    for item in items:
+    items = list(items)
+    for number, item in enumerate(items):
+        if item not in objects and has_layers(kinds, item):
+            if not any(has_layers(kinds, each) and each.reads & item.binds for each in items[number + 1 :]):
+                yield f"*{_layer_name(item, scope)}.{'trainable_variables' if trainable else 'variables'}"
+            continue
         for name, kind in objects.get(item, []):
             if kind == "variable":
                 yield name
@@ -122,6 +127,19 @@ def _parts(
             yield f"*{name}.values()"
         else:
             yield name if scope.get(name) is Kind.VARIABLE else f"*{name}"
+
+
+def has_layers(kinds: Kinds, item: Item) -> bool:
+    """Whether a statement that is no part of requests makes layers of Keras or cells."""
+    made = {creates(kinds.symbol(call.func)) for call in item.makers}
+    return item.kind < Kind.CONSTANT and bool(made & {"keras layer", "cell"})
+
+
+def _layer_name(item: Item, scope: Mapping[str, Kind]) -> str:
+    names = sorted(item.binds)
+    if not isinstance(item.statement, ast.Assign) or len(names) != 1 or scope.get(names[0]) is not Kind.VARIABLE:
+        raise NotPossible(item.statement, "Layers are made without a name, and their variables are listed")
+    return names[0]
 
 
 def _calls(statement: ast.stmt, kinds: Kinds) -> Iterator[ast.Call]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from ....source.edits import Edit, apply
-from ....source.uses import FileUses, bodies
+from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
 from ..native import attributes, classes, plan
 from ..native.kinds import Kinds
@@ -31,6 +31,7 @@ from .v1_imports import keras_setting
 __all__ = ["RULE"]
 
 _GRAPH = "tf1sessions.porting.LegacyGraph"
+_LOADERS = "tf1sessions.contrib.learn.datasets"
 _SWITCHES = ("tf.disable_v2_behavior", "tf.enable_eager_execution")
 
 
@@ -195,8 +196,10 @@ def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt,
 def _is_ours(file: FileUses, statement: ast.Import | ast.ImportFrom) -> bool:
     """Whether a statement imports names of this package, of which nothing is left but loaders of data."""
     names = [each for each in file.imports if each.statement is statement]
+    loading = {chain_base(use.node) for use in file.uses if use.direct and use.symbol.startswith(_LOADERS)}
     return bool(names) and all(
-        each.meaning.startswith("tf1sessions") and ".datasets" not in f"{each.module}.{each.meaning}" for each in names
+        each.meaning.startswith("tf1sessions") and not each.meaning.startswith(_LOADERS) and each.bound not in loading
+        for each in names
     )
 
 
