@@ -540,3 +540,117 @@ PROGRAMS["lists of tensors, and sums that begin with a number"] = _program(
             print(sess.run(parts[1], {x: data[:1]}), *net.both(data[:2]))
     """
 )
+PROGRAMS["fetches in lists and tuples, and operations that give several tensors"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None, 6])
+    w = tf.Variable(tf.random_normal([6, 2]))
+    best = tf.argmax(tf.matmul(x, w), 1)
+    square = tf.matmul(x, x, transpose_a=True)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        found = sess.run([best], {x: data[:3]})
+        print(len(found), found[0], sess.run([best], {x: data[:3]})[0], isinstance(found, list))
+        pair = sess.run([[best, w], square], {x: data[:3]})
+        pair[1] = 5
+        pair[0].append(6)
+        print(pair, isinstance(sess.run((best, square), {x: data}), tuple))
+        values, vectors = sess.run(tf.self_adjoint_eig(tf.constant([[2.0, 1.0], [1.0, 3.0]])))
+        print(values, abs(vectors), *sess.run(tf.nn.moments(w, [0])))
+    """
+)
+PROGRAMS["gradients that are fed back, and whole numbers as constants"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None, 6])
+    w = tf.get_variable('w', [6, 1], initializer=tf.constant_initializer([1, 2, 3, 4, 5, 6]))
+    start = tf.constant_initializer(7)
+    b = tf.get_variable('b', [1], initializer=start)
+    variables = tf.trainable_variables()
+    gradients = tf.gradients(tf.reduce_mean(tf.square(tf.matmul(x, w) + b)), variables)
+    given_w = tf.placeholder(tf.float32, [6, 1])
+    given_b = tf.placeholder(tf.float32, [1])
+    train = tf.train.GradientDescentOptimizer(0.01).apply_gradients(zip([given_w, given_b], variables))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            total = [0 * each for each in sess.run(variables)]
+            for part in (data[:20], data[20:]):
+                for j, each in enumerate(sess.run(gradients, {x: part})):
+                    total[j] += each
+            sess.run(train, {given_w: total[0], given_b: total[1]})
+            print(sess.run(w).ravel(), sess.run(b))
+    """
+)
+PROGRAMS["Keras layers that are called where they are made"] = _program(
+    """
+    def network(x, units):
+        h = tf.keras.layers.Dense(units, activation='relu', kernel_initializer='ones')(x)
+        return tf.keras.layers.Dense(1, kernel_initializer='ones')(h)
+
+    x = tf.placeholder(tf.float32, [None, 6])
+    y = tf.placeholder(tf.float32, [None, 1])
+    one, two = network(x, 3), network(x, 4)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, kernel_initializer='ones')])
+    three = tf.reduce_sum(model(x), 1, keepdims=True)
+    four = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer='ones')(x)
+    loss = tf.reduce_mean(tf.square(one + two + three + four - y))
+    train = tf.train.GradientDescentOptimizer(0.0001).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for i in range(4):
+            print(sess.run([train, loss], {x: data, y: target})[1])
+        print([v.shape.as_list() for v in tf.trainable_variables()])
+        print(sess.run(three, {x: data[:2]}))
+    """
+)
+PROGRAMS["what requests of two functions share, and random numbers in a list"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None, 6])
+    w = tf.Variable(tf.random_normal([6, 1]))
+    hidden = tf.matmul(x, w)
+    scaled = tf.tanh(hidden) * 2.0
+    out = scaled + 1.0
+    loss = tf.reduce_mean(tf.square(out))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    accuracy = tf.reduce_mean(tf.abs(out))
+    best = tf.argmax(out, axis=0)
+    noise = [tf.random_normal([4]) for _ in range(2)]
+    both = noise[0] + noise[1]
+    sess = tf.Session()
+    sess.run(tf.global_variables_initializer())
+
+    def optimize(n):
+        for i in range(n):
+            sess.run(train, {x: data})
+            print(sess.run(accuracy, {x: data}))
+
+    def predict(values):
+        return sess.run(best, {x: values})
+
+    optimize(3)
+    print(predict(data), np.size(sess.run(both)))
+    """
+)
+PROGRAMS["a saver of listed variables, those of a cell among them"] = _program(
+    """
+    import tempfile
+
+    x = tf.placeholder(tf.float32, [None, 6, 1])
+    cell = tf.nn.rnn_cell.BasicRNNCell(2)
+    outputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+    w = tf.get_variable('w', [2, 1], initializer=tf.ones_initializer())
+    out = tf.matmul(state, w)
+    loss = tf.reduce_mean(tf.square(out - 1.0))
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    saver = tf.train.Saver(tf.global_variables())
+    folder = tempfile.TemporaryDirectory()
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        before = sess.run(out, {x: data[:, :, None]})
+        path = saver.save(sess, folder.name + '/model')
+        sess.run(train, {x: data[:, :, None]})
+        trained = sess.run(out, {x: data[:, :, None]})
+        saver.restore(sess, path)
+        after = sess.run(out, {x: data[:, :, None]})
+        print(abs(after - before).max(), int(abs(trained - before).max() > 0.01))
+    """
+)

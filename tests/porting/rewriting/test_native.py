@@ -144,6 +144,20 @@ TWO_METHODS = """
     def method"""
 #: What a program has besides -> why it keeps its LegacyGraph.
 REFUSED = {
+    "z = y / 255.0\nwith tf.Session() as sess:\n    print(sess.run(tf.square(z), {z: [[1.0]]}))\n": (
+        "A request feeds 'z', which is no placeholder"
+    ),
+    "def dense(x):\n    return tf.matmul(x, tf.get_variable('v', [int(x.shape[1]), 1]))\nz = dense(y)\n" + RUN: (
+        "What makes a variable or a layer depends on a tensor"
+    ),
+    "def score(sess, y):\n    return sess.run(y, {x: [[1, 2]]})\n" + RUN + "    print(score(sess, y))\n": (
+        "The LegacyGraph is used in a way that is not known"
+    ),
+    "def show(y):\n    tf.get_variable('v', [1])\n    return y\nprint(show(y))\n" + RUN: (
+        "A function of the program is called to print what it gives"
+    ),
+    "z = tf.sparse_placeholder(tf.float32)\n" + RUN: "It has a sparse placeholder",
+    "server = tf.train.Server.create_local_server()\n" + RUN: "It has a server of a cluster",
     "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",
     "print(tf.get_default_graph())\n" + RUN: "It has the default graph",
     "averages = tf.train.ExponentialMovingAverage(0.9)\n" + RUN: "It has a moving average of variables",
@@ -286,6 +300,12 @@ def test_a_print_of_a_tensor_in_a_class_is_told_at_its_line():
     notes = [each for each in ported(text + RUN, "native").notes if each.what.startswith("It printed a tensor")]
     before = ported(text + RUN, "functions").after.text.splitlines()
     assert [before[each.place.line - 1].strip() for each in notes] == ["print(self.y)"]
+
+
+def test_what_loads_data_stays():
+    text = "import tensorflow as tf\niris = tf.contrib.learn.datasets.load_dataset('iris')\n" + GRAPH + RUN
+    found = after(text, "native")
+    assert "from tf1sessions import contrib as tf_contrib" in found and "tf.function" in found
 
 
 def test_a_notebook_keeps_its_cells(tmp_path):

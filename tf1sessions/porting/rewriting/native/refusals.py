@@ -31,7 +31,6 @@ _GRAPH = {
     "tf.train.import_meta_graph": "a graph that is read from a file",
     "tf.import_graph_def": "a graph that is read from a file",
     "tf.train.ClusterSpec": "a cluster",
-    "tf.train.Server": "a server of a cluster",
     "tf.train.replica_device_setter": "variables on the servers of a cluster",
     "tf.report_uninitialized_variables": "a question for the variables without values",
     "tf.is_variable_initialized": "a question for the variables without values",
@@ -45,6 +44,8 @@ _PREFIXES = {
     "tf.train.shuffle_batch": "queues that feed the graph",
     "tf.queue.": "a queue",
     "tf.estimator.": "an estimator",
+    "tf.train.Server": "a server of a cluster",
+    "tf.distribute.Server": "a server of a cluster",
 }
 _ENDS = {"_input_producer": "queues that feed the graph"}
 #: What step ``functions`` writes, and loaders of data.
