@@ -630,6 +630,22 @@ PROGRAMS["what requests of two functions share, and random numbers in a list"] =
     print(predict(data), np.size(sess.run(both)))
     """
 )
+PROGRAMS["a recurrent network over another one"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None, 6, 1])
+    with tf.variable_scope('one'):
+        outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(2), x, dtype=tf.float32)
+    with tf.variable_scope('two'):
+        outputs, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(3), outputs, dtype=tf.float32)
+    loss = tf.reduce_mean(tf.square(outputs - 0.3))
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            print(sess.run([train, loss], {x: data[:, :, None]})[1])
+        print(sess.run(state.h, {x: data[:2, :, None]}))
+    """
+)
 PROGRAMS["a saver of listed variables, those of a cell among them"] = _program(
     """
     import tempfile

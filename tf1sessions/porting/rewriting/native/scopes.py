@@ -51,8 +51,15 @@ def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None 
             raise NotPossible(call, "A scope of names has arguments beside its name")
         if again is not None and not _is_known(again, reuse):
             raise NotPossible(call, "A scope uses variables again that were made elsewhere")
-        headers.append(f"{texts.tensorflow}.name_scope({texts.of(name)})")
+        scope = "compat.v1.variable_scope" if _has_cells(kinds, block) else "name_scope"
+        headers.append(f"{texts.tensorflow}.{scope}({texts.of(name)})")
     return f"with {', '.join(headers)}:" if headers else ""
+
+
+def _has_cells(kinds: Kinds, block: ast.With) -> bool:
+    """Whether a scope has recurrent networks of TensorFlow 1, whose cells make their variables by its name."""
+    symbols = [kinds.symbol(each.func) or "" for each in ast.walk(block) if isinstance(each, ast.Call)]
+    return any(each.startswith("tf.nn.") and each.endswith("_rnn") for each in symbols)
 
 
 def _is_known(again: ast.expr, reuse: str | None) -> bool:
