@@ -90,7 +90,16 @@ def are_tensors(unit: Unit, leaves: Sequence[ast.expr]) -> bool:
     return all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in leaves)
 
 
+def _write_truth(unit: Unit, request: Request, call: ast.Call) -> None:
+    """A placeholder of truth values may be fed 1 or 0, which a tf.function does not take."""
+    for name, value in zip(request.feeds, call.args, strict=False):
+        if name in unit.truth_values and isinstance(value, ast.Constant) and type(value.value) is int:
+            unit.texts.replace(value, str(bool(value.value)))
+
+
 def write_calls(unit: Unit, request: Request) -> None:
+    for call in request.calls:
+        _write_truth(unit, request, call)
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
     if not values:
         return

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
-from . import call_sites, normalization, slices
+from . import call_sites, normalization, purity, slices
 from .refusals import calls_of_program, is_print
 from .scopes import scope_header
 from .statements import Item, is_any_block
@@ -30,14 +30,21 @@ def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
     """
     computed = {name for item in moved for name in item.binds}
     for item in moved:
-        for name in sorted(item.reads - computed):
+        inside = purity.free_names(unit, item.statement)
+        for name in sorted((item.reads | inside) - computed):
+            if purity.is_changed_later(unit, item, name, moved):
+                raise NotPossible(item.statement, f"{name!r} is changed after the graph was built with it")
             binders = [
                 each
                 for each in own_nodes(unit.node)
                 if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
             ]
             later = [each for each in binders if each.lineno > item.statement.lineno]
-            if later and name not in unit.renamed and not _renamed(unit, name, min(later, key=_position)):
+            if (
+                later
+                and name not in unit.renamed
+                and not (name not in inside and _renamed(unit, name, min(later, key=_position)))
+            ):
                 raise NotPossible(item.statement, f"{name!r} gets another value after the graph was built with it")
 
 

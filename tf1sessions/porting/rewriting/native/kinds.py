@@ -20,6 +20,7 @@ __all__ = [
     "Kind",
     "Kinds",
     "Scope",
+    "base_names",
     "bound_names",
     "creates",
     "is_static_symbol",
@@ -177,10 +178,10 @@ def bound_names(node: ast.AST) -> set[str]:
         elif isinstance(each, ast.alias):
             found.add((each.asname or each.name).partition(".")[0])
         elif isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
-            found |= _base(each)
+            found |= base_names(each)
         elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
             if each.func.attr in CHANGING:
-                found |= _base(each.func)
+                found |= base_names(each.func)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     for child in ast.walk(node):
@@ -194,7 +195,8 @@ def _comprehension_names(node: ast.AST) -> set[str]:
     return set.union(set(), *map(_all_names, targets))
 
 
-def _base(node: ast.expr) -> set[str]:
+def base_names(node: ast.expr) -> set[str]:
+    """The name that ``name.a[0].b`` begins with; none for what begins with no name."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return {node.id} if isinstance(node, ast.Name) else set()
@@ -412,7 +414,7 @@ class Kinds:
         """``layers.append(x)`` makes the list one of what is appended."""
         if isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING:
             kind = _container(self._join([*call.args, *(each.value for each in call.keywords)], scope))
-            for name in _base(call.func):
+            for name in base_names(call.func):
                 scope[name] = max(scope.get(name, Kind.STATIC), kind)
 
     def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
@@ -433,7 +435,7 @@ class Kinds:
             for each in target.elts:
                 self.bind(each, _element(kind), scope)
         elif isinstance(target, ast.Subscript | ast.Attribute):
-            for name in _base(target):
+            for name in base_names(target):
                 scope[name] = max(scope.get(name, Kind.STATIC), _container(kind))
 
 

@@ -11,7 +11,7 @@ from . import summaries
 from .calls import Native, NotNative, is_kept, native_call
 from .kinds import Kind, creates
 from .modules import named_layer
-from .rest import calls_inner_first, is_again, is_repeated, iterator_call
+from .rest import calls_inner_first, is_again, is_repeated, method_call
 from .statements import OPERATIONS, Item
 from .tensors import is_tensor
 from .unit import INITIALIZERS, PLACEHOLDERS, Unit
@@ -67,6 +67,8 @@ def _placeholder(unit: Unit, item: Item) -> None:
         dtype = f"{base}.convert_to_tensor({unit.texts.of(default)}).dtype"
     else:
         dtype = unit.texts.of(given["dtype"])
+        if unit.kinds.symbol(given["dtype"]) == "tf.bool":
+            unit.truth_values.add(name)
     unit.texts.replace(call, f'{base}.TensorSpec({shape}, {dtype}, name="{name}")')
     item.kind = Kind.STATIC
 
@@ -78,7 +80,7 @@ def _rewrite(unit: Unit, item: Item) -> None:
 
 def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
     symbol = unit.kinds.symbol(call.func)
-    if symbol is None and (text := iterator_call(unit.texts, call)) is not None:
+    if symbol is None and (text := method_call(unit.texts, call)) is not None:
         if text.startswith("iter(") and item is not None and unit.is_moved(item):
             text = _made_before(unit, call, item, Native("iterator", text, "{made}", "iterator"))
         unit.texts.replace(call, text)

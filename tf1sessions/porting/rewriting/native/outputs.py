@@ -131,11 +131,29 @@ def _restores_first(unit: Unit, statements: Sequence[ast.stmt]) -> bool:
 
 
 def check_initializations(unit: Unit) -> None:
-    later = sorted(unit.initializations, key=lambda each: each.lineno)[1:]
+    first, *later = sorted(unit.initializations, key=lambda each: each.lineno) or [unit.made]
+    initializing = [each for each in unit.requests if all(map(unit.is_initializer, each.leaves))]
+    others = [call for each in unit.requests if each not in initializing for call in each.calls]
     for statement in later:
+        is_new = any(_makes_new(unit, each, first) for each in initializing if _calls(each, statement))
+        if is_new or not any(first.lineno < call.lineno < statement.lineno for call in others):
+            continue
         body = next(each for each in bodies(unit.file.parents[statement]) if statement in each)
         if unit.has_variables() and not _restores_first(unit, body[body.index(statement) + 1 :]):
             raise NotPossible(statement, "Variables are initialised more than once")
+
+
+def _calls(request: Request, statement: ast.stmt) -> bool:
+    return any(call is node for call in request.calls for node in ast.walk(statement))
+
+
+def _makes_new(unit: Unit, request: Request, first: ast.stmt) -> bool:
+    """Whether a request gives values to variables only that were made after a statement: ``[position, velocity]``."""
+    lists = [each.args[0] for each in request.leaves if isinstance(each, ast.Call) and each.args]
+    names = [name for each in lists if isinstance(each, ast.List | ast.Tuple) for name in each.elts]
+    made = set().union(*(item.binds for item in unit.items if item.statement.lineno > first.lineno))
+    is_listed = bool(names) and len(lists) == len(request.leaves)
+    return is_listed and all(isinstance(each, ast.Name) and each.id in made for each in names)
 
 
 def remove_initialization(unit: Unit, request: Request) -> None:
@@ -149,5 +167,6 @@ def remove_initialization(unit: Unit, request: Request) -> None:
         if any(isinstance(node, ast.For | ast.While) for node in around):
             raise NotPossible(call, "Variables are initialised in a loop")
         unit.replaced[statement] = []
+        unit.initializations.append(statement)
     if request.statement is not None:
         unit.replaced[request.statement] = []

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 
 from ..requests.request import names_in
-from . import call_sites, functions, lists, objects, outputs, summaries
+from . import call_sites, functions, lists, objects, outputs, purity, summaries
 from .statements import Item
 from .texts import indented
 from .training import TapeStep, tape_step
@@ -17,7 +17,9 @@ __all__ = ["write"]
 
 def write(unit: Unit) -> None:
     """Note all changes."""
-    functions.check_rebinding(unit, [item for item in unit.items if unit.is_moved(item)])
+    moved = [item for item in unit.items if unit.is_moved(item)]
+    purity.check_effects(unit, moved)
+    functions.check_rebinding(unit, moved)
     objects.rewrite_calls(unit)
     outputs.write_summaries(unit)
     lists.list_variables(unit)

@@ -12,7 +12,7 @@ from .calls import NotNative, is_kept, native_call
 from .kinds import Kinds
 from .texts import Texts
 
-__all__ = ["calls_inner_first", "is_again", "is_repeated", "iterator_call", "rewrite_rest"]
+__all__ = ["calls_inner_first", "is_again", "is_repeated", "method_call", "rewrite_rest", "write_shapes"]
 
 
 #: What may run an expression in it several times.
@@ -46,14 +46,29 @@ def is_again(call: ast.Call, reuse: ast.expr | None) -> bool:
     return bool(reuse.value)
 
 
-def iterator_call(texts: Texts, call: ast.Call) -> str | None:
-    """What a method of a dataset or of an iterator becomes that TensorFlow 2 has not; None for other calls."""
+def method_call(texts: Texts, call: ast.Call) -> str | None:
+    """What a method becomes that TensorFlow 2 has not: of a data set, an iterator, a variable; None for other calls."""
     if not isinstance(call.func, ast.Attribute):
         return None
     value = texts.of(call.func.value)
     if call.func.attr in ("make_one_shot_iterator", "make_initializable_iterator"):
         return f"iter({value})"
+    if call.func.attr == "initialized_value":
+        return f"{value}.read_value()"
     return f"next({value})" if call.func.attr == "get_next" else None
+
+
+def write_shapes(file: FileUses, texts: Texts) -> None:
+    """``x.get_shape()[1].value`` is ``x.shape[1]`` in TensorFlow 2, whose dimensions are numbers."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "get_shape" and not node.args and not node.keywords:
+                texts.replace_end(node, node.func.value, ".shape")
+        if isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.value, ast.Subscript):
+            shape = node.value.value
+            shape = shape.func if isinstance(shape, ast.Call) else shape
+            if isinstance(shape, ast.Attribute) and shape.attr in ("shape", "get_shape"):
+                texts.replace_end(node, node.value, "")
 
 
 def rewrite_rest(file: FileUses, kinds: Kinds, texts: Texts, done: Iterable[ast.AST]) -> None:

@@ -25,6 +25,8 @@ _SEVERAL = frozenset(
         "unique_with_counts unpack unstack vectorized_map weighted_moments while_loop"
     ).split()
 )
+#: In the names of layers that may give several tensors.
+_RECURRENT = ("RNN", "LSTM", "GRU", "Bidirectional", "Attention", "Sequential")
 
 
 def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt]) -> bool:
@@ -49,7 +51,23 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
             returns = [each for each in inner if isinstance(each, ast.Return)]
             plain = [each for each in inner if not isinstance(each, ast.With | ast.FunctionDef | ast.Return)]
             return bool(returns) and all(is_tensor(kinds, each.value, plain) for each in returns)
-        return symbol is not None and symbol.rpartition(".")[2] not in _SEVERAL
+        if symbol == "tf.cond":
+            branches = [*node.args[1:3], *(each.value for each in node.keywords if each.arg in ("true_fn", "false_fn"))]
+            return all(isinstance(each, ast.Lambda) and is_tensor(kinds, each.body, statements) for each in branches)
+        if symbol is None:
+            return _is_layer(kinds, node.func, statements)
+        return symbol.rpartition(".")[2] not in _SEVERAL
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):  # a metric's update
         return creates(kinds.symbol(node.value.func)) == "metric"
     return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
+
+
+def _is_layer(kinds: Kinds, node: ast.expr, statements: Sequence[ast.stmt]) -> bool:
+    """Whether an expression is a layer of Keras that gives one tensor: recurrent ones may give their states, too."""
+    if isinstance(node, ast.Name):
+        binders = [each for each in statements if node.id in bound_names(each)]
+        return bool(binders) and all(
+            isinstance(each, ast.Assign) and _is_layer(kinds, each.value, statements) for each in binders
+        )
+    symbol = kinds.symbol(node.func) if isinstance(node, ast.Call) else None
+    return creates(symbol) == "keras layer" and not any(each in (symbol or "") for each in _RECURRENT)

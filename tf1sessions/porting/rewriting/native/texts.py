@@ -48,17 +48,31 @@ class Texts:
         """Have a node become a text, whatever is in it.
 
         Raises:
-            NotPossible: It is inside of an f-string, where Python 3.11 does not know the places of nodes.
+            NotPossible: It is inside of an f-string.
         """
-        inside = itertools.takewhile(lambda each: not isinstance(each, ast.stmt), self.file.around(node))
-        if any(isinstance(each, ast.JoinedStr) for each in inside):
-            raise NotPossible(node, "An f-string has something of the graph in it")
+        self._check_place(node)
         edit = self.file.positions.replace(node, text)
         if any(each.start <= edit.start and edit.end <= each.end and each != edit for each in self._edits):
             if not any(each.start == edit.start and each.end == edit.end for each in self._edits):
                 raise NotPossible(node, "An expression would be changed that is a part of a changed one")
         self._edits = [each for each in self._edits if not (edit.start <= each.start and each.end <= edit.end)]
         self._edits.append(edit)
+
+    def replace_end(self, node: ast.expr, part: ast.expr, text: str) -> None:
+        """Have what a node has behind its first part become a text; what is in that part may change besides.
+
+        Raises:
+            NotPossible: It is inside of an f-string.
+        """
+        self._check_place(node)
+        (_, start), (_, end) = self.file.positions.span(part), self.file.positions.span(node)
+        self._edits.append(Edit(start, end, text))
+
+    def _check_place(self, node: ast.AST) -> None:
+        """Refuse a place in an f-string, where Python 3.11 does not know the places of nodes."""
+        inside = itertools.takewhile(lambda each: not isinstance(each, ast.stmt), self.file.around(node))
+        if any(isinstance(each, ast.JoinedStr) for each in inside):
+            raise NotPossible(node, "An f-string has something of the graph in it")
 
     def delete(self, statement: ast.stmt) -> None:
         """Have the lines of a statement go."""

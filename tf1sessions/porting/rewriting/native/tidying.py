@@ -1,12 +1,13 @@
-"""Empty lines around what was written."""
+"""What is left over around what was written: empty lines, and imports that nothing uses any more."""
 
 from __future__ import annotations
 
+import ast
 import re
 
 from ....source.notebooks import begins_cell
 
-__all__ = ["tidied"]
+__all__ = ["tidied", "without_unused_imports"]
 
 
 def tidied(text: str, before: str) -> str:
@@ -47,6 +48,25 @@ def tidied(text: str, before: str) -> str:
         empty = 0
     newline = "\r\n" if "\r\n" in text else "\n"
     return newline.join(lines) + newline
+
+
+def without_unused_imports(text: str) -> str:
+    """Leave out the imports from inner modules of TensorFlow that nothing uses, or no longer.
+
+    Example:
+        >>> without_unused_imports("from tensorflow.python.framework import ops\nx = 1\n")
+        'x = 1\n'
+    """
+    tree = ast.parse(text)
+    read = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+    lines: list[str] = text.splitlines(keepends=True)
+    for node in reversed(tree.body):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("tensorflow.python."):
+            kept = [each for each in node.names if (each.asname or each.name) in read | {"*"}]
+            if len(kept) < len(node.names):
+                rest = ast.unparse(ast.ImportFrom(node.module, kept, node.level)) + "\n"
+                lines[node.lineno - 1 : node.end_lineno] = [rest] if kept else []
+    return "".join(lines)
 
 
 def _opens_block(line: str) -> bool:

@@ -91,6 +91,7 @@ class Unit:
         writers: Statement that merges summaries -> the function that writes them.
         specs: Placeholders that need not be fed -> their defaults.
         feed_order: The placeholders, in the order of the text.
+        truth_values: The placeholders of the dtype bool.
         operations: Names that are bound to operations, which have no value.
         initializers: Names that are bound to initializers of variables.
         initializations: The statements that initialize variables.
@@ -145,6 +146,7 @@ class Unit:
         self.names_used -= _step_names(node)
         self.specs: dict[str, ast.expr] = {}
         self.feed_order: list[str] = []
+        self.truth_values: set[str] = set()
         self.operations: set[str] = set()
         self.objects: dict[Item, list[tuple[str, str, str]]] = {}
         self.items, self.requests = self._read()

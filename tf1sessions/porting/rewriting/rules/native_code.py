@@ -20,9 +20,9 @@ from ..native import attributes, classes, plan
 from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import check_file
-from ..native.rest import rewrite_rest
+from ..native.rest import rewrite_rest, write_shapes
 from ..native.texts import Texts
-from ..native.tidying import tidied
+from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
 from ..requests.request import NotPossible
 from ..rule import Change, Remark, Rule
@@ -112,6 +112,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
     modules = Modules(kinds, texts)
     try:
         check_file(file, kinds)
+        write_shapes(file, texts)
         units = [
             Unit(file, kinds, texts, modules, *_place(file, use.call))
             for use in file.uses
@@ -124,7 +125,8 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         rewrite_rest(file, kinds, texts, [*made, *(each for unit in units for each in unit.rewritten)])
         text = apply(file.source.text, _edits(file, texts, units, made))
         text = attributes.with_attributes(text, lowered) if lowered else text
-        edit = Edit(0, len(original.source.text), tidied(text, original.source.text))
+        before = original.source.text
+        edit = Edit(0, len(before), tidied(without_unused_imports(text), before))
         return _Planned(edit, tuple(_changed(units, made)), tuple(each for unit in units for each in unit.dropped))
     except NotPossible as error:
         return error

@@ -1,0 +1,114 @@
+"""What graph code does besides computing tensors: in TensorFlow 1 it runs once, in a tf.function at each trace."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ..requests.graph_code import own_nodes
+from ..requests.request import NotPossible
+from .kinds import CHANGING, Kinds, base_names, names_read
+from .statements import Item
+from .unit import Unit
+
+__all__ = ["check_effects", "free_names", "is_changed_later"]
+
+_RANDOM = ("np.random.", "random.")
+_GENERATORS = frozenset(["np.random.RandomState", "np.random.default_rng", "random.Random"])
+
+
+def check_effects(unit: Unit, moved: Sequence[Item]) -> None:
+    """Refuse what would not be done once.
+
+    Raises:
+        NotPossible: A statement of the graph, or a function that it calls, draws random numbers of Python or NumPy, or
+            a function changes what it does not own.
+    """
+    generators = set(_generators(unit.kinds))
+    for item in moved:
+        functions = called_functions(unit, item.statement)
+        plain = [each for each in functions if not unit.modules.needs_class(each.name)]
+        for node in [item.statement, *plain]:
+            for call in ast.walk(node):
+                if isinstance(call, ast.Call) and _draws(unit.kinds, call, generators):
+                    what = "Random numbers of Python or NumPy are drawn while the graph is built, and are a part of it"
+                    raise NotPossible(call, what)
+        for function in functions:
+            for changed, name in _changes(function):
+                raise NotPossible(changed, f"{function.name}() changes {name!r} while the graph is built")
+
+
+def called_functions(unit: Unit, statement: ast.stmt) -> list[ast.FunctionDef]:
+    """The functions of the program that a statement calls, itself or by others."""
+    found: dict[ast.FunctionDef, None] = {}
+    stack: list[ast.AST] = [statement]
+    while stack:
+        for node in ast.walk(stack.pop()):
+            function = unit.kinds.functions.get(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(function, ast.FunctionDef) and function not in found and function is not unit.node:
+                found[function] = None
+                stack.append(function)
+    return list(found)
+
+
+def free_names(unit: Unit, statement: ast.stmt) -> set[str]:
+    """The names of the module that the functions read which a statement calls."""
+    return set().union(*map(names_read, called_functions(unit, statement)))
+
+
+def _draws(kinds: Kinds, call: ast.Call, generators: set[str]) -> bool:
+    symbol = kinds.symbol(call.func)
+    if symbol is not None:
+        return symbol.startswith(_RANDOM) and symbol not in _GENERATORS
+    return isinstance(call.func, ast.Attribute) and bool(base_names(call.func) & generators)
+
+
+def _generators(kinds: Kinds) -> Iterator[str]:
+    """The names of random generators of Python and NumPy."""
+    for node in ast.walk(kinds.file.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            if kinds.symbol(node.value.func) in _GENERATORS:
+                yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+
+
+def _changes(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str]]:
+    """What a function changes that is not its own: (where, name)."""
+    nodes = list(own_nodes(function))
+    own = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    for node in nodes:
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            yield node, node.names[0]
+        else:
+            yield from ((node, name) for name in sorted(changed_in_place(node) - own))
+
+
+def changed_in_place(node: ast.AST) -> set[str]:
+    """The names whose values a node changes: ``a[0] = 1``, ``a.append(1)``."""
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        return base_names(node)
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING
+    return base_names(node.func) if is_call else set()  # type: ignore[attr-defined]
+
+
+def is_changed_later(unit: Unit, item: Item, name: str, moved: Sequence[Item]) -> bool:
+    """Whether a value that a statement of the graph reads is changed in place behind it, by what requests do not do."""
+    requested = {id(node) for each in moved for node in ast.walk(each.statement)}
+    later = [
+        node
+        for node in own_nodes(unit.node)
+        if id(node) not in requested and getattr(node, "lineno", 0) > (item.statement.end_lineno or 0)
+    ]
+    changes = [node for node in later if name in changed_in_place(node)]
+    if all(isinstance(node, ast.Call) for node in changes):  # what is added does not matter to item 0
+        reads = [n for n in ast.walk(item.statement) if isinstance(n, ast.Name) and n.id == name]
+        return bool(changes) and not all(_reads_one(unit, node) for node in reads)
+    return True
+
+
+def _reads_one(unit: Unit, node: ast.Name) -> bool:
+    parent = unit.file.parents[node]
+    if not isinstance(parent, ast.Subscript) or parent.value is not node:
+        return False
+    return isinstance(parent.slice, ast.Name) or (
+        isinstance(parent.slice, ast.Constant) and isinstance(parent.slice.value, int | str)
+    )
