@@ -94,6 +94,7 @@ class Modules:
     def __init__(self, kinds: Kinds, texts: Texts) -> None:
         self.kinds, self.texts = kinds, texts
         self._needs: dict[ast.AST, bool] = {}
+        self._making: dict[ast.AST, bool] = {}
         self._classes: dict[str, ModuleClass] = {}
         self._split: set[ast.Call] = set()
         self._given: dict[tuple[str, str], set[str]] = {}  # (class, parameter) -> the arguments of all calls
@@ -105,11 +106,18 @@ class Modules:
             return False
         if function not in self._needs:
             self._needs[function] = False  # of one that calls itself
-            calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
-            makes = any(creates(self.kinds.symbol(each.func)) for each in calls)
-            makes |= any(isinstance(each.func, ast.Name) and self.needs_class(each.func.id) for each in calls)
-            self._needs[function] = makes and self.kinds.called(function) >= Kind.CONSTANT
+            self._needs[function] = self._makes(function) and self.kinds.called(function) >= Kind.CONSTANT
         return self._needs[function]
+
+    def _makes(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether a function makes variables or layers, itself or by what it calls."""
+        if function not in self._making:
+            self._making[function] = False  # of one that calls itself
+            calls = [each.func for each in ast.walk(function) if isinstance(each, ast.Call)]
+            called = [self.kinds.functions.get(each.id) for each in calls if isinstance(each, ast.Name)]
+            makes = any(creates(self.kinds.symbol(each)) for each in calls)
+            self._making[function] = makes or any(each is not None and self._makes(each) for each in called)
+        return self._making[function]
 
     def note(self, node: ast.AST, scope: Mapping[str, Kind]) -> None:
         """Take in with which kinds of arguments a piece of code calls functions that become classes."""

@@ -122,13 +122,15 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef, items: I
             raise NotPossible(item.statement, "A function of the program is called to print what it gives")
         if kinds.classes and "self" in item.binds and item.kind >= Kind.CONSTANT:
             raise NotPossible(item.statement, "An attribute is given a part of the graph in a way that is not known")
+        for node in ast.walk(item.statement):
+            function = kinds.functions.get(node.id) if isinstance(node, ast.Name) else None
+            if function is not None and (read := sorted(_free_names(function) & computed)):
+                what = f"{function.name}() reads {read[0]!r}, which requests compute, and is not given it"
+                raise NotPossible(node, what)
         for call in ast.walk(item.statement):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
                 continue
             name = call.func.id
-            function = kinds.functions.get(name)
-            if function is not None and (read := sorted(_free_names(function) & computed)):
-                raise NotPossible(call, f"{name}() reads {read[0]!r}, which requests compute, and is not given it")
             if name in kinds.classes:
                 if item.kind >= Kind.CONSTANT:
                     raise NotPossible(call, f"The class {name} is given a part of the graph")

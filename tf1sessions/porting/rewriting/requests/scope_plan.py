@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -67,7 +68,9 @@ class _ScopePlan:
         self._between: list[ast.stmt] = []  # statements between what builds and the statement where the walk is
         # Whether no session was made of the graph where the walk is.
         self._is_first = legacy is None or (plan.session_count == 1 and self._runs_once())
-        self._functions: dict[tuple[str, str, int], str] = {}  # by what they fetch and feed
+        # By what they fetch and feed: the name, and the branch in which it is bound.
+        self._functions: dict[tuple[str, str, int], tuple[str, ast.AST | None]] = {}
+        self._names: set[str] = set()  # of the functions
         self.legacy = self._own_name() or legacy or self._new_name()
         has_session = any(self.code.makes_session(self.file, each) for each in self._own_nodes())
         #: Whether it makes functions itself: one that is called again and again would make them each time.
@@ -131,9 +134,10 @@ class _ScopePlan:
         """A name for the function of a request, which nothing has that the scope sees."""
         name = free = function_name(fetches)
         number = 1
-        while self.file.taken(free) or free in self.plan.module_functions or free in self._functions.values():
+        while self.file.taken(free) or free in self.plan.module_functions or free in self._names:
             number += 1
             free = f"{name}_{number}"
+        self._names.add(free)
         if isinstance(self.node, ast.Module):
             self.plan.module_functions.add(free)
         return free
@@ -425,20 +429,37 @@ class _ScopePlan:
     def _request(self, call: ast.Call, place: ast.stmt) -> bool:
         request = Request.of(self.code, self.file, call)
         keys, given = self._feeds(request)
+        place = self._before_branches(place, names_in([request.fetches, *(keys or [])]))
         is_fixed = keys is not None and self._is_fixed(request, keys, place)
         if keys is None or not is_fixed or not self._makes_functions or isinstance(request.session, ast.Attribute):
             self._stays(request)
             return self.code.builds(self.file, request.fetches)
         fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
         known = fetched, fed, self._bindings(request, keys)
-        name = self._functions.get(known)
-        if name is None:
-            name = self._functions[known] = self._function_name(request.fetches)
+        name, branch = self._functions.get(known, (None, None))
+        if name is None or (branch is not None and branch not in self.file.around(call)):
+            name = self._function_name(request.fetches)
+            self._functions[known] = name, next(self._branches(place), None)
             feeding = f", feeds=[{fed}]" if fed else ""
             self._define(f"{name} = {self.legacy}.function({fetched}{feeding})", request, keys, place)
         self.plan.replace(call, f"{name}({given})")
         self.plan.places.append((call, f"a request: {name}()"))
         return False
+
+    def _branches(self, statement: ast.stmt) -> Iterator[ast.stmt]:
+        """The statements around one that may not run it, the nearest first."""
+        for each in itertools.takewhile(lambda each: each is not self.node, self.file.around(statement)):
+            if isinstance(each, ast.If | ast.For | ast.While | ast.Try):
+                yield each
+
+    def _before_branches(self, place: ast.stmt, names: set[str]) -> ast.stmt:
+        """The outermost statement around a place before which a function of these names can be made."""
+        for each in self._branches(place):
+            has_session = any(self.code.makes_session(self.file, node) for node in ast.walk(each))
+            if has_session or not self._is_bound_before(names | {self.legacy}, each):
+                break
+            place = each
+        return place
 
     def _feeds(self, request: Request) -> tuple[list[ast.expr] | None, str]:
         """The tensors that a request feeds, and the text of their values; None where they are not written out."""
