@@ -630,6 +630,36 @@ PROGRAMS["what requests of two functions share, and random numbers in a list"] =
     print(predict(data), np.size(sess.run(both)))
     """
 )
+PROGRAMS["helpers that make variables inside of expressions and of other functions"] = _program(
+    """
+    def weight(shape):
+        return tf.get_variable('W', shape, initializer=tf.truncated_normal_initializer(stddev=0.5))
+
+    def bias_variable(shape):
+        return tf.Variable(tf.constant(0.1, shape=shape), name='b')
+
+    def layer(x, inputs, units, name):
+        with tf.variable_scope(name):
+            return tf.tanh(tf.matmul(x, weight([inputs, units])) + bias_variable([units]))
+
+    x = tf.placeholder(tf.float32, [None, 6])
+    training = tf.placeholder(tf.bool)
+    n = int(x.get_shape()[1])
+    w = tf.Variable(tf.ones([n, 1]))
+    twice = tf.Variable(w.initialized_value() * 2)
+    out = layer(layer(x, n, 2, 'one'), 2, 1, 'two') + tf.matmul(x, bias_variable([n, 1]) + twice)
+    loss = tf.reduce_mean(tf.square(tf.cond(training, lambda: out, lambda: out * 2.0)))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    sess = tf.Session()
+    sess.run(tf.global_variables_initializer())
+    if data.sum() > 1e6:
+        print(sess.run(loss, {x: data, training: 1}))
+    for i in range(3):
+        print(sess.run([train, loss], {x: data, training: 1})[1], sess.run(loss, {x: data, training: 0}))
+    a, b = sess.run((w, twice))
+    print(a.ravel(), b.ravel(), isinstance(sess.run((w, twice)), tuple))
+    """
+)
 PROGRAMS["a recurrent network over another one"] = _program(
     """
     x = tf.placeholder(tf.float32, [None, 6, 1])

@@ -156,6 +156,27 @@ REFUSED = {
     "def show(y):\n    tf.get_variable('v', [1])\n    return y\nprint(show(y))\n" + RUN: (
         "A function of the program is called to print what it gives"
     ),
+    "def factor():\n    return k\nk = 2.0\nz = y * factor()\nk = 3.0\n" + RUN.replace("y,", "z,"): (
+        "'k' gets another value after the graph was built with it"
+    ),
+    "parts = []\ndef layer(t):\n    parts.append(t)\n    return t * 2.0\nz = layer(y)\n" + RUN.replace("y,", "z,"): (
+        "layer() changes 'parts' while the graph is built"
+    ),
+    "import numpy as np\ndef noisy(t):\n    return t + np.random.rand()\nz = noisy(y)\n" + RUN.replace("y,", "z,"): (
+        "Random numbers of Python or NumPy are drawn while the graph is built"
+    ),
+    "import numpy as np\nk = np.ones(1)\nz = y * k\nk[:] = 5.0\n" + RUN.replace("y,", "z,"): (
+        "'k' is changed after the graph was built with it"
+    ),
+    "def yes():\n    return x * 2.0\nz = tf.cond(y[0, 0] > 0, yes, yes)\n" + RUN.replace("y,", "z,"): (
+        "yes() reads 'x', which requests compute, and is not given it"
+    ),
+    RUN + "    sess.run(tf.variables_initializer([w]))\n    print(sess.run(w))\n": (
+        "Variables are initialised more than once"
+    ),
+    "v = tf.get_variable('v', [2], initializer=tf.contrib.layers.xavier_initializer(uniform=False))\n" + RUN: (
+        "xavier_initializer has the argument uniform"
+    ),
     "z = tf.sparse_placeholder(tf.float32)\n" + RUN: "It has a sparse placeholder",
     "server = tf.train.Server.create_local_server()\n" + RUN: "It has a server of a cluster",
     "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",
@@ -300,6 +321,20 @@ def test_a_print_of_a_tensor_in_a_class_is_told_at_its_line():
     notes = [each for each in ported(text + RUN, "native").notes if each.what.startswith("It printed a tensor")]
     before = ported(text + RUN, "functions").after.text.splitlines()
     assert [before[each.place.line - 1].strip() for each in notes] == ["print(self.y)"]
+
+
+def test_dimensions_are_numbers():
+    text = "import tensorflow as tf\n" + GRAPH + "y = y * x.get_shape()[1].value / int(y.shape[-1].value)\n" + RUN
+    assert "    y = y * x.shape[1] / int(y.shape[-1])\n" in after(text, "native")
+
+
+def test_inner_imports_that_nothing_uses_go():
+    inner = "from tensorflow.python.framework import ops\nfrom tensorflow.python.ops import array_ops, math_ops\n"
+    text = (
+        "import tensorflow as tf\n" + inner + "ops.reset_default_graph()\n" + GRAPH + "y = math_ops.square(y)\n" + RUN
+    )
+    found = after(text, "native")
+    assert "import ops" not in found and "from tensorflow.python.ops import math_ops\n" in found
 
 
 def test_what_loads_data_stays():

@@ -17,8 +17,12 @@ __all__ = ["are_tensors", "drops_operations", "is_eager", "read_variables", "run
 def read_variables(unit: Unit, request: Request) -> None:
     """Variables, and lists of them, are read where they are fetched."""
     values = ", ".join(_read(unit, leaf) for leaf in request.leaves)
+    if isinstance(request.fetches, ast.List):
+        values = f"[{values}]"
+    elif isinstance(request.fetches, ast.Tuple):
+        values = f"({values},)" if len(request.leaves) == 1 else f"({values})"
     for call in request.calls:
-        unit.texts.replace(call, f"[{values}]" if request.is_list else values)
+        unit.texts.replace(call, values)
     if request.statement is not None:
         unit.replaced[request.statement] = []
 

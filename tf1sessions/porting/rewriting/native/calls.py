@@ -99,7 +99,7 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         given = _bound(call, entry)
         return _SPECIAL.get(entry.kind, _plain)(base, entry, given, text)
     except _NotWritten as error:
-        if entry.kind in _PLAIN_KINDS:
+        if entry.kind in _PLAIN_KINDS and not symbol.startswith("tf1sessions."):
             return None  # TensorFlow 2 has the old function, too
         return NotNative(f"{symbol} has {error}")
 

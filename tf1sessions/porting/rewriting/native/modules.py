@@ -119,6 +119,16 @@ class Modules:
             self._making[function] = makes or any(each is not None and self._makes(each) for each in called)
         return self._making[function]
 
+    def variable_of(self, call: ast.Call) -> Native | None:
+        """A call of a function that gives a variable which it makes: it is called once, too."""
+        function = self.kinds.functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        if function is None or not self._makes(function) or self.needs_class(function.name):
+            return None
+        if self.kinds.called(function) is not Kind.VARIABLE:
+            return None
+        name = function.name.removesuffix("_variable")
+        return Native("variable", self.texts.of(call), "{made}", name if name != function.name else f"{name}_variable")
+
     def note(self, node: ast.AST, scope: Mapping[str, Kind]) -> None:
         """Take in with which kinds of arguments a piece of code calls functions that become classes."""
         for call in ast.walk(node):
@@ -325,6 +335,9 @@ class _Writer:
                     raise NotPossible(
                         call, f"{name}() is called twice with the same variables in {self.found.function.name}()"
                     )
+            elif (variable := self.modules.variable_of(call)) is not None:
+                assert variable.made is not None
+                made, used, name = variable.made, variable.used, variable.name
             elif creates(symbol) is not None:
                 assert symbol is not None
                 native = native_call(
@@ -426,10 +439,13 @@ class _Writer:
             def wrap(lines: list[str]) -> list[str]:
                 return [header, *indented(lines)] if header and lines else lines
 
-            needs_scope = any(".Variable(" in line for line in init)
+            calls_maker = any(map(self.modules.variable_of, calls_inner_first(statement)))
+            needs_scope = calls_maker or any(".Variable(" in line for line in init)
             return wrap(init) if needs_scope else init, wrap(called), lists
         has_makers = any(
-            creates(self.kinds.symbol(call.func)) is not None or self.modules.of(call) is not None
+            creates(self.kinds.symbol(call.func)) is not None
+            or self.modules.of(call) is not None
+            or self.modules.variable_of(call) is not None
             for call in calls_inner_first(statement)
         )
         if isinstance(statement, ast.For | ast.If) and has_makers:

@@ -88,6 +88,11 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
     if unit.modules.of(call) is not None:
         _module(unit, call, item)
         return
+    if item is not None and unit.is_moved(item) and (variable := unit.modules.variable_of(call)) is not None:
+        if isinstance(item.statement, ast.For | ast.While | ast.If | ast.Try):
+            raise NotPossible(call, "A loop or a condition makes a variable or a layer")
+        unit.texts.replace(call, _made_before(unit, call, item, variable))
+        return
     if symbol is None or not symbol.startswith(("tf.", "tf1sessions.contrib.")) or symbol in PLACEHOLDERS:
         return
     if symbol in INITIALIZERS or symbol in OPERATIONS or summaries.is_merge(unit.kinds, call):

@@ -85,6 +85,6 @@ def rewrite_rest(file: FileUses, kinds: Kinds, texts: Texts, done: Iterable[ast.
         native = native_call(call, symbol, texts.of, texts.tensorflow, kept=is_kept(file, call))
         if isinstance(native, NotNative):
             raise NotPossible(call, native.reason)
-        if native is not None and texts.of(call) == file.positions.source(call):
+        if native is not None:
             made = native.made or ""
             texts.replace(call, native.used.replace("{made}", made) if made else native.used)
