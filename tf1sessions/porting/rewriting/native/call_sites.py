@@ -6,12 +6,13 @@ import ast
 import itertools
 from collections.abc import Sequence
 
+from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
 from .statements import Item
 from .tensors import is_tensor
 from .unit import Request, Unit
 
-__all__ = ["are_tensors", "drops_operations", "is_eager", "read_variables", "run_eagerly", "write_calls"]
+__all__ = ["are_tensors", "drops_operations", "feed_name", "is_eager", "read_variables", "run_eagerly", "write_calls"]
 
 
 def read_variables(unit: Unit, request: Request) -> None:
@@ -57,8 +58,21 @@ def run_eagerly(unit: Unit, request: Request) -> None:
 
 
 def drops_operations(unit: Unit, request: Request) -> bool:
-    """Whether each call unpacks the results, and nothing reads what is unpacked for an operation."""
-    return all(_targets(unit, request, call) is not None for call in request.calls)
+    """Whether each call unpacks the results or takes one of them, and nothing reads what there is for an operation."""
+    return all(
+        _targets(unit, request, call) is not None or _chosen(unit, request, call) is not None for call in request.calls
+    )
+
+
+def _chosen(unit: Unit, request: Request, call: ast.Call) -> int | None:
+    """Which of the values a call takes, as ``sess.run([train, loss])[1]`` does; None where it takes all of them."""
+    parent = unit.file.parents[call]
+    index = parent.slice if isinstance(parent, ast.Subscript) and parent.value is call else None
+    if not isinstance(index, ast.Constant) or type(index.value) is not int or index.value >= len(request.leaves):
+        return None
+    if unit.is_op(request.leaves[index.value]):
+        return None
+    return sum(not unit.is_op(leaf) for leaf in request.leaves[: index.value])
 
 
 def _targets(unit: Unit, request: Request, call: ast.Call) -> list[ast.expr] | None:
@@ -94,6 +108,33 @@ def are_tensors(unit: Unit, leaves: Sequence[ast.expr]) -> bool:
     return all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in leaves)
 
 
+def _write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
+    """A dict of feeds has strings as its keys, and is given by name: ``run_loss(**feed)`` for ``*feed.values()``."""
+    name = feed_name(call)
+    scope = next(each for each in unit.file.around(call) if isinstance(each, ast.FunctionDef | ast.Module))
+    dicts = [
+        each.value
+        for each in own_nodes(scope)
+        if isinstance(each, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in each.targets)
+    ]
+    keys = [key for each in dicts if isinstance(each, ast.Dict) for key in each.keys]
+    if name is None or unit.kinds.classes or not keys:
+        return
+    if all(isinstance(key, ast.Name) and key.id in request.feeds for key in keys):
+        unit.texts.replace(call.args[0], f"**{name}")
+        for key in keys:
+            assert isinstance(key, ast.Name)
+            unit.texts.replace(key, f'"{key.id}"')
+
+
+def feed_name(call: ast.Call) -> str | None:
+    """The name of the dict that a call is given the values of: ``f(*feed.values())``."""
+    values = call.args[0].value if len(call.args) == 1 and isinstance(call.args[0], ast.Starred) else None
+    function = values.func if isinstance(values, ast.Call) else None
+    is_name = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
+    return function.value.id if is_name else None  # type: ignore[union-attr]
+
+
 def _write_truth(unit: Unit, request: Request, call: ast.Call) -> None:
     """A placeholder of truth values may be fed 1 or 0, which a tf.function does not take."""
     for name, value in zip(request.feeds, call.args, strict=False):
@@ -104,6 +145,7 @@ def _write_truth(unit: Unit, request: Request, call: ast.Call) -> None:
 def write_calls(unit: Unit, request: Request) -> None:
     for call in request.calls:
         _write_truth(unit, request, call)
+        _write_feed(unit, request, call)
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
     if not values:
         return
@@ -125,6 +167,9 @@ def write_calls(unit: Unit, request: Request) -> None:
             new = f"{text}.numpy()" if len(kept) == 1 else f"[value.numpy() for value in {text}]"
             new = new if tensors else numpy
             unit.texts.replace(parent, f"{target} = {new}")
+        elif drops and (index := _chosen(unit, request, call)) is not None:
+            value = text if len(values) == 1 else f"{text}[{index}]"
+            unit.texts.replace(parent, f"{value}.numpy()" if tensors else _numpy(unit, value))
         elif isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant) and tensors:
             unit.texts.replace(parent, f"{text}[{unit.texts.of(parent.slice)}].numpy()")
         elif len(values) == len(request.leaves) and not tensors:

@@ -38,6 +38,7 @@ def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
                 each
                 for each in own_nodes(unit.node)
                 if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
+                if not _is_of_comprehension(unit, each)
             ]
             later = [each for each in binders if each.lineno > item.statement.lineno]
             if (
@@ -46,6 +47,12 @@ def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
                 and not (name not in inside and _renamed(unit, name, min(later, key=_position)))
             ):
                 raise NotPossible(item.statement, f"{name!r} gets another value after the graph was built with it")
+
+
+def _is_of_comprehension(unit: Unit, name: ast.Name) -> bool:
+    """Whether a name is bound by a comprehension, so that nothing else sees it."""
+    around = itertools.takewhile(lambda each: not isinstance(each, ast.stmt | ast.ListComp), unit.file.around(name))
+    return any(isinstance(each, ast.comprehension) for each in around)
 
 
 def _renamed(unit: Unit, name: str, first: ast.Name) -> bool:

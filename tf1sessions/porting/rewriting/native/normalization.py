@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..requests.request import NotPossible
 from . import variables
+from .call_sites import feed_name
 from .kinds import Kinds
 from .statements import Item
 from .unit import Request, Unit
@@ -101,15 +102,12 @@ def _is_false(node: ast.expr | None) -> bool:
 
 def _fed(unit: Unit, request: Request, call: ast.Call, flag: str) -> ast.expr | None:
     """Return the argument that a call feeds to a placeholder; None where it is not written out."""
-    if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):  # *feed.values()
-        values = call.args[0].value
-        name = values.func.value if isinstance(values, ast.Call) and isinstance(values.func, ast.Attribute) else None
+    if (name := feed_name(call)) is not None:
         dicts = [
             each.value
             for each in ast.walk(unit.node)
             if isinstance(each, ast.Assign)
-            and isinstance(name, ast.Name)
-            and any(isinstance(target, ast.Name) and target.id == name.id for target in each.targets)
+            and any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
         ]
         if len(dicts) != 1 or not isinstance(dicts[0], ast.Dict):
             return None

@@ -312,10 +312,16 @@ class Unit:
         """Variables have their initial values when they are made: nothing is left to run."""
         for item in list(self.items):
             statement = item.statement
-            if isinstance(statement, ast.Assign) and self.is_initializer(statement.value):
+            if self._gives_initializers(statement):
                 self.initializers |= item.binds
                 self.items.remove(item)
                 self.replaced[statement] = []
+
+    def _gives_initializers(self, statement: ast.stmt) -> bool:
+        """Whether a statement binds names to initializers and does nothing else; one that asks for a version may."""
+        if isinstance(statement, ast.If) and not any(isinstance(each, ast.NamedExpr) for each in ast.walk(statement)):
+            return all(map(self._gives_initializers, [*statement.body, *statement.orelse]))
+        return isinstance(statement, ast.Assign) and self.is_initializer(statement.value)
 
     def _decide_constants(self) -> None:
         """What depends on nothing is made once; random numbers only where they are initial values of variables."""

@@ -171,13 +171,15 @@ def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt,
     for statement, lines in replaced.items():
         if any(node in replaced for node in file.around(statement)):
             continue
-        if not lines and file.parents[statement] is not file.tree:
-            body = next(b for b in bodies(file.parents[statement]) if statement in b)
-            if all(each in replaced and not replaced[each] for each in body) and body[0] is statement:
-                lines = ["pass"]
-        lead = texts.lead(statement)
+        lead, begin = texts.lead(statement), statement.lineno
         has_comments = not lines and isinstance(statement, ast.Expr)  # of what goes, so do its comments
-        start = positions.line_start(texts.first_line(statement) if has_comments else statement.lineno)
+        begin = texts.first_line(statement) if has_comments else begin
+        if not lines and (parent := file.parents[statement]) is not file.tree:
+            body = next(b for b in bodies(parent) if statement in b)
+            if all(each in replaced and not replaced[each] for each in body) and body[0] is statement:
+                else_line = _else_line(texts, parent, body)
+                lines, begin = (["pass"], begin) if else_line is None else ([], else_line)
+        start = positions.line_start(begin)
         end = positions.line_start((statement.end_lineno or statement.lineno) + 1)
         spans.append((start, end))
         yield Edit(start, end, "".join((lead + line if line.strip() else "") + newline for line in lines))
@@ -193,6 +195,14 @@ def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt,
                 at = positions.span(node)[0]
                 if not any(start <= at < end for start, end in [*spans, *((e.start, e.end) for e in texts.edits)]):
                     raise NotPossible(node, "The LegacyGraph is used in a way that is not known")
+
+
+def _else_line(texts: Texts, parent: ast.AST, body: list[ast.stmt]) -> int | None:
+    """The line of the ``else:`` that a block is behind; None for any other block."""
+    if not isinstance(parent, ast.If) or body is not parent.orelse:
+        return None
+    lines = range(body[0].lineno - 1, parent.body[-1].end_lineno or 0, -1)
+    return next((line for line in lines if re.match(r"\s*else\s*:\s*(#.*)?$", texts.lines[line - 1])), None)
 
 
 def _is_ours(file: FileUses, statement: ast.Import | ast.ImportFrom) -> bool:
