@@ -9,6 +9,7 @@ Files::
     statements.py    the statements that build a graph, with what they read and bind
     unit.py          a LegacyGraph of a program, and what is known of it
     refusals.py      what keeps a program at the step before
+    purity.py        what the code of a graph does besides computing tensors
     calls.py         how a call is written in TensorFlow 2
     call_table.py    its table: layers, variables, optimizers, losses, functions
     objects.py       calls of the graph; what has variables is made once
@@ -32,5 +33,5 @@ Files::
     plan.py          all of it for one LegacyGraph
     rest.py          the calls around the graphs
     texts.py         texts of statements with their changes
-    tidying.py       empty lines
+    tidying.py       empty lines, and imports that nothing uses
 """
