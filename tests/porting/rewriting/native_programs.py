@@ -700,3 +700,32 @@ PROGRAMS["a saver of listed variables, those of a cell among them"] = _program(
         print(abs(after - before).max(), int(abs(trained - before).max() > 0.01))
     """
 )
+PROGRAMS["a graph that is built where the script is the main program"] = _program(
+    """
+    UNITS = 2
+
+    def layer(x, inputs, units):
+        w = tf.Variable(tf.random_normal([inputs, units], stddev=0.5))
+        return tf.matmul(x, w)
+
+    def show(value):
+        print('value', value)
+
+    if __name__ == '__main__':
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.placeholder(tf.float32, [None, 1])
+        out = layer(tf.tanh(layer(x, 6, UNITS)), UNITS, 1)
+        loss = tf.reduce_mean(tf.square(out - y))
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+        def report(values):
+            show(sess.run(loss, {x: values, y: target}))
+
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for i in range(3):
+                _, value = sess.run([train, loss], {x: data, y: target})
+                show(value)
+            report(data)
+    """
+)

@@ -105,7 +105,7 @@ def _imported(file: FileUses) -> set[str]:
     return names | {f"{package}.{name}" for name in names if package}
 
 
-def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef, items: Iterable[Item]) -> None:
+def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef | ast.If, items: Iterable[Item]) -> None:
     """Refuse statements of a graph.
 
     Raises:

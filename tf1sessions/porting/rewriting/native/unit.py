@@ -73,7 +73,7 @@ class Unit:
         kinds: Of the file.
         texts: Of the file; the changes are noted there.
         modules: The classes of the file.
-        node: The module or function that makes the LegacyGraph.
+        node: The module or function that makes the LegacyGraph, or ``if __name__ == "__main__":``.
         made: The statement that makes it.
 
     Raises:
@@ -118,7 +118,7 @@ class Unit:
         kinds: Kinds,
         texts: Texts,
         modules: Modules,
-        node: ast.Module | ast.FunctionDef,
+        node: ast.Module | ast.FunctionDef | ast.If,
         made: ast.Assign,
     ) -> None:
         self.file, self.kinds, self.texts, self.modules, self.node = file, kinds, texts, modules, node
@@ -170,6 +170,8 @@ class Unit:
     @property
     def area(self) -> ast.AST:
         """Where its functions are called: the module or function that makes it, or the class of a method."""
+        if isinstance(self.node, ast.If):
+            return self.file.tree
         parent = self.file.parents.get(self.node)
         return parent if isinstance(parent, ast.ClassDef) else self.node
 
@@ -180,7 +182,7 @@ class Unit:
         return [*(item.statement for item in self.items), *requests]
 
     def _read(self) -> tuple[list[Item], list[Request]]:
-        scope: Scope = self.kinds.module if isinstance(self.node, ast.Module) else {}
+        scope: Scope = {} if isinstance(self.node, ast.FunctionDef) else self.kinds.module
         items: list[Item] = []
         self.blocks: list[tuple[ast.With, list[Item]]] = []
         requests = [self._request(each) for each in ast.walk(self.node) if self.is_request(each)]

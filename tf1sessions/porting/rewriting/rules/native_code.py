@@ -143,14 +143,20 @@ def _changed(units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[tup
                 yield request.statement, f"a request: the tf.function {request.name}()"
 
 
-def _place(file: FileUses, call: ast.Call) -> tuple[ast.Module | ast.FunctionDef, ast.Assign]:
+def _place(file: FileUses, call: ast.Call) -> tuple[ast.Module | ast.FunctionDef | ast.If, ast.Assign]:
     statement = file.parents[call]
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         raise NotPossible(call, "A LegacyGraph has no name of its own")
     scope = file.parents[statement]
-    if not isinstance(scope, ast.Module | ast.FunctionDef):
+    is_main = isinstance(scope, ast.If) and scope in file.tree.body and _is_main(scope.test)
+    if not isinstance(scope, ast.Module | ast.FunctionDef) and not is_main:
         raise NotPossible(call, "A LegacyGraph is made inside of a loop or a condition")
-    return scope, statement
+    return scope, statement  # type: ignore[return-value]
+
+
+def _is_main(test: ast.expr) -> bool:
+    """Whether a test is ``__name__ == "__main__"``."""
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
 def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[Edit]:
