@@ -24,6 +24,8 @@ __all__ = ["audit"]
 #: How often the number of files that have been read is shown, in files. Arbitrary.
 _EVERY = 50
 _STEPS = {
+    "native": "to plain TensorFlow 2: `tf1sessions port --to native`",
+    "functions": "to functions, without sessions: `tf1sessions port --to functions`",
     "clean": "to TensorFlow 2's own names: `tf1sessions port --to clean`",
     "v1": "to tensorflow.compat.v1: `tf1sessions port --to v1`",
     "py3": "to Python 3: `tf1sessions port --to py3`, and audit again",
@@ -44,10 +46,11 @@ _VERDICTS = {
 
 @click.command(context_settings=CONTEXT_SETTINGS)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("--all-steps", is_flag=True, help="Say, too, how far the steps functions and native go.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for other tools, and nothing else.")
 @click.option("--html", "page", metavar="FILE", type=click.Path(dir_okay=False), help="Write a page to FILE, too.")
-def audit(sources: tuple[str, ...], as_json: bool, as_sarif: bool, page: str | None) -> None:
+def audit(sources: tuple[str, ...], all_steps: bool, as_json: bool, as_sarif: bool, page: str | None) -> None:
     """Show where the code in SRC stands on its way from TensorFlow 1. Nothing of it is run.
 
     SRC are Python files, notebooks, and folders with all that is below them. For each file it says which step of
@@ -63,6 +66,7 @@ def audit(sources: tuple[str, ...], as_json: bool, as_sarif: bool, page: str | N
         tf1sessions audit src
         tf1sessions audit train.py model.py --json
         tf1sessions audit . --html audit.html
+        tf1sessions audit train.py --all-steps
     """
     if as_json and as_sarif:
         raise click.UsageError("--json or --sarif: both are for other programs, which read one of them.")
@@ -78,7 +82,7 @@ def audit(sources: tuple[str, ...], as_json: bool, as_sarif: bool, page: str | N
     with _counter(sys.stderr.isatty()) as progress:
         from tf1sessions.porting.audit.survey import survey
 
-        found = survey(sources, progress)
+        found = survey(sources, progress, all_steps=all_steps)
     if page is not None:
         from tf1sessions.porting.audit.html_report import page as page_of
 
@@ -135,6 +139,8 @@ def _text(found: Audit) -> Iterator[str]:
         ["files", "step", ""],
         [[count, step, _STEPS[step]] for step, count in found.reaches().items() if count],
     )
+    if "native" not in found.steps and found.reaches()["clean"]:
+        yield "How far the steps functions and native go from there: `tf1sessions audit SRC --all-steps`."
     if verdicts := found.verdicts():
         yield from ("", "The names of TensorFlow that they use:")
         yield from figures(["uses", "they are"], [[count, _VERDICTS[name]] for name, count in verdicts.items()])
@@ -142,6 +148,7 @@ def _text(found: Audit) -> Iterator[str]:
         yield from ("", "What they do in TensorFlow 1's way, and that stays in tf.compat.v1:")
         yield from figures(["places", "files", ""], [[*counts, kind] for kind, counts in constructs.items()])
     yield from _by_hand(found)
+    yield from _stays(found)
     yield from _order(found)
 
 
@@ -164,6 +171,17 @@ def _by_hand(found: Audit) -> Iterator[str]:
         yield printable(f"      {'; '.join(lines[:3])}{more}")
     if len(ordered) > ROWS:
         yield f"  and {len(ordered) - ROWS:,} more things; --json has them all"
+
+
+def _stays(found: Audit) -> Iterator[str]:
+    """Why files do not reach the last step."""
+    stays = [file for file in found.files if file.stays is not None]
+    if stays:
+        yield from ("", "What keeps files from the next step; the guide says what to do about each:")
+    for file in stays[:ROWS]:
+        yield printable(f"  {file.file}: {file.stays}")
+    if len(stays) > ROWS:
+        yield f"  and {len(stays) - ROWS:,} more; --json has them all"
 
 
 def _order(found: Audit) -> Iterator[str]:

@@ -15,7 +15,7 @@ from tf1sessions.porting.audit import sarif
 from tf1sessions.porting.audit.constructs import CONSTRUCTS
 from tf1sessions.porting.audit.html_report import page
 from tf1sessions.porting.audit.order import imports_first
-from tf1sessions.porting.audit.record import RULES, STEPS, Audit, FileAudit
+from tf1sessions.porting.audit.record import RULES, STEPS, STEPS_BY_NAMES, Audit, FileAudit
 from tf1sessions.porting.audit.survey import survey
 
 TF = "import tensorflow as tf\n"
@@ -40,7 +40,6 @@ BY_HAND = {
     "gone": (TF + "tf.contrib.ffmpeg.decode_audio()", "gone-symbol", None),
     "gone, imported": ("from tensorflow.contrib.ffmpeg import decode_audio\n", "gone-symbol", None),
     "gone, by an alias": ("import tensorflow.contrib.ffmpeg as f\nf.decode_audio()", "gone-symbol", None),
-    "before 1.0": (TF + "tf.mul(1, 2)", "gone-symbol", None),
     "custom operation": (TF + "m = tf.load_op_library('zero_out.so')", "custom-operation", None),
     "NumPy": (TF + "import scipy.misc\nscipy.misc.imread('a.png')\n", "old-library", "run"),
 }
@@ -52,7 +51,8 @@ NOT_BY_HAND = {
     "imported in try": "try:\n    from tensorflow.contrib import ffmpeg\nexcept ImportError:\n    pass\n",
     "moved": "from tensorflow.python.framework import ops\nops.Tensor\n",
     "of TensorFlow 2": TF + "tf.random.set_seed(3)\ntf.optimizers.Adam()\n",
-    "in a text": "text = 'tf.contrib.ffmpeg.decode_audio()'  # tf.mul(1, 2)\n",
+    "in a text": "text = 'tf.contrib.ffmpeg.decode_audio()'  # tf.contrib.ffmpeg\n",
+    "before 1.0": TF + "tf.mul(1, 2)\ntf.concat(1, [a, b])\n",
 }
 
 
@@ -176,7 +176,7 @@ def test_python_2_is_looked_at_as_it_will_be() -> None:
     file = audited(TF + "print 'a', tf.log(x)\n")
     assert (file.reach, file.uses, file.by_hand) == ("clean", {"renamed": 1}, 0)
     assert [(place.rule, place.line.line, place.by_hand) for place in file.places] == [("python-2", 2, False)]
-    file = audited(TF + "print 'a', tf.mul(x, x)\n")
+    file = audited(TF + "print 'a', tf.contrib.ffmpeg.encode_audio(x, x)\n")
     assert (file.reach, file.by_hand) == (None, 1)
     file = audited(TF + "def f(a, b):\n    return len(a) / b\nprint 'a'\n")
     assert [(place.line.line, place.blocks) for place in file.places if place.by_hand] == [(3, "py3")]
@@ -187,7 +187,7 @@ def test_a_file_goes_no_further_than_what_it_imports(here: Path) -> None:
     (here / "package").mkdir()
     (here / "package/__init__.py").write_text("")
     (here / "package/model.py").write_text(TF + "from . import layers\ntf.Session()\n")
-    (here / "package/layers.py").write_text(TF + "tf.mul(1, 2)\n")
+    (here / "package/layers.py").write_text(TF + "tf.contrib.ffmpeg.encode_audio(1, 2)\n")
     (here / "train.py").write_text(TF + "from package.model import build\ntf.Session()\n")
     (here / "other.py").write_text(TF + "tf.Session()\n")
     found = survey(["."])
@@ -205,7 +205,7 @@ def test_a_file_goes_no_further_than_what_it_imports(here: Path) -> None:
 def test_circles_are_settled(here: Path) -> None:
     (here / "a.py").write_text(TF + "import b\ntf.Session()\n")
     (here / "b.py").write_text(TF + "import c\ntf.Session()\n")
-    (here / "c.py").write_text(TF + "import a\ntf.mul(1, 2)\n")
+    (here / "c.py").write_text(TF + "import a\ntf.contrib.ffmpeg.encode_audio(1, 2)\n")
     assert [file.reach_with_imports for file in survey(["."]).files] == [None] * 3
 
 
@@ -231,7 +231,7 @@ def test_a_deep_chain_of_imports_is_no_recursion() -> None:
 
 # -- bad input --------------------------------------------------------------------------------------------------------
 
-USE = b"import tensorflow as tf\ntf.mul(1, 2)\n"
+USE = b"import tensorflow as tf\ntf.contrib.ffmpeg.encode_audio(1, 2)\n"
 
 
 @pytest.mark.usefixtures("here")
@@ -251,7 +251,7 @@ USE = b"import tensorflow as tf\ntf.mul(1, 2)\n"
 )
 def test_any_form_of_text_is_read(data: bytes) -> None:
     file = audited(data)
-    assert [place.symbol for place in file.places] == ["tf.mul"]
+    assert [place.symbol for place in file.places] == ["tf.contrib.ffmpeg.encode_audio"]
     assert file.places[0].line.line == len(data.decode("latin-1").replace("\x0c", "").splitlines())
 
 
@@ -300,8 +300,8 @@ def test_a_folder_with_all_of_it(here: Path) -> None:
 def test_cells_of_notebooks_are_named(here: Path) -> None:
     cells = [
         {"cell_type": "code", "source": ["%matplotlib inline\n", "import tensorflow as tf\n"], "metadata": {}},
-        {"cell_type": "markdown", "source": ["tf.mul(1, 2)"], "metadata": {}},
-        {"cell_type": "code", "source": ["x = 1\n", "tf.mul(1, 2)"], "metadata": {}},
+        {"cell_type": "markdown", "source": ["tf.contrib.ffmpeg.encode_audio(1, 2)"], "metadata": {}},
+        {"cell_type": "code", "source": ["x = 1\n", "tf.contrib.ffmpeg.encode_audio(1, 2)"], "metadata": {}},
     ]
     notebook = {"cells": cells, "nbformat": 4, "nbformat_minor": 2, "metadata": {}}
     (here / "a.ipynb").write_text(json.dumps(notebook))
@@ -310,7 +310,7 @@ def test_cells_of_notebooks_are_named(here: Path) -> None:
     assert str(place.line) == "a.ipynb, cell 2, line 2"
     (result,) = sarif.report(found, "1")["runs"][0]["results"]
     assert result["properties"] == {"cell": 2, "line": 2}
-    assert result["message"]["text"].startswith("Cell 2, line 2: tf.mul is gone.")
+    assert result["message"]["text"].startswith("Cell 2, line 2: tf.contrib.ffmpeg.encode_audio is gone.")
 
 
 # -- the command and the formats --------------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ def run(*args: str) -> Any:
 
 @pytest.fixture
 def tree(here: Path) -> Path:
-    (here / "model.py").write_text(TF + "tf.mul(1, 2)\ntf.layers.dense(x, 3)\n")
+    (here / "model.py").write_text(TF + "tf.contrib.ffmpeg.encode_audio(1, 2)\ntf.layers.dense(x, 3)\n")
     (here / "train \x1b[31m é.py").write_text(TF + "import model\nsess = tf.Session()\n")
     (here / "old.py").write_text("print 'a'\n")
     return here
@@ -332,7 +332,7 @@ def tree(here: Path) -> Path:
 def test_exit_codes() -> None:
     Path("a.py").write_text(TF + "tf.Session()\n")
     assert run("a.py").exit_code == 0
-    Path("b.py").write_text(TF + "tf.mul(1, 2)\n")
+    Path("b.py").write_text(TF + "tf.contrib.ffmpeg.encode_audio(1, 2)\n")
     assert run("a.py", "b.py").exit_code == 1
     Path("c.py").symlink_to("c.py")
     assert run(".").exit_code == 2
@@ -364,7 +364,7 @@ def test_text() -> None:
     done = run(".")
     assert done.exit_code == 1
     assert "By hand: 1 place in 1 file" in done.stdout
-    assert "tf.mul is gone: It left with TensorFlow 1.0: use tf.multiply." in done.stdout
+    assert "tf.contrib.ffmpeg.encode_audio is gone: Use tf.audio.decode_wav" in done.stdout
     assert "model.py:2" in done.stdout and "waits for model.py" in done.stdout
     assert "\x1b" not in done.stdout
     assert run("old.py").stdout.count("Nothing is left to do by hand.") == 1
@@ -380,8 +380,9 @@ def test_json_has_what_the_page_says() -> None:
     assert by_name["model.py"]["by_hand"] == 1
     (place,) = by_name["model.py"]["places"]
     assert place["place"] == {"file": "model.py", "line": 2, "cell": None}
-    assert (place["blocks"], place["symbol"]) == ("run", "tf.mul")
-    assert {symbol["name"] for symbol in found["symbols"]} == {"tf.mul", "tf.layers.dense", "tf.Session"}
+    assert (place["blocks"], place["symbol"]) == ("run", "tf.contrib.ffmpeg.encode_audio")
+    names = {symbol["name"] for symbol in found["symbols"]}
+    assert names == {"tf.contrib.ffmpeg.encode_audio", "tf.layers.dense", "tf.Session"}
 
 
 @pytest.mark.usefixtures("tree")
@@ -419,9 +420,37 @@ def test_page_is_one_file_that_no_name_can_break() -> None:
     assert page(Audit((), ()), []).count("@DATA@") == 0
 
 
+_RUN = "with tf.Session() as sess:\n    print(sess.run(y, {x: [1.0]}))\n"
+_PROGRAMS = {
+    "native.py": TF + "x = tf.placeholder(tf.float32, [None])\ny = tf.log(x)\n" + _RUN,
+    "functions.py": TF + "x = tf.placeholder(tf.float32, [None])\ny = tf.log(x)\ntf.add_to_collection('y', y)\n" + _RUN,
+    "clean.py": TF
+    + "y = tf.log(1.0)\na, b = tf.Session(), tf.Session()\nprint(a.run(y))\nprint(b.run(y))\nprint(a.run(y))\n",
+    "none.py": TF + "tf.contrib.ffmpeg.encode_audio()\n",
+    "plain.py": "import os\n",
+}
+
+
+def test_all_steps(here: Path) -> None:
+    """And without being asked for, no file goes further than clean, and the way to ask is said."""
+    for name, text in _PROGRAMS.items():
+        (here / name).write_text(text)
+    found = survey(["."], all_steps=True)
+    reach = {file.file: file.reach or "none" for file in found.files if file.stands != "no tensorflow"}
+    assert {f"{step}.py": step for step in reach.values()} == reach and len(reach) == 4
+    assert found.reaches() == {"native": 1, "functions": 1, "clean": 1, "v1": 0, "py3": 0, "run": 0, "none": 1}
+    stays = {file.file: file.stays for file in found.files if file.stays}
+    assert "It has a collection of the graph" in stays["functions.py"] and "native.py" not in stays
+    text = run("--all-steps", ".").stdout
+    assert "to plain TensorFlow 2" in text and f"functions.py: {stays['functions.py']}" in text
+    assert set(survey(["."]).reaches()) == {*STEPS_BY_NAMES, "none"}
+    assert "--all-steps" in run(".").stdout and "--all-steps" not in text
+    assert json.loads(run("--all-steps", "--json", ".").stdout)["reaches"]["native"] == 1
+
+
 def test_tables_agree() -> None:
     assert set(USED) == set(NOT_USED) == set(CONSTRUCTS)
-    assert STEPS == ("run", "py3", "v1", "clean")
+    assert (*STEPS_BY_NAMES, "functions", "native") == STEPS
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")

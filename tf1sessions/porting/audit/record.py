@@ -8,10 +8,12 @@ from typing import Any
 
 from ...source.program import SourceLine
 
-__all__ = ["RULES", "STEPS", "Audit", "FileAudit", "Place", "SymbolCount"]
+__all__ = ["RULES", "STEPS", "STEPS_BY_NAMES", "Audit", "FileAudit", "Place", "SymbolCount"]
 
 #: The steps of a port in their order; ``run`` is the program as it is, under ``tf1sessions run``.
-STEPS = ("run", "py3", "v1", "clean")
+STEPS = ("run", "py3", "v1", "clean", "functions", "native")
+#: Those that the names in a file decide about. For the others the files are ported, in memory.
+STEPS_BY_NAMES = STEPS[:4]
 
 #: Rule -> what it says, for reports that name rules.
 RULES = {
@@ -73,9 +75,11 @@ class FileAudit:
         lines: How many it has; of a notebook those of its code cells.
         stands: What it is today: ``"tensorflow 1"``, ``"v1"``, ``"clean"``, ``"python 2"``, ``"no tensorflow"`` or
             ``"unread"``.
-        reach: The last of :data:`STEPS` that it reaches without a change by hand; None if not even the first.
+        reach: The last of :data:`STEPS` that it reaches without a change by hand; None if not even the first. It is
+            one of :data:`STEPS_BY_NAMES` where not all steps are asked for.
         reach_with_imports: The same, with what it imports of the other files.
         waits_for: The imported file that holds it back.
+        stays: Why it does not reach the last step, where all steps are asked for.
         imports: The files of the audit that it imports.
         uses: Verdict of symbols.py, or ``"unknown"`` -> how many uses of names there are.
         constructs: What it does in TensorFlow 1's way -> the places.
@@ -88,6 +92,7 @@ class FileAudit:
     reach: str | None
     reach_with_imports: str | None
     waits_for: str | None = None
+    stays: str | None = None
     imports: tuple[str, ...] = ()
     uses: dict[str, int] = dataclasses.field(default_factory=dict)
     constructs: dict[str, tuple[SourceLine, ...]] = dataclasses.field(default_factory=dict)
@@ -120,10 +125,16 @@ class SymbolCount:
 
 @dataclasses.dataclass(frozen=True)
 class Audit:
-    """What was found in all files, which stand in the order in which they are to be ported: imports first."""
+    """What was found in all files, which stand in the order in which they are to be ported: imports first.
+
+    Attributes:
+        files, symbols: What was found.
+        steps: The steps that were asked for: of ``native`` nothing is known where that is none of them.
+    """
 
     files: tuple[FileAudit, ...]
     symbols: tuple[SymbolCount, ...]
+    steps: tuple[str, ...] = STEPS_BY_NAMES
 
     @property
     def by_hand(self) -> int:
@@ -137,7 +148,7 @@ class Audit:
     def reaches(self) -> dict[str, int]:
         """Step, or ``"none"`` -> how many files that use TensorFlow reach just that, with what they import."""
         counts = collections.Counter(file.reach_with_imports or "none" for file in self.to_port())
-        return {step: counts[step] for step in (*reversed(STEPS), "none")}
+        return {step: counts[step] for step in (*reversed(self.steps), "none")}
 
     def to_port(self) -> list[FileAudit]:
         """The files that are part of the port: those with TensorFlow or Python 2, and those that cannot be read."""

@@ -18,12 +18,13 @@ from ...source.symbols import Symbol
 from ...source.uses import FileUses, Use, canonical, collector_paused, read_project
 from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
-from ..rewriting.rules import python_two_modules, python_two_names
+from ..rewriting.rules import python_two_modules, python_two_names, v1_first_names
 from ..rewriting.scopes import is_tried
 from ..rewriting.steps import RULES
 from . import constructs
+from .further import ported_further
 from .order import imports_first
-from .record import STEPS, Audit, FileAudit, Place, SymbolCount
+from .record import STEPS, STEPS_BY_NAMES, Audit, FileAudit, Place, SymbolCount
 
 __all__ = ["survey"]
 
@@ -36,7 +37,12 @@ _OLD_LIBRARIES = (
 )
 
 
-def survey(paths: Iterable[str | os.PathLike[str]], progress: Callable[[int], None] | None = None) -> Audit:
+def survey(
+    paths: Iterable[str | os.PathLike[str]],
+    progress: Callable[[int], None] | None = None,
+    *,
+    all_steps: bool = False,
+) -> Audit:
     """Audit what ``paths`` name: files, and folders with all that is below them. Nothing is run or written.
 
     What cannot be read is a file of the audit, too, with the reason. It is safe to call this function from several
@@ -45,6 +51,8 @@ def survey(paths: Iterable[str | os.PathLike[str]], progress: Callable[[int], No
     Args:
         paths: Python files, notebooks and folders.
         progress: Called with the number of files that have been read, after each.
+        all_steps: Whether to port the files, in memory, to see how far the steps ``functions`` and ``native`` go: some
+            tenths of a second a file.
 
     Example:
         >>> import tempfile
@@ -56,12 +64,13 @@ def survey(paths: Iterable[str | os.PathLike[str]], progress: Callable[[int], No
         (0, 1)
     """
     with collector_paused():
-        return _survey([Path(path) for path in paths], progress)
+        return _survey([Path(path) for path in paths], progress, all_steps)
 
 
-def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None) -> Audit:
+def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all_steps: bool) -> Audit:
     known: dict[str, SourceText] = {}
-    project = read_project(_sources(folders, known, progress), [path for path in folders if path.is_dir()])
+    roots = [path for path in folders if path.is_dir()]
+    project = read_project(_sources(folders, known, progress), roots)
     read = {file: _python_two(file) or _file(file) for file in project.files}
     unread = []
     for each in project.unread:
@@ -73,8 +82,11 @@ def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None) -> 
     imports = _imports(list(read))
     ordered = imports_first(imports)
     shown = {file: tuple(each.source.shown for each in imports[file]) for file in ordered}
-    audited = _with_imports([dataclasses.replace(read[file], imports=shown[file]) for file in ordered])
-    return Audit((*audited, *map(_unread, unread)), _counts(read))
+    alone = [dataclasses.replace(read[file], imports=shown[file]) for file in ordered]
+    if all_steps:
+        alone = ported_further(alone, list(known.values()), roots)
+    steps = STEPS if all_steps else STEPS_BY_NAMES
+    return Audit((*_with_imports(alone), *map(_unread, unread)), _counts(read), steps)
 
 
 def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | None:
@@ -121,9 +133,10 @@ def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
     """The audit of a file, of which some places are known already."""
     uses: collections.Counter[str] = collections.Counter()
     places: list[Place] = list(known)
+    changed = {change.node for change in v1_first_names.find(file)}
     for use, symbol in _symbols(file):
         uses[symbol.verdict if symbol else "unknown"] += 1
-        place = _place(file, use, symbol)
+        place = _place(file, use, symbol, is_changed=use.node in changed)
         if place is not None:
             places.append(place)
     places += _places_of_imports(file)
@@ -160,7 +173,7 @@ def _is_special(name: str) -> bool:
     return name == "tf" or ".__" in name or name.startswith("tf.compat.v2") or name in ("tf.compat", "tf.compat.v1")
 
 
-def _place(file: FileUses, use: Use, symbol: Symbol | None) -> Place | None:
+def _place(file: FileUses, use: Use, symbol: Symbol | None, *, is_changed: bool) -> Place | None:
     """Return what a reader has to know, or to change, at a use of a name; None where there is nothing."""
     line = file.place(use.node)
     if symbol is None:
@@ -170,6 +183,9 @@ def _place(file: FileUses, use: Use, symbol: Symbol | None) -> Place | None:
     if use.name in constructs.OPERATION_LOADERS and use.call is not None:
         fix = "Compile its source for today's TensorFlow with `tf1sessions build-op`"
         return Place("custom-operation", line, f"{use.name} loads a compiled library", fix, use.name, "run")
+    if symbol.verdict == "gone" and is_changed:
+        fix = "`tf1sessions port --to v1` writes what took its place."
+        return Place("gone-symbol", line, f"{use.name} left with TensorFlow 1.0", fix, use.name)
     if symbol.verdict == "gone":
         blocks = None if isinstance(use.node, ast.Constant) or is_tried(file, use.node, use.name) else "run"
         fix = f"{symbol.sentence}." if symbol.sentence else None
@@ -221,8 +237,9 @@ def _line(line: SourceLine) -> tuple[int, int]:
 
 def _reach(places: Iterable[Place]) -> str | None:
     """The last step before the first that a place blocks."""
-    first = min((STEPS.index(place.blocks) for place in places if place.blocks is not None), default=len(STEPS))
-    return STEPS[first - 1] if first else None
+    steps = STEPS_BY_NAMES
+    first = min((steps.index(place.blocks) for place in places if place.blocks is not None), default=len(steps))
+    return steps[first - 1] if first else None
 
 
 def _stands(file: FileUses) -> str:

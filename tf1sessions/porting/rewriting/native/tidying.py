@@ -54,8 +54,8 @@ def without_unused_imports(text: str) -> str:
     """Leave out the imports from inner modules of TensorFlow that nothing uses, or no longer.
 
     Example:
-        >>> without_unused_imports("from tensorflow.python.framework import ops\nx = 1\n")
-        'x = 1\n'
+        >>> without_unused_imports("from tensorflow.python.framework import ops\\nx = 1\\n")
+        'x = 1\\n'
     """
     tree = ast.parse(text)
     read = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
