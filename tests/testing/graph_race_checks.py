@@ -374,6 +374,9 @@ def check_a_variable_that_is_assigned_and_read() -> None:
             session.run(tf.global_variables_initializer())
             (report,) = found(lambda: run(lambda: session.run(step), lambda: session.run(read)))  # noqa: B023
             assert report.kind is RaceKind.VARIABLE and report.first.names == ("v",), report
+            for itself in (lambda: session.run(v), lambda: session.run([v]), lambda: v.eval(session)):  # noqa: B023
+                assert kinds(lambda: run(lambda: session.run(step), itself)) == [RaceKind.VARIABLE]  # noqa: B023
+                assert kinds(lambda: run(itself, itself)) == []  # noqa: B023
             assert kinds(lambda: run(lambda: session.run(step), lambda: session.run(unrelated))) == []  # noqa: B023
             assert kinds(lambda: run(lambda: session.run(read), lambda: session.run(read))) == []  # noqa: B023
             asked = {"ignore": [RaceKind.VARIABLE]}

@@ -132,6 +132,12 @@ def two_that_put_into_a_queue(it: Thing) -> None:
     both(lambda: it.first(it.touch, lambda: line.put(1)), lambda: it.then(lambda: line.put(2), it.touch))
 
 
+def room_that_was_there_anyway(it: Thing) -> None:
+    line: queue.Queue[int] = queue.Queue(2)
+    line.put(0)
+    both(lambda: it.first(it.touch, line.get), lambda: it.then(lambda: line.put(1), it.touch))
+
+
 def an_item_from_before(it: Thing) -> None:
     line: queue.Queue[int] = queue.Queue()
     line.put(1)
@@ -562,6 +568,22 @@ def what_the_program_declares(it: Thing) -> None:
     )
 
 
+def room_in_a_queue(it: Thing) -> None:
+    """The get that makes room is before the put that takes the place: the third put needs the first get."""
+    line: queue.Queue[int] = queue.Queue(2)
+    line.put(0)
+    line.put(1)
+    both(lambda: it.first(it.touch, line.get), lambda: it.then(lambda: line.put(2), it.touch))
+
+
+def what_imap_gives(it: Thing) -> None:
+    for imap in (ThreadPool.imap, ThreadPool.imap_unordered):
+        with ThreadPool(1) as pool:
+            for _ in imap(pool, lambda _: it.touch(), range(2)):
+                pass
+            it.touch()
+
+
 def a_thread_pool_of_multiprocessing(it: Thing) -> None:
     with ThreadPool(1) as pool:
         it.touch()
@@ -623,6 +645,7 @@ def a_loop_that_asks_what_is_seen(it: Thing) -> None:
 
 
 RACES = [
+    room_that_was_there_anyway,
     nothing,
     different_locks,
     a_lock_on_one_side,
@@ -644,6 +667,8 @@ RACES = [
     a_loop_that_asks_what_is_seen,
 ]
 ORDERED = [
+    room_in_a_queue,
+    what_imap_gives,
     start_and_join,
     is_alive,
     a_lock,

@@ -1,5 +1,7 @@
 """Happens-before through queues: a put releases a token with its item, the get of that item acquires it.
 
+A queue of a certain size orders the other way, too: the get that makes room is before the put that takes the place.
+
 Data flow::
 
     put(item) ──▶ release(token) ──▶ ItemTokens of the queue, by the item's identity ──▶ get() ──▶ acquire(token)
@@ -33,6 +35,9 @@ class ItemTokens:
     def __init__(self, items: Collection[Any]) -> None:
         self._tokens: dict[int, collections.deque[Token | None]] = {}
         self._count = 0
+        #: Of the gets that made room, the oldest first; as many puts as the queue has places needed none.
+        self._room: collections.deque[Token] = collections.deque()
+        self._puts = len(items)
         self.match(items)
 
     def match(self, items: Collection[Any]) -> None:
@@ -69,6 +74,18 @@ class ItemTokens:
         if not waiting:
             del self._tokens[id(item)]
         return token
+
+    def make_room(self) -> None:
+        """Release a token by a get."""
+        token = Token()
+        release(token)
+        self._room.append(token)
+
+    def use_room(self, places: int) -> None:
+        """Acquire by a put the token of the get that made room for it, in a queue of so many places."""
+        self._puts += 1
+        if self._puts > places and self._room:
+            acquire(self._room.popleft())
 
     def undo(self, item: Any, token: Token | None) -> None:
         """Forget an item that could not be put in."""
@@ -122,6 +139,8 @@ def _put_in_and_take_out(kind: Any) -> Iterator[Patch]:
         if tokens is not None and not _is_own(type(self)):
             tokens.add(item)
             tokens.match(self.queue)
+            if self.maxsize > 0:
+                tokens.use_room(self.maxsize)
 
     def new_take_out(self: Any) -> Any:
         tokens = vars(self).get(_ATTRIBUTE)
@@ -132,6 +151,8 @@ def _put_in_and_take_out(kind: Any) -> Iterator[Patch]:
         token = tokens.take(item)
         if token is not None:
             acquire(token)
+        if self.maxsize > 0:
+            tokens.make_room()
         return item
 
     yield kind, "_put", new_put_in

@@ -24,6 +24,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import itertools
+import multiprocessing.pool
 import queue
 import socketserver
 import sys
@@ -49,7 +50,7 @@ def _acquire_if_true(self: Any, result: Any) -> None:
 
 
 def _patches() -> Iterator[Patch]:
-    for each in (_threads, _server_threads, _conditions, _semaphores, _barriers, _futures):
+    for each in (_threads, _server_threads, _conditions, _semaphores, _barriers, _futures, _thread_pools):
         yield from each()
     yield hooked(threading.Event, "set", before=release)
     for name in ("is_set", "wait"):
@@ -305,6 +306,14 @@ def _futures() -> Iterator[Patch]:
     yield future, "add_done_callback", new_add
     yield concurrent.futures, "wait", new_wait
     yield concurrent.futures, "as_completed", new_as_completed
+
+
+def _thread_pools() -> Iterator[Patch]:
+    """Order the end of each job of a ``multiprocessing.pool.ThreadPool`` before what ``imap()`` gives for it."""
+    for kind in (multiprocessing.pool.IMapIterator, multiprocessing.pool.IMapUnorderedIterator):
+        yield hooked(kind, "_set", before=release)
+    for name in ("next", "__next__"):
+        yield hooked(multiprocessing.pool.IMapIterator, name, after=lambda self, _: acquire(self))
 
 
 _switch = Switch(_patches)

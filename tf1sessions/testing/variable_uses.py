@@ -31,7 +31,9 @@ def uses_of(graph: Any, leaves: Sequence[Any]) -> VariableUses:
     """Return the variables that a run of some fetches uses."""
     reads: set[str] = set()
     writes: set[str] = set()
-    waiting = _operations(graph, leaves)
+    fetched = _elements(graph, leaves)
+    reads |= {_variable(each) for each in fetched if isinstance(each, tf.Tensor) and each.dtype._is_ref_dtype}
+    waiting = [getattr(each, "op", each) for each in fetched]
     met = set(waiting)
     while waiting:
         operation = waiting.pop()
@@ -46,15 +48,14 @@ def uses_of(graph: Any, leaves: Sequence[Any]) -> VariableUses:
     return VariableUses(frozenset(reads), frozenset(writes))
 
 
-def _operations(graph: Any, leaves: Sequence[Any]) -> list[Any]:
-    found = []
+def _elements(graph: Any, leaves: Sequence[Any]) -> list[Any]:
+    found: list[Any] = []
     for leaf in tf.nest.flatten(leaves):
         if isinstance(leaf, (str, bytes)) or hasattr(leaf, "name"):
             with contextlib.suppress(ValueError, KeyError, TypeError):
-                element = graph.as_graph_element(leaf)
-                found.append(getattr(element, "op", element))
+                found.append(graph.as_graph_element(leaf))
         elif isinstance(leaf, (tf.SparseTensor, tf.IndexedSlices)):
-            found += [part.op for part in (leaf.values, leaf.indices)]
+            found += [leaf.values, leaf.indices]
     return found
 
 
