@@ -7,6 +7,7 @@ import _thread
 import asyncio
 import concurrent.futures
 import contextlib
+import dataclasses
 import functools
 import logging
 import multiprocessing
@@ -24,7 +25,7 @@ from multiprocessing.pool import ThreadPool
 import pytest
 from support import PythonRun
 
-from tf1sessions.testing import locks
+from tf1sessions.testing import locks, race_detector
 from tf1sessions.testing.frames import is_library
 from tf1sessions.testing.locks import held_locks, opaque_locks
 from tf1sessions.testing.race_detector import AccessKind, Conflict, Location, RaceDetector
@@ -1159,3 +1160,20 @@ def test_locks_that_a_frame_can_name() -> None:
         found = {lock.name: lock.mine for lock in opaque_locks([sys._getframe()])}
     assert found == {"MADE_BEFORE_AGAIN": True, "holder.guard": None}
     assert opaque_locks([sys._getframe()]) == []
+
+
+def test_pairs_of_places_are_counted_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of thousands of lines would take hundreds of megabytes."""
+    monkeypatch.setattr(race_detector, "MOST_PAIRS", 2)
+    it = Thing()
+    touches = (
+        lambda: it.touch(),
+        lambda: it.touch(),
+        lambda: it.touch(),
+    )
+    with watch(it.detector.clocks):
+        both(lambda: it.first(*touches), lambda: it.then(*touches))
+    (report,) = it.detector.reports
+    assert report.others == 2
+    assert "at least 1000 more pairs" in str(dataclasses.replace(report, others=1000))
+    assert "and 2 more pairs" in str(report)

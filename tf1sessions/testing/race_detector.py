@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import STACK, format_frame, program_frames
 from tf1sessions.testing.locks import held_locks, opaque_locks
-from tf1sessions.testing.reports import Access, RaceKind, Report
+from tf1sessions.testing.reports import MOST_PAIRS, Access, RaceKind, Report
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
 __all__ = ["AccessKind", "AccessRecord", "Conflict", "Location", "Race", "RaceDetector"]
@@ -265,6 +265,8 @@ class RaceDetector:
         if race is None:
             race = location.races[threads] = Race(location.name, conflict, earlier, later, note)
             self._add(race)
+        if len(race.lines) > MOST_PAIRS:
+            return False
         lines = frozenset((earlier.stack[:1], later.stack[:1]))
         new = lines not in race.lines
         race.lines.add(lines)

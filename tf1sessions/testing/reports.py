@@ -9,7 +9,10 @@ from typing import Any
 
 from tf1sessions.texts import printable
 
-__all__ = ["FIX", "WHY", "Access", "Kind", "RaceKind", "Report"]
+__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "Kind", "RaceKind", "Report"]
+
+#: How many pairs of places are counted for one report. Arbitrary: one is shown.
+MOST_PAIRS = 1000
 
 
 class RaceKind(enum.Enum):
@@ -118,7 +121,8 @@ class Report:
         graph: The graph or the session, as messages name it.
         first: The access that came first, this time.
         second: The other.
-        others: How many more pairs of places of the same kind and graph there are in threads with such names.
+        others: How many more pairs of places of the same kind and graph there are in threads with such names, counted
+            up to :data:`MOST_PAIRS`.
         note: What is known besides.
     """
 
@@ -134,7 +138,8 @@ class Report:
         for access in (self.first, self.second):
             lines += ["  " + line for line in str(access).split("\n")]
         if self.others:
-            lines.append(f"  and {self.others} more pair{'s' * (self.others != 1)} of places in such threads")
+            least = "at least " if self.others >= MOST_PAIRS else ""
+            lines.append(f"  and {least}{self.others} more pair{'s' * (self.others != 1)} of places in such threads")
         note = f" {printable(self.note)}" if self.note else ""
         lines += [f"  why: {WHY[self.kind]}{note}", f"  fix: {FIX[self.kind]}"]
         return "\n".join(lines)
