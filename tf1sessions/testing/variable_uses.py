@@ -32,7 +32,8 @@ def uses_of(graph: Any, leaves: Sequence[Any]) -> VariableUses:
     reads: set[str] = set()
     writes: set[str] = set()
     fetched = _elements(graph, leaves)
-    reads |= {_variable(each) for each in fetched if isinstance(each, tf.Tensor) and each.dtype._is_ref_dtype}
+    sources = [_source(each) for each in fetched if isinstance(each, tf.Tensor) and each.dtype._is_ref_dtype]
+    reads |= {each.name for each in sources if not each.type.startswith(_WRITES)}  # that of an assignment is one
     waiting = [getattr(each, "op", each) for each in fetched]
     met = set(waiting)
     while waiting:
@@ -40,7 +41,7 @@ def uses_of(graph: Any, leaves: Sequence[Any]) -> VariableUses:
         variables = [tensor for tensor in operation.inputs if tensor.dtype._is_ref_dtype or tensor.dtype == tf.resource]
         for tensor in variables:
             kept = writes if operation.type.startswith(_WRITES) and operation.type not in _READS else reads
-            kept.add(_variable(tensor))
+            kept.add(_source(tensor).name)
         for other in (*(tensor.op for tensor in operation.inputs), *operation.control_inputs):
             if other not in met:
                 met.add(other)
@@ -59,8 +60,8 @@ def _elements(graph: Any, leaves: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _variable(tensor: Any) -> str:
+def _source(tensor: Any) -> Any:
+    """The operation that a tensor of a variable comes from: the variable, or what assigns it."""
     while tensor.op.type in _FORWARDS and tensor.op.inputs:
         tensor = tensor.op.inputs[0]
-    name: str = tensor.op.name
-    return name
+    return tensor.op
