@@ -17,6 +17,7 @@ import tensorflow as tf
 import tf1sessions as t1
 from tf1sessions.errors import ConversionError, ModelError, UsageError
 from tf1sessions.porting import Conversion, convert, export, reference_values, verify
+from tf1sessions.runtime import tf as raw
 
 MODELS = Path(__file__).resolve().parent.parent / "golden" / "data" / "models"
 v1 = tf.compat.v1
@@ -167,6 +168,22 @@ def check_a_loop_is_told() -> None:
     with folder() as here:
         found = converted(MODELS / "recurrent", here / "out", dry_run=True)
         assert len(found.loops) == 1 and "1 loop as tf.while_loop" in str(found)
+
+
+def check_an_input_called_self_and_a_condition_on_a_variable() -> None:
+    """Functions of TensorFlow have a parameter self; a variable of the reference kind is read where it decides."""
+    with folder() as here:
+        with raw.Graph().as_default(), raw.Session() as session:
+            x = v1.placeholder(tf.float32, [None], "self")
+            doubles = v1.get_variable("doubles", initializer=True, use_resource=False, trainable=False)
+            y = v1.cond(doubles, lambda: 2.0 * x, lambda: x)
+            session.run(v1.global_variables_initializer())
+            raw.saved_model.simple_save(session, str(here / "model"), {"self": x}, {"y": y})
+        found = converted(here / "model", here / "out")
+        assert found.proof is not None and dict(found.proof.differences) == {"serving_default: y": 0.0}
+        loaded = tf.saved_model.load(str(here / "out"))
+        given = loaded.signatures["serving_default"](input_self=tf.constant([1.0, 2.0]))
+        assert given["y"].numpy().tolist() == [2.0, 4.0]
 
 
 def check_inputs_that_are_no_placeholders() -> None:

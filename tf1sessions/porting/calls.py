@@ -464,4 +464,5 @@ def _fit(dims: Sequence[int | None], others: Sequence[int | None]) -> bool:
 def argument_name(name: str) -> str:
     """The name of an input as an argument: what is no letter, digit or underscore becomes one."""
     safe = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return safe if safe[:1].isalpha() and not keyword.iskeyword(safe) else f"input_{safe}"
+    is_free = safe[:1].isalpha() and not keyword.iskeyword(safe) and safe != "self"  # which methods of a module have
+    return safe if is_free else f"input_{safe}"

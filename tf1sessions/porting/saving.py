@@ -15,7 +15,9 @@ tf2: Any = tf.compat.v2
 
 def by_keyword(call: GraphFunction) -> Any:
     """A ``tf.function`` of the inputs by name; by one dict, where a name is none that Python takes."""
-    plain = all(name.isidentifier() and not keyword.iskeyword(name) for name in call.inputs)
+    plain = (
+        all(name.isidentifier() and not keyword.iskeyword(name) for name in call.inputs) and "self" not in call.inputs
+    )
 
     def run(*structure: Any, **named: Any) -> Any:
         given = {**(structure[0] if structure else {}), **named}

@@ -508,10 +508,11 @@ class Replay:
             return build
 
         with self._after(env, needs):
-            results = tf.cond(env[group.predicate], side(True), side(False), strict=True)
+            predicate = _value(env[group.predicate])
+            results = tf.cond(predicate, side(True), side(False), strict=True)
             for (name, indices), result in zip(merges.items(), results):  # noqa: B905 - lists come after them
                 env[name, 0] = result
-                env[name, 1] = tf.where(env[group.predicate], indices[True], indices[False])
+                env[name, 1] = tf.where(predicate, indices[True], indices[False])
                 env[name, CONTROL] = result.op
         for name in ends.keys() - merges.keys():
             env[name, CONTROL] = results[0].op if results else None
