@@ -34,6 +34,8 @@ _GRAPH = {
     "tf.train.replica_device_setter": "variables on the servers of a cluster",
     "tf.report_uninitialized_variables": "a question for the variables without values",
     "tf.is_variable_initialized": "a question for the variables without values",
+    "tf.Session": "a session that is used where it is made",
+    "tf.InteractiveSession": "a session that is used where it is made",
     "tf.sparse_placeholder": "a sparse placeholder",
     "tf.py_func": "a Python function in the graph, which may keep something",
 }
