@@ -14,7 +14,7 @@ from porting_support import after, ported, remarks
 
 from tf1sessions.porting.rewriting import printed
 from tf1sessions.porting.rewriting.native.kinds import Kind, Kinds
-from tf1sessions.porting.rewriting.native.tidying import tidied
+from tf1sessions.porting.rewriting.native.tidying import tidied, without_unused_imports
 from tf1sessions.porting.rewriting.rewrite import port
 from tf1sessions.source import files
 from tf1sessions.source.files import SourceText
@@ -338,6 +338,12 @@ def test_what_a_reviewer_would_ask_for():
     found = after("import tensorflow as tf\n" + GRAPH + train + choice + run, "native")
     assert "None" not in found.replace("[None, 2]", "") and "initialize" not in found and "if " not in found
     assert 'feed = {"x": [[1, 2]]}\nprint(run_train_and_y(**feed).numpy())\n' in found
+
+
+def test_an_import_beside_another_statement_stays():
+    text = "from tensorflow.python.framework import ops; x = 1\nfrom tensorflow.python.ops import math_ops\n"
+    assert without_unused_imports(text) == "from tensorflow.python.framework import ops; x = 1\n"
+    assert without_unused_imports("x = (\n") == "x = (\n"
 
 
 def test_dimensions_are_numbers():

@@ -72,7 +72,7 @@ def _generators(kinds: Kinds) -> Iterator[str]:
 
 
 def _changes(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str]]:
-    """What a function changes that is not its own: (where, name)."""
+    """Yield the places at which a function changes values that it did not make: (node, name)."""
     nodes = list(own_nodes(function))
     own = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     for node in nodes:

@@ -47,7 +47,7 @@ def is_again(call: ast.Call, reuse: ast.expr | None) -> bool:
 
 
 def method_call(texts: Texts, call: ast.Call) -> str | None:
-    """What a method becomes that TensorFlow 2 has not: of a data set, an iterator, a variable; None for other calls."""
+    """Write a method of data sets, iterators or variables that TensorFlow 2 has not; None for other calls."""
     if not isinstance(call.func, ast.Attribute):
         return None
     value = texts.of(call.func.value)

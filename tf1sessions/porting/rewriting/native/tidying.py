@@ -1,4 +1,4 @@
-"""What is left over around what was written: empty lines, and imports that nothing uses any more."""
+"""Tidies a file that was written: empty lines, and imports that nothing uses any more."""
 
 from __future__ import annotations
 
@@ -51,19 +51,26 @@ def tidied(text: str, before: str) -> str:
 
 
 def without_unused_imports(text: str) -> str:
-    """Leave out the imports from inner modules of TensorFlow that nothing uses, or no longer.
+    """Leave out the imports from inner modules of TensorFlow that nothing uses.
+
+    One that shares its line with another statement stays. So does all of a text that is no Python.
 
     Example:
         >>> without_unused_imports("from tensorflow.python.framework import ops\\nx = 1\\n")
         'x = 1\\n'
     """
-    tree = ast.parse(text)
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # the caller says so
+        return text
     read = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
     lines: list[str] = text.splitlines(keepends=True)
     for node in reversed(tree.body):
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("tensorflow.python."):
             kept = [each for each in node.names if (each.asname or each.name) in read | {"*"}]
-            if len(kept) < len(node.names):
+            own = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            is_alone = not any(each is not node and {each.lineno, each.end_lineno} & {*own} for each in tree.body)
+            if is_alone and len(kept) < len(node.names):
                 rest = ast.unparse(ast.ImportFrom(node.module, kept, node.level)) + "\n"
                 lines[node.lineno - 1 : node.end_lineno] = [rest] if kept else []
     return "".join(lines)
