@@ -13,6 +13,7 @@ import ast
 import contextlib
 import dataclasses
 import gc
+import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -192,6 +193,16 @@ class FileUses:
     @cached_property
     def _names(self) -> set[str]:
         return {chain_base(chain) for chain in self.chains}
+
+    @cached_property
+    def names_in_texts(self) -> Mapping[str, ast.expr]:
+        """Names of the file in code that is a text (``eval("tf.Session()")``, ``globals()["sess"]``), and where."""
+        found: dict[str, ast.expr] = {}
+        for text in _texts_of_code(self):
+            for name in re.findall(r"(?<![\w.])[^\W\d]\w*", str(text.value)):
+                if name in self.bound or name in self.meanings:
+                    found.setdefault(name, text)
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -420,6 +431,21 @@ def _by_text(file: FileUses) -> Iterator[Use]:
         elif symbol in ("getattr", "hasattr") and len(call.args) > 1 and call.args[0] in known:
             if name := _literal(call.args[1]):
                 yield Use(f"{known[call.args[0]]}.{name}", call.args[1], direct=False)
+
+
+def _texts_of_code(file: FileUses) -> Iterator[ast.Constant]:
+    """The texts in calls of ``eval`` and ``exec``, and the keys of ``globals()``, ``locals()`` and ``vars()``."""
+    for function, call in file.calls.items():
+        if not isinstance(function, ast.Name) or function.id in file.bound:
+            continue
+        outer = file.parents.get(call)
+        if function.id in ("eval", "exec"):
+            parts: Iterable[ast.AST] = (node for each in call.args for node in ast.walk(each))
+        elif function.id in ("globals", "locals", "vars") and isinstance(outer, ast.Subscript):
+            parts = [outer.slice]
+        else:
+            continue
+        yield from (each for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
 def _literal(node: ast.expr) -> str | None:

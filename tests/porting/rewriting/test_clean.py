@@ -109,6 +109,21 @@ def test_a_file_in_which_the_name_is_something_else_too_keeps_its_names():
     assert note.place.line == 4 and "give it another name" in note.what
 
 
+@pytest.mark.parametrize("code", ["eval('tf.Session()')", "exec('s = %s.Session()' % 'tf')", "globals()['tf'].log(x)"])
+def test_a_file_in_which_a_text_is_code_keeps_its_names(code: str):
+    found = ported(TF + f"x = tf.log(1.0)\n{code}\n")
+    assert found.after.text.startswith("import tensorflow.compat.v1 as tf\n") and "= tf.log(1.0)" in found.after.text
+    (note,) = [note for note in found.notes if note.kind == "by hand"]
+    assert note.place.line == 4 and "text that is run as code uses tf" in note.what
+
+
+def test_texts_that_are_no_code_of_the_file_keep_nothing():
+    text = "eval('1 + 1')\nprint('tf.log')\nre.search('tf')\n"
+    assert ported(TF + text + "tf.log(x)\n").after.text == TF2 + text + "tf.math.log(x)\n"
+    own = "def eval(name):\n    return name\n\n\neval('tf')\n"
+    assert ported(TF + own).after.text == TF2 + own
+
+
 def test_a_name_that_comes_from_another_file(tmp_path: Path):
     texts = {"common.py": TF, "net.py": "from common import tf\ntf.log(tf.layers.dense(x))\n"}
     sources = [SourceText(tmp_path / name, name, text) for name, text in texts.items()]

@@ -51,6 +51,23 @@ CASES = {
         "try:\n    import tensorflow.compat.v1 as tf\n    tf.disable_v2_behavior()\nexcept ImportError:\n"
         "    tf = None\n",
     ),
+    "before others on its line": (
+        TF[:-1] + "; x = tf.placeholder(tf.float32)\n",
+        V1[:-1].replace("\n", "; ") + "; x = tf.placeholder(tf.float32)\n",
+    ),
+    "before a return on its line": (
+        "def f():\n    a = 1; import tensorflow as tf; return tf\n",
+        "def f():\n    a = 1; import tensorflow.compat.v1 as tf; tf.disable_v2_behavior(); return tf\n",
+    ),
+    "behind the beginnings of blocks": (
+        "try: import tensorflow as tf\nexcept ImportError: tf = None\n",
+        "try: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()\nexcept ImportError: tf = None\n",
+    ),
+    "with Keras, behind the beginnings of blocks": (
+        "if not a: b = 1\nelse: import tensorflow as tf; tf.layers.dense(b, 1)\n",
+        'if not a: b = 1\nelse: import os; os.environ.setdefault("TF_USE_LEGACY_KERAS", "1"); '
+        "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior(); tf.layers.dense(b, 1)\n",
+    ),
     "in a function": (
         "def f():\n\timport tensorflow as tf\n\treturn tf.Session()\n",
         "def f():\n\timport tensorflow.compat.v1 as tf\n\ttf.disable_v2_behavior()\n\treturn tf.Session()\n",

@@ -97,8 +97,14 @@ def _is_plain_import(statement: ast.stmt) -> bool:
 
 
 def insert_after(file: FileUses, statement: ast.stmt, lines: Iterable[str]) -> Edit:
-    """Insert lines, already indented, behind the line that a statement ends on."""
+    """Insert lines of simple statements, already indented, behind a statement.
+
+    They come on the line after it, or on its own line where other statements stand there that may need them.
+    """
     newline = file.source.newline
+    if _shares_its_line(file, statement):
+        _, end = file.positions.span(statement)
+        return Edit(end, end, "".join(f"; {line}" for line in _without_layout(lines)))
     end = file.positions.line_start((statement.end_lineno or statement.lineno) + 1)
     before = file.source.text[:end]
     lead = "" if before.endswith(("\n", "\r")) else newline
@@ -106,9 +112,28 @@ def insert_after(file: FileUses, statement: ast.stmt, lines: Iterable[str]) -> E
 
 
 def insert_before(file: FileUses, statement: ast.stmt, lines: Iterable[str]) -> Edit:
-    """Insert lines, already indented, before the line that a statement begins on."""
-    start = file.positions.line_start(statement.lineno)
-    return Edit(start, start, "".join(line + file.source.newline for line in lines))
+    """Insert lines of simple statements, already indented, before a statement."""
+    start, _ = file.positions.span(statement)
+    line_start = file.positions.line_start(statement.lineno)
+    if file.source.text[line_start:start].strip():
+        return Edit(start, start, "".join(f"{line}; " for line in _without_layout(lines)))
+    return Edit(line_start, line_start, "".join(line + file.source.newline for line in lines))
+
+
+def _shares_its_line(file: FileUses, statement: ast.stmt) -> bool:
+    """Whether there is another statement, or the beginning of one, on the lines of a statement."""
+    start, end = file.positions.span(statement)
+    before = file.source.text[file.positions.line_start(statement.lineno) : start]
+    behind = file.source.text[end : file.positions.line_start((statement.end_lineno or statement.lineno) + 1)]
+    return bool(before.strip()) or behind.lstrip(" \t\f").startswith(";")
+
+
+def _without_layout(lines: Iterable[str]) -> Iterator[str]:
+    """Lines as they stand beside others: without indentation, comments and blank lines."""
+    for line in lines:
+        statement = line.partition("  #")[0].strip()
+        if statement:
+            yield statement
 
 
 def indentation(file: FileUses, statement: ast.stmt) -> str:

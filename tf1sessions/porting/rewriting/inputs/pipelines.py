@@ -12,7 +12,7 @@ from ....source.uses import FileUses, bodies
 from ..indentation import Indentation
 from ..native.texts import Texts
 from ..requests.arguments import arguments
-from ..requests.request import NotPossible
+from ..requests.request import NotPossible, refuse_code_in_texts
 from . import coordinators
 from .batchers import Batcher
 from .calls import BATCHES, PRODUCERS, UNKNOWN, is_literal
@@ -45,6 +45,8 @@ def rewritten(file: FileUses) -> Pipelines | None:
         NotPossible: It has some that cannot be replaced.
     """
     names = {use.name for use in file.uses if use.call}
+    if names & PRODUCERS.keys() or _RUNNERS in names:
+        refuse_code_in_texts(file)
     if names & PRODUCERS.keys():
         return _Writer(file).written()
     return _Writer(file).without_runners() if _RUNNERS in names else None

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterable
 
 from ....source.uses import FileUses
-from ..requests.request import NotPossible
+from ..requests.request import NotPossible, refuse_code_in_texts
 from .call_table import ENTRIES
 from .kinds import Kind, Kinds, creates, names_read
 from .statements import Item
@@ -62,6 +62,7 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
     """
     if any(use.name.startswith("tf.") for other in _neighbours(file) for use in other.uses):
         raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
+    refuse_code_in_texts(file)
     for use in file.uses:
         what = None if _is_of_writer(file, kinds, use.node) else _kept_by_graph(use.name)
         if what is not None:

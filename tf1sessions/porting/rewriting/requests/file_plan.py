@@ -122,6 +122,11 @@ class FilePlan:
         """Put a text in place of a node."""
         self._replaced.append(self.file.positions.replace(node, text))
 
+    def is_replaced(self, node: ast.AST) -> bool:
+        """Whether a node is in what is replaced or deleted."""
+        start, end = self.file.positions.span(node)
+        return any(edit.start <= start and end <= edit.end for edit in self._replaced)
+
     def delete_lines(self, first: int, last: int) -> None:
         """Delete whole lines."""
         positions = self.file.positions

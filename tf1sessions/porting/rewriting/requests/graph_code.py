@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterator, Mapping
+from typing import TypeGuard
 
 from ....source.uses import FileUses
 
@@ -74,6 +75,7 @@ class GraphCode:
     Attributes:
         builders: Names of functions, methods and classes whose call builds.
         requesters: Names of functions, methods and classes that run a session, or make one.
+        session_makers: File -> names of its functions that return a new session, and do nothing else.
         sessions: Names, of attributes too, that a session has somewhere, or probably has as a parameter.
         values: Module or function -> its names that are bound to graph values.
         attributes: Names of attributes that are assigned graph values.
@@ -85,6 +87,9 @@ class GraphCode:
         }
         self.builders: set[str] = set()
         self.requesters: set[str] = set()
+        self.session_makers = {
+            file: {node.name for node in file.tree.body if self._only_makes_session(file, node)} for file in files
+        }
         self.sessions = {"sess", "session"}
         self.values: dict[ast.AST, set[str]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}  # of names, and of functions: the one around it
@@ -177,8 +182,22 @@ class GraphCode:
         return self._symbols[file].get(node)
 
     def makes_session(self, file: FileUses, node: ast.AST) -> bool:
-        """Whether an expression is ``tf.Session(...)``."""
-        return isinstance(node, ast.Call) and self.symbol(file, node.func) in _SESSIONS
+        """Whether an expression is ``tf.Session(...)``, or calls a function that returns one."""
+        if not isinstance(node, ast.Call):
+            return False
+        is_maker = isinstance(node.func, ast.Name) and node.func.id in self.session_makers[file]
+        return self.symbol(file, node.func) in _SESSIONS or is_maker
+
+    def _only_makes_session(self, file: FileUses, node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+        """Whether a statement defines a function that returns a new session, whose settings it may make before."""
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list or len(file.bound[node.name]) > 1:
+            return False
+        *before, last = node.body
+        session = last.value if isinstance(last, ast.Return) else None
+        if not isinstance(session, ast.Call) or self.symbol(file, session.func) not in _SESSIONS:
+            return False
+        has_graph = len(session.args) > 1 or any(each.arg == "graph" for each in session.keywords)
+        return not has_graph and all(isinstance(each, ast.Assign) or _is_text(each) for each in before)
 
     def is_monitored(self, file: FileUses, node: ast.AST) -> bool:
         """Whether an expression makes a monitored session, or is a ``with`` of one."""
@@ -287,6 +306,10 @@ def _named_functions(node: ast.AST) -> Iterator[tuple[str, Function]]:
         for each in node.body:
             if isinstance(each, ast.FunctionDef) and each.name == "__init__":
                 yield node.name, each
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _last_name(node: ast.AST | None) -> str | None:

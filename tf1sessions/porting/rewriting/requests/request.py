@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ....source.uses import FileUses
 from .graph_code import GraphCode, called_name
 
-__all__ = ["NotPossible", "Request", "bound_name", "changed_name", "function_name", "names_in"]
+__all__ = ["NotPossible", "Request", "bound_name", "changed_name", "function_name", "names_in", "refuse_code_in_texts"]
 
 _MOST_NAMES = 3
 _CHANGING = frozenset(["append", "clear", "extend", "insert", "pop", "remove", "setdefault", "update"])
@@ -23,6 +23,16 @@ class NotPossible(Exception):
         super().__init__(what)
         self.node = node
         self.what = what
+
+
+def refuse_code_in_texts(file: FileUses) -> None:
+    """Refuse a file with code in texts: what such code uses has to keep its name and its meaning.
+
+    Raises:
+        NotPossible: A text that is run as code has a name of the file in it.
+    """
+    for name, node in file.names_in_texts.items():
+        raise NotPossible(node, f"A text that is run as code uses {name}")
 
 
 @dataclasses.dataclass(frozen=True)

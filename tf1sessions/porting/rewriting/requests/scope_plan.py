@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from ....source.uses import FileUses, bodies
 from .file_plan import NEW_GRAPH, FilePlan
@@ -37,11 +37,27 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
     module = _ScopePlan(plan, file.tree, None)
     module.port()
     for node in ast.walk(file.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _makes_a_session(code, file, node):
             if any(code.has_requests(file, statement) for statement in node.body):
                 _ScopePlan(plan, node, module.legacy if module.is_made else None).port()
+    for statement in file.tree.body:
+        if _makes_a_session(code, file, statement):
+            if all(plan.is_replaced(node) for node in ast.walk(file.tree) if _is_name(node, statement.name)):
+                plan.delete_lines(statement.lineno, statement.end_lineno or statement.lineno)
+    for node in ast.walk(file.tree):
+        if code.makes_session(file, node) and not plan.is_replaced(node):
+            raise NotPossible(node, "A session is made in a way that is not known")
     plan.finish()
     return plan
+
+
+def _makes_a_session(code: GraphCode, file: FileUses, node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    """Whether a node defines a function that only makes a session: nothing calls it afterwards."""
+    return isinstance(node, ast.FunctionDef) and node.name in code.session_makers[file]
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 class _ScopePlan:

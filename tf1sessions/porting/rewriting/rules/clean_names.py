@@ -38,16 +38,11 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
     if any(True for _ in clean_contrib.find(file)):
         return  # in the next pass: what it writes is a name of tensorflow.compat.v1
     bound = {name for name, meaning in file.meanings.items() if meaning == _V1}
-    doubtful = _doubtful(file)
-    if doubtful is not None:
-        name = _base(doubtful.node)
-        yield Remark(
-            doubtful.node,
-            f"{name} may be something else than TensorFlow here, so this file keeps tensorflow.compat.v1: give it "
-            "another name.",
-        )
+    kept = _kept(file)
+    if kept is not None:
+        yield kept
         return
-    if any(_doubtful(each) is not None for each in file.siblings):
+    if any(_kept(each) is not None for each in file.siblings):
         bound &= file.imported  # what comes from another file may have to stay
     statements = [each for each in file.imports if each.meaning == _V1 and each.bound != "*"]
     rewrite = _Rewrite(file, statements[0].bound if statements else next(iter(bound), "tf"))
@@ -69,10 +64,23 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
         )
 
 
-def _doubtful(file: FileUses) -> Use | None:
-    """A place where the name of TensorFlow may be something else."""
+def _kept(file: FileUses) -> Remark | None:
+    """Why a file keeps tensorflow.compat.v1; None where it need not."""
     names = {name for name, meaning in file.meanings.items() if meaning == _V1}
-    return next((use for use in file.unclear if use.symbol.startswith(_V1) and _base(use.node) in names), None)
+    for use in file.unclear:
+        if use.symbol.startswith(_V1) and (name := _base(use.node)) in names:
+            return Remark(
+                use.node,
+                f"{name} may be something else than TensorFlow here, so this file keeps tensorflow.compat.v1: give it "
+                "another name.",
+            )
+    for name in sorted(names & file.names_in_texts.keys()):
+        return Remark(
+            file.names_in_texts[name],
+            f"A text that is run as code uses {name}, and port changes no texts, so this file keeps "
+            "tensorflow.compat.v1: write the code itself in place of the text.",
+        )
+    return None
 
 
 def _base(chain: ast.expr) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from ....source.uses import FileUses
 from ..requests.file_plan import FilePlan, switches
 from ..requests.graph_code import GraphCode, graph_code
-from ..requests.request import NotPossible
+from ..requests.request import NotPossible, refuse_code_in_texts
 from ..requests.scope_plan import RUNNERS, planned
 from ..rule import Change, Remark, Rule
 
@@ -96,6 +96,7 @@ def _check(code: GraphCode, file: FileUses) -> None:
     Raises:
         NotPossible: The file has some of it.
     """
+    refuse_code_in_texts(file)
     for use in file.uses:
         what = _BLOCKERS.get(use.name)
         if what is None and not use.name.startswith(_DATA):
