@@ -216,6 +216,7 @@ CASES = {
 }
 
 NEAR_MISSES = [
+    TF + "w = tf.Variable(tf.ones([2]))\nprint(w.numpy())\n",  # what step native writes
     V1 + "tf.Session()\n",
     V1 + "tf.concat([a, b], 1)\ntf.concat(1, 2)\ntf.concat(n, v)\ntf.split(x, 3, 0)\ntf.split(x, 3)\ntf.split(0, *v)\n",
     V1 + "tf.nn.softmax_cross_entropy_with_logits(logits=y, labels=t)\ntf.nn.sigmoid_cross_entropy_with_logits(*x)\n",

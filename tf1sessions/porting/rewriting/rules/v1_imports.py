@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ....source import symbols
-from ....source.uses import FileUses, ImportedName, canonical, chain_base
+from ....source.uses import FileUses, ImportedName, Use, canonical, chain_base
 from .. import headers
 from ..rule import Change, Rule
 from . import clean_arguments
@@ -42,22 +42,37 @@ def _is_version_two(file: FileUses) -> bool:
     switches = [use for use in file.uses if use.symbol == f"{_V1}.disable_v2_behavior"]
     if not any(file.meanings.get(chain_base(use.node)) == "tensorflow" for use in switches):
         return False
-    direct = [use.name for use in file.uses if use.symbol.startswith("tensorflow.") and not use.symbol.startswith(_V1)]
+    direct = [use.name for use in file.uses if _is_direct(use)]
     both = [name for name in direct if name in clean_arguments.TARGETS or name.startswith("tf.data.")]
-    found = [symbols.find(name) for name in direct if name not in both]
-    return not any(symbol is not None and symbol.verdict in ("renamed", "v1", "ours") for symbol in found)
+    return not _verdicts(name for name in direct if name not in both) & {"renamed", "v1", "ours"}
+
+
+def _is_direct(use: Use) -> bool:
+    """Whether a name is one of the package itself, and not of ``tensorflow.compat.v1``."""
+    return use.symbol.startswith("tensorflow.") and not use.symbol.startswith(_V1)
+
+
+def _verdicts(names: Iterable[str]) -> set[str]:
+    return {symbol.verdict for name in names if (symbol := symbols.find(name)) is not None}
 
 
 def _is_native(file: FileUses) -> bool:
-    """Whether a file has functions of TensorFlow 2 and nothing that only version 1 has: what step native writes."""
+    """Whether a file has functions or values of TensorFlow 2 and nothing that only version 1 has: as native writes."""
     decorators = {
         each.func if isinstance(each, ast.Call) else each
         for node in ast.walk(file.tree)
         for each in getattr(node, "decorator_list", [])
     }
-    names = [use.name for use in file.uses if use.symbol.startswith("tensorflow.") and _V1 not in use.symbol]
-    has_functions = any(use.name == "tf.function" and use.node in decorators for use in file.uses)
-    return has_functions and not any(name in _ONLY_VERSION_ONE or name.startswith("tf.layers.") for name in names)
+    names = [use.name for use in file.uses if _is_direct(use)]
+    if any(name in _ONLY_VERSION_ONE or name.startswith("tf.layers.") for name in names):
+        return False
+    if any(use.name == "tf.function" and use.node in decorators for use in file.uses):
+        return True
+    computes_at_once = any(
+        isinstance(function, ast.Attribute) and function.attr == "numpy" and not (call.args or call.keywords)
+        for function, call in file.calls.items()
+    )
+    return computes_at_once and not _verdicts(names) & {"renamed", "ours"}
 
 
 # -- the statements ---------------------------------------------------------------------------------------------------
