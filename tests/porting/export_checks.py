@@ -186,6 +186,21 @@ def check_an_input_called_self_and_a_condition_on_a_variable() -> None:
         assert given["y"].numpy().tolist() == [2.0, 4.0]
 
 
+def check_inputs_whose_names_become_one_argument() -> None:
+    with folder() as here:
+        with raw.Graph().as_default(), raw.Session() as session:
+            names = ["a/b", "a_b", "a.b"]
+            given = {name: v1.placeholder(tf.float32, [None], name.replace("/", "_")) for name in names}
+            y = given["a/b"] + 10.0 * given["a_b"] + 100.0 * given["a.b"]
+            raw.saved_model.simple_save(session, str(here / "model"), given, {"y": y})
+        found = converted(here / "model", here / "out")
+        assert any("takes a.b as a_b_1, a/b as a_b_2" in note for note in found.notes), found.notes
+        assert found.proof is not None and dict(found.proof.differences) == {"serving_default: y": 0.0}
+        function = tf.saved_model.load(str(here / "out")).signatures["serving_default"]
+        one, two, three = (tf.constant([value]) for value in (1.0, 2.0, 3.0))
+        assert function(a_b_2=one, a_b=two, a_b_1=three)["y"].numpy().tolist() == [321.0]
+
+
 def check_inputs_that_are_no_placeholders() -> None:
     with folder() as here:
         options = {"inputs": {"x": "conv/BiasAdd"}, "outputs": {"p": "probabilities"}}

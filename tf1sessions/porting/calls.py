@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 import keyword
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
 from tf1sessions.porting.staging import Staging
 from tf1sessions.runtime import private, tf
 
-__all__ = ["GraphFunction", "GraphParts", "argument_name"]
+__all__ = ["GraphFunction", "GraphParts", "argument_names"]
 
 tf2: Any = tf.compat.v2
 
@@ -202,10 +203,11 @@ class GraphFunction:
     def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> _PreparedFunction:
         specs = [self.inputs[name] for name in names]
         replay, body = self._body(names, fixed)
+        arguments_of = argument_names(names)
 
         def traced(keep_loops: bool, shapes: Sequence[Any]) -> Any:
             arguments = [
-                tf.TensorSpec(shape, spec.dtype, argument_name(name))
+                tf.TensorSpec(shape, spec.dtype, arguments_of[name])
                 for name, spec, shape in zip(names, specs, shapes, strict=True)
             ]
             known = keep_loops and all(tf.TensorShape(shape).is_fully_defined() for shape in shapes)
@@ -461,8 +463,28 @@ def _fit(dims: Sequence[int | None], others: Sequence[int | None]) -> bool:
     )
 
 
-def argument_name(name: str) -> str:
-    """The name of an input as an argument: what is no letter, digit or underscore becomes one."""
+def argument_names(names: Iterable[str]) -> dict[str, str]:
+    """The names of inputs as arguments, each another one: what is no letter, digit or underscore becomes one.
+
+    A name that can be an argument stays as it is; others that would be equal get numbers, in alphabetical order.
+
+    Example:
+        >>> argument_names(["a/b", "a_b", "a.b"])
+        {'a.b': 'a_b_1', 'a/b': 'a_b_2', 'a_b': 'a_b'}
+    """
+    names = sorted(names)
+    found = {name: name for name in names if _argument_name(name) == name}
+    taken = set(found)
+    for name in names:
+        if name not in found:
+            plain = _argument_name(name)
+            numbered = (f"{plain}_{number}" for number in itertools.count(1))
+            found[name] = next(each for each in itertools.chain([plain], numbered) if each not in taken)
+            taken.add(found[name])
+    return {name: found[name] for name in names}
+
+
+def _argument_name(name: str) -> str:
     safe = re.sub(r"\W", "_", name, flags=re.ASCII)
     is_free = safe[:1].isalpha() and not keyword.iskeyword(safe) and safe != "self"  # which methods of a module have
     return safe if is_free else f"input_{safe}"

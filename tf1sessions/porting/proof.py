@@ -20,7 +20,7 @@ import numpy as np
 
 from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models.model import Model
-from tf1sessions.porting.calls import argument_name
+from tf1sessions.porting.calls import argument_names
 from tf1sessions.porting.conversion import Proof
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.comparison import Compared, Comparison
@@ -81,7 +81,7 @@ def prove(model: Model, answers: Mapping[str, Answer], written: Mapping[str, tup
             not_compared[called] = f"it refuses the inputs that are made for it: {_reason(answer.refused)}"
             continue
         taken = {spec.name for spec in tf.nest.flatten(function.structured_input_signature)}
-        names = {each: argument_name(each) for each in answer.given if argument_name(each) in taken}
+        names = {name: argument for name, argument in argument_names(answer.given).items() if argument in taken}
         found = verify(model, function, inputs=answer.given, signature=name, names=names)
         assert isinstance(found, Comparison)
         for each in found.outputs:

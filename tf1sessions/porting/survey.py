@@ -11,7 +11,7 @@ from typing import Any
 from tf1sessions.models import census, subgraphs
 from tf1sessions.models.graph_index import GraphIndex, listed, node_of
 from tf1sessions.models.values import VARIABLES
-from tf1sessions.porting.calls import GraphFunction
+from tf1sessions.porting.calls import GraphFunction, argument_names
 from tf1sessions.porting.conversion import Conversion, Signature, Tensor, Variable
 from tf1sessions.porting.graphs import counters
 from tf1sessions.porting.graphs.structure import CONTROL, Structure, key_of
@@ -59,8 +59,21 @@ def survey(source: Source, module: GraphModule, out: str, written: Mapping[str, 
         conditions=flow.conditions,
         random=_random(part),
         left_out=tuple(_left_out(source, needed)),
-        notes=(*filter(None, module.notes.split("\n")), *_cuts(source, functions), *_counters(source, module)),
+        notes=(
+            *filter(None, module.notes.split("\n")),
+            *(note for name, call in module.signatures.items() for note in _arguments(written[name], call)),
+            *_cuts(source, functions),
+            *_counters(source, module),
+        ),
     )
+
+
+def _arguments(signature: str, call: GraphFunction) -> Iterator[str]:
+    """Notes of the inputs that a signature of the SavedModel takes by another name."""
+    names = argument_names(name for name, spec in call.inputs.items() if not spec.optional)
+    others = [f"{name} as {argument}" for name, argument in names.items() if name != argument]
+    if others:
+        yield f"the signature {signature} takes {', '.join(others)}: it needs names that Python takes for arguments"
 
 
 def _needed(graph_index: GraphIndex, functions: Iterable[GraphFunction]) -> set[str]:
