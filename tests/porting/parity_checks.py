@@ -121,6 +121,8 @@ def check_only_the_part_that_outputs_need() -> None:
     path = written(build)
     found = verify(path, path, all_tensors=True)
     assert found.equal and "y:0" in by_name(found) and "unused:0" not in by_name(found)
+    (names,) = [each.names for each in found.left_out if each.why == "of the left side of which no output is made"]
+    assert "unused:0" in names
 
 
 def check_golden_models() -> None:
@@ -219,8 +221,8 @@ def check_tensors_that_cannot_be_had() -> None:
     finally:
         ArtifactSide.fetch = fetch  # type: ignore[method-assign]
     assert [each.name for each in found.tensors] == ["kernel:0", "product:0", "probs:0"]
-    (left_out,) = found.left_out
-    assert (left_out.why, left_out.names) == ("which TensorFlow could not give", ("hidden:0",))
+    left_out = {each.why: each.names for each in found.left_out}
+    assert left_out["which TensorFlow could not give"] == ("hidden:0",)
 
 
 # ------------------------------------------------------------------------------------------- functions of TensorFlow 2
@@ -440,8 +442,19 @@ def check_other_number_of_inputs() -> None:
 
 
 def check_outputs_of_one_side_only() -> None:
-    found = verify(lambda x: {"a": x, "b": x}, lambda x: {"a": x}, inputs={"x": [1.0]})
-    assert found.equal and any("only the left side has the output b" in note for note in found.notes)
+    """LEFT is the reference: what RIGHT lacks of it makes the two unequal, unless other outputs are asked for."""
+    both, one = lambda x: {"a": x, "b": x}, lambda x: {"a": x}
+    found = verify(both, one, inputs={"x": [1.0]})
+    assert not found.equal and found.missing == ("b",) and found.as_dict()["equal"] is False
+    assert "INCOMPLETE: the right side lacks the output b; 1 output equal" in str(found), str(found)
+    assert any("--output a" in note for note in found.notes), found.notes
+    chosen = verify(both, one, inputs={"x": [1.0]}, outputs=["a"])
+    assert chosen.equal and not chosen.missing and "EQUAL: 1 output" in str(chosen)
+    lost = verify(both, one, inputs={"x": [1.0]}, names={"b": "a"}, outputs=["b"])
+    assert lost.equal and [(each.name, each.other) for each in lost.outputs] == [("b", "a")]
+    refused("has no output 'c'", both, one, inputs={"x": [1.0]}, outputs=["c"])
+    more = verify(one, both, inputs={"x": [1.0]})
+    assert more.equal and any("only the right side has the output b" in note for note in more.notes)
     refused(
         "the outputs of the two sides do not match",
         lambda x: {"a": x, "b": x},

@@ -21,12 +21,23 @@ __all__ = ["verify"]
 @click.argument("left", metavar="LEFT")
 @click.argument("right", metavar="RIGHT")
 @click.option("--inputs", metavar="FILE", help="Arrays by the inputs' names, as np.savez writes them. Default: made.")
-@click.option("--all-tensors", is_flag=True, help="Compare every tensor that both sides have, and find the first.")
+@click.option(
+    "--all-tensors",
+    is_flag=True,
+    help="Compare every tensor that the outputs are made of and both sides have; find the first that parts.",
+)
 @click.option("--html", "page", metavar="FILE", help="Write a page with a plot of the error along the graph.")
 @click.option("--json", "as_json", is_flag=True, help="Print all that was found as JSON, and nothing else.")
 @click.option("--tolerances", metavar="FILE", help="Records of what is allowed, as TOML or JSON, before the defaults.")
 @click.option(
     "--map", "names", metavar="LEFT=RIGHT", multiple=True, help="Which input or output is which. May be given often."
+)
+@click.option(
+    "--output",
+    "outputs",
+    metavar="NAME",
+    multiple=True,
+    help="Which outputs of LEFT to compare. May be given often. Default: all.",
 )
 @click.option("--signature", metavar="NAME", help="Which signature. Default: serving_default, or the first.")
 @click.option(
@@ -63,6 +74,7 @@ def verify(
     as_json: bool,
     tolerances: str | None,
     names: tuple[str, ...],
+    outputs: tuple[str, ...],
     signature: str | None,
     seed: int,
     allow_ops: tuple[str, ...],
@@ -76,8 +88,8 @@ def verify(
     Python function (module.py:function), a script (train.py: the graph and the variables that its last session
     leaves), or a recording (trace.npz). A script is held against a recording call by call, and a diagnosis says whether
     a difference comes from seeds, from a kernel, or from the code. LEFT is the reference. What follows -- are the
-    arguments of a script, by default those of the recording. The exit code is 0 if all that was compared is equal
-    within its tolerance, 1 if not, and 2 for a wrong call.
+    arguments of a script, by default those of the recording. The exit code is 0 if RIGHT has all outputs of LEFT and
+    all that was compared is equal within its tolerance, 1 if not, and 2 for a wrong call.
 
     \b
     Examples:
@@ -109,6 +121,7 @@ def verify(
         all_tensors=all_tensors,
         tolerances=tolerances,
         names=_pairs(names),
+        outputs=outputs,
         signature=signature,
         seed=seed,
         allow_ops=allow_ops,

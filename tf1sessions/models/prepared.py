@@ -191,7 +191,7 @@ def _interfaces(artifact: Artifact, graph_index: GraphIndex, inputs: Any, output
         raise ModelError(
             "no outputs can be inferred from the graph",
             where=artifact.path,
-            next_step="Name them: load(path, outputs=['probs:0']); `tf1sessions inspect` shows what is there.",
+            next_step="Name them: outputs=['probs:0'], --output probs:0. `tf1sessions inspect` shows what is there.",
         )
     return {guessed.name: guessed}
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tf1sessions.models.graph_index import listed
 from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.measures import Difference
 from tf1sessions.porting.parity.tolerances import Tolerance
@@ -140,6 +141,7 @@ class Comparison:
         left, right: What was compared: what the user calls it, and its kind.
         inputs: What both were given.
         outputs: The outputs, in the left's order.
+        missing: Outputs of the left that the right lacks, unless some were asked for by their names.
         tensors: With ``all_tensors``, all that both sides have, in topological order of the left.
         first: Where the sides part first; None if they do not.
         tolerances: Which were used.
@@ -153,6 +155,7 @@ class Comparison:
     right: tuple[str, str]
     inputs: tuple[Given, ...]
     outputs: tuple[Compared, ...]
+    missing: tuple[str, ...] = ()
     tensors: tuple[Compared, ...] = ()
     first: Parting | None = None
     tolerances: tuple[Use, ...] = ()
@@ -163,8 +166,8 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Whether all that was compared is equal within its tolerance."""
-        return bool(self.outputs) and all(each.equal for each in (*self.outputs, *self.tensors))
+        """Whether no output is missing, and all that was compared is equal within its tolerance."""
+        return bool(self.outputs) and not self.missing and all(each.equal for each in (*self.outputs, *self.tensors))
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON knows it; infinite numbers and NaN are texts there."""
@@ -223,6 +226,11 @@ def verdict(found: Comparison) -> str:
     if beyond:
         return f"DIFFERENT: of {what}, {beyond:,} differ by more than is allowed, on {found.device}"
     same = sum(each.same for each in compared)
+    if found.missing:
+        lacking = (
+            f"the right side lacks the {'output' if len(found.missing) == 1 else 'outputs'} {listed(found.missing)}"
+        )
+        return f"INCOMPLETE: {lacking}; {what} equal, {same:,} of them to the bit, on {found.device}"
     return f"EQUAL: {what}, {same:,} of them to the bit, on {found.device}"
 
 

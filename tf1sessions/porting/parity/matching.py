@@ -10,7 +10,7 @@ from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.runtime import tf
 
-__all__ = ["matched", "refuse_unknown"]
+__all__ = ["find_name", "given_for", "matched", "refuse_unknown"]
 
 
 def matched(
@@ -36,7 +36,7 @@ def matched(
     """
     pairs = {}
     for mine, theirs in given.items():
-        one, other = _find(mine, left), _find(theirs, right)
+        one, other = find_name(mine, left), find_name(theirs, right)
         if one is not None and other is not None:
             pairs[one] = other
     _by(lambda name, spec: {name, spec.tensor}, left, right, pairs)
@@ -75,7 +75,7 @@ def refuse_unknown(
     """
     for pair in given.items():
         roles = [
-            {role for role, specs in (("input", inputs), ("output", outputs)) if _find(name, specs[at]) is not None}
+            {role for role, specs in (("input", inputs), ("output", outputs)) if find_name(name, specs[at]) is not None}
             for at, name in enumerate(pair)
         ]
         if roles[0] & roles[1]:
@@ -102,7 +102,8 @@ def given_for(specs: Mapping[str, TensorSpec]) -> str:
     return ", ".join(parts) or "none"
 
 
-def _find(name: str, specs: Mapping[str, TensorSpec]) -> str | None:
+def find_name(name: str, specs: Mapping[str, TensorSpec]) -> str | None:
+    """Return which of the specs has this name, or a tensor of this name; None for none."""
     if name in specs:
         return name
     return next((key for key, spec in specs.items() if tensor_name(name) == spec.tensor), None)

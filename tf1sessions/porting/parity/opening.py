@@ -30,6 +30,7 @@ def open_side(
     role: str,
     *,
     signature: str | None = None,
+    outputs: Collection[str] = (),
     allow_ops: Collection[str] = (),
     other: Side | None = None,
     names: Mapping[str, str] | None = None,
@@ -41,6 +42,7 @@ def open_side(
         source: A path, ``"module.py:function"``, or an object.
         role: ``"left"`` or ``"right"``, for errors.
         signature: Which signature of a model.
+        outputs: Which tensors are the outputs of a model that names none, as the left side calls them.
         allow_ops: As for :func:`tf1sessions.load`.
         other: The other side, if that is open: its tensors are those that a script's graph is asked for.
         names: Which name of the left is which of the right.
@@ -51,7 +53,7 @@ def open_side(
         ModelError: A model cannot be loaded.
     """
     if isinstance(source, str | os.PathLike):
-        return _of_path(os.fspath(source), role, signature, allow_ops, other, names or {}, args)
+        return _of_path(os.fspath(source), role, signature, outputs, allow_ops, other, names or {}, args)
     if isinstance(source, Model):
         return ArtifactSide(source, source.path, signature, owned=False)
     what = getattr(source, "__name__", None) or type(source).__name__
@@ -74,14 +76,15 @@ def _of_path(
     path: str,
     role: str,
     signature: str | None,
+    outputs: Collection[str],
     allow_ops: Collection[str],
     other: Side | None,
     names: Mapping[str, str],
     args: Sequence[str],
 ) -> Side:
     if is_script(path):
-        outputs, inputs = (_tensors(role, specs, names) for specs in _specs(other))
-        return ProgramSide(path, args, outputs, inputs, allow_ops)
+        fetches, feeds = (_tensors(role, specs, names) for specs in _specs(other))
+        return ProgramSide(path, args, fetches, feeds, allow_ops)
     if is_recording(path):
         return RecordingSide(path, _tensors(role, _specs(other)[0], names) or ())
     module, colon, name = path.rpartition(":")
@@ -91,7 +94,9 @@ def _of_path(
         _vet(path, allow_ops)
         with tf.init_scope():
             return functions.of_saved_model(tf.saved_model.load_v2(path), path, signature)
-    model = load(path, signature=signature, allow_ops=allow_ops)
+    named = [names.get(name, name) if role == "right" else name for name in outputs]
+    without_names = named and not read(path).signatures
+    model = load(path, signature=signature, outputs=named if without_names else None, allow_ops=allow_ops)
     return ArtifactSide(model, path)
 
 

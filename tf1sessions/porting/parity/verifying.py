@@ -30,7 +30,7 @@ from tf1sessions.porting.parity.causes.evidence import gather
 from tf1sessions.porting.parity.causes.registry import find_causes
 from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut, Parting, Use
 from tf1sessions.porting.parity.inputs import Given
-from tf1sessions.porting.parity.matching import matched, refuse_unknown
+from tf1sessions.porting.parity.matching import find_name, given_for, matched, refuse_unknown
 from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.opening import is_script, open_side
 from tf1sessions.porting.parity.recordings import RecordingSide, compared_call_by_call, is_recording
@@ -58,6 +58,7 @@ def verify(
     all_tensors: bool = False,
     tolerances: Any = None,
     names: Mapping[str, str] | None = None,
+    outputs: Collection[str] = (),
     signature: str | None = None,
     seed: int = 0,
     allow_ops: Collection[str] = (),
@@ -76,11 +77,13 @@ def verify(
         right: What is held against it, likewise.
         inputs: Arrays by the names of the inputs (on either side), or the path of an ``.npz`` file with them. What is
             not given is made: the same each time, of the dtype and shape that the input has.
-        all_tensors: Compares every tensor that both sides have under one name, too.
+        all_tensors: Compares every tensor, too, that the outputs are made of and both sides have under one name.
         tolerances: Records (:class:`~tf1sessions.porting.parity.tolerances.Tolerance`, or dicts of its fields), or the
             path of a TOML or JSON file with them. They count before the defaults.
         names: Which input or output of the left is which of the right, where their names do not say it. A name that its
             side does not have is an error.
+        outputs: Which outputs of the left are compared, by their names or those of their tensors; of a model that names
+            no outputs, its tensors. By default all that the left has: a right side that lacks one is not equal.
         signature: Which signature of the models, where they have several.
         seed: Of the inputs that are made.
         allow_ops: Operations that a model may run although they touch files, the network or Python.
@@ -115,6 +118,7 @@ def verify(
             "inputs": inputs,
             "all_tensors": all_tensors,
             "names": names,
+            "outputs": outputs,
             "signature": signature,
             "allow_ops": allow_ops,
         }
@@ -136,6 +140,7 @@ def verify(
                 source,
                 role,
                 signature=signature,
+                outputs=outputs,
                 allow_ops=allow_ops,
                 other=next(iter(opened.values()), None),
                 names=names,
@@ -143,7 +148,7 @@ def verify(
             )
             opened[role] = stack.enter_context(side.opened())
         one, other = opened["left"], opened["right"]
-        return _Verification(one, other, records, names or {}).compare(values, where, seed, all_tensors)
+        return _Verification(one, other, records, names or {}, outputs).compare(values, where, seed, all_tensors)
 
 
 def _asks(source: Any) -> bool:
@@ -163,12 +168,16 @@ class _Fed:
 class _Verification:
     """One comparison."""
 
-    def __init__(self, left: Side, right: Side, tolerances: Tolerances, names: Mapping[str, str]) -> None:
+    def __init__(
+        self, left: Side, right: Side, tolerances: Tolerances, names: Mapping[str, str], outputs: Collection[str]
+    ) -> None:
         self._left = left
         self._right = right
         self._sides = (left.what, right.what)
         self._tolerances = tolerances
         self._names = names
+        self._asked = outputs
+        self._missing: tuple[str, ...] = ()  # outputs of the left that the right lacks
         self._notes = [*_side_notes(left, "left"), *_side_notes(right, "right")]
         self._left_out: list[LeftOut] = []
         self._values: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # of the outputs, until causes are found
@@ -190,6 +199,7 @@ class _Verification:
             right=(self._right.what, self._right.kind),
             inputs=fed.given,
             outputs=outputs,
+            missing=self._missing,
             tensors=tensors,
             first=parting,
             tolerances=_uses((*outputs, *tensors)),
@@ -248,13 +258,28 @@ class _Verification:
         left = {name: self._output_spec(self._left, name, value) for name, value in mine.items()}
         right = {name: self._output_spec(self._right, name, value) for name, value in theirs.items()}
         refuse_unknown(self._names, self._specs, (left, right), self._sides)
-        pairs = matched(left, right, "output", self._names, self._sides)
-        for role, names, paired in (("left", mine, pairs), ("right", theirs, set(pairs.values()))):
-            if only := [name for name in names if name not in paired]:
-                self._notes.append(f"only the {role} side has the output {listed(only)}")
+        pairs = matched(self._chosen(left), right, "output", self._names, self._sides)
+        if not self._asked:
+            self._missing = tuple(name for name in left if name not in pairs)
+        if self._missing:
+            both = " ".join(f"--output {name}" for name in pairs)
+            self._notes.append(f"to compare only what both sides have, name it: outputs={list(pairs)} ({both})")
+        if not self._asked and (only := [name for name in right if name not in pairs.values()]):
+            self._notes.append(f"only the right side has the output {listed(only)}")
         return tuple(
             self._compared(name, other, "output", mine[name], theirs[other], ()) for name, other in pairs.items()
         )
+
+    def _chosen(self, outputs: Mapping[str, TensorSpec]) -> Mapping[str, TensorSpec]:
+        """Those outputs of the left that are asked for."""
+        chosen = {asked: find_name(asked, outputs) for asked in self._asked}
+        if unknown := [asked for asked, name in chosen.items() if name is None]:
+            raise UsageError(
+                f"{self._sides[0]} has no output {unknown[0]!r}",
+                where="outputs=",
+                next_step=f"It has {given_for(outputs)}.",
+            )
+        return {name: spec for name, spec in outputs.items() if not self._asked or name in chosen.values()}
 
     @staticmethod
     def _run(side: Side, given: Mapping[str, Any], fed: _Fed) -> dict[str, Any]:

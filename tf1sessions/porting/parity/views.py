@@ -17,6 +17,7 @@ __all__ = ["View", "ViewedTensor", "blocks"]
 LOOPS = "in the body of a loop, where each has many values"
 BRANCHES = "in one side of a condition, which may not run"
 FUNCTIONS = "in functions of loops, conditions and datasets, from which nothing can be fetched"
+UNNEEDED = "of which no output is made"
 HANDLES = "handles of variables, tables and lists, which have no value of their own"
 
 
@@ -67,6 +68,9 @@ class View:
         for name in structure.order:
             self._look_at(graph, structure, name)
         self._count_functions(graph_def)
+        unneeded = [node for node in graph_def.node if node.name not in structure.nodes]
+        if names := [f"{node.name}:{index}" for node in unneeded for index in range(len(output_types(node)))]:
+            self.left_out[UNNEEDED] = names
 
     @functools.cached_property
     def consumers(self) -> dict[str, list[tuple[ViewedTensor, int]]]:
