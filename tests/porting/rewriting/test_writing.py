@@ -92,6 +92,14 @@ def test_mode_bits_are_kept_and_of_a_link_the_target_is_written(project: Path) -
     assert (project / "a.py").stat().st_mode & 0o7777 == 0o751
 
 
+def test_a_file_with_another_name_is_refused_and_all_stays(project: Path) -> None:
+    os.link(project / "b.py", project / "other name")
+    before = contents(project)
+    with pytest.raises(UsageError, match=r"b\.py has 2 names \(hard links\)"):
+        write_in_place([changed(project / name) for name in NAMES])
+    assert contents(project) == before
+
+
 @pytest.mark.parametrize("nth", range(3))
 @pytest.mark.parametrize("function", ["replace", "fsync"])
 def test_an_error_in_the_middle_puts_all_back(
@@ -308,6 +316,16 @@ def test_what_git_could_not_give_back(project: Path) -> None:
     assert uncommitted([project / "sub dir" / "*ñ.py"]) == [project / "sub dir" / "*ñ.py"]
     git(project, "add", "b.py")  # in the index is not committed
     assert uncommitted([project / "b.py", project / "a.py"]) == [project / "b.py"]
+
+
+@pytest.mark.parametrize("option", ["--assume-unchanged", "--skip-worktree"])
+def test_what_git_was_told_to_ignore(project: Path, option: str) -> None:
+    git(project, "init")
+    git(project, "add", ".")
+    git(project, "commit", "-m", "x")
+    git(project, "update-index", option, "b.py")
+    (project / "b.py").write_text("mine\n")
+    assert uncommitted([project / name for name in NAMES]) == [project / "b.py"]
 
 
 def test_without_git_there_is_nothing_to_lose(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

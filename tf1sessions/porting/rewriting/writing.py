@@ -61,14 +61,16 @@ class _Replacement:
 def write_in_place(files: Iterable[FilePort]) -> list[Path]:
     """Write the files that have changed: all of them, or none.
 
-    Mode bits are kept, of a symbolic link the target is written, and a file that has not changed is not touched.
+    Mode bits are kept, of a symbolic link the target is written, and a file that has not changed is not touched. A file
+    with further names (hard links) is refused: it would keep its old text under those.
 
     Returns:
         The paths of what was written.
 
     Raises:
         OSError: A file cannot be written; what was written before it is as it was.
-        UsageError: A file is no longer what was read, or its encoding lacks a character of the new text.
+        UsageError: A file is no longer what was read, has further names, or its encoding lacks a character of the new
+            text.
 
     Thread-safety: calls from several threads must be for different files. In the main thread Ctrl-C waits until a
     moment in which nothing is half done, and then all is put back.
@@ -119,6 +121,12 @@ def _stage(path: str, data: bytes, replacements: list[_Replacement]) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     folder = os.path.dirname(path)
     about = os.stat(path)
+    if about.st_nlink > 1:
+        raise UsageError(
+            f"{path} has {about.st_nlink} names (hard links), and would change under this one alone",
+            where="--write",
+            next_step="Make it a file of its own (`cp -p FILE NEW && mv NEW FILE`), or write a copy with --out.",
+        )
     each = _Replacement(path, _hidden(folder, _NEW), "")
     replacements.append(each)
     with open(each.new, "wb") as file:
@@ -300,6 +308,8 @@ def _is_special(path: str) -> bool:
 def uncommitted(paths: Iterable[Path]) -> list[Path]:
     """Return those files of git work trees that git could not give back: changed since the last commit, or not in it.
 
+    So are those of which git was told to ignore changes (``git update-index --assume-unchanged``): it would not show any.
+
     Files outside of work trees are not among them, and none is where git is not installed.
 
     Raises:
@@ -327,14 +337,27 @@ def _by_work_tree(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
 
 
 def _reported(top: str, names: Sequence[str]) -> Iterator[str]:
-    """The names that ``git status`` reports, seen from the top of the work tree."""
-    command = ["git", "-C", top, "--no-optional-locks", "--literal-pathspecs", "status", "--porcelain", "-z"]
-    command += ["--untracked-files=all", "--ignored=matching", "--no-renames", "--", *names]
+    """The names, seen from the top of the work tree, whose content git lacks or whose changes it was told to ignore."""
+    status = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching"]
+    for line in _git(top, [*status, "--no-renames"], names):
+        yield line[3:]
+    for line in _git(top, ["ls-files", "-v", "-z"], names):
+        tag, name = line[0], line[2:]
+        if tag == "S" or tag.islower():  # `git update-index --skip-worktree`, `--assume-unchanged`
+            yield name
+
+
+def _git(top: str, command: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The records that git prints about files; none where it is not installed.
+
+    Raises:
+        OSError: git fails; the text is what it says.
+    """
+    before = ["git", "-C", top, "--no-optional-locks", "--literal-pathspecs"]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run([*before, *command, "--", *names], stdin=subprocess.DEVNULL, capture_output=True)
     except FileNotFoundError:
-        return
+        return []
     if done.returncode:
         raise OSError(f"git cannot say what is committed in {top}: {os.fsdecode(done.stderr).strip()}")
-    for line in filter(None, done.stdout.split(b"\0")):
-        yield os.fsdecode(line[3:])
+    return [os.fsdecode(line) for line in done.stdout.split(b"\0") if line]
