@@ -308,7 +308,7 @@ def _is_special(path: str) -> bool:
 def uncommitted(paths: Iterable[Path]) -> list[Path]:
     """Return those files of git work trees that git could not give back: changed since the last commit, or not in it.
 
-    So are those of which git was told to ignore changes (``git update-index --assume-unchanged``): it would not show any.
+    So are those whose changes git was told to ignore (``git update-index --assume-unchanged``): it would not show them.
 
     Files outside of work trees are not among them, and none is where git is not installed.
 

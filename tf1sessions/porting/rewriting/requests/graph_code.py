@@ -88,7 +88,7 @@ class GraphCode:
         self.builders: set[str] = set()
         self.requesters: set[str] = set()
         self.session_makers = {
-            file: {node.name for node in file.tree.body if self._only_makes_session(file, node)} for file in files
+            file: {node.name for node in file.tree.body if self._only_makes_session(node, file)} for file in files
         }
         self.sessions = {"sess", "session"}
         self.values: dict[ast.AST, set[str]] = {}
@@ -188,7 +188,7 @@ class GraphCode:
         is_maker = isinstance(node.func, ast.Name) and node.func.id in self.session_makers[file]
         return self.symbol(file, node.func) in _SESSIONS or is_maker
 
-    def _only_makes_session(self, file: FileUses, node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    def _only_makes_session(self, node: ast.stmt, file: FileUses) -> TypeGuard[ast.FunctionDef]:
         """Whether a statement defines a function that returns a new session, whose settings it may make before."""
         if not isinstance(node, ast.FunctionDef) or node.decorator_list or len(file.bound[node.name]) > 1:
             return False

@@ -37,11 +37,11 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
     module = _ScopePlan(plan, file.tree, None)
     module.port()
     for node in ast.walk(file.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _makes_a_session(code, file, node):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _makes_a_session(node, code, file):
             if any(code.has_requests(file, statement) for statement in node.body):
                 _ScopePlan(plan, node, module.legacy if module.is_made else None).port()
     for statement in file.tree.body:
-        if _makes_a_session(code, file, statement):
+        if _makes_a_session(statement, code, file):
             if all(plan.is_replaced(node) for node in ast.walk(file.tree) if _is_name(node, statement.name)):
                 plan.delete_lines(statement.lineno, statement.end_lineno or statement.lineno)
     for node in ast.walk(file.tree):
@@ -51,7 +51,7 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
     return plan
 
 
-def _makes_a_session(code: GraphCode, file: FileUses, node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+def _makes_a_session(node: ast.AST, code: GraphCode, file: FileUses) -> TypeGuard[ast.FunctionDef]:
     """Whether a node defines a function that only makes a session: nothing calls it afterwards."""
     return isinstance(node, ast.FunctionDef) and node.name in code.session_makers[file]
 
