@@ -488,6 +488,25 @@ CASES = {
         run_y_and_x(1.0)
         ''',
     ),
+    "sessions that are used where they are made": (
+        """
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        print(tf.compat.v1.Session().run(y, {x: 1.0}))
+        for i in range(2):
+            print(tf.compat.v1.Session().run(y, feed_dict=feeds[i]))
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+        run_y = legacy.function(y, feeds=[x])
+        print(run_y(1.0))
+        for i in range(2):
+            print(legacy.run(y, feed_dict=feeds[i]))
+        """,
+    ),
     "a function that only makes a session": (
         """
         def make(share=0.5):
@@ -564,6 +583,8 @@ STAYS = {
             "in an expression": f"if (sess := {SESSION}) is not None:\n    sess.run(y)\n",
             "as a default": f"run = lambda sess={SESSION}: sess.run(y)\nrun()\n",
             "in a list": f"for each in [{SESSION}, {SESSION}]:\n    each.run(y)\n",
+            "of another graph": f"print({SESSION[:-1]}graph=g).run(y))\n",
+            "in a request of another": f"legacy = {SESSION}\nlegacy.run(y, {{x: f({SESSION})}})\n",
             "one of two": f"def f(given=None):\n    sess = given or {SESSION}\n    sess.run(y)\nf()\n",
             "kept by a function": f"def f():\n    print(1)\n    return {SESSION}\nf().run(y)\n",
         }.items()

@@ -177,7 +177,7 @@ REFUSED = {
     "v = tf.get_variable('v', [2], initializer=tf.contrib.layers.xavier_initializer(uniform=False))\n" + RUN: (
         "xavier_initializer has the argument uniform"
     ),
-    RUN + "print(tf.Session().run(tf.constant(1) + 2))\n": "It has a session that is used where it is made",
+    RUN + "print(tf.Session().run(y, dict(f)))\n": "A request is put together while the program runs",
     "z = tf.sparse_placeholder(tf.float32)\n" + RUN: "It has a sparse placeholder",
     "server = tf.train.Server.create_local_server()\n" + RUN: "It has a server of a cluster",
     "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",

@@ -122,10 +122,12 @@ class FilePlan:
         """Put a text in place of a node."""
         self._replaced.append(self.file.positions.replace(node, text))
 
-    def is_replaced(self, node: ast.AST) -> bool:
-        """Whether a node is in what is replaced or deleted."""
+    def is_gone(self, node: ast.expr) -> bool:
+        """Whether an expression is in what is replaced or deleted, and is not in what comes in its place."""
         start, end = self.file.positions.span(node)
-        return any(edit.start <= start and end <= edit.end for edit in self._replaced)
+        text = self.file.positions.source(node)
+        around = [edit for edit in self._replaced if edit.start <= start and end <= edit.end]
+        return bool(around) and not any(text in edit.text for edit in around)
 
     def delete_lines(self, first: int, last: int) -> None:
         """Delete whole lines."""

@@ -188,6 +188,10 @@ class GraphCode:
         is_maker = isinstance(node.func, ast.Name) and node.func.id in self.session_makers[file]
         return self.symbol(file, node.func) in _SESSIONS or is_maker
 
+    def is_new_session(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether an expression makes a session of the default graph."""
+        return isinstance(node, ast.Call) and self.makes_session(file, node) and not _has_graph(node)
+
     def _only_makes_session(self, node: ast.stmt, file: FileUses) -> TypeGuard[ast.FunctionDef]:
         """Whether a statement defines a function that returns a new session, whose settings it may make before."""
         if not isinstance(node, ast.FunctionDef) or node.decorator_list or len(file.bound[node.name]) > 1:
@@ -196,8 +200,7 @@ class GraphCode:
         session = last.value if isinstance(last, ast.Return) else None
         if not isinstance(session, ast.Call) or self.symbol(file, session.func) not in _SESSIONS:
             return False
-        has_graph = len(session.args) > 1 or any(each.arg == "graph" for each in session.keywords)
-        return not has_graph and all(isinstance(each, ast.Assign) or _is_text(each) for each in before)
+        return not _has_graph(session) and all(isinstance(each, ast.Assign) or _is_text(each) for each in before)
 
     def is_monitored(self, file: FileUses, node: ast.AST) -> bool:
         """Whether an expression makes a monitored session, or is a ``with`` of one."""
@@ -218,7 +221,7 @@ class GraphCode:
         if not isinstance(node.func, ast.Attribute):
             return False
         base, name = node.func.value, node.func.attr
-        if name == "run" and self.is_session(base):
+        if name == "run" and (self.is_session(base) or self.is_new_session(file, base)):
             return True
         options = {keyword.arg for keyword in node.keywords}
         if name not in ("run", "eval") or not options <= {"feed_dict", "session"} or len(node.args) > 2:
@@ -306,6 +309,10 @@ def _named_functions(node: ast.AST) -> Iterator[tuple[str, Function]]:
         for each in node.body:
             if isinstance(each, ast.FunctionDef) and each.name == "__init__":
                 yield node.name, each
+
+
+def _has_graph(session: ast.Call) -> bool:
+    return len(session.args) > 1 or any(each.arg == "graph" for each in session.keywords)
 
 
 def _is_text(statement: ast.stmt) -> bool:

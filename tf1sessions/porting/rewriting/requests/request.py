@@ -60,7 +60,7 @@ class Request:
         named = {keyword.arg: keyword.value for keyword in call.keywords}
         base = call.func.value
         session: ast.expr | None = base
-        if call.func.attr == "run" and code.is_session(base):
+        if call.func.attr == "run" and (code.is_session(base) or code.is_new_session(file, base)):
             given = [*call.args, *(named[name] for name in ("fetches",) if name in named)]
             if not given:
                 raise NotPossible(call, "A request names no fetches")

@@ -42,10 +42,10 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
                 _ScopePlan(plan, node, module.legacy if module.is_made else None).port()
     for statement in file.tree.body:
         if _makes_a_session(statement, code, file):
-            if all(plan.is_replaced(node) for node in ast.walk(file.tree) if _is_name(node, statement.name)):
+            if all(plan.is_gone(node) for node in ast.walk(file.tree) if _is_name(node, statement.name)):
                 plan.delete_lines(statement.lineno, statement.end_lineno or statement.lineno)
     for node in ast.walk(file.tree):
-        if code.makes_session(file, node) and not plan.is_replaced(node):
+        if isinstance(node, ast.Call) and code.makes_session(file, node) and not plan.is_gone(node.func):
             raise NotPossible(node, "A session is made in a way that is not known")
     plan.finish()
     return plan
@@ -56,7 +56,7 @@ def _makes_a_session(node: ast.AST, code: GraphCode, file: FileUses) -> TypeGuar
     return isinstance(node, ast.FunctionDef) and node.name in code.session_makers[file]
 
 
-def _is_name(node: ast.AST, name: str) -> bool:
+def _is_name(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and node.id == name
 
 
@@ -542,6 +542,9 @@ class _ScopePlan:
     def _stays(self, request: Request) -> None:
         """Have a request that is put together while the program runs be one of the LegacyGraph."""
         session, call = request.session, request.call
+        if session is not None and self.code.is_new_session(self.file, session):
+            self.plan.replace(session, self.legacy)
+            return
         if session is not None and isinstance(call.func, ast.Attribute) and call.func.value is session:
             return  # its name is that of the LegacyGraph now
         name = self.legacy if session is None or not self.code.is_session(session) else self.plan.text(session)
