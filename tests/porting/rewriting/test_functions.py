@@ -488,6 +488,102 @@ CASES = {
         run_y_and_x(1.0)
         ''',
     ),
+    "functions that are given the session": (
+        """
+        def show(sess, v):
+            print(sess.run(y, {x: v}))
+        def both(v, session):
+            show(session, v)
+            show(v=v, sess=session)
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            both(1.0, sess)
+            for name in ("a", "b"):
+                thread = threading.Thread(target=show, args=(sess, 2.0), name=name)
+                thread.start()
+        """,
+        """
+        def show(v):
+            print(run_y(v))
+        def both(v):
+            show(v)
+            show(v=v)
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+        both(1.0)
+        for name in ("a", "b"):
+            thread = threading.Thread(target=show, args=(2.0,), name=name)
+            thread.start()
+        """,
+    ),
+    "functions that are given the session and need it": (
+        """
+        def show(sess, v):
+            print(sess.run(y, {x: v}), sess.graph)
+        def listed(sess):
+            print(sess.run(y))
+        def local(sess):
+            y = tf.negative(x)
+            print(sess.run(y))
+        x = tf.compat.v1.placeholder(tf.float32)
+        y = tf.square(x)
+        with tf.compat.v1.Session() as sess:
+            show(sess, 1.0)
+            for each in [listed]:
+                each(sess)
+        """,
+        """
+        def show(sess, v):
+            print(run_y(v), sess.graph)
+        def listed(sess):
+            print(run_y_2())
+        def local(sess):
+            with sess:
+                y = tf.negative(x)
+            run_y_3 = sess.function(y)
+            print(run_y_3())
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            y = tf.square(x)
+            run_y = legacy.function(y, feeds=[x])
+            run_y_2 = legacy.function(y)
+        show(legacy, 1.0)
+        for each in [listed]:
+            each(legacy)
+        """,
+    ),
+    "functions whose tensors are not there yet, or are bound twice": (
+        """
+        def ask():
+            return sess.run(y), sess.run(z)
+        sess = tf.compat.v1.InteractiveSession()
+        x = tf.compat.v1.placeholder(tf.float32)
+        z = tf.negative(x)
+        print(1)
+        y = tf.square(x)
+        z = tf.negative(y)
+        ask()
+        """,
+        """
+        def ask():
+            run_z = legacy.function(z)
+            return run_y(), run_z()
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.placeholder(tf.float32)
+            z = tf.negative(x)
+            print(1)
+            y = tf.square(x)
+            z = tf.negative(y)
+            run_y = legacy.function(y)
+        ask()
+        """,
+    ),
     "sessions that are used where they are made": (
         """
         x = tf.compat.v1.placeholder(tf.float32)
@@ -600,7 +696,7 @@ def test_a_program_stays_at_the_step_before_with_the_reason(words: str, text: st
     assert words.partition(", ")[0] in what and what.endswith("so this program keeps its session."), what
 
 
-def test_a_function_that_is_called_again_makes_no_functions() -> None:
+def test_functions_of_requests_are_made_where_the_graph_is() -> None:
     text = program(
         """
         y = tf.compat.v1.constant(1.0)
@@ -627,21 +723,21 @@ def test_a_function_that_is_called_again_makes_no_functions() -> None:
         legacy = porting.LegacyGraph()
         with legacy:
             y = tf.compat.v1.constant(1.0)
+            run_y = legacy.function(y)
 
 
         def ask():
-            return legacy.run(y)
+            return run_y()
 
 
         class Asker:
             def ask(self):
-                return legacy.run(y)
+                return run_y()
 
 
         def main():
             for _ in range(3):
                 ask()
-            run_y = legacy.function(y)
             print(run_y(), run_y())
         """
     )

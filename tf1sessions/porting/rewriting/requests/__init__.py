@@ -7,6 +7,7 @@ Files::
     arguments.py    the arguments of a call, by the names of its parameters
     file_plan.py    the edits of a file
     scope_plan.py   the statements of a module or a function: blocks that build, and requests
+    session_parameters.py   functions that were given the session and do not use it any more
 
 Data flow::
 

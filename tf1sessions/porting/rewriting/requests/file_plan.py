@@ -56,6 +56,7 @@ class FilePlan:
         self.module_functions: set[str] = set()
         self.graphs: set[str] = set()
         self.session_count = sum(code.makes_session(file, node) for node in ast.walk(file.tree))
+        self.session_count -= len(code.session_makers[file])
         self._before: dict[int, list[str]] = {}  # line -> lines that are put before it
         self._behind: dict[int, tuple[int, list[str]]] = {}  # line -> first line of its statement, lines behind it
         self._replaced: list[Edit] = []
@@ -122,6 +123,10 @@ class FilePlan:
         """Put a text in place of a node."""
         self._replaced.append(self.file.positions.replace(node, text))
 
+    def replace_all(self, edits: Iterable[Edit]) -> None:
+        """Make edits of which each is in none that was made before."""
+        self._replaced += edits
+
     def is_gone(self, node: ast.expr) -> bool:
         """Whether an expression is in what is replaced or deleted, and is not in what comes in its place."""
         start, end = self.file.positions.span(node)
@@ -174,8 +179,9 @@ def _insertion(start: int, lines: Iterable[str]) -> Edit:
 
 
 def _outermost(edits: list[Edit]) -> list[Edit]:
-    """Without those that are inside of another one, which has them in its text."""
-    edits = list(dict.fromkeys(edits))
+    """Without those that are inside of another one, which has them in its text; of two of one place the later one."""
+    insertions = [edit for edit in dict.fromkeys(edits) if edit.start == edit.end]
+    edits = [*insertions, *{(edit.start, edit.end): edit for edit in edits if edit.start < edit.end}.values()]
     return [
         one
         for one in edits

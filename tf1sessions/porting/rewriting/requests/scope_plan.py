@@ -11,11 +11,14 @@ from ....source.uses import FileUses, bodies
 from .file_plan import NEW_GRAPH, FilePlan
 from .graph_code import GraphCode, own_nodes
 from .request import NotPossible, Request, bound_name, changed_name, function_name, names_in
+from .session_parameters import drop_parameters
 
 __all__ = ["RUNNERS", "planned"]
 
 RUNNERS = "tf.train.start_queue_runners"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: Parts of an expression of names alone.
+_NAMES = (ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Constant, ast.expr_context)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
@@ -34,12 +37,17 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
         NotPossible: It cannot change.
     """
     plan = FilePlan(code, file)
-    module = _ScopePlan(plan, file.tree, None)
-    module.port()
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _makes_a_session(node, code, file):
-            if any(code.has_requests(file, statement) for statement in node.body):
-                _ScopePlan(plan, node, module.legacy if module.is_made else None).port()
+    scopes: dict[ast.AST, _ScopePlan] = {}
+    for node in ast.walk(file.tree):  # a scope comes before those inside of it
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if _makes_a_session(node, code, file) or not any(code.has_requests(file, each) for each in node.body):
+                continue
+        elif not isinstance(node, ast.Module):
+            continue
+        scopes[node] = _ScopePlan(plan, node, [scopes[each] for each in file.around(node) if each in scopes])
+        scopes[node].port()
+    needing = {node for node, scope in scopes.items() if scope.names_legacy}
+    drop_parameters(plan, needing.union(*(file.around(node) for node in needing)))
     for statement in file.tree.body:
         if _makes_a_session(statement, code, file):
             if all(plan.is_gone(node) for node in ast.walk(file.tree) if _is_name(node, statement.name)):
@@ -66,28 +74,36 @@ class _ScopePlan:
     Args:
         plan: Of the file.
         node: The module or function.
-        legacy: The name of the module's LegacyGraph, if that has one.
+        around: The scopes around it, the nearest first.
 
     Attributes:
         legacy: The name of its LegacyGraph.
         is_made: Whether the name is bound to one where the walk is; and afterwards, when the scope has run.
+        names_legacy: Whether what is put into the scope has that name in it.
+        groups: The last statement of each group of statements that builds, whenever the scope runs.
     """
 
     def __init__(
-        self, plan: FilePlan, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, legacy: str | None
+        self, plan: FilePlan, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, around: list[_ScopePlan]
     ) -> None:
         self.plan, self.code, self.file, self.node = plan, plan.code, plan.file, node
-        self.is_made = legacy is not None
+        legacy = next((each.legacy for each in around if each.is_made), None)
+        #: The scope in which the only session is made, if this one is inside of it.
+        self._home = next((each for each in around if each.groups and plan.session_count == 1), None)
+        self.is_made: bool = legacy is not None
         self._sessions = self._own_sessions()
         self._builds = any(self._is_building(each) for each in node.body)
         self._block: _Block | None = None
+        self.names_legacy = False
+        self.groups: list[ast.stmt] = []
+        self._always: set[ast.AST] = {node}  # the scope, and what is dissolved in it: their statements are run with it
         self._between: list[ast.stmt] = []  # statements between what builds and the statement where the walk is
         # Whether no session was made of the graph where the walk is.
         self._is_first = legacy is None or (plan.session_count == 1 and self._runs_once())
         # By what they fetch and feed: the name, and the branch in which it is bound.
         self._functions: dict[tuple[str, str, int], tuple[str, ast.AST | None]] = {}
         self._names: set[str] = set()  # of the functions
-        self.legacy = self._own_name() or legacy or self._new_name()
+        self.legacy: str = self._own_name() or legacy or self._new_name()
         has_session = any(self.code.makes_session(self.file, each) for each in self._own_nodes())
         #: Whether it makes functions itself: one that is called again and again would make them each time.
         self._makes_functions = has_session or self._runs_once()
@@ -204,6 +220,7 @@ class _ScopePlan:
             if isinstance(node, ast.Call) and self.code.symbol(self.file, node.func) == RUNNERS:
                 given = [f"coord={self.plan.text(each)}" for each in node.args[1:2]]
                 given += [self.plan.text(each) for each in node.keywords if each.arg != "sess"]
+                self.names_legacy = True
                 self.plan.replace(node, f"{self.legacy}.start_queue_runners({', '.join(given)})")
 
     # -- statements ------------------------------------------------------------------------------------------------
@@ -392,6 +409,8 @@ class _ScopePlan:
         self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
         if group and sessions:
             self._block = _Block(group[-1], self._between, statement.body)
+        if self.file.parents[statement] in self._always:
+            self._always.add(statement)
         self._statements(statement.body, None)
         return True
 
@@ -431,7 +450,10 @@ class _ScopePlan:
     def _close(self, group: list[ast.stmt]) -> None:
         """Put statements into ``with legacy:``."""
         if group:
+            if self.file.parents[group[-1]] in self._always:
+                self.groups.append(group[-1])
             self._make(group[0])
+            self.names_legacy = True
             self.plan.move_into_block(group, f"with {self.legacy}:")
 
     # -- requests --------------------------------------------------------------------------------------------------
@@ -447,6 +469,8 @@ class _ScopePlan:
         keys, given = self._feeds(request)
         place = self._before_branches(place, names_in([request.fetches, *(keys or [])]))
         is_fixed = keys is not None and self._is_fixed(request, keys, place)
+        if keys is not None and self._made_outside(request, keys, given):
+            return False
         if keys is None or not is_fixed or not self._makes_functions or isinstance(request.session, ast.Attribute):
             self._stays(request)
             return self.code.builds(self.file, request.fetches)
@@ -461,6 +485,44 @@ class _ScopePlan:
         self.plan.replace(call, f"{name}({given})")
         self.plan.places.append((call, f"a request: {name}()"))
         return False
+
+    def _made_outside(self, request: Request, keys: list[ast.expr], given: str) -> bool:
+        """Have the function of a request made where the graph is, once, instead of at each call of this function."""
+        home = self._home
+        built = None if home is None else home.builds_for_good([request.fetches, *keys])
+        if home is None or built is None:
+            return False
+        fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
+        known = (
+            name for (*texts, _), (name, branch) in home._functions.items() if texts == [fetched, fed] and not branch
+        )
+        name = next(known, None)
+        if name is None:
+            name = home._function_name(request.fetches)
+            home._functions[fetched, fed, -1] = name, None
+            feeding = f", feeds=[{fed}]" if fed else ""
+            self.plan.put_behind(built, f"{name} = {home.legacy}.function({fetched}{feeding})")
+        self.plan.replace(request.call, f"{name}({given})")
+        self.plan.places.append((request.call, f"a request: {name}()"))
+        return True
+
+    def builds_for_good(self, parts: list[ast.expr]) -> ast.stmt | None:
+        """Return the end of what builds these expressions, if they are names that this scope binds once, and there."""
+        nodes = [node for each in parts for node in ast.walk(each)]
+        names = {node.id: node for node in nodes if isinstance(node, ast.Name)}
+        if not names or not all(isinstance(node, _NAMES) for node in nodes):
+            return None
+        lines: dict[str, list[int]] = {name: [] for name in names}
+        for node in ast.walk(self.file.tree):
+            if isinstance(node, ast.Global | ast.Nonlocal) and names.keys() & set(node.names):
+                return None
+            if isinstance(node, ast.Name) and node.id in names and not isinstance(node.ctx, ast.Load):
+                if self.code.scope_of(node) is self.node:
+                    lines[node.id].append(node.lineno)
+        if not all(self.code.scope_of(node) is self.node and len(lines[name]) == 1 for name, node in names.items()):
+            return None
+        last = max(line for (line,) in lines.values())
+        return next((each for each in self.groups if (each.end_lineno or each.lineno) >= last), None)
 
     def _branches(self, statement: ast.stmt) -> Iterator[ast.stmt]:
         """The statements around one that may not run it, the nearest first."""
@@ -526,6 +588,7 @@ class _ScopePlan:
 
     def _define(self, line: str, request: Request, keys: list[ast.expr], place: ast.stmt) -> None:
         """Put the line that makes a function before a statement, or to what builds before the session."""
+        self.names_legacy = True
         if self._block is not None and place in self._block.statements:
             names = names_in([request.fetches, *keys])
             after = self._block.statements[: self._block.statements.index(place)]
@@ -543,10 +606,12 @@ class _ScopePlan:
         """Have a request that is put together while the program runs be one of the LegacyGraph."""
         session, call = request.session, request.call
         if session is not None and self.code.is_new_session(self.file, session):
+            self.names_legacy = True
             self.plan.replace(session, self.legacy)
             return
         if session is not None and isinstance(call.func, ast.Attribute) and call.func.value is session:
             return  # its name is that of the LegacyGraph now
+        self.names_legacy = True
         name = self.legacy if session is None or not self.code.is_session(session) else self.plan.text(session)
         fed = "" if request.feed is None else f", {self.plan.text(request.feed)}"
         self.plan.replace(call, f"{name}.run({self.plan.text(request.fetches)}{fed})")
