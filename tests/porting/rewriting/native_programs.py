@@ -729,3 +729,29 @@ PROGRAMS["a graph that is built where the script is the main program"] = _progra
             report(data)
     """
 )
+PROGRAMS["requests that are built in loops, by functions and of variables"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None])
+    w = tf.Variable(1.0, name='w')
+    step = tf.Variable(0, trainable=False)
+    y = x * w
+
+    def polynomial(v):
+        return tf.subtract(3 * tf.square(v), v) + 10
+
+    def show(sess, values):
+        sess.run(tf.assign_add(step, 10))
+        print('y', sess.run(y, {x: values}), sess.run(step))
+
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            out = sess.run(y, {x: [1.0, 2.0]})
+            sess.run(tf.assign(w, out[1]))
+            sess.run(step.assign(i + 1))
+            print('step', sess.run(tf.assign_add(step, 2)), sess.run(step), sess.run(w))
+            print('polynomial', sess.run(polynomial(float(i))))
+        show(sess, [float(i)])
+    print('a session of its own', tf.Session().run(tf.constant(2) + 3))
+    """
+)

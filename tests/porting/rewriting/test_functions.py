@@ -452,15 +452,15 @@ CASES = {
             show(sess, y)
         """,
         """
-        def show(sess, y):
-            return sess.run(y)
+        def show(y):
+            return legacy.run(y)
 
 
         legacy = porting.LegacyGraph()
         with legacy:
             x = tf.compat.v1.placeholder(tf.float32)
             y = tf.square(x)
-        show(legacy, y)
+        show(y)
         """,
     ),
     "text over several lines": (
@@ -520,7 +520,7 @@ CASES = {
             thread.start()
         """,
     ),
-    "functions that are given the session and need it": (
+    "functions that are given the session, of which one is in a list": (
         """
         def show(sess, v):
             print(sess.run(y, {x: v}), sess.graph)
@@ -537,14 +537,14 @@ CASES = {
                 each(sess)
         """,
         """
-        def show(sess, v):
-            print(run_y(v), sess.graph)
+        def show(v):
+            print(run_y(v), legacy.graph)
         def listed(sess):
             print(run_y_2())
-        def local(sess):
-            with sess:
+        def local():
+            with legacy:
                 y = tf.negative(x)
-            run_y_3 = sess.function(y)
+            run_y_3 = legacy.function(y)
             print(run_y_3())
         legacy = porting.LegacyGraph()
         with legacy:
@@ -552,7 +552,7 @@ CASES = {
             y = tf.square(x)
             run_y = legacy.function(y, feeds=[x])
             run_y_2 = legacy.function(y)
-        show(legacy, 1.0)
+        show(1.0)
         for each in [listed]:
             each(legacy)
         """,

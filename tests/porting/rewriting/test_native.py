@@ -151,8 +151,9 @@ REFUSED = {
         "What makes a variable or a layer depends on a tensor"
     ),
     "def score(sess, y):\n    return sess.run(y, {x: [[1, 2]]})\n" + RUN + "    print(score(sess, y))\n": (
-        "The LegacyGraph is used in a way that is not known"
+        "A request is put together while the program runs"
     ),
+    RUN + "    for each in [sess]:\n        print(each)\n": ("The LegacyGraph is used in a way that is not known"),
     "def show(y):\n    tf.get_variable('v', [1])\n    return y\nprint(show(y))\n" + RUN: (
         "A function of the program is called to print what it gives"
     ),
@@ -192,7 +193,11 @@ REFUSED = {
     RUN + "    sess.run(tf.global_variables_initializer())\n    print(sess.run(y, {x: [[1, 2]]}))\n": (
         "Variables are initialised more than once"
     ),
-    RUN + "    for i in range(2):\n        print(sess.run(y + i, {x: [[1, 2]]}))\n": "inside of a loop or a condition",
+    RUN
+    + "    for i in range(2):\n        print(sess.run(y + i, {x: [[1, 2]]}))\n": "put together while the program runs",
+    RUN + "    for i in range(2):\n        z = y + i\n        print(sess.run(z, {x: [[1, 2]]}))\n": (
+        "inside of a loop, a condition or a function"
+    ),
     "value, update = tf.metrics.mean(y)\n" + RUN: "The value and the update of a metric are used apart",
     "update = tf.metrics.recall(y > 1, y > 0)[1]\n" + RUN: "It has a metric, whose variables are local",
     "scale = 2.0\ny = y * scale\n" + RUN + "    for scale in range(3):\n        pass\n": "'scale' gets another value",

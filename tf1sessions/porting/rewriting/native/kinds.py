@@ -211,6 +211,7 @@ class Kinds:
     Attributes:
         functions: The functions at the top level of the file, by name.
         placeholders: The names that are bound to placeholders, whose shapes are known before anything is fed.
+        graphs: The names of LegacyGraphs, whose requests give arrays.
         requests: The names of functions of a LegacyGraph, which give arrays.
         classes: The names of the classes that have a LegacyGraph of their own.
     """
@@ -222,6 +223,7 @@ class Kinds:
             each.name: each for each in file.tree.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
         }
         self.placeholders: set[str] = set()
+        self.graphs: set[str] = set()
         self.requests: set[str] = set()
         self.classes: frozenset[str] = frozenset()
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
@@ -330,6 +332,8 @@ class Kinds:
         return self._computed([node.func, *arguments], scope)
 
     def _method(self, function: ast.Attribute, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
+        if function.attr == "run" and isinstance(function.value, ast.Name) and function.value.id in self.graphs:
+            return Kind.STATIC
         value = self.of(function.value, scope)
         if function.attr in ("make_one_shot_iterator", "make_initializable_iterator"):
             return Kind.VARIABLE

@@ -18,6 +18,7 @@ from .unit import INITIALIZERS, PLACEHOLDERS, Unit
 
 __all__ = ["rewrite_calls"]
 
+_ASSIGNMENTS = frozenset(["assign", "assign_add", "assign_sub"])
 _MOMENTUM = "tf.train.MomentumOptimizer"
 #: Optimizers that keep the learning rate that they were made with.
 _FIXED_RATES = frozenset(["tf.train.RMSPropOptimizer", "tf.train.FtrlOptimizer"])
@@ -27,8 +28,8 @@ def rewrite_calls(unit: Unit) -> None:
     for item in unit.items:
         _placeholder(unit, item)
         _rewrite(unit, item)
-    for request in unit.requests:
-        for call in calls_inner_first(request.fetches):
+    for node in [*(request.fetches for request in unit.requests), *unit.unwrapped]:
+        for call in calls_inner_first(node):
             _rewrite_call(unit, call, None)
     _run_at_once(unit)
 
@@ -44,9 +45,21 @@ def _run_at_once(unit: Unit) -> None:
             continue
         if len(node.args) != 1 or node.keywords or names_in(node.args) & (computed | unit.kinds.placeholders):
             raise NotPossible(node, "A request is put together while the program runs")
-        if not isinstance(node.args[0], ast.Call) or not is_tensor(unit.kinds, node.args[0], []):
+        if not _is_one_value(unit, node.args[0]):
             raise NotPossible(node, "A request is put together while the program runs")
-        unit.texts.replace(node, f"{unit.texts.of(node.args[0])}.numpy()")
+        text = unit.texts.of(node.args[0])
+        unit.texts.replace(node, text if isinstance(unit.file.parents[node], ast.Expr) else f"{text}.numpy()")
+
+
+def _is_one_value(unit: Unit, node: ast.expr) -> bool:
+    """Whether an expression is surely a variable, an assignment of one, or one tensor that a call computes."""
+    if unit.is_variable(node):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _ASSIGNMENTS and unit.is_variable(node.func.value):
+        return True
+    return is_tensor(unit.kinds, node, [])
 
 
 def _placeholder(unit: Unit, item: Item) -> None:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 
 from ....source.uses import FileUses
-from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
 from . import summaries, variables
 from .kinds import Kind, Kinds, Scope, names_read
@@ -179,7 +178,7 @@ class Unit:
     def rewritten(self) -> list[ast.AST]:
         """The statements whose calls are written."""
         requests = [each.statement for each in self.requests if each.statement is not None]
-        return [*(item.statement for item in self.items), *requests]
+        return [*(item.statement for item in self.items), *requests, *self.unwrapped]
 
     def _read(self) -> tuple[list[Item], list[Request]]:
         scope: Scope = {} if isinstance(self.node, ast.FunctionDef) else self.kinds.module
@@ -189,6 +188,7 @@ class Unit:
         requests.sort(key=lambda each: each.statement.lineno if each.statement is not None else 0)
         self.scope = scope
         self.kinds.requests |= {each.name for each in requests}
+        self.kinds.graphs.add(self.legacy)
         for statement in self.node.body:
             if is_block(statement, self.legacy):
                 assert isinstance(statement, ast.With)
@@ -199,17 +199,17 @@ class Unit:
                 self.blocks.append((statement, found))
             elif not self.is_request(statement):
                 self.kinds.run(statement, scope)
-        for node in own_nodes(self.node):
+        for node in ast.walk(self.node):
             if isinstance(node, ast.With) and is_block(node, self.legacy) and node not in self.node.body:
                 self._unwrap(node, scope)
         return items, requests
 
     def _unwrap(self, block: ast.With, scope: Scope) -> None:
-        """A block inside of a loop or a condition may build nothing: what is in it stays without the block."""
+        """Take a block inside of a loop, a condition or a function away; it may build what it requests at once."""
         inside = [each for each in block.body if not self.is_request(each)]
         found = list(flattened(self.kinds, inside, dict(scope)))
         if any(item.kind >= Kind.CONSTANT or item.makers for item in found):
-            raise NotPossible(block, "A part of the graph is built inside of a loop or a condition")
+            raise NotPossible(block, "A part of the graph is built inside of a loop, a condition or a function")
         self.unwrapped.append(block)
 
     def is_request(self, node: ast.AST) -> bool:

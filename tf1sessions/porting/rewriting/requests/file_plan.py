@@ -44,7 +44,7 @@ class FilePlan:
         indentation: By how much lines are moved.
         module_functions: Names of the functions of requests that the module makes.
         graphs: Names that are bound to a LegacyGraph.
-        session_count: In how many places the file makes a session.
+        session_count: In how many places the file makes a session, those left out that are used where they are made.
     """
 
     def __init__(self, code: GraphCode, file: FileUses) -> None:
@@ -55,8 +55,15 @@ class FilePlan:
         self.indentation = Indentation(file)
         self.module_functions: set[str] = set()
         self.graphs: set[str] = set()
-        self.session_count = sum(code.makes_session(file, node) for node in ast.walk(file.tree))
-        self.session_count -= len(code.session_makers[file])
+        at_once = [
+            node.func.value
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and code.is_request(file, node)
+        ]
+        made = [node for node in ast.walk(file.tree) if code.makes_session(file, node) and node not in at_once]
+        self.session_count = len(made) - len(code.session_makers[file])
+        #: The only session of the program, which all functions are given; None where there may be others.
+        self.only_session = made[0] if self.session_count == 1 == len(file.connected) and len(made) == 1 else None
         self._before: dict[int, list[str]] = {}  # line -> lines that are put before it
         self._behind: dict[int, tuple[int, list[str]]] = {}  # line -> first line of its statement, lines behind it
         self._replaced: list[Edit] = []

@@ -46,7 +46,7 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
             continue
         scopes[node] = _ScopePlan(plan, node, [scopes[each] for each in file.around(node) if each in scopes])
         scopes[node].port()
-    needing = {node for node, scope in scopes.items() if scope.names_legacy}
+    needing = {node for node, scope in scopes.items() if scope.names_legacy and scope.legacy in scope.parameters()}
     drop_parameters(plan, needing.union(*(file.around(node) for node in needing)))
     for statement in file.tree.body:
         if _makes_a_session(statement, code, file):
@@ -89,7 +89,7 @@ class _ScopePlan:
         self.plan, self.code, self.file, self.node = plan, plan.code, plan.file, node
         legacy = next((each.legacy for each in around if each.is_made), None)
         #: The scope in which the only session is made, if this one is inside of it.
-        self._home = next((each for each in around if each.groups and plan.session_count == 1), None)
+        self._home = next((each for each in around if each.groups and each.has_only_session()), None)
         self.is_made: bool = legacy is not None
         self._sessions = self._own_sessions()
         self._builds = any(self._is_building(each) for each in node.body)
@@ -139,8 +139,13 @@ class _ScopePlan:
                     if isinstance(each, ast.Name) and each.id in self.plan.graphs:
                         self.is_made = True
                         return each.id
-        given = next((each for each in self._parameters() if each in self.code.sessions), None)
+        given = next((each for each in self.parameters() if each in self.code.sessions), None)
         self.is_made = self.is_made or given is not None
+        has_default = isinstance(self.node, ast.Module) or bool(self.node.args.defaults or self.node.args.kw_defaults)
+        in_class = isinstance(self.file.parents.get(self.node), ast.ClassDef)
+        if given is not None and self._home is not None and not (has_default or in_class):
+            self._sessions.add(given)  # it can only be given the session of that scope
+            return self._home.legacy
         return given
 
     def _new_name(self) -> str:
@@ -148,6 +153,17 @@ class _ScopePlan:
         while self.file.taken(name):
             name += "_"
         return name
+
+    def has_only_session(self) -> bool:
+        """Whether what is inside of this scope can only be given the one session that the program makes in it.
+
+        What a module makes as the main program alone is not all: another file may import its functions.
+        """
+        session = self.plan.only_session
+        if session is None or self.node not in (around := list(self.file.around(session))):
+            return False
+        is_module = isinstance(self.node, ast.Module)
+        return not (is_module and any(isinstance(each, ast.If | ast.FunctionDef | ast.ClassDef) for each in around))
 
     def _runs_once(self) -> bool:
         """Whether the function runs once at most, as a ``main`` does."""
@@ -174,7 +190,7 @@ class _ScopePlan:
             self.plan.module_functions.add(free)
         return free
 
-    def _parameters(self) -> list[str]:
+    def parameters(self) -> list[str]:
         if isinstance(self.node, ast.Module):
             return []
         arguments = self.node.args
@@ -471,7 +487,9 @@ class _ScopePlan:
         is_fixed = keys is not None and self._is_fixed(request, keys, place)
         if keys is not None and self._made_outside(request, keys, given):
             return False
-        if keys is None or not is_fixed or not self._makes_functions or isinstance(request.session, ast.Attribute):
+        is_built_here = self._home is not None and self.code.builds(self.file, request.fetches)
+        is_fixed &= self._makes_functions and not is_built_here
+        if keys is None or not is_fixed or isinstance(request.session, ast.Attribute):
             self._stays(request)
             return self.code.builds(self.file, request.fetches)
         fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
@@ -571,7 +589,7 @@ class _ScopePlan:
         names = names_in([request.fetches, *keys])
         # ``loss = sess.run(loss)``: what is bound is bound after the request.
         before = place.value if isinstance(place, ast.Assign) else place
-        return not names & set(self._parameters()) and self._is_bound_before(names | {self.legacy}, before)
+        return not names & set(self.parameters()) and self._is_bound_before(names | {self.legacy}, before)
 
     def _is_bound_before(self, names: set[str], statement: ast.AST) -> bool:
         nodes = list(ast.walk(statement))
