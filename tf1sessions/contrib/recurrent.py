@@ -52,8 +52,8 @@ def Recurrent(
         ...     states, last = t1.contrib.recurrent.Recurrent(
         ...         {"w": tf.constant(2.0)}, tf.constant(1.0), tf.constant([0.0, 1.0]),
         ...         lambda theta, state, x: (theta["w"] * state + x, ()))
-        ...     gs.run([states, last])
-        [array([2., 5.], dtype=float32), np.float32(5.0)]
+        ...     [value.tolist() for value in gs.run([states, last])]
+        [[2.0, 5.0], 5.0]
     """
     theta, state0, inputs = (tf.nest.map_structure(tf.convert_to_tensor, each) for each in (theta, state0, inputs))
     first_input = tf.nest.flatten(inputs)[0]
