@@ -133,6 +133,7 @@ EXAMPLES = {
     "while_loop_orbits.py": (("--small_steps", "200"), None),
     "gan_digits.py": (("--steps", "100"), ("D: ",)),
     "digits_cnn.py": (("--steps", "80"), ("test losses in the event file",)),
+    "string_queue.py": ((), None),
 }
 
 

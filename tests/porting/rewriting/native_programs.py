@@ -755,3 +755,48 @@ PROGRAMS["requests that are built in loops, by functions and of variables"] = _p
     print('a session of its own', tf.Session().run(tf.constant(2) + 3))
     """
 )
+PROGRAMS["queues that the program fills and empties"] = _program(
+    """
+    import threading
+
+    x = tf.placeholder(tf.float32, [None, 6])
+    names = tf.FIFOQueue(10, tf.string, shapes=[[]])
+    pairs = tf.FIFOQueue(50, [tf.float32, tf.int32], shapes=[[6], []])
+    shuffled = tf.RandomShuffleQueue(50, 0, tf.float32, shapes=[[6]], seed=3)
+    put_pairs = pairs.enqueue_many([x, tf.range(tf.shape(x)[0])])
+    put, close = shuffled.enqueue_many([x]), shuffled.close()
+    count = pairs.size()
+    rows, numbers = pairs.dequeue_many(4)
+    w = tf.Variable(tf.ones([6, 1]))
+    score = tf.reduce_mean(tf.matmul(rows, w)) + tf.cast(tf.reduce_sum(numbers), tf.float32)
+    double = tf.assign(w, 2.0 * w)
+    name, put_name = names.dequeue(), names.enqueue('one')
+    row = shuffled.dequeue()
+    found = []
+
+    def drain(session):
+        while True:
+            try:
+                found.append(session.run(row))
+            except tf.errors.OutOfRangeError:
+                break
+
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(put_pairs, {x: data[:12]})
+        print('size', sess.run(count))
+        print('score', sess.run(score))
+        sess.run(double)
+        print('score', sess.run(score), sess.run(count))
+        sess.run(put_name)
+        print(sess.run(name))
+        threads = [threading.Thread(target=drain, args=(sess,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        sess.run(put, {x: data[:9]})
+        sess.run(close)
+        for thread in threads:
+            thread.join()
+        print('sum', np.sum(found), len(found))
+    """
+)

@@ -179,6 +179,7 @@ REFUSED = {
         "xavier_initializer has the argument uniform"
     ),
     RUN + "print(tf.Session().run(y, dict(f)))\n": "A request is put together while the program runs",
+    "q = tf.FIFOQueue(9, tf.float32)\nr = tf.train.QueueRunner(q, [q.enqueue(1.0)])\n" + RUN: "It has queue runners",
     "z = tf.sparse_placeholder(tf.float32)\n" + RUN: "It has a sparse placeholder",
     "server = tf.train.Server.create_local_server()\n" + RUN: "It has a server of a cluster",
     "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",

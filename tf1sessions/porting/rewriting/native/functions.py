@@ -10,6 +10,7 @@ from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
 from . import call_sites, normalization, purity, slices
+from .queues import is_queue_operation
 from .refusals import calls_of_program, is_print
 from .scopes import scope_header
 from .statements import Item, is_any_block
@@ -342,6 +343,8 @@ def _grouped(unit: Unit, item: Item) -> TapeStep:
     """A group of operations: those that are written in it; the others run before."""
     call = getattr(item.statement, "value", None)
     assert isinstance(call, ast.Call)
+    if is_queue_operation(unit.kinds, call):
+        return TapeStep([unit.texts.of(call)], None, True)
     parts = [one for each in call.args for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
     lines = [unit.texts.of(each) for each in parts if isinstance(each, ast.Call)]
     return TapeStep(lines, None, True)

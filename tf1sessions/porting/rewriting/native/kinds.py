@@ -59,13 +59,14 @@ _VARIABLE_MAKERS = frozenset(
     ["tf.Variable", "tf.get_variable", "tf.train.get_or_create_global_step", "tf.train.create_global_step"]
 )
 _METRICS = frozenset(["tf.metrics.accuracy", "tf.metrics.mean"])
+_QUEUES = frozenset(["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"])
 _ITERATORS = frozenset(["tf.data.make_one_shot_iterator", "tf.data.make_initializable_iterator"])
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
 _RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
 _LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")
 _MAKES_TENSOR = frozenset(
     "assign assign_add assign_sub minimize apply_gradients compute_gradients read_value value eval initialized_value "
-    "get_next enqueue dequeue enqueue_many dequeue_many zero_state".split()
+    "get_next enqueue dequeue enqueue_many dequeue_many dequeue_up_to size close zero_state".split()
 )
 #: Methods that add to a list or a dict.
 CHANGING = frozenset(["append", "extend", "insert", "update"])
@@ -92,7 +93,7 @@ def is_optimizer(symbol: str) -> bool:
 def creates(symbol: str | None) -> str | None:
     """Return the stateful object that a call creates; None if it creates none.
 
-    It is one of variable, layer (which is called at once), keras layer, cell, optimizer, iterator and metric.
+    It is one of variable, layer (which is called at once), keras layer, cell, optimizer, iterator, queue and metric.
     """
     if symbol is None:
         return None
@@ -104,6 +105,8 @@ def creates(symbol: str | None) -> str | None:
         return "iterator"
     if symbol in _METRICS:
         return "metric"
+    if symbol.removeprefix("tf.queue.").removeprefix("tf.") in _QUEUES:
+        return "queue"
     if symbol.startswith("tf.nn.rnn_cell.") and symbol.endswith("Cell"):
         return "cell"
     last = symbol.rpartition(".")[2]
@@ -212,6 +215,7 @@ class Kinds:
         functions: The functions at the top level of the file, by name.
         placeholders: The names that are bound to placeholders, whose shapes are known before anything is fed.
         graphs: The names of LegacyGraphs, whose requests give arrays.
+        queues: The names that are bound to queues, and the calls that make these.
         requests: The names of functions of a LegacyGraph, which give arrays.
         classes: The names of the classes that have a LegacyGraph of their own.
     """
@@ -224,6 +228,7 @@ class Kinds:
         }
         self.placeholders: set[str] = set()
         self.graphs: set[str] = set()
+        self.queues: dict[str, ast.Call] = {}
         self.requests: set[str] = set()
         self.classes: frozenset[str] = frozenset()
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from . import summaries
 from .kinds import Kinds, bound_names, creates
+from .queues import queue_element
 
 __all__ = ["is_tensor"]
 
@@ -46,6 +47,8 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
         )
     if isinstance(node, ast.Call):
         symbol = kinds.symbol(node.func)
+        if queue_element(kinds, node):
+            return True
         if isinstance(node.func, ast.Name) and (function := kinds.functions.get(node.func.id)) is not None:
             inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
             returns = [each for each in inner if isinstance(each, ast.Return)]

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from ....source.uses import FileUses
 from ..requests.request import NotPossible, names_in
 from . import summaries, variables
-from .kinds import Kind, Kinds, Scope, names_read
+from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
+from .queues import is_queue_operation
 from .refusals import check_items, is_dropped
 from .statements import OPERATIONS, Item, flattened, is_block
 from .texts import Texts
@@ -193,7 +194,7 @@ class Unit:
             if is_block(statement, self.legacy):
                 assert isinstance(statement, ast.With)
                 inside = [each for each in statement.body if not self.is_request(each)]
-                self._note_placeholders(inside)
+                self._note_names(inside)
                 found = list(flattened(self.kinds, inside, scope))
                 items += found
                 self.blocks.append((statement, found))
@@ -252,10 +253,13 @@ class Unit:
             calls,
         )
 
-    def _note_placeholders(self, statements: Iterable[ast.stmt]) -> None:
+    def _note_names(self, statements: Iterable[ast.stmt]) -> None:
         for each in statements:
             for node in ast.walk(each):
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                    if creates(self.kinds.symbol(node.value.func)) == "queue":
+                        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+                        self.kinds.queues |= dict.fromkeys(names, node.value)
                     if self.kinds.symbol(node.value.func) in PLACEHOLDERS:
                         for target in node.targets:
                             if not isinstance(target, ast.Name):
@@ -436,7 +440,8 @@ class Unit:
 
     def is_operation(self, item: Item) -> bool:
         value = getattr(item.statement, "value", None)
-        return isinstance(value, ast.Call) and self.kinds.symbol(value.func) in OPERATIONS
+        is_group = isinstance(value, ast.Call) and self.kinds.symbol(value.func) in OPERATIONS
+        return is_group or is_queue_operation(self.kinds, value)
 
     def is_op(self, leaf: ast.expr) -> bool:
         return isinstance(leaf, ast.Name) and leaf.id in self.operations

@@ -614,6 +614,11 @@ class _ScopePlan:
             if all(self._is_bound_before(names, each) for each in between):
                 self.plan.put_behind(self._block.last, line)
                 return
+        is_inside = self.file.parents[place] not in self._always  # of another statement
+        built = self.builds_for_good([request.fetches, *keys]) if is_inside and self.has_only_session() else None
+        if built is not None:
+            self.plan.put_behind(built, line)
+            return
         self._make(place)
         if self.code.builds(self.file, request.fetches):
             self.plan.put_before(place, f"with {self.legacy}:")
