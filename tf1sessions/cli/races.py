@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["races"]
 
+#: The levels of reports, and their colours.
+_LEVELS = {"hazard": "red", "warning": "yellow", "note": "blue"}
 _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
@@ -92,13 +94,13 @@ def races(
         click.echo(json.dumps(_as_json(found), indent=1))
     else:
         _print(found)
-    hazards = any(not report.kind.is_warning for report in found.reports)
+    hazards = any(report.kind.level == "hazard" for report in found.reports)
     ctx.exit(1 if hazards else found.exit_code if found.ended else 0)
 
 
 def _summary(reports: Sequence[Report]) -> dict[str, int]:
-    warnings = sum(report.kind.is_warning for report in reports)
-    return {"hazards": len(reports) - warnings, "warnings": warnings}
+    levels = [report.kind.level for report in reports]
+    return {f"{level}s": levels.count(level) for level in _LEVELS}
 
 
 def _as_json(found: Found) -> dict[str, Any]:
@@ -108,8 +110,9 @@ def _as_json(found: Found) -> dict[str, Any]:
 
 def _print(found: Found) -> None:
     width = max(40, min(100, shutil.get_terminal_size().columns))
-    for report in sorted(found.reports, key=lambda report: report.kind.is_warning):
-        name, colour = ("warning", "yellow") if report.kind.is_warning else ("hazard", "red")
+    for report in sorted(found.reports, key=lambda report: list(_LEVELS).index(report.kind.level)):
+        name = report.kind.level
+        colour = _LEVELS[name]
         head, *lines = map(printable, str(report).split("\n"))
         click.echo(f"\n{click.style(name, fg=colour, bold=True)} {click.style(head, bold=True)}")
         for line in lines:
@@ -120,5 +123,9 @@ def _print(found: Found) -> None:
         click.echo("\nThe program forked: what its child processes did was not watched.")
     if found.ended and found.exit_code:
         click.echo(f"\nThe program ended with exit code {found.exit_code}.")
-    counts = [f"{count} {name[:-1] if count == 1 else name}" for name, count in _summary(found.reports).items()]
+    counts = [
+        f"{count} {name[:-1] if count == 1 else name}"
+        for name, count in _summary(found.reports).items()
+        if count or name != "notes"
+    ]
     click.echo(f"\n{', '.join(counts)}")

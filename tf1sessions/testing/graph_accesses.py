@@ -9,19 +9,20 @@ Data flow::
 from __future__ import annotations
 
 import weakref
-from types import CodeType, FrameType
+from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
-from tf1sessions.testing.frames import program_frames
+from tf1sessions.testing.graph_growth import GraphGrowth
+from tf1sessions.testing.publications import Maker, Needs, judge_publication, maker_of
 from tf1sessions.testing.race_detector import AccessKind, AccessRecord, Conflict, Location, Race, RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.variable_uses import VariableUses, uses_of
+from tf1sessions.testing.variable_uses import VariableUses, operations_of, uses_of
+from tf1sessions.testing.vector_clocks import ThreadState, Token
 
-__all__ = ["GraphState", "SessionState", "session_conflict", "structure_conflict"]
+__all__ = ["GraphState", "Request", "SessionState", "session_conflict", "structure_conflict"]
 
-#: How many rounds of running and adding, from one line, are a loop. Arbitrary.
-_ROUNDS = 3
-#: How many threads that ran a graph, and how many requests of it, are remembered. Arbitrary: more than programs have.
+#: How many requests of a graph are remembered. Arbitrary: more than programs have.
 _REMEMBERED = 1000
 
 _RUN, _CHANGE, _CLOSE = "run", "change", "close"
@@ -31,25 +32,67 @@ def structure_conflict(earlier: str, later: str) -> Conflict | None:
     """Compare two actions on a graph's structure: run and change."""
     if earlier == later == _RUN:
         return None
-    kind = RaceKind.CONSTRUCTION if earlier == later else RaceKind.MUTATION
-    return Conflict(kind, lock_orders=later == _RUN)
+    if later == _RUN:
+        return Conflict(RaceKind.MUTATION, lock_orders=True, judge=judge_publication)
+    return Conflict(RaceKind.CONSTRUCTION if earlier == later else RaceKind.MUTATION)
 
 
 def session_conflict(earlier: VariableUses | str, later: VariableUses | str) -> Conflict | None:
-    """Compare two actions on a session: to close it, or to run it with the variables that a run uses."""
+    """Compare two actions on a session: to close it, or to run it with the variables that a run uses.
+
+    A run is past for who closes if they have passed a lock in between: who closes last has counted the others.
+    """
     if isinstance(earlier, str) or isinstance(later, str):
-        return None if earlier == later else Conflict(RaceKind.CLOSED)
-    both = (earlier.writes & (later.reads | later.writes)) | (earlier.reads & later.writes)
+        return None if earlier == later else Conflict(RaceKind.CLOSED, lock_orders=later == _CLOSE, any_lock=True)
+    both = (earlier.writes & (later.reads | later.writes | later.updates)) | (
+        (earlier.reads | earlier.updates) & later.writes
+    )
     if not both:
         return None
     return Conflict(RaceKind.VARIABLE, tuple(sorted(both)[:3]), (earlier.what, later.what))
 
 
-class GraphState:
-    """A graph: the locations of its structure, the variables of its runs, and how it grows.
+class Request:
+    """A request of a graph: what its runs use.
 
     Attributes:
+        uses: The variables and queues.
+        leaves: Its fetches; kept, so that no identity of theirs is used again.
+        runs: How many times it was run; 2 stands for more.
+    """
+
+    def __init__(self, state: GraphState, graph: Any, leaves: list[Any]) -> None:
+        self.uses = uses_of(graph, leaves)
+        self.leaves = leaves
+        self.runs = 0
+        self._state = state
+        self._operations: list[int] | None = None
+
+    def operations(self) -> list[int]:
+        """Return the numbers of its operations."""
+        if self._operations is None:
+            graph = self._state.graph()
+            self._operations = [] if graph is None else [each._id for each in operations_of(graph, self.leaves)]
+        return self._operations
+
+    def makers(self) -> list[Maker]:
+        """Return the threads that made its operations, each with the last one that it made."""
+        latest: dict[int, Maker] = {}  # by the maker's identity: many operations share one
+        for number in sorted(self.operations()):
+            maker = self._state.makers.get(number)
+            if maker is not None:
+                latest[id(maker)] = maker._replace(last=number)
+        return list(latest.values())
+
+
+class GraphState:
+    """A graph: the locations of its structure, the requests of its runs, and how it grows.
+
+    Attributes:
+        graph: Gives it, or None when it is gone.
         run: The access to its structure that each run is.
+        makers: Who made its operations, by their numbers; not those from before the watching.
+        growth: How it grows.
         calls_python: Whether runs may call functions of Python.
         leak: The report that its thread lost another default graph, until that thread runs it.
     """
@@ -58,72 +101,63 @@ class GraphState:
         self.location = Location(name, structure_conflict)
         self.run = AccessKind(self.location, _RUN, "runs the graph")
         self.leak: tuple[int, Race] | None = None  # with the thread's number
-        self._graph = weakref.ref(graph)
+        self.graph = weakref.ref(graph)
+        self.makers: dict[int, Maker] = {}
+        self.growth = GraphGrowth(name, self._reused)
         self.look_for_python()
         self._changes: dict[str, AccessKind] = {}
-        self._uses: dict[Any, tuple[VariableUses, Any]] = {}
-        self._runs = 0
-        self._last_run: AccessRecord | None = None
-        self._last_runs: dict[int, AccessRecord] = {}  # by the thread's number
-        self._growth: dict[Any, _Growth] = {}
+        self._requests: dict[Any, Request] = {}
+        self._last_maker: Maker | None = None
 
     def look_for_python(self) -> None:
         """Note whether operations call functions of Python by now."""
-        self.calls_python = hasattr(self._graph(), "_py_funcs_used_in_graph")
+        self.calls_python = hasattr(self.graph(), "_py_funcs_used_in_graph")
 
     def change(self, what: str) -> AccessKind:
         """Return the access to its structure that a change is."""
         return self._changes.get(what) or self._changes.setdefault(what, AccessKind(self.location, _CHANGE, what))
 
-    def uses(self, fetches: Any) -> VariableUses:
-        """Return the variables that a run of these fetches uses."""
+    def request(self, fetches: Any) -> Request:
+        """Return the request that a run of these fetches is."""
         leaves = _leaves(fetches)
         key = tuple([each if isinstance(each, str) else id(each) for each in leaves])
-        found = self._uses.get(key)
+        found = self._requests.get(key)
         if found is None:
-            if len(self._uses) > _REMEMBERED:
-                self._uses.clear()
-            found = self._uses[key] = uses_of(self._graph(), leaves), leaves  # kept, so that no id is used again
-        return found[0]
+            if len(self._requests) > _REMEMBERED:
+                self._requests.clear()
+            found = self._requests[key] = Request(self, self.graph(), leaves)
+        return found
 
-    def ran(self, record: AccessRecord, detector: RaceDetector) -> None:
+    def ran(self, record: AccessRecord, request: Request, detector: RaceDetector) -> None:
         """Note a run of the graph."""
-        self._runs += 1
-        if self._last_run is not record:
-            if len(self._last_runs) > _REMEMBERED:
-                self._last_runs.clear()
-            self._last_run = self._last_runs[record.thread.number] = record
+        if request.runs < 2:
+            request.runs += 1
+        self.growth.ran(record, detector)
         if self.leak is not None and self.leak[0] == record.thread.number:  # it was meant to be the thread's own
             detector.withdraw(self.leak[1])
             self.leak = None
 
-    def grew(self, record: AccessRecord, frame: FrameType | None, detector: RaceDetector) -> None:
-        """Note an operation, and report its line if it has added some in several rounds of runs."""
+    def grew(self, record: AccessRecord, frame: FrameType | None, operation: Any) -> None:
+        """Note an operation that the calling thread has added."""
         self.look_for_python()
-        line = (id(frame.f_code), frame.f_lineno) if frame is not None else None
-        growth = self._growth.get(line)
-        if growth is None:
-            self._growth[line] = _Growth(frame and frame.f_code, self._runs)
-        elif growth.runs != self._runs:
-            growth.runs = self._runs
-            last_run = self._last_runs.get(record.thread.number, self._last_run)
-            if growth.rounds_by(frame) == _ROUNDS and last_run is not None:
-                detector.report(RaceKind.GROWTH, self.location.name, last_run, record)
+        thread, maker = record.thread, self._last_maker
+        if maker is None or maker[:2] != (thread.number, thread.count) or maker.past is not thread.past.certain:
+            maker = self._last_maker = maker_of(thread, 0)
+        self.makers[operation._id] = maker
+        self.growth.grew(record, frame, operation)
 
+    def is_final(self) -> bool:
+        """Say whether nothing can be added any more."""
+        graph = self.graph()
+        return graph is None or bool(graph.finalized)
 
-class _Growth:
-    """Operations from one line. It may be a function's, so the rounds are counted for each way that leads to it."""
-
-    def __init__(self, code: CodeType | None, runs: int) -> None:
-        self.code = code  # kept, so that its id stays its own
-        self.runs = runs  # of the graph, when the last operation was added
-        self._rounds: dict[Any, int] = {}
-
-    def rounds_by(self, frame: FrameType | None) -> int:
-        """Count another round, and return how many there were by this stack."""
-        way = tuple((each.f_code, each.f_lineno) for each in program_frames(frame))
-        rounds = self._rounds[way] = self._rounds.get(way, 0) + 1
-        return rounds
+    def _reused(self) -> set[int]:
+        """Return the numbers of the operations that were run more than once."""
+        found: set[int] = set()
+        for request in list(self._requests.values()):
+            if request.runs > 1:
+                found.update(request.operations())
+        return found
 
 
 class SessionState:
@@ -141,11 +175,45 @@ class SessionState:
         self._location = Location(name, session_conflict)
         self.close = AccessKind(self._location, _CLOSE, "closes the session")
         self._runs: dict[VariableUses, AccessKind] = {}
+        self._maker: Maker | None = None
+        self._first_values: dict[str, Maker] = {}  # by the variable's name
+        self._seen: set[VariableUses] = set()
+        self._queues: dict[str, Token] = {}
 
     def run(self, uses: VariableUses) -> AccessKind:
         """Return the access to the session that a run is."""
         kind = self._runs.get(uses)
         return kind or self._runs.setdefault(uses, AccessKind(self._location, uses, "runs the session"))
+
+    def made_by(self, thread: ThreadState, last: int) -> None:
+        """Note that the calling thread has made it, when the graph had so many operations."""
+        self._maker = maker_of(thread, last)
+
+    def assigned(self, uses: VariableUses, thread: ThreadState, last: int) -> None:
+        """Note which variables the calling thread's run has given their first values."""
+        if uses not in self._seen:
+            self._seen.add(uses)
+            for name in uses.writes:
+                if name not in self._first_values:
+                    self._first_values[name] = maker_of(thread, last)
+
+    def needs(self, request: Request) -> Needs:
+        """Return what runs of a request use."""
+
+        def makers() -> Iterator[Maker]:
+            yield from request.makers()
+            if self._maker is not None:
+                yield self._maker
+            uses = request.uses.variables
+            for name in uses.reads | uses.updates:
+                if name in self._first_values:
+                    yield self._first_values[name]
+
+        return Needs(makers, self.graph.is_final)
+
+    def queue(self, name: str) -> Token:
+        """Return what a run that fills a queue releases, and one that empties it acquires."""
+        return self._queues.get(name) or self._queues.setdefault(name, Token())
 
 
 def _leaves(fetches: Any) -> list[Any]:

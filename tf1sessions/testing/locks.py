@@ -22,10 +22,12 @@ import _queue
 import _thread
 import contextlib
 import dataclasses
+import dis
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from tf1sessions.testing.frames import asked_by_library
@@ -254,17 +256,45 @@ def opaque_locks(frames: Iterable[FrameType]) -> list[OpaqueLock]:
     """Return the locks of C that are held, and its queues, that these frames name: by a variable or an attribute."""
     found: dict[int, OpaqueLock] = {}
     for frame in frames:
-        names = dict.fromkeys((*frame.f_code.co_names, *frame.f_code.co_varnames, *frame.f_code.co_freevars))
+        names = _names_of_locks(frame.f_code)
+        own = frame.f_locals if names else {}
         for name in names:
-            value = frame.f_locals.get(name, frame.f_globals.get(name))
+            value = own.get(name, frame.f_globals.get(name))
             _look_at(value, name, found)
             if isinstance(value, _LOOKED_INTO):
                 continue
-            for attribute in names:
-                inner = getattr(value, "__dict__", None)
-                if isinstance(inner, dict) and attribute in inner:
+            inner = getattr(value, "__dict__", None)
+            if isinstance(inner, dict):
+                for attribute in names.keys() & inner.keys():
                     _look_at(inner[attribute], f"{name}.{attribute}", found)
     return list(found.values())
+
+
+#: What is done with a lock or a queue besides `with`.
+_USES = frozenset(("acquire", "get", "get_nowait", "put", "put_nowait", "wait", "enter_context"))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _names_of_locks(code: CodeType) -> dict[str, None]:
+    """Return the variables and attributes of a function that may be locks: those in front of `with`, or so used.
+
+    A program's main module may have thousands of names, and each line of it would look at all of them.
+    """
+    found: dict[str, None] = {}
+    chain: list[str] = []
+    for each in dis.get_instructions(code):
+        operation, value = each.opname, each.argval
+        if operation.startswith(("LOAD_ATTR", "LOAD_METHOD")):
+            chain.append(value)
+        elif operation.startswith(("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")):
+            chain = list(value) if isinstance(value, tuple) else [value]
+            continue
+        is_with = operation in ("BEFORE_WITH", "SETUP_WITH", "LOAD_SPECIAL")
+        if is_with or not _USES.isdisjoint(chain):
+            found |= dict.fromkeys(chain)
+    if "enter_context" in code.co_names:
+        found |= dict.fromkeys((*code.co_names, *code.co_varnames, *code.co_freevars))
+    return found
 
 
 _LOOKED_INTO = (int, float, str, bytes, list, tuple, dict, set, type(None))

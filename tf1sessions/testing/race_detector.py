@@ -12,7 +12,12 @@ line the latest few, so that neither the number of operations nor a server's thr
 
 One step for each access: find the location's record of it, give it the thread's count, compare it with the records of
 other threads. If the record has that count already, the thread has released nothing since, and so the access is a race
-with exactly those that its last one is a race with; these were compared then, or when they came.
+with exactly those that its last one is a race with; these were compared then, or when they came. The records are
+grouped by action, locks and thread, and in each thread's the latest is the last: groups that cannot conflict, and
+all that is past, are passed over at once.
+
+A conflict has the last word about a pair that nothing orders: what the later access uses may have been made by the
+earlier one (``Conflict.judge``; publications.py).
 
 Threads whose names differ in their numbers alone do the same work: a pair of such threads is reported once.
 
@@ -24,7 +29,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -53,12 +58,16 @@ class Conflict(NamedTuple):
         what: What the earlier and the later access do, in words; empty for the accesses' own words.
         lock_orders: Whether they are ordered where the later thread has acquired a lock after the earlier one had
             released it: the later thread looked whether there was something left to do.
+        any_lock: Whether that lock may be any, and not only one that was held at the earlier access.
+        judge: Gives, for a pair that nothing orders, the conflict as the data show it; None where they order it.
     """
 
     kind: RaceKind
     names: tuple[str, ...] = ()
     what: tuple[str, str] = ("", "")
     lock_orders: bool = False
+    any_lock: bool = False
+    judge: Callable[[AccessRecord, AccessRecord, VectorClocks], Conflict | None] | None = None
 
 
 class Location:
@@ -75,6 +84,8 @@ class Location:
         self.races: dict[tuple[Any, ...], Race] = {}  # by kind and the names of the threads
         self.records: dict[_Key, AccessRecord] = {}
         self._lines: dict[tuple[Any, ...], deque[AccessRecord]] = {}
+        self._groups: dict[Hashable, dict[frozenset[int], dict[ThreadState, dict[AccessRecord, None]]]] = {}
+        self._conflicts: dict[tuple[Hashable, Hashable], Conflict | None] = {}
 
     def keep(self, record: AccessRecord) -> None:
         """Keep a record, and drop the oldest one from its line if there are many."""
@@ -86,6 +97,37 @@ class Location:
             oldest = line.popleft()
             del self.records[oldest.key]
             oldest.kept = False
+            self._drop(oldest)
+
+    def touch(self, record: AccessRecord, count: int) -> None:
+        """Give a kept record its thread's count; it is the latest of its group then."""
+        record.count = count
+        group = self._groups.setdefault(record.action, {}).setdefault(record.locks, {}).setdefault(record.thread, {})
+        group.pop(record, None)
+        group[record] = None
+
+    def _drop(self, record: AccessRecord) -> None:
+        by_locks = self._groups.get(record.action, {})
+        by_thread = by_locks.get(record.locks, {})
+        group = by_thread.get(record.thread, {})
+        group.pop(record, None)
+        if not group:
+            by_thread.pop(record.thread, None)
+
+    def conflicts(self, later: AccessRecord) -> Iterator[tuple[Conflict, ThreadState, dict[AccessRecord, None]]]:
+        """Yield the groups of other threads' records that a record conflicts with, and under no common lock."""
+        for action, by_locks in self._groups.items():
+            pair = action, later.action
+            if pair not in self._conflicts:
+                self._conflicts[pair] = self.conflict(*pair)
+            conflict = self._conflicts[pair]
+            if conflict is None:
+                continue
+            for locks, by_thread in by_locks.items():
+                if not (locks and locks & later.locks):
+                    for thread, group in by_thread.items():
+                        if thread is not later.thread:
+                            yield conflict, thread, group
 
 
 class AccessKind(NamedTuple):
@@ -112,6 +154,10 @@ class AccessRecord:
         opaque: Locks that were perhaps held, by their numbers, and why that is not known.
         kept: Whether its location keeps it.
         reported: Whether it is part of a report.
+        last: The graph's number of operations at the last of the accesses, where that counts.
+        recheck: Whether its next access is compared in any case: something about it was let pass.
+        needs: What the access uses that others may have made; see publications.py.
+        imports: Whether it is in a module that is just imported.
     """
 
     def __init__(self, thread: ThreadState, key: _Key, what: str, frame: FrameType | None) -> None:
@@ -127,8 +173,10 @@ class AccessRecord:
         self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
         self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []
-        self.times = self.count = 0
-        self.kept = self.reported = False
+        self.times = self.count = self.last = 0
+        self.kept = self.reported = self.recheck = False
+        self.needs: Any = None
+        self.imports = any(each.f_code.co_name == "<module>" and _is_imported(each) for each in frames)
 
     def add_name(self, name: str, what: str) -> bool:
         """Note an operation that is concerned; says whether a report has changed by that.
@@ -148,6 +196,10 @@ class AccessRecord:
         return self.code and self.code.co_filename, self.stack[:1] and self.stack[0].partition(" in ")[2]
 
 
+def _is_imported(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__") != "__main__" and frame.f_globals.get("__spec__") is not None
+
+
 @dataclasses.dataclass(eq=False)
 class Race:
     """Two accesses that become a report. Guarded by the detector's lock."""
@@ -158,6 +210,15 @@ class Race:
     second: AccessRecord
     note: str = ""
     lines: set[Any] = dataclasses.field(default_factory=set)  # pairs of lines
+    conditions: list[Callable[[], bool]] = dataclasses.field(default_factory=list)  # it is one while one of them holds
+
+    def holds(self) -> bool:
+        """Say whether it is one by what is known now."""
+        return not self.conditions or any(each() for each in self.conditions)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the threads, without their numbers."""
+        return tuple(sorted(_NUMBERS.sub("", each.thread.name) for each in (self.first, self.second)))
 
     def report(self) -> Report:
         """Return the report, with what is known by now."""
@@ -197,15 +258,24 @@ class RaceDetector:
     def reports(self) -> list[Report]:
         """The races that were found so far."""
         with self._lock:
-            return [race.report() for race in self._races]
+            hazards = {(race.location, race.names()) for race in self._races if not race.conflict.kind.is_note}
+            return [
+                race.report()
+                for race in self._races
+                if race.holds() and not (race.conflict.kind.is_note and (race.location, race.names()) in hazards)
+            ]
 
-    def access(self, frame: FrameType | None, *kinds: AccessKind, name: str = "") -> AccessRecord:
+    def access(
+        self, frame: FrameType | None, *kinds: AccessKind, name: str = "", last: int = 0, needs: Any = None
+    ) -> AccessRecord:
         """Note what the calling thread does at one place, and compare it with the accesses of other threads.
 
         Args:
             frame: The program's innermost frame.
             kinds: What it does there at once.
             name: The operation that is concerned.
+            last: The graph's number of operations, of a change.
+            needs: What a run uses.
 
         Returns:
             The record of the first of the accesses.
@@ -227,10 +297,11 @@ class RaceDetector:
                     changed |= record.add_name(name, what)
                 if record.what == what:
                     record.times += 1
-                if record.count != count:
-                    record.count = count
-                    for other in list(location.records.values()):
-                        changed |= other.thread is not me and self._compare(location, other, record)
+                record.last, record.needs = last, needs
+                if record.count != count or record.recheck:
+                    record.recheck = False
+                    location.touch(record, count)
+                    changed |= self._compare_all(location, record)
             first = first or record
         if changed:
             self._changed()
@@ -246,31 +317,52 @@ class RaceDetector:
         me.sleep_loop = None
         self.clocks.may_acquire_all(str(loop))
 
-    def _compare(self, location: Location, earlier: AccessRecord, later: AccessRecord) -> bool:
-        """Compare a kept access with that of the calling thread; says whether there is something new to report."""
-        conflict = location.conflict(earlier.action, later.action)
-        if conflict is None or earlier.locks & later.locks:
-            return False
-        if self.clocks.is_before(earlier.thread, earlier.count):
-            return False
-        if conflict.lock_orders and self.clocks.followed_lock(earlier.thread, earlier.count, earlier.locks):
-            return False
-        note = self._doubt(earlier, later)
+    def _compare_all(self, location: Location, later: AccessRecord) -> bool:
+        """Compare an access of the calling thread with what others did; says whether there is something to report."""
+        past, changed = self.clocks.thread().past.certain, False
+        for conflict, thread, group in list(location.conflicts(later)):
+            seen = past.get(thread.number, 0)
+            for earlier in reversed(list(group)) if next(reversed(group)).count > seen else ():
+                if earlier.count <= seen:
+                    break
+                race, is_new = self._compare(location, conflict, earlier, later)
+                changed |= is_new
+                if race is not None and race.conflict.kind is conflict.kind and len(race.lines) > MOST_PAIRS:
+                    break
+        return changed
+
+    def _compare(
+        self, location: Location, conflict: Conflict | None, earlier: AccessRecord, later: AccessRecord
+    ) -> tuple[Race | None, bool]:
+        """Compare two accesses that conflict and are not ordered; gives their race, and whether it has changed."""
+        assert conflict is not None
+        if earlier.locks & later.locks:
+            return None, False
+        if conflict.lock_orders and self.clocks.followed_lock(
+            earlier.thread, earlier.count, None if conflict.any_lock else earlier.locks
+        ):
+            return None, False
+        if conflict.judge is not None:
+            conflict = conflict.judge(earlier, later, self.clocks)
+            earlier.recheck = conflict is None or conflict.kind.is_note
+            if conflict is None:
+                return None, False
+        note = "" if conflict.kind.is_note else self._doubt(earlier, later)
         if note:
             conflict = conflict._replace(kind=RaceKind.UNKNOWN)
         if conflict.kind in self._ignored:
-            return False
+            return None, False
         threads = (conflict.kind, *sorted(_NUMBERS.sub("", each.thread.name) for each in (earlier, later)))
         race = location.races.get(threads)
         if race is None:
             race = location.races[threads] = Race(location.name, conflict, earlier, later, note)
             self._add(race)
         if len(race.lines) > MOST_PAIRS:
-            return False
+            return race, False
         lines = frozenset((earlier.stack[:1], later.stack[:1]))
-        new = lines not in race.lines
+        is_new = lines not in race.lines
         race.lines.add(lines)
-        return new
+        return race, is_new
 
     def _add(self, race: Race) -> None:
         self._races.append(race)
@@ -288,8 +380,20 @@ class RaceDetector:
             return f"Thread {later.thread.name!r} may have waited for the other, by {means}."
         return ""
 
-    def report(self, kind: RaceKind, location: str, first: AccessRecord, second: AccessRecord) -> Race | None:
-        """Add a hazard that another rule has found; None if it is ignored, or reported for these functions already."""
+    def report(
+        self,
+        kind: RaceKind,
+        location: str,
+        first: AccessRecord,
+        second: AccessRecord,
+        holds: Callable[[], bool] | None = None,
+    ) -> Race | None:
+        """Add a hazard that another rule has found; None if it is ignored, or reported for these functions already.
+
+        Args:
+            kind, location, first, second: Of the report.
+            holds: Says whether it is one, whenever the reports are asked for; without it, it is.
+        """
         if kind in self._ignored:
             return None
         lines = first.stack[:1], second.stack[:1]
@@ -299,10 +403,12 @@ class RaceDetector:
             if known is None:
                 race = self._by_functions[functions] = Race(location, Conflict(kind), first, second, lines={lines})
                 self._add(race)
-            elif lines in known.lines:
+            elif lines in known.lines and holds is None:
                 return None
             else:
                 known.lines.add(lines)
+            if holds is not None:
+                (known or race).conditions.append(holds)
         self._changed()
         return race if known is None else None
 

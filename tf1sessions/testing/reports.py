@@ -25,11 +25,24 @@ class RaceKind(enum.Enum):
     VARIABLE = "variable read while assigned"
     LEAK = "default graph leak"
     UNKNOWN = "unknown order"
+    PUBLICATION = "publication without a seen order"
+
+    @property
+    def level(self) -> str:
+        """``"hazard"``; ``"warning"`` for what programs may do on purpose; ``"note"`` for what is no more than that."""
+        if self is RaceKind.PUBLICATION:
+            return "note"
+        return "warning" if self in (RaceKind.VARIABLE, RaceKind.UNKNOWN) else "hazard"
 
     @property
     def is_warning(self) -> bool:
         """Whether programs may do it on purpose."""
-        return self in (RaceKind.VARIABLE, RaceKind.UNKNOWN)
+        return self.level == "warning"
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is something to look at, and nothing more."""
+        return self.level == "note"
 
 
 #: The public name.
@@ -58,6 +71,10 @@ WHY = {
         "thread's own, where nobody looks for them."
     ),
     RaceKind.UNKNOWN: "Whether one waits for the other could not be seen.",
+    RaceKind.PUBLICATION: (
+        "One thread went on building after it had made what the other runs, and nothing that could be seen made the "
+        "other wait for the end. No change came after the other's first run."
+    ),
 }
 FIX = {
     RaceKind.CONSTRUCTION: (
@@ -77,6 +94,9 @@ FIX = {
     RaceKind.UNKNOWN: (
         "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
         "testing.take_over()."
+    ),
+    RaceKind.PUBLICATION: (
+        "Publish the model when all of it is built: make the session last, or finalize the graph before others see it."
     ),
 }
 
@@ -156,7 +176,8 @@ class Report:
             }
             for name, side in (("first", self.first), ("second", self.second))
         }
-        head = {"kind": self.kind.value, "warning": self.kind.is_warning, "graph": self.graph, **sides}
+        level = {"level": self.kind.level, "warning": self.kind.is_warning}
+        head = {"kind": self.kind.value, **level, "graph": self.graph, **sides}
         return head | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
 
     @classmethod

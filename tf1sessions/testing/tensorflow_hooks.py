@@ -28,9 +28,10 @@ from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans
 from tf1sessions.testing.frames import is_library, program_frame
-from tf1sessions.testing.graph_accesses import GraphState, SessionState
+from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.patching import hooked, put
+from tf1sessions.testing.publications import Needs
 from tf1sessions.testing.race_detector import AccessKind, AccessRecord, RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.vector_clocks import Token, acquire, release
@@ -53,6 +54,9 @@ class _RunAccess(NamedTuple):
     graph: GraphState
     session: SessionState
     kind: AccessKind  # to the session
+    request: Request
+    needs: Needs
+    queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
 
 
 class _Local(threading.local):
@@ -143,7 +147,7 @@ class TensorFlowHooks:
 
         def new_create(self: Any, operation: Any, *args: Any, **named: Any) -> Any:
             result = create(self, operation, *args, **named)
-            hooks._changes(self, "adds operations", operation.name)
+            hooks._changes(self, "adds operations", operation)
             return result
 
         def new_seed(self: Any, value: Any) -> None:
@@ -153,16 +157,18 @@ class TensorFlowHooks:
         self._put(graph, "_create_op_helper", new_create)
         self._put(graph, "seed", seed.setter(new_seed))
 
-    def _changes(self, owner: Any, what: str, name: str = "") -> None:
+    def _changes(self, owner: Any, what: str, operation: Any = None) -> None:
         graph = owner.graph if isinstance(owner, tf.Operation) else owner
         if graph.building_function:
             return
         state = self._graph(graph)
         frame = program_frame()
-        record = self._detector.access(frame, state.change(what), name=name)
-        if name:
-            state.grew(record, frame, self._detector)
-            self._leaks(graph, state, record)
+        if operation is None:
+            self._detector.access(frame, state.change(what), last=graph.version + 1)
+            return
+        record = self._detector.access(frame, state.change(what), name=operation.name, last=operation._id)
+        state.grew(record, frame, operation)
+        self._leaks(graph, state, record)
 
     def _starts(self, thread: Any) -> None:
         """Note where a thread was started, if its starter has another default graph than the thread will have."""
@@ -253,12 +259,16 @@ class TensorFlowHooks:
 
         self._put(base, "_run", new_run)
         self._put(plans, "run_callable", new_run_callable)
+        self._put(*hooked(base, "__init__", after=self._makes))
         for owner in (base, calls.Session):
             self._before(owner, "close", self._closes)
             if "make_callable" in vars(owner):
                 self._put(owner, "make_callable", self._callables(owner.make_callable))
         if private.script_ops is not None:
             self._hook_python_functions(private.script_ops.FuncRegistry)
+
+    def _makes(self, session: Any, _: object) -> None:
+        self._session(session).made_by(self._detector.clocks.thread(), int(session.graph.version) + 1)
 
     def _callables(self, make: Any) -> Any:
         """Wrap make_callable(): what TensorFlow's own callables run goes another way than the two functions."""
@@ -292,7 +302,11 @@ class TensorFlowHooks:
 
     def _access_of(self, session: Any, fetches: Any) -> _RunAccess:
         state = self._session(session)
-        return _RunAccess(state.graph, state, state.run(state.graph.uses(fetches)))
+        request = state.graph.request(fetches)
+        uses = request.uses
+        queues = [state.queue(name) for name in uses.fills], [state.queue(name) for name in uses.empties]
+        kind = state.run(uses.variables)
+        return _RunAccess(state.graph, state, kind, request, state.needs(request), queues if any(queues) else None)
 
     def _compile(self, raw: Any, handle: int) -> _RunAccess:
         if len(self._compiled) > _REMEMBERED:
@@ -306,14 +320,27 @@ class TensorFlowHooks:
         calls_python = graph.calls_python
         if calls_python:
             release(self._into_python)
+        for queue in access.queues[0] if access.queues is not None else ():
+            release(queue)
         local.inside = True
         try:
-            return function(*args, **named)
+            result = function(*args, **named)
+            for queue in access.queues[1] if access.queues is not None else ():
+                acquire(queue)
+            return result
         finally:
             local.inside = False
             if calls_python:
                 acquire(self._out_of_python)
-            graph.ran(detector.access(program_frame(3), graph.run, access.kind), detector)
+            record = detector.access(program_frame(3), graph.run, access.kind, needs=access.needs)
+            graph.ran(record, access.request, detector)
+            if access.request.uses.variables.writes:
+                access.session.assigned(access.request.uses.variables, record.thread, self._operations_of(graph))
+
+    @staticmethod
+    def _operations_of(state: GraphState) -> int:
+        graph = state.graph()
+        return 0 if graph is None else int(graph.version)
 
     def _closes(self, session: Any) -> None:
         frame: FrameType | None = sys._getframe(1)

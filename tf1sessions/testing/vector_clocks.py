@@ -79,6 +79,11 @@ class Snapshot(NamedTuple):
 
 
 def _joined(clock: Clock, other: Clock) -> Clock:
+    """Return a clock with the later counts of both: one of the two where it has all, so that many threads share it."""
+    if clock is other:
+        return clock
+    if len(clock) <= len(other) and all(other.get(number, 0) >= count for number, count in clock.items()):
+        return other
     newer = {number: count for number, count in other.items() if count > clock.get(number, 0)}
     return {**clock, **newer} if newer else clock
 
@@ -178,10 +183,16 @@ class VectorClocks:
         """Say whether an access is past for the calling thread if all that may be an order is one."""
         return self.thread().past.possible.get(thread.number, 0) >= count
 
-    def followed_lock(self, thread: ThreadState, count: int, locks: Iterable[int]) -> bool:
-        """Say whether the calling thread has acquired one of these locks after its release that followed an access."""
+    def followed_lock(self, thread: ThreadState, count: int, locks: Iterable[int] | None = None) -> bool:
+        """Say whether the calling thread has acquired a lock after its release that followed an access.
+
+        Args:
+            thread, count: Of the access.
+            locks: The locks that are meant; None for any.
+        """
         releases = self.thread().lock_releases
-        return any(releases[lock].get(thread.number, 0) >= count for lock in locks if lock in releases)
+        meant = releases if locks is None else [lock for lock in locks if lock in releases]
+        return any(releases[lock].get(thread.number, 0) >= count for lock in meant)
 
     # -- release and acquire ------------------------------------------------------------------------------------------
 
