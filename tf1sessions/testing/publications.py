@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.race_detector import AccessRecord, Conflict
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.vector_clocks import Clock, ThreadState, VectorClocks
+from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
 __all__ = ["Maker", "Needs", "judge_publication", "maker_of"]
 

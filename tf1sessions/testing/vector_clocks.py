@@ -35,8 +35,9 @@ import weakref
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tf1sessions.testing.clocks import Clock
+
 __all__ = [
-    "Clock",
     "Snapshot",
     "ThreadState",
     "Token",
@@ -52,8 +53,6 @@ __all__ = [
     "tracking",
 ]
 
-#: The number of a thread -> the count of its latest access that is past.
-Clock = Mapping[int, int]
 #: From how many entries on a clock is searched for threads that are gone. Arbitrary.
 _MANY = 16
 
@@ -71,24 +70,14 @@ class Snapshot(NamedTuple):
 
     def joined(self, other: Snapshot) -> Snapshot:
         """Return what is past in one of both; this snapshot itself if the other adds nothing."""
-        certain = _joined(self.certain, other.certain)
+        certain = self.certain.joined(other.certain)
         if self.possible is self.certain and other.possible is other.certain:
             return self if certain is self.certain else Snapshot(certain, certain)
-        possible = _joined(self.possible, other.possible)
+        possible = self.possible.joined(other.possible)
         return self if certain is self.certain and possible is self.possible else Snapshot(certain, possible)
 
 
-def _joined(clock: Clock, other: Clock) -> Clock:
-    """Return a clock with the later counts of both: one of the two where it has all, so that many threads share it."""
-    if clock is other:
-        return clock
-    if len(clock) <= len(other) and all(other.get(number, 0) >= count for number, count in clock.items()):
-        return other
-    newer = {number: count for number, count in other.items() if count > clock.get(number, 0)}
-    return {**clock, **newer} if newer else clock
-
-
-_NOTHING: Clock = {}
+_NOTHING = Clock()
 
 
 class ThreadState:
@@ -142,6 +131,7 @@ class VectorClocks:
         self._local = threading.local()
         self._numbers = itertools.count()
         self._threads: weakref.WeakValueDictionary[int, ThreadState] = weakref.WeakValueDictionary()
+        self._left: dict[int, tuple[Mapping[int, int], Mapping[int, int]]] = {}  # by identity; see _living_of()
         # By identity, as a token may compare as it likes.
         self._published: dict[int, tuple[weakref.ref[Any], Snapshot]] = {}
         self._lock_releases: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()
@@ -204,8 +194,8 @@ class VectorClocks:
             if snapshot is None or snapshot.certain[me.number] < me.used:
                 own = {me.number: me.count}
                 me.count += 1
-                certain = {**me.past.certain, **own}
-                possible = certain if me.past.possible is me.past.certain else {**me.past.possible, **own}
+                certain = me.past.certain.extended(own)
+                possible = certain if me.past.possible is me.past.certain else me.past.possible.extended(own)
                 snapshot = me.released = Snapshot(certain, possible)
             self._publish(token, snapshot)
 
@@ -252,13 +242,13 @@ class VectorClocks:
             for thread in list(self._threads.values()):
                 thread.count += thread.used == thread.count
                 past[thread.number] = thread.count - 1
-        self._may_learn(past, means)
+        self._may_learn(Clock(past), means)
 
     def _may_learn(self, past: Clock, means: str) -> None:
         me = self.thread()
         while True:
             before = me.past
-            possible = _joined(before.possible, past)
+            possible = before.possible.joined(past)
             if me.past is before:  # as in acquire()
                 me.means = means
                 if possible is not before.possible:
@@ -267,14 +257,29 @@ class VectorClocks:
 
     def _pruned(self, snapshot: Snapshot) -> Snapshot:
         """Leave out threads that are gone and of which no access is kept, once they are most of a clock."""
-        if len(snapshot.possible) <= max(_MANY, 2 * len(self._threads)):
+        if snapshot.possible.size() <= max(_MANY, 2 * len(self._threads)):
             return snapshot
         certain = self._living(snapshot.certain)
         same = snapshot.possible is snapshot.certain
         return Snapshot(certain, certain if same else self._living(snapshot.possible))
 
+    def _few(self, clock: Clock) -> Clock:
+        return clock if clock.size() <= max(_MANY, 2 * len(self._threads)) else self._living(clock)
+
     def _living(self, clock: Clock) -> Clock:
-        return {number: count for number, count in clock.items() if number in self._threads}
+        return clock.only(self._living_of)
+
+    def _living_of(self, counts: Mapping[int, int]) -> Mapping[int, int]:
+        """Return the counts of the threads that live. Clocks that share counts share what is left of them, too."""
+        known = self._left.get(id(counts))
+        if known is not None and known[0] is counts and len(known[1]) <= max(_MANY, 2 * len(self._threads)):
+            return known[1]
+        living = {number: count for number, count in counts.items() if number in self._threads}
+        if len(counts) > _MANY:
+            if len(self._left) > _MANY:
+                self._left.clear()
+            self._left[id(counts)] = counts, living
+        return living
 
     # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -284,9 +289,9 @@ class VectorClocks:
             me = self.thread()
             before = self._lock_releases.get(lock, _NOTHING)
             if me.used > before.get(me.number, 0):
-                releases = {**before, me.number: me.used}
+                releases = before.extended({me.number: me.used})
                 me.count = max(me.count, me.used + 1)
-                self._lock_releases[lock] = releases if len(releases) <= _MANY else self._living(releases)
+                self._lock_releases[lock] = self._few(releases)
 
     def lock_acquired(self, lock: Any) -> None:
         """Note that the calling thread has acquired a lock."""
