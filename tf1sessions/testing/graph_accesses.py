@@ -8,6 +8,7 @@ Data flow::
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Iterator
 from types import FrameType
@@ -18,7 +19,7 @@ from tf1sessions.testing.publications import Maker, Needs, judge_publication, ma
 from tf1sessions.testing.race_detector import AccessKind, AccessRecord, Conflict, Location, Race, RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.variable_uses import VariableUses, operations_of, uses_of
-from tf1sessions.testing.vector_clocks import ThreadState, Token
+from tf1sessions.testing.vector_clocks import ThreadState, Token, VectorClocks
 
 __all__ = ["GraphState", "Request", "SessionState", "session_conflict", "structure_conflict"]
 
@@ -43,13 +44,46 @@ def session_conflict(earlier: VariableUses | str, later: VariableUses | str) -> 
     A run is past for who closes if they have passed a lock in between: who closes last has counted the others.
     """
     if isinstance(earlier, str) or isinstance(later, str):
-        return None if earlier == later else Conflict(RaceKind.CLOSED, lock_orders=later == _CLOSE, any_lock=True)
+        if earlier == later:
+            return None
+        if later == _CLOSE:
+            return Conflict(RaceKind.CLOSED, lock_orders=True, any_lock=True, judge=_judge_close)
+        return Conflict(RaceKind.CLOSED)
     both = (earlier.writes & (later.reads | later.writes | later.updates)) | (
         (earlier.reads | earlier.updates) & later.writes
     )
     if not both:
         return None
-    return Conflict(RaceKind.VARIABLE, tuple(sorted(both)[:3]), (earlier.what, later.what))
+    judge = functools.partial(_judge_values, both) if earlier.writes else None
+    return Conflict(RaceKind.VARIABLE, tuple(sorted(both)[:3]), (earlier.what, later.what), judge=judge)
+
+
+def _judge_close(run: AccessRecord, close: AccessRecord, clocks: VectorClocks) -> Conflict | None:
+    """Judge a run and a later close by the calling thread, which nothing seems to order.
+
+    It is past for who has used the values that it gave.
+    """
+    known = close.needs is not None and close.needs.known_run(run.thread, close.thread) >= run.last
+    return None if known else Conflict(RaceKind.CLOSED)
+
+
+def _judge_values(both: frozenset[str], write: AccessRecord, use: AccessRecord, clocks: VectorClocks) -> Conflict | None:
+    """Judge an assignment and a later use of variables by the calling thread, which nothing seems to order.
+
+    A use could not have come before the variable had its first value.
+    """
+    first_values = use.needs.first_values if use.needs is not None else {}
+    left = set(both)
+    for name in both & first_values.keys():
+        maker, run = first_values[name]
+        if maker.thread == write.thread.number:
+            is_published = clocks.is_before(write.thread, maker.count)
+            if write.last <= run or not is_published:
+                left.discard(name)
+    if not left:
+        return None
+    names = tuple(sorted(left)[:3])
+    return Conflict(RaceKind.VARIABLE, names, (write.action.what, use.action.what))
 
 
 class Request:
@@ -167,6 +201,7 @@ class SessionState:
         graph: The state of its graph.
         raw: The session of TensorFlow's own; None when the session is gone: another one may be the same object then.
         close: The access that closing it is.
+        runs: How many runs of it have ended; roughly, as threads count at once.
     """
 
     def __init__(self, name: str, raw: Any, graph: GraphState) -> None:
@@ -176,7 +211,9 @@ class SessionState:
         self.close = AccessKind(self._location, _CLOSE, "closes the session")
         self._runs: dict[VariableUses, AccessKind] = {}
         self._maker: Maker | None = None
-        self._first_values: dict[str, Maker] = {}  # by the variable's name
+        self._is_fresh = False  # whether it was seen from its beginning on
+        self.runs = 0
+        self._first_values: dict[str, tuple[Maker, int]] = {}  # by the variable's name, with the number of the run
         self._seen: set[VariableUses] = set()
         self._queues: dict[str, Token] = {}
 
@@ -185,31 +222,53 @@ class SessionState:
         kind = self._runs.get(uses)
         return kind or self._runs.setdefault(uses, AccessKind(self._location, uses, "runs the session"))
 
-    def made_by(self, thread: ThreadState, last: int) -> None:
-        """Note that the calling thread has made it, when the graph had so many operations."""
+    def made_by(self, thread: ThreadState, last: int, *, alone: bool) -> None:
+        """Note that the calling thread has made it.
+
+        Args:
+            thread: The calling one.
+            last: How many operations the graph had.
+            alone: Whether its variables have no values yet; those of a server may have some.
+        """
         self._maker = maker_of(thread, last)
+        self._is_fresh = alone
 
     def assigned(self, uses: VariableUses, thread: ThreadState, last: int) -> None:
         """Note which variables the calling thread's run has given their first values."""
-        if uses not in self._seen:
+        if self._is_fresh and uses not in self._seen:
             self._seen.add(uses)
             for name in uses.writes:
                 if name not in self._first_values:
-                    self._first_values[name] = maker_of(thread, last)
+                    self._first_values[name] = maker_of(thread, last), self.runs
 
     def needs(self, request: Request) -> Needs:
         """Return what runs of a request use."""
+        return Needs(lambda: self._makers(request), self.graph.is_final, self._first_values, self._known_run)
 
-        def makers() -> Iterator[Maker]:
-            yield from request.makers()
-            if self._maker is not None:
-                yield self._maker
-            uses = request.uses.variables
-            for name in uses.reads | uses.updates:
-                if name in self._first_values:
-                    yield self._first_values[name]
+    def needs_of_close(self) -> Needs:
+        """Return what the end of it uses."""
+        return Needs(tuple, self.graph.is_final, self._first_values, self._known_run)
 
-        return Needs(makers, self.graph.is_final)
+    def _known_run(self, by: ThreadState, user: ThreadState) -> int:
+        """Return the last run of one thread of which another has used the values."""
+        records = [each for each in list(self._location.records.values()) if each.thread is user]
+        used = {
+            name
+            for each in records
+            if isinstance(each.action, VariableUses)
+            for name in each.action.reads | each.action.updates
+        }
+        found = [self._first_values[name] for name in used if name in self._first_values]
+        return max((run for maker, run in found if maker.thread == by.number), default=0)
+
+    def _makers(self, request: Request) -> Iterator[Maker]:
+        yield from request.makers()
+        if self._maker is not None:
+            yield self._maker
+        uses = request.uses.variables
+        for name in uses.reads | uses.updates:
+            if name in self._first_values:
+                yield self._first_values[name][0]
 
     def queue(self, name: str) -> Token:
         """Return what a run that fills a queue releases, and one that empties it acquires."""

@@ -47,6 +47,7 @@ __all__ = [
     "watch_locks",
 ]
 
+_allocate = _thread.allocate_lock
 _RAW_LOCK = type(_thread.allocate_lock())
 _RAW_RLOCK = type(_thread.RLock())
 _RAW_QUEUE = _queue.SimpleQueue
@@ -193,7 +194,7 @@ class WatchedLock:
 class WatchedRLock(WatchedLock):
     """A lock that knows which thread holds it; otherwise as ``threading.RLock``."""
 
-    _make: Callable[[], Any] = _thread.RLock
+    _make: Callable[[], Any] = _RAW_RLOCK
 
     def __init__(self) -> None:
         super().__init__()
@@ -330,16 +331,19 @@ class _LockClass(type):
 
 
 class _Lock(metaclass=_LockClass):
-    raw, watched = _thread.allocate_lock, WatchedLock
+    raw, watched = _allocate, WatchedLock
 
 
 class _RLock(metaclass=_LockClass):
-    raw, watched = _thread.RLock, WatchedRLock
+    raw, watched = _RAW_RLOCK, WatchedRLock
 
 
 def _locks() -> Iterator[Patch]:
     yield threading, "Lock", _Lock
     yield threading, "RLock", _RLock
+    yield _thread, "allocate_lock", _Lock
+    yield _thread, "allocate", _Lock
+    yield _thread, "RLock", _RLock
 
 
 _switch = Switch(_locks)

@@ -13,7 +13,7 @@ note and not as a hazard: these are the ownership states of Eraser (Savage et al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.clocks import Clock
@@ -52,10 +52,14 @@ class Needs(NamedTuple):
     Attributes:
         makers: Gives those who made it.
         is_final: Says whether nothing can be added to the graph any more.
+        first_values: Who gave variables of the session their first values, and by which run of it.
+        known_run: Gives the last run of one thread of which another one has used the values.
     """
 
     makers: Callable[[], Iterable[Maker]]
     is_final: Callable[[], Any]
+    first_values: Mapping[str, tuple[Maker, int]]
+    known_run: Callable[[ThreadState, ThreadState], int]
 
 
 def judge_publication(change: AccessRecord, run: AccessRecord, clocks: VectorClocks) -> Conflict | None:

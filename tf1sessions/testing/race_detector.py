@@ -27,6 +27,7 @@ Locks: locations and reports are guarded by ``VectorClocks.lock``.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -322,9 +323,10 @@ class RaceDetector:
         past, changed = self.clocks.thread().past.certain, False
         for conflict, thread, group in list(location.conflicts(later)):
             seen = past.get(thread.number, 0)
-            for earlier in reversed(list(group)) if next(reversed(group)).count > seen else ():
-                if earlier.count <= seen:
-                    break
+            if next(reversed(group)).count <= seen:
+                continue
+            later_ones = list(itertools.takewhile(lambda each: each.count > seen, reversed(group)))  # noqa: B023
+            for earlier in reversed(later_ones):
                 race, is_new = self._compare(location, conflict, earlier, later)
                 changed |= is_new
                 if race is not None and race.conflict.kind is conflict.kind and len(race.lines) > MOST_PAIRS:

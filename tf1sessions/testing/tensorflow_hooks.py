@@ -268,7 +268,8 @@ class TensorFlowHooks:
             self._hook_python_functions(private.script_ops.FuncRegistry)
 
     def _makes(self, session: Any, _: object) -> None:
-        self._session(session).made_by(self._detector.clocks.thread(), int(session.graph.version) + 1)
+        thread, last = self._detector.clocks.thread(), int(session.graph.version) + 1
+        self._session(session).made_by(thread, last, alone=not session.sess_str)
 
     def _callables(self, make: Any) -> Any:
         """Wrap make_callable(): what TensorFlow's own callables run goes another way than the two functions."""
@@ -332,15 +333,17 @@ class TensorFlowHooks:
             local.inside = False
             if calls_python:
                 acquire(self._out_of_python)
-            record = detector.access(program_frame(3), graph.run, access.kind, needs=access.needs)
+            session = access.session
+            session.runs = number = session.runs + 1
+            record = detector.access(program_frame(3), graph.run, access.kind, last=number, needs=access.needs)
             graph.ran(record, access.request, detector)
             if access.request.uses.variables.writes:
-                access.session.assigned(access.request.uses.variables, record.thread, self._operations_of(graph))
+                session.assigned(access.request.uses.variables, record.thread, self._operations_of(graph))
 
     @staticmethod
     def _operations_of(state: GraphState) -> int:
         graph = state.graph()
-        return 0 if graph is None else int(graph.version)
+        return 0 if graph is None else int(graph.version) + 1
 
     def _closes(self, session: Any) -> None:
         frame: FrameType | None = sys._getframe(1)
@@ -348,7 +351,8 @@ class TensorFlowHooks:
             if frame.f_code.co_name == "__del__":
                 return  # nothing refers to it any more that could run it
             frame = frame.f_back
-        self._detector.access(frame, self._session(session).close)
+        state = self._session(session)
+        self._detector.access(frame, state.close, needs=state.needs_of_close())
 
 
 _installed: weakref.WeakSet[TensorFlowHooks] = weakref.WeakSet()
