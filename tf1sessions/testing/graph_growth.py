@@ -6,9 +6,10 @@ Data flow::
     RaceDetector.reports ── still_grows() ──▶ is it growth by what is known now?
 
 A *round* is what one line adds between two runs. Growth that ends is none: a round whose operations are run again
-is an investment (a layer that is trained, an entry of a cache), one that belongs to another variable than the other
-rounds is bounded by the number of variables (weights that are loaded), and a line that has stopped adding while the
-runs in between go on is at its end. So it is judged when reports are asked for, and not when it is found.
+is an investment (a layer that is trained, an entry of a cache) and so is what belongs to it (its initializer), one that
+belongs to another variable than the other rounds is bounded by the number of variables (weights that are loaded), and
+a line that has stopped adding while the runs in between go on is at its end. So it is judged when reports are asked
+for, and not when it is found.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ class _Round:
         record, last_run: Of what was added, and of the run before.
         first, last: The numbers of the first and the last operation.
         inputs: The inputs that were there before the line's first round.
+        newer: Operations of other lines that it uses, and that are newer than that; with their own inputs.
     """
 
     def __init__(self, way: Any, since: int, number: int, record: AccessRecord, last_run: AccessRecord) -> None:
@@ -122,14 +124,21 @@ class _Round:
         self.last_run = last_run
         self.first = self.last = number
         self.inputs: set[int] = set()
+        self.newer: set[int] = set()
         self._since = since
 
     def add(self, operation: Any) -> None:
         self.last = operation._id
-        for tensor in operation.inputs:
-            number = tensor.op._id
-            if number < self._since:
-                self.inputs.add(number)
+        for used in (*(tensor.op for tensor in operation.inputs), *operation.control_inputs):
+            if used._id < self._since:
+                self.inputs.add(used._id)
+            elif used._id < self.first:
+                self.newer.update((used._id, *(tensor.op._id for tensor in used.inputs)))
+
+    @property
+    def range(self) -> range:
+        """The numbers of its operations, and of those that other threads have added meanwhile."""
+        return range(self.first, self.last + 1)
 
     @property
     def key(self) -> tuple[Any, frozenset[int]]:
@@ -175,18 +184,18 @@ class _Repeated:
         self.run_line = run_line
         self.times = self.quiet = 0
         self._longest = 1
-        self._ranges: list[tuple[int, int]] = []
+        self._rounds: list[tuple[range, frozenset[int]]] = []
 
     def add(self, round_: _Round) -> None:
         if self.times:
             self._longest = max(self._longest, self.quiet)
         self.times += 1
         self.quiet = 0
-        self._ranges = [*self._ranges[1 - _LOOKED_AT :], (round_.first, round_.last)]
+        self._rounds = [*self._rounds[1 - _LOOKED_AT :], (round_.range, frozenset(round_.newer))]
 
     def still_grows(self, reused: set[int]) -> bool:
         """Say whether it goes on, and leaves operations that are not used again."""
         if self.quiet > _QUIET * (self._longest + 1):
             return False
-        once = [each for each in self._ranges if reused.isdisjoint(range(each[0], each[1] + 1))]
+        once = [added for added, newer in self._rounds if reused.isdisjoint(added) and reused.isdisjoint(newer)]
         return len(once) >= _ROUNDS
