@@ -27,6 +27,7 @@ _USES = [
         ("", "w", ""),
         ("v", "w", ""),
         ("", "", "v"),
+        ("", "", "vw"),
     )
 ]
 _NAMES = ("ant", "bee", "cat")  # alike ones are reported once
@@ -169,6 +170,8 @@ class Model:
             return RaceKind.MUTATION
         assert isinstance(one, VariableUses) and isinstance(other, VariableUses)
         both = one.writes & (other.reads | other.writes | other.updates) or (one.reads | one.updates) & other.writes
+        for reader, updater in ((one, other), (other, one)):
+            both = both or (len(updater.updates) > 1 and (reader.reads - reader.updates) & updater.updates)
         return RaceKind.VARIABLE if both else None
 
     def found(self) -> Found:

@@ -49,13 +49,26 @@ def session_conflict(earlier: VariableUses | str, later: VariableUses | str) -> 
         if later == _CLOSE:
             return Conflict(RaceKind.CLOSED, lock_orders=True, any_lock=True, judge=_judge_close)
         return Conflict(RaceKind.CLOSED)
-    both = (earlier.writes & (later.reads | later.writes | later.updates)) | (
-        (earlier.reads | earlier.updates) & later.writes
+    both = (
+        (earlier.writes & (later.reads | later.writes | later.updates))
+        | ((earlier.reads | earlier.updates) & later.writes)
+        | _seen_half_updated(earlier, later)
+        | _seen_half_updated(later, earlier)
     )
     if not both:
         return None
     judge = functools.partial(_judge_values, both) if earlier.writes else None
     return Conflict(RaceKind.VARIABLE, tuple(sorted(both)[:3]), (earlier.what, later.what), judge=judge)
+
+
+def _seen_half_updated(reader: VariableUses, updater: VariableUses) -> frozenset[str]:
+    """Return the variables that one run reads while another one updates several: one is new, another one old.
+
+    Each update by itself is atomic. Training steps that lock their updates are meant to meet each other.
+    """
+    if len(updater.updates) < 2:
+        return frozenset()
+    return (reader.reads - reader.updates) & updater.updates
 
 
 def _judge_close(run: AccessRecord, close: AccessRecord, clocks: VectorClocks) -> Conflict | None:

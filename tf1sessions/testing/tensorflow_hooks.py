@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
-from tf1sessions.sessions import calls, graphs, plans
+from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.frames import is_library, program_frame
 from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
 from tf1sessions.testing.locks import ExclusiveBlock
@@ -183,8 +183,13 @@ class TensorFlowHooks:
             record.times = 1
 
     def _leaks(self, graph: Any, state: GraphState, record: AccessRecord) -> None:
-        """Report the first operation that a thread adds to a default graph of its own, and not to its starter's."""
-        if not self._starters or private.ops._default_graph_stack.stack or graph is not _own_graph():
+        """Report the first operation that a thread adds to a default graph of its own, and not to its starter's.
+
+        TensorFlow itself enters that graph, while it makes most operations.
+        """
+        if not self._starters or graph is not _own_graph():
+            return
+        if any(entered is not graph for entered in private.ops._default_graph_stack.stack):
             return
         starter = self._starters.pop(threading.current_thread(), None)
         if starter is not None:
@@ -260,6 +265,7 @@ class TensorFlowHooks:
         self._put(base, "_run", new_run)
         self._put(plans, "run_callable", new_run_callable)
         self._put(*hooked(base, "__init__", after=self._makes))
+        self._put(base, "_make_callable_from_options", self._callables_of_options(base._make_callable_from_options))
         for owner in (base, calls.Session):
             self._before(owner, "close", self._closes)
             if "make_callable" in vars(owner):
@@ -277,6 +283,18 @@ class TensorFlowHooks:
 
         def new_make(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
             return functools.partial(hooks._run, self, fetches, make(self, fetches, *args, **named))
+
+        return new_make
+
+    def _callables_of_options(self, make: Any) -> Any:
+        """Wrap what Keras runs its models by."""
+        hooks = self
+
+        def new_make(self: Any, options: Any) -> Any:
+            made = make(self, options)
+            if sys._getframe(2).f_code.co_filename == session_calls.__file__:  # run by plans.run_callable()
+                return made
+            return functools.partial(hooks._run, self, [*options.fetch, *options.target], made)
 
         return new_make
 

@@ -253,3 +253,28 @@ def weights_set_while_they_are_used():
         sess.run(w.initializer)
     together(lambda: w.load([1.0, 2.0], sess), lambda: sess.run(y))
     sess.close()
+
+
+@right
+def training_steps_that_lock_their_updates():
+    with tf.Graph().as_default() as graph:
+        w, b = (tf.get_variable(name, [2], use_resource=True) for name in "wb")
+        optimizer = tf.train.GradientDescentOptimizer(0.1, use_locking=True)
+        train = optimizer.minimize(tf.reduce_sum(w * w + b))
+        sess = tf.Session(graph=graph)
+        sess.run(tf.global_variables_initializer())
+    together(*[repeat(lambda: sess.run(train))] * 2)
+    sess.close()
+
+
+@planted(VALUES)
+def two_variables_read_while_both_are_updated():
+    with tf.Graph().as_default() as graph:
+        w, b = (tf.get_variable(name, [2], use_resource=True) for name in "wb")
+        optimizer = tf.train.GradientDescentOptimizer(0.1, use_locking=True)
+        train = optimizer.minimize(tf.reduce_sum(w * w + b))
+        y = w + b
+        sess = tf.Session(graph=graph)
+        sess.run(tf.global_variables_initializer())
+    together(repeat(lambda: sess.run(train)), repeat(lambda: sess.run(y)))
+    sess.close()
