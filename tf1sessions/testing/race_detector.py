@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import STACK, format_frame, program_frames
 from tf1sessions.testing.locks import held_locks, opaque_locks
+from tf1sessions.testing.polling import passed_loop
 from tf1sessions.testing.reports import MOST_PAIRS, Access, RaceKind, Report
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
@@ -46,6 +47,8 @@ _NAMES = 3
 #: How many accesses from one line are kept. Arbitrary: more than most pools have threads.
 _KEPT = 32
 
+#: The place of what the main thread does without a line of the program.
+_AT_EXIT = "the end of the program, in a library or a finalizer"
 #: In the names of threads, also in those that Python and pools make up.
 _NUMBERS = re.compile(r"(?<=^Thread-)\d+|\d+(_\d+)?$")
 
@@ -151,6 +154,7 @@ class AccessRecord:
         times: How many there were.
         names: The operations that were concerned; a few.
         code: The code of the line; kept, so that its id stays its own.
+        lines: The codes and lines of the innermost frames.
         locks: The numbers of the locks that were held.
         opaque: Locks that were perhaps held, by their numbers, and why that is not known.
         kept: Whether its location keeps it.
@@ -169,8 +173,9 @@ class AccessRecord:
         self.action = key[1]
         self.what = what
         self.code: CodeType | None = frame and frame.f_code
-        started = (f"{each}, which started it" for each in thread.start_stack)
-        self.stack = tuple(map(format_frame, frames[:STACK])) or tuple(started)
+        started = tuple(f"{each}, which started it" for each in thread.start_stack)
+        self.stack = tuple(map(format_frame, frames[:STACK])) or started or (_AT_EXIT,) * thread.is_main
+        self.lines = tuple((each.f_code, each.f_lineno) for each in frames[:STACK])
         self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
         self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []
@@ -251,6 +256,7 @@ class RaceDetector:
         self.clocks = clocks
         self._races: list[Race] = []
         self._by_functions: dict[tuple[Any, ...], Race] = {}
+        self._doubts: dict[Any, Race] = {}  # by what is said about them
         self._ignored = frozenset(ignore)
         self._changed = changed or (lambda: None)
         self._lock = clocks.lock
@@ -259,10 +265,10 @@ class RaceDetector:
     def reports(self) -> list[Report]:
         """The races that were found so far."""
         with self._lock:
-            hazards = {(race.location, race.names()) for race in self._races if not race.conflict.kind.is_note}
+            hazards: set[Any] = {(race.location, race.names()) for race in self._races if not race.conflict.kind.is_note}
             return [
                 race.report()
-                for race in self._races
+                for race in sorted(self._races, key=lambda race: race.conflict.kind is RaceKind.UNKNOWN)
                 if race.holds() and not (race.conflict.kind.is_note and (race.location, race.names()) in hazards)
             ]
 
@@ -349,15 +355,18 @@ class RaceDetector:
             earlier.recheck = conflict is None or conflict.kind.is_note
             if conflict is None:
                 return None, False
-        note = "" if conflict.kind.is_note else self._doubt(earlier, later)
+        doubt, note = ("", "") if conflict.kind.is_note else self._doubt(earlier, later)
         if note:
             conflict = conflict._replace(kind=RaceKind.UNKNOWN)
         if conflict.kind in self._ignored:
             return None, False
         threads = (conflict.kind, *sorted(_NUMBERS.sub("", each.thread.name) for each in (earlier, later)))
-        race = location.races.get(threads)
+        # What one loop may have waited for is one doubt, whatever comes after it.
+        races: dict[Any, Race] = self._doubts if note else location.races
+        key = (doubt,) if note else threads
+        race = races.get(key)
         if race is None:
-            race = location.races[threads] = Race(location.name, conflict, earlier, later, note)
+            race = races[key] = Race(location.name, conflict, earlier, later, note)
             self._add(race)
         if len(race.lines) > MOST_PAIRS:
             return race, False
@@ -370,17 +379,24 @@ class RaceDetector:
         self._races.append(race)
         race.first.reported = race.second.reported = True
 
-    def _doubt(self, earlier: AccessRecord, later: AccessRecord) -> str:
-        """Return why it is not known whether something orders two accesses; empty if it is known that nothing does."""
+    def _doubt(self, earlier: AccessRecord, later: AccessRecord) -> tuple[str, str]:
+        """Return why it is not known whether something orders two accesses, in short and as a sentence.
+
+        Both are empty if it is known that nothing does.
+        """
         for number in earlier.opaque.keys() & later.opaque.keys():
-            return later.opaque[number]
+            return later.opaque[number], later.opaque[number]
         for record in (earlier, later):
             if record.thread.start_unseen:
-                return f"Thread {record.thread.name!r} was not started by Python's threading."
+                name = record.thread.name
+                return name, f"Thread {name!r} was not started by Python's threading."
         if self.clocks.is_possibly_before(earlier.thread, earlier.count):
             means = later.thread.means or "something between them"
-            return f"Thread {later.thread.name!r} may have waited for the other, by {means}."
-        return ""
+            return means, f"Thread {later.thread.name!r} may have waited for the other, by {means}."
+        for code, line in later.lines:
+            if (loop := passed_loop(code, line)) is not None:
+                return str(loop), f"Thread {later.thread.name!r} may have waited for the other, by {loop}."
+        return "", ""
 
     def report(
         self,

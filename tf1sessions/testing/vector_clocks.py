@@ -86,6 +86,7 @@ class ThreadState:
     Attributes:
         number: Its number, in the order in which threads were met, from 0.
         name: The name that it had when it was met.
+        is_main: Whether it is the main thread.
         start_unseen: Whether it was started where nothing is watched, so that what was before its start is unknown.
         start_stack: The stack of the program where it was started.
         count: The count of its next access. Guarded by ``VectorClocks.lock``, as is ``used``.
@@ -100,6 +101,7 @@ class ThreadState:
     def __init__(self, number: int, name: str, start_unseen: bool, start_stack: tuple[str, ...]) -> None:
         self.number = number
         self.name = name
+        self.is_main = _thread.get_ident() == threading.main_thread().ident
         self.start_unseen = start_unseen
         self.start_stack = start_stack
         self.count = 1
