@@ -80,7 +80,9 @@ def _judge_close(run: AccessRecord, close: AccessRecord, clocks: VectorClocks) -
     return None if known else Conflict(RaceKind.CLOSED)
 
 
-def _judge_values(both: frozenset[str], write: AccessRecord, use: AccessRecord, clocks: VectorClocks) -> Conflict | None:
+def _judge_values(
+    both: frozenset[str], write: AccessRecord, use: AccessRecord, clocks: VectorClocks
+) -> Conflict | None:
     """Judge an assignment and a later use of variables by the calling thread, which nothing seems to order.
 
     A use could not have come before the variable had its first value.

@@ -23,7 +23,7 @@ from tf1sessions.testing.race_detector import AccessRecord, RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
 if TYPE_CHECKING:
-    from tf1sessions.testing.graph_accesses import Request
+    pass
 
 __all__ = ["GraphGrowth"]
 

@@ -265,7 +265,9 @@ class RaceDetector:
     def reports(self) -> list[Report]:
         """The races that were found so far."""
         with self._lock:
-            hazards: set[Any] = {(race.location, race.names()) for race in self._races if not race.conflict.kind.is_note}
+            hazards: set[Any] = {
+                (race.location, race.names()) for race in self._races if not race.conflict.kind.is_note
+            }
             return [
                 race.report()
                 for race in sorted(self._races, key=lambda race: race.conflict.kind is RaceKind.UNKNOWN)

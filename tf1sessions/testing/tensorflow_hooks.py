@@ -30,10 +30,10 @@ from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.frames import is_library, program_frame
 from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
 from tf1sessions.testing.locks import ExclusiveBlock
+from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Needs
-from tf1sessions.testing.race_detector import AccessKind, AccessRecord, RaceDetector
-from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.race_detector import AccessKind, RaceDetector
 from tf1sessions.testing.vector_clocks import Token, acquire, release
 
 __all__ = ["watch_graphs"]
@@ -89,7 +89,7 @@ class TensorFlowHooks:
         self._graphs = _States()
         self._sessions = _States()
         self._compiled: dict[tuple[int, int], _RunAccess] = {}  # by the identity of the raw session, and the handle
-        self._starters: weakref.WeakKeyDictionary[threading.Thread, AccessRecord] = weakref.WeakKeyDictionary()
+        self._lost = LostGraphs(detector, self._graph)
         self._local = _Local()
         self._into_python, self._out_of_python = Token(), Token()
         self._undo: list[Callable[[], None]] = []
@@ -101,7 +101,9 @@ class TensorFlowHooks:
             self._hook_graphs()
             self._hook_runs()
             self._hook_building()
-            self._before(threading.Thread, "start", self._starts)
+            self._before(threading.Thread, "start", self._lost.starts)
+            for patch in self._lost.patches():
+                self._put(*patch)
             _installed.add(self)
             yield
         finally:
@@ -168,34 +170,7 @@ class TensorFlowHooks:
             return
         record = self._detector.access(frame, state.change(what), name=operation.name, last=operation._id)
         state.grew(record, frame, operation)
-        self._leaks(graph, state, record)
-
-    def _starts(self, thread: Any) -> None:
-        """Note where a thread was started, if its starter has another default graph than the thread will have."""
-        stack, own = private.ops._default_graph_stack.stack, _own_graph()
-        if own is not None:
-            self._graph(own)  # named here: other threads do not know whose it is
-        if any(graph is not own for graph in stack[-1:]) or (own is not None and own.get_operations()):
-            what = "starts a thread with another default graph"
-            me = self._detector.clocks.thread()
-            key = (me.number, "start", 0, 0, frozenset[int]())
-            self._starters[thread] = record = AccessRecord(me, key, what, program_frame())
-            record.times = 1
-
-    def _leaks(self, graph: Any, state: GraphState, record: AccessRecord) -> None:
-        """Report the first operation that a thread adds to a default graph of its own, and not to its starter's.
-
-        TensorFlow itself enters that graph, while it makes most operations.
-        """
-        if not self._starters or graph is not _own_graph():
-            return
-        if any(entered is not graph for entered in private.ops._default_graph_stack.stack):
-            return
-        starter = self._starters.pop(threading.current_thread(), None)
-        if starter is not None:
-            race = self._detector.report(RaceKind.LEAK, state.location.name, starter, record)
-            if race is not None:
-                state.leak = record.thread.number, race
+        self._lost.adds(graph, state, record)
 
     # -- what takes turns ---------------------------------------------------------------------------------------------
 
@@ -399,13 +374,8 @@ def _asked() -> tuple[Any, Any]:
     return found["self"]._session, found["self"]._fetches
 
 
-def _own_graph() -> Any:
-    """Return the default graph of the calling thread where it has entered none; None until it is used."""
-    return private.ops._default_graph_stack._global_default_graph
-
-
 def _graph_name(graph: Any) -> str:
-    if graph is not _own_graph():
+    if graph is not own_graph():
         return f"graph {id(graph):#x}"
     thread = threading.current_thread()
     return _PROCESS if thread is threading.main_thread() else f"the default graph of thread {thread.name!r}"

@@ -18,7 +18,7 @@ def layer_wise_training():
         x = tf.placeholder(tf.float32, [None, 4])
         layer = x
         for number in range(6):
-            w = tf.get_variable("w%d" % number, [4, 4])
+            w = tf.get_variable(f"w{number}", [4, 4])
             layer = tf.matmul(layer, w)
             train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(layer), var_list=[w])
             sess.run(tf.variables_initializer([w]))
@@ -33,7 +33,7 @@ def layer_wise_by_a_function():
         layers = [x]
 
         def add_layer():
-            layers.append(tf.layers.dense(layers[-1], 2, name="dense%d" % len(layers)))
+            layers.append(tf.layers.dense(layers[-1], 2, name=f"dense{len(layers)}"))
             return layers[-1]
 
         for _ in range(8):
@@ -79,7 +79,7 @@ def a_cache_that_fills_and_is_used():
 def weights_loaded_one_by_one():
     """An assignment for each variable: bounded by the number of variables."""
     with tf.Graph().as_default(), tf.Session() as sess:
-        variables = [tf.get_variable("w%d" % number, [2]) for number in range(8)]
+        variables = [tf.get_variable(f"w{number}", [2]) for number in range(8)]
         sess.run(tf.global_variables_initializer())
         for variable in variables:
             sess.run(variable.assign([1.0, 2.0]))
@@ -88,7 +88,7 @@ def weights_loaded_one_by_one():
 @right
 def weights_loaded_by_load():
     with tf.Graph().as_default(), tf.Session() as sess:
-        variables = [tf.get_variable("w%d" % number, [2]) for number in range(8)]
+        variables = [tf.get_variable(f"w{number}", [2]) for number in range(8)]
         sess.run(tf.global_variables_initializer())
         for _ in range(3):
             for variable in variables:

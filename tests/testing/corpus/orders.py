@@ -374,5 +374,3 @@ def locked_when_it_builds_alone():
 
     together(write, lambda: sess.run(y))
     sess.close()
-
-

@@ -153,7 +153,7 @@ def cached_property():
 
 @right
 def lru_cached_factory():
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def model(name):
         return Model()
 

@@ -115,7 +115,7 @@ def assigned_under_a_lock():
 def a_variable_for_each_thread():
     graph = tf.Graph()
     with graph.as_default():
-        variables = [tf.get_variable("v%d" % number, []) for number in range(3)]
+        variables = [tf.get_variable(f"v{number}", []) for number in range(3)]
         steps = [tf.assign_add(v, 1.0) for v in variables]
         sess = tf.Session()
         sess.run(tf.global_variables_initializer())
