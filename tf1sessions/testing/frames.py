@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["STACK", "asked_by_library", "format_frame", "is_library", "program_frame", "program_frames"]
+__all__ = ["STACK", "asked_by_library", "format_frame", "in_package", "is_library", "program_frame", "program_frames"]
 
 #: How many frames of the program a stack shows. Arbitrary.
 STACK = 8
@@ -38,6 +38,11 @@ def is_library(path: str) -> bool:
 def asked_by_library(depth: int = 2) -> bool:
     """Say whether the function that calls our caller is a library's."""
     return is_library(sys._getframe(depth).f_code.co_filename)
+
+
+def in_package(frame: FrameType) -> bool:
+    """Say whether a frame is of tf1sessions itself."""
+    return frame.f_code.co_filename.startswith(_PACKAGE)
 
 
 def program_frames(frame: FrameType | None) -> Iterator[FrameType]:

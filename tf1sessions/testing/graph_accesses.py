@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from tf1sessions.testing.graph_growth import GraphGrowth
-from tf1sessions.testing.publications import Maker, Needs, judge_publication, maker_of
+from tf1sessions.testing.publications import Maker, Needs, judge_export, judge_publication, maker_of
 from tf1sessions.testing.race_detector import AccessKind, AccessRecord, Conflict, Location, Race, RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.variable_uses import VariableUses, operations_of, uses_of
@@ -26,13 +26,18 @@ __all__ = ["GraphState", "Request", "SessionState", "session_conflict", "structu
 #: How many requests of a graph are remembered. Arbitrary: more than programs have.
 _REMEMBERED = 1000
 
-_RUN, _CHANGE, _CLOSE = "run", "change", "close"
+_RUN, _CHANGE, _REFUSED, _EXPORT, _CLOSE = "run", "change", "refused", "export", "close"
 
 
 def structure_conflict(earlier: str, later: str) -> Conflict | None:
-    """Compare two actions on a graph's structure: run and change."""
-    if earlier == later == _RUN:
+    """Compare two actions on a graph's structure: run it, change it, write or finalize it, change what is final."""
+    if {earlier, later} == {_EXPORT, _REFUSED}:
+        return Conflict(RaceKind.EXPORT)
+    if _CHANGE not in (earlier, later) or _REFUSED in (earlier, later):
         return None
+    if _EXPORT in (earlier, later):
+        judge = judge_export if later == _EXPORT else None
+        return Conflict(RaceKind.EXPORT, lock_orders=later == _EXPORT, any_lock=True, judge=judge)
     if later == _RUN:
         return Conflict(RaceKind.MUTATION, lock_orders=True, judge=judge_publication)
     return Conflict(RaceKind.CONSTRUCTION if earlier == later else RaceKind.MUTATION)
@@ -55,10 +60,35 @@ def session_conflict(earlier: VariableUses | str, later: VariableUses | str) -> 
         | _seen_half_updated(earlier, later)
         | _seen_half_updated(later, earlier)
     )
-    if not both:
-        return None
-    judge = functools.partial(_judge_values, both) if earlier.writes else None
-    return Conflict(RaceKind.VARIABLE, tuple(sorted(both)[:3]), (earlier.what, later.what), judge=judge)
+    if both:
+        judge = functools.partial(_judge_values, RaceKind.VARIABLE, both) if earlier.writes else None
+        return Conflict(RaceKind.VARIABLE, tuple(sorted(both)[:3]), (earlier.what, later.what), judge=judge)
+    return _resource_conflict(earlier, later)
+
+
+def _resource_conflict(earlier: VariableUses, later: VariableUses) -> Conflict | None:
+    """Compare two runs that use queues, iterators and tables."""
+    begun = (earlier.begins & (later.takes | later.begins)) | (earlier.takes & later.begins)
+    if begun:
+        what = tuple("initializes it" if begun & each.begins else "takes values from it" for each in (earlier, later))
+        judge = functools.partial(_judge_values, RaceKind.RESTART, begun) if begun & earlier.begins else None
+        return Conflict(RaceKind.RESTART, tuple(sorted(begun)[:3]), (what[0], what[1]), judge=judge)
+    closed = (earlier.closes & later.fills) | (earlier.fills & later.closes)
+    if closed:
+        what = tuple("closes the queue" if closed & each.closes else "fills the queue" for each in (earlier, later))
+        locked = later.closes & closed
+        conflict = Conflict(
+            RaceKind.QUEUE, tuple(sorted(closed)[:3]), (what[0], what[1]), lock_orders=bool(locked), any_lock=True
+        )
+        return conflict._replace(judge=functools.partial(_judge_queue, conflict))
+    return None
+
+
+def _judge_queue(
+    conflict: Conflict, earlier: AccessRecord, later: AccessRecord, clocks: VectorClocks
+) -> Conflict | None:
+    """Judge a queue that is closed: what a QueueRunner does in its own threads, it has counted."""
+    return None if earlier.code is None and later.code is None else conflict
 
 
 def _seen_half_updated(reader: VariableUses, updater: VariableUses) -> frozenset[str]:
@@ -81,24 +111,24 @@ def _judge_close(run: AccessRecord, close: AccessRecord, clocks: VectorClocks) -
 
 
 def _judge_values(
-    both: frozenset[str], write: AccessRecord, use: AccessRecord, clocks: VectorClocks
+    kind: RaceKind, both: frozenset[str], write: AccessRecord, use: AccessRecord, clocks: VectorClocks
 ) -> Conflict | None:
-    """Judge an assignment and a later use of variables by the calling thread, which nothing seems to order.
+    """Judge a run that gives values to something and a later use by the calling thread, which nothing seems to order.
 
-    A use could not have come before the variable had its first value.
+    A use could not have come before the first value was there.
     """
     first_values = use.needs.first_values if use.needs is not None else {}
     left = set(both)
     for name in both & first_values.keys():
         maker, run = first_values[name]
         if maker.thread == write.thread.number:
-            is_published = clocks.is_before(write.thread, maker.count)
+            is_published = clocks.is_before(write.thread, maker.at)
             if write.last <= run or not is_published:
                 left.discard(name)
     if not left:
         return None
-    names = tuple(sorted(left)[:3])
-    return Conflict(RaceKind.VARIABLE, names, (write.action.what, use.action.what))
+    known = session_conflict(write.key[1], use.key[1])  # type: ignore[arg-type]
+    return Conflict(kind, tuple(sorted(left)[:3]), known.what if known is not None else ("", ""))
 
 
 class Request:
@@ -140,17 +170,19 @@ class GraphState:
     Attributes:
         graph: Gives it, or None when it is gone.
         run: The access to its structure that each run is.
+        maker: Who made it, if that was seen.
         makers: Who made its operations, by their numbers; not those from before the watching.
         growth: How it grows.
         calls_python: Whether runs may call functions of Python.
         leak: The report that its thread lost another default graph, until that thread runs it.
     """
 
-    def __init__(self, name: str, graph: Any) -> None:
+    def __init__(self, name: str, graph: Any, maker: Maker | None = None) -> None:
         self.location = Location(name, structure_conflict)
         self.run = AccessKind(self.location, _RUN, "runs the graph")
         self.leak: tuple[int, Race] | None = None  # with the thread's number
         self.graph = weakref.ref(graph)
+        self.maker = maker
         self.makers: dict[int, Maker] = {}
         self.growth = GraphGrowth(name, self._reused)
         self.look_for_python()
@@ -165,6 +197,15 @@ class GraphState:
     def change(self, what: str) -> AccessKind:
         """Return the access to its structure that a change is."""
         return self._changes.get(what) or self._changes.setdefault(what, AccessKind(self.location, _CHANGE, what))
+
+    def refused(self) -> AccessKind:
+        """Return the access to its structure that a change is which it refuses."""
+        what = "changes the graph, which is refused"
+        return self._changes.get(what) or self._changes.setdefault(what, AccessKind(self.location, _REFUSED, what))
+
+    def export(self, what: str) -> AccessKind:
+        """Return the access to its structure that writing or finalizing it is."""
+        return self._changes.get(what) or self._changes.setdefault(what, AccessKind(self.location, _EXPORT, what))
 
     def request(self, fetches: Any) -> Request:
         """Return the request that a run of these fetches is."""
@@ -252,7 +293,7 @@ class SessionState:
         """Note which variables the calling thread's run has given their first values."""
         if self._is_fresh and uses not in self._seen:
             self._seen.add(uses)
-            for name in uses.writes:
+            for name in uses.writes | uses.begins:
                 if name not in self._first_values:
                     self._first_values[name] = maker_of(thread, last), self.runs
 
@@ -271,7 +312,7 @@ class SessionState:
             name
             for each in records
             if isinstance(each.action, VariableUses)
-            for name in each.action.reads | each.action.updates
+            for name in each.action.reads | each.action.updates | each.action.takes
         }
         found = [self._first_values[name] for name in used if name in self._first_values]
         return max((run for maker, run in found if maker.thread == by.number), default=0)
@@ -281,7 +322,7 @@ class SessionState:
         if self._maker is not None:
             yield self._maker
         uses = request.uses.variables
-        for name in uses.reads | uses.updates:
+        for name in uses.reads | uses.updates | uses.takes:
             if name in self._first_values:
                 yield self._first_values[name][0]
 

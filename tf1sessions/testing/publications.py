@@ -21,7 +21,7 @@ from tf1sessions.testing.race_detector import AccessRecord, Conflict
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
-__all__ = ["Maker", "Needs", "judge_publication", "maker_of"]
+__all__ = ["Maker", "Needs", "judge_export", "judge_publication", "maker_of"]
 
 
 class Maker(NamedTuple):
@@ -29,13 +29,13 @@ class Maker(NamedTuple):
 
     Attributes:
         thread: Its number.
-        count: Its count then.
+        at: Its count then.
         past: What was past for it.
         last: The number of operations that the graph had.
     """
 
     thread: int
-    count: int
+    at: int
     past: Clock
     last: int
 
@@ -76,8 +76,20 @@ def judge_publication(change: AccessRecord, run: AccessRecord, clocks: VectorClo
         return hazard
     if change.last <= max(maker.last for maker in own):
         return None
-    if clocks.is_before(builder, max(maker.count for maker in own)):
+    if clocks.is_before(builder, max(maker.at for maker in own)):
         return hazard  # the publication was seen, and the builder went on after it
     if change.imports or run.needs.is_final() or clocks.followed_lock(builder, change.count):
         return None
     return Conflict(RaceKind.PUBLICATION)
+
+
+def judge_export(change: AccessRecord, export: AccessRecord, clocks: VectorClocks) -> Conflict | None:
+    """Judge a change of a graph, and that the calling thread later writes or finalizes it.
+
+    A graph that its maker has built, and of which the other has only heard by the data, is complete as far as can be
+    seen: a change that comes afterwards tells.
+    """
+    makers = list(export.needs.makers()) if export.needs is not None else []
+    if any(maker.thread == change.thread.number and not clocks.is_before(change.thread, maker.at) for maker in makers):
+        return None
+    return Conflict(RaceKind.EXPORT)

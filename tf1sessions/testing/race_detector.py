@@ -246,6 +246,7 @@ class RaceDetector:
 
     Attributes:
         clocks: As given.
+        is_over: Whether what is watched has ended.
 
     Thread-safety: any thread may call any method.
     """
@@ -254,6 +255,7 @@ class RaceDetector:
         self, clocks: VectorClocks, ignore: Iterable[RaceKind] = (), changed: Callable[[], None] | None = None
     ) -> None:
         self.clocks = clocks
+        self.is_over = False
         self._races: list[Race] = []
         self._by_functions: dict[tuple[Any, ...], Race] = {}
         self._doubts: dict[Any, Race] = {}  # by what is said about them

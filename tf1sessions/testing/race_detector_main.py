@@ -58,6 +58,7 @@ class _ProgramWatch:
     def end(self, exit_code: int) -> None:
         """Write all again. The program's threads may go on; what they do is written when it is found."""
         if os.getpid() == self._pid:
+            self._detector.is_over = True
             self._write(wait_secs=_WAIT_SECS)
 
     def _watch_tensorflow(self) -> None:

@@ -58,7 +58,10 @@ def graph_races(*, ignore: Iterable[RaceKind] = ()) -> Iterator[GraphRaces]:
     """
     detector = RaceDetector(VectorClocks(), ignore)
     with watch(detector.clocks), watch_graphs(detector):
-        yield GraphRaces(detector)
+        try:
+            yield GraphRaces(detector)
+        finally:
+            detector.is_over = True
 
 
 class ExpectedRaces:

@@ -24,6 +24,11 @@ class RaceKind(enum.Enum):
     CLOSED = "run after close"
     VARIABLE = "variable read while assigned"
     LEAK = "default graph leak"
+    EXPORT = "graph written while it is built"
+    RESTART = "initialized under its users"
+    QUEUE = "queue closed under its users"
+    FEED = "fed array written during its run"
+    COORDINATOR = "coordinator that nobody joins"
     UNKNOWN = "unknown order"
     PUBLICATION = "publication without a seen order"
 
@@ -32,7 +37,7 @@ class RaceKind(enum.Enum):
         """``"hazard"``; ``"warning"`` for what programs may do on purpose; ``"note"`` for what is no more than that."""
         if self is RaceKind.PUBLICATION:
             return "note"
-        return "warning" if self in (RaceKind.VARIABLE, RaceKind.UNKNOWN) else "hazard"
+        return "warning" if self in _WARNINGS else "hazard"
 
     @property
     def is_warning(self) -> bool:
@@ -45,6 +50,7 @@ class RaceKind(enum.Enum):
         return self.level == "note"
 
 
+_WARNINGS = (RaceKind.VARIABLE, RaceKind.RESTART, RaceKind.QUEUE, RaceKind.COORDINATOR, RaceKind.UNKNOWN)
 #: The public name.
 Kind = RaceKind
 
@@ -70,6 +76,25 @@ WHY = {
         "The default graph belongs to the thread that entered it. In another thread operations go to a graph of that "
         "thread's own, where nobody looks for them."
     ),
+    RaceKind.EXPORT: (
+        "A thread writes or finalizes the graph while another may change it: what is written has half of the change, "
+        "or the change is refused."
+    ),
+    RaceKind.RESTART: (
+        "An iterator or a table is initialized while another thread takes values from it, which then come from before, "
+        "from after, or twice."
+    ),
+    RaceKind.QUEUE: (
+        "A queue is closed while another thread may still put something into it, which then ends with an error."
+    ),
+    RaceKind.FEED: (
+        "The array was written while a run used it. It may be read at any time until the run has ended, so the run has "
+        "values from before and from after."
+    ),
+    RaceKind.COORDINATOR: (
+        "Threads were started for a Coordinator, and nobody has joined it: their errors are lost, and they may run "
+        "while the session is closed."
+    ),
     RaceKind.UNKNOWN: "Whether one waits for the other could not be seen.",
     RaceKind.PUBLICATION: (
         "One thread went on building after it had made what the other runs, and nothing that could be seen made the "
@@ -91,6 +116,13 @@ FIX = {
         "Lock both runs, or read a copy; when it is meant so (asynchronous training), pass ignore=[Kind.VARIABLE]."
     ),
     RaceKind.LEAK: "Enter the graph in the thread: `with graph.as_default(): ...` in its function.",
+    RaceKind.EXPORT: (
+        "Write the graph in the thread that builds it, before others start; or hold one lock around both."
+    ),
+    RaceKind.RESTART: "Let all users come to an end, or meet at a barrier, before it is initialized again.",
+    RaceKind.QUEUE: "Let the threads that fill the queue end first, or the last of them close it.",
+    RaceKind.FEED: "Feed a copy, or wait for the run before the array is used again.",
+    RaceKind.COORDINATOR: "At the end: coord.request_stop(), then coord.join(threads), before the session is closed.",
     RaceKind.UNKNOWN: (
         "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
         "testing.take_over()."

@@ -32,8 +32,9 @@ from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
-from tf1sessions.testing.publications import Needs
+from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.race_detector import AccessKind, RaceDetector
+from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches, has_large
 from tf1sessions.testing.vector_clocks import Token, acquire, release
 
 __all__ = ["watch_graphs"]
@@ -87,9 +88,11 @@ class TensorFlowHooks:
     def __init__(self, detector: RaceDetector) -> None:
         self._detector = detector
         self._graphs = _States()
+        self._born: weakref.WeakKeyDictionary[Any, Maker] = weakref.WeakKeyDictionary()
         self._sessions = _States()
         self._compiled: dict[tuple[int, int], _RunAccess] = {}  # by the identity of the raw session, and the handle
         self._lost = LostGraphs(detector, self._graph)
+        self._feeds = Feeds(detector)
         self._local = _Local()
         self._into_python, self._out_of_python = Token(), Token()
         self._undo: list[Callable[[], None]] = []
@@ -102,7 +105,8 @@ class TensorFlowHooks:
             self._hook_runs()
             self._hook_building()
             self._before(threading.Thread, "start", self._lost.starts)
-            for patch in self._lost.patches():
+            more = (self._lost.patches(), self._feeds.patches(), export_patches(self._detector, self._graph))
+            for patch in (*more[0], *more[1], *more[2], *coordinator_patches(self._detector)):
                 self._put(*patch)
             _installed.add(self)
             yield
@@ -124,7 +128,7 @@ class TensorFlowHooks:
     # -- graphs -------------------------------------------------------------------------------------------------------
 
     def _graph(self, graph: Any) -> GraphState:
-        state: GraphState = self._graphs.of(graph, lambda: GraphState(_graph_name(graph), graph))
+        state: GraphState = self._graphs.of(graph, lambda: GraphState(_graph_name(graph), graph, self._born.get(graph)))
         return state
 
     def _hook_graphs(self) -> None:
@@ -156,8 +160,18 @@ class TensorFlowHooks:
             hooks._changes(self, "sets the seed")
             seed.fset(self, value)
 
+        self._put(*hooked(graph, "__init__", after=self._begins))
+        self._before(graph, "_check_not_finalized", self._refuses)
         self._put(graph, "_create_op_helper", new_create)
         self._put(graph, "seed", seed.setter(new_seed))
+
+    def _begins(self, graph: Any, _: object) -> None:
+        if not getattr(graph, "building_function", True):
+            self._born[graph] = maker_of(self._detector.clocks.thread(), 0)
+
+    def _refuses(self, graph: Any) -> None:
+        if graph.finalized and not graph.building_function:
+            self._detector.access(program_frame(), self._graph(graph).refused())
 
     def _changes(self, owner: Any, what: str, operation: Any = None) -> None:
         graph = owner.graph if isinstance(owner, tf.Operation) else owner
@@ -227,7 +241,9 @@ class TensorFlowHooks:
         def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
             if handle is not None:  # of a partial run
                 return run(self, handle, fetches, *args)
-            return hooks._run(self, fetches, run, self, handle, fetches, *args)
+            feeds = args[0] if args else None
+            with hooks._feeds.held(feeds.values() if isinstance(feeds, dict) else ()):
+                return hooks._run(self, fetches, run, self, handle, fetches, *args)
 
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
             if hooks._local.inside:
@@ -235,6 +251,9 @@ class TensorFlowHooks:
             known = hooks._compiled.get((id(raw), handle))
             if known is None or known.session.raw is not raw:
                 known = hooks._compile(raw, handle)
+            if has_large(values):
+                with hooks._feeds.held(values):
+                    return hooks._note(known, run_callable, raw, handle, values, metadata)
             return hooks._note(known, run_callable, raw, handle, values, metadata)
 
         self._put(base, "_run", new_run)

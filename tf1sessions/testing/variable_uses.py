@@ -1,4 +1,4 @@
-"""Which variables and queues a run uses, as its graph shows."""
+"""Which variables, queues, iterators and tables a run uses, as its graph shows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,30 @@ _ALWAYS_ATOMIC = ("AssignAddVariableOp", "AssignSubVariableOp", "CountUpTo", "Re
 _NEVER_ATOMIC = ("Assign", "AssignVariableOp")  # they overwrite what another thread has added in the meantime
 _ENQUEUES = ("QueueEnqueue", "Stage", "BarrierInsertMany")
 _DEQUEUES = ("QueueDequeue", "Unstage", "BarrierTakeMany")
+_BEGINS = ("MakeIterator", "InitializeTable", "LookupTableImport")
+_TAKES = ("IteratorGetNext", "LookupTableFind")
+#: What else takes a resource that is no variable.
+_OTHER_RESOURCES = ("Queue", "LookupTable", "Iterator", "TensorArray", "Stack", "MutableHashTable", "Reader", "Barrier")
 
 
 class VariableUses(NamedTuple):
-    """The names of the variables that a run reads, assigns and updates atomically."""
+    """The names of what a run uses: the variables that it reads, assigns and updates atomically, and other resources.
+
+    Attributes:
+        reads, writes, updates: Variables.
+        begins: Iterators and tables that it initializes.
+        takes: Iterators and tables that it takes values from.
+        closes: Queues that it closes, without cancelling what is waiting.
+        fills: Queues that it puts something into.
+    """
 
     reads: frozenset[str]
     writes: frozenset[str]
     updates: frozenset[str] = frozenset()
+    begins: frozenset[str] = frozenset()
+    takes: frozenset[str] = frozenset()
+    closes: frozenset[str] = frozenset()
+    fills: frozenset[str] = frozenset()
 
     @property
     def what(self) -> str:
@@ -34,7 +50,7 @@ class VariableUses(NamedTuple):
 
 
 class RunUses(NamedTuple):
-    """The variables that a run uses, and the names of TensorFlow's queues that it fills and empties."""
+    """What a run uses, and the names of TensorFlow's queues and staging areas by which it may order threads."""
 
     variables: VariableUses
     fills: frozenset[str]
@@ -55,31 +71,34 @@ def operations_of(graph: Any, leaves: Sequence[Any]) -> Iterator[Any]:
 
 
 def uses_of(graph: Any, leaves: Sequence[Any]) -> RunUses:
-    """Return the variables and queues that a run of some fetches uses."""
-    reads: set[str] = set()
-    writes: set[str] = set()
-    updates: set[str] = set()
-    fills: set[str] = set()
-    empties: set[str] = set()
+    """Return what a run of some fetches uses."""
+    found: dict[str, set[str]] = {name: set() for name in (*VariableUses._fields, "empties")}
     fetched = _elements(graph, leaves)
     sources = [_source(each) for each in fetched if isinstance(each, tf.Tensor) and each.dtype._is_ref_dtype]
-    reads |= {each.name for each in sources if not each.type.startswith(_WRITES)}  # that of an assignment is one
+    found["reads"] |= {each.name for each in sources if not each.type.startswith(_WRITES)}  # that of one is none
     for operation in operations_of(graph, leaves):
         kind = operation.type
         if kind.startswith(_ENQUEUES):
-            fills.add(_queue_name(operation))
+            found["fills"].add(_queue_name(operation))
         elif kind.startswith(_DEQUEUES):
-            empties.add(_queue_name(operation))
+            found["empties"].add(_queue_name(operation))
+        elif kind.startswith("QueueClose"):
+            if not operation.get_attr("cancel_pending_enqueues"):
+                found["closes"].add(_queue_name(operation))
+        elif kind.startswith(_BEGINS):
+            found["begins"] |= {_source(tensor).name for tensor in _resources(operation)}
+        elif kind.startswith(_TAKES):
+            found["takes"] |= {_source(tensor).name for tensor in _resources(operation)}
         elif kind.startswith(_WRITES) and kind not in _READS:
-            kept = updates if _is_atomic(operation) else writes
-            kept |= {_source(tensor).name for tensor in _variables(operation)}
-        else:
-            reads |= {_source(tensor).name for tensor in _variables(operation)}
-    variables = VariableUses(frozenset(reads), frozenset(writes), frozenset(updates))
-    return RunUses(variables, frozenset(fills), frozenset(empties))
+            kept = found["updates" if _is_atomic(operation) else "writes"]
+            kept |= {_source(tensor).name for tensor in _resources(operation)}
+        elif not kind.startswith(_OTHER_RESOURCES):
+            found["reads"] |= {_source(tensor).name for tensor in _resources(operation)}
+    sets = {name: frozenset(names) for name, names in found.items()}
+    return RunUses(VariableUses(*[sets[name] for name in VariableUses._fields]), sets["fills"], sets["empties"])
 
 
-def _variables(operation: Any) -> list[Any]:
+def _resources(operation: Any) -> list[Any]:
     return [tensor for tensor in operation.inputs if tensor.dtype._is_ref_dtype or tensor.dtype == tf.resource]
 
 

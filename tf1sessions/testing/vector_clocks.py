@@ -86,6 +86,7 @@ class ThreadState:
     Attributes:
         number: Its number, in the order in which threads were met, from 0.
         name: The name that it had when it was met.
+        ident: Its identity, which another one may have later.
         is_main: Whether it is the main thread.
         start_unseen: Whether it was started where nothing is watched, so that what was before its start is unknown.
         start_stack: The stack of the program where it was started.
@@ -101,6 +102,7 @@ class ThreadState:
     def __init__(self, number: int, name: str, start_unseen: bool, start_stack: tuple[str, ...]) -> None:
         self.number = number
         self.name = name
+        self.ident = _thread.get_ident()
         self.is_main = _thread.get_ident() == threading.main_thread().ident
         self.start_unseen = start_unseen
         self.start_stack = start_stack
@@ -152,6 +154,10 @@ class VectorClocks:
             self._threads[number] = state
             kept: ThreadState = vars(self._local).setdefault("state", state)  # a finalizer may have made one meanwhile
             return kept
+
+    def threads(self) -> list[ThreadState]:
+        """Return the threads that are known, those met last first."""
+        return sorted(self._threads.values(), key=lambda state: -state.number)
 
     def _identity(self) -> tuple[str, bool]:
         """Return the calling thread's name, and whether its start was unseen; makes no thread known to Python."""
