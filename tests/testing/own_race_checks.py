@@ -17,7 +17,8 @@ import numpy as np
 import tf1sessions as t1
 from tf1sessions.pipelines.coordinator import Coordinator
 from tf1sessions.testing import graph_races, tensorflow_hooks
-from tf1sessions.testing.race_detector import AccessRecord, RaceDetector
+from tf1sessions.testing.access_records import AccessRecord
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
 t1.enable_v1_behavior()

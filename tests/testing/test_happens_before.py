@@ -26,9 +26,10 @@ import pytest
 from support import PythonRun
 
 from tf1sessions.testing import locks, race_detector
+from tf1sessions.testing.access_records import AccessKind, Conflict, Location
 from tf1sessions.testing.frames import is_library
 from tf1sessions.testing.locks import held_locks, opaque_locks
-from tf1sessions.testing.race_detector import AccessKind, Conflict, Location, RaceDetector
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.synchronisation import watch
 from tf1sessions.testing.vector_clocks import VectorClocks, hand_over, take_over

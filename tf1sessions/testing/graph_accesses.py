@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from tf1sessions.testing.access_records import AccessKind, AccessRecord, Conflict, Location, Race
 from tf1sessions.testing.graph_growth import GraphGrowth
 from tf1sessions.testing.publications import Maker, Needs, judge_export, judge_publication, maker_of
-from tf1sessions.testing.race_detector import AccessKind, AccessRecord, Conflict, Location, Race, RaceDetector
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.variable_uses import VariableUses, operations_of, uses_of
 from tf1sessions.testing.vector_clocks import ThreadState, Token, VectorClocks

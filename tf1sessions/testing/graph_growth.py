@@ -18,8 +18,9 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from tf1sessions.testing.access_records import AccessRecord
 from tf1sessions.testing.frames import program_frames
-from tf1sessions.testing.race_detector import AccessRecord, RaceDetector
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
 if TYPE_CHECKING:

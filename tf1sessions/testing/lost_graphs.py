@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tf1sessions.runtime import private
+from tf1sessions.testing.access_records import AccessRecord
 from tf1sessions.testing.frames import program_frame
 from tf1sessions.testing.graph_accesses import GraphState
 from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.patching import Patch
-from tf1sessions.testing.race_detector import AccessRecord, RaceDetector
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
 __all__ = ["LostGraphs", "own_graph"]

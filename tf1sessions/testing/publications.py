@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from tf1sessions.testing.access_records import AccessRecord, Conflict
 from tf1sessions.testing.clocks import Clock
-from tf1sessions.testing.race_detector import AccessRecord, Conflict
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 

@@ -9,10 +9,14 @@ from typing import Any
 
 from tf1sessions.texts import printable
 
-__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "Kind", "RaceKind", "Report"]
+__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "GraphRaceWarning", "Kind", "RaceKind", "Report"]
 
 #: How many pairs of places are counted for one report. Arbitrary: one is shown.
 MOST_PAIRS = 1000
+
+
+class GraphRaceWarning(UserWarning):
+    """A report of the race detector of a kind that may be intended, as pytest shows it."""
 
 
 class RaceKind(enum.Enum):

@@ -27,13 +27,14 @@ from typing import Any, NamedTuple
 from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans, session_calls
+from tf1sessions.testing.access_records import AccessKind
 from tf1sessions.testing.frames import is_library, program_frame
 from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
-from tf1sessions.testing.race_detector import AccessKind, RaceDetector
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches, has_large
 from tf1sessions.testing.vector_clocks import Token, acquire, release
 

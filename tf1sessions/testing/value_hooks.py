@@ -23,12 +23,13 @@ import numpy as np
 
 from tf1sessions.pipelines.coordinator import Coordinator
 from tf1sessions.runtime import tf
+from tf1sessions.testing.access_records import AccessRecord
 from tf1sessions.testing.frames import in_package, program_frame, program_frames
 from tf1sessions.testing.graph_accesses import GraphState
 from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.patching import Patch, hooked
 from tf1sessions.testing.publications import Needs
-from tf1sessions.testing.race_detector import AccessRecord, RaceDetector
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
 __all__ = ["Feeds", "coordinator_patches", "export_patches", "has_large"]
@@ -39,7 +40,7 @@ _LARGE = 1024
 
 def has_large(values: Iterable[Any]) -> bool:
     """Say whether there are arrays among some values that are guarded."""
-    for value in values:  # any() takes twice as long
+    for value in values:  # noqa: SIM110 - any() takes twice as long
         if type(value) is np.ndarray and value.nbytes >= _LARGE:
             return True
     return False
