@@ -457,7 +457,7 @@ def test_races_in_every_test(pytester: pytest.Pytester) -> None:
 
         lock = threading.Lock()  # of a test with the fixture graph_races
 
-        def test_lock():
+        def test_lock_of_another():
             assert type(lock).__name__ == "WatchedLock"
             assert type(threading.Lock()).__name__ == "lock"
         """,

@@ -7,6 +7,7 @@ Races, from what is pure to what patches::
     clocks.py               counts of threads, shared by many clocks
     vector_clocks.py        happens-before, by vector clocks
     ignored_results.py      calls whose result nobody looks at
+    deadlocks.py            threads that wait for each other
     locks.py                which locks a thread holds
     polling.py              loops that wait for another thread
     uncertain_order.py      means of waiting that cannot be seen
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
         assert_no_graph_growth,
         assert_same_graph,
     )
+    from tf1sessions.testing.deadlocks import DeadlockError
     from tf1sessions.testing.hammering import hammer
     from tf1sessions.testing.leaks import Leak, LeakKind, LeakWatch, no_leaks
     from tf1sessions.testing.races import GraphRaces, graph_races
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Access": "reports",
+    "DeadlockError": "deadlocks",
     "Exploration": "schedules",
     "GraphRaceWarning": "reports",
     "GraphRaces": "races",
@@ -97,6 +100,7 @@ _HOMES = {
 
 __all__ = [
     "Access",
+    "DeadlockError",
     "Exploration",
     "GraphRaceWarning",
     "GraphRaces",

@@ -9,7 +9,16 @@ import sysconfig
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["STACK", "asked_by_library", "format_frame", "in_package", "is_library", "program_frame", "program_frames"]
+__all__ = [
+    "STACK",
+    "asked_by_library",
+    "format_frame",
+    "in_package",
+    "is_library",
+    "program_frame",
+    "program_frames",
+    "program_place",
+]
 
 #: How many frames of the program a stack shows. Arbitrary.
 STACK = 8
@@ -61,6 +70,12 @@ def program_frame(depth: int = 1) -> FrameType | None:
             return None
         frame = frame.f_back
     return frame
+
+
+def program_place() -> tuple[str, int]:
+    """Return the file and the line of the program that the calling function was called by."""
+    frame = program_frame(2)
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("an unknown place", 0)
 
 
 def format_frame(frame: FrameType) -> str:

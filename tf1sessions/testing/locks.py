@@ -31,7 +31,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
-from tf1sessions.testing.frames import asked_by_library
+from tf1sessions.testing.deadlocks import waiting
+from tf1sessions.testing.frames import asked_by_library, program_place
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
@@ -133,6 +134,7 @@ class WatchedLock:
 
     Locks are used as signals, too: what is released by another thread than the one that acquired it orders that thread
     before the next that acquires it. ``orders`` is set when a Condition is made on it: then every release does.
+    ``is_held`` says whether the owner will release it for sure; see deadlocks.py.
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock
@@ -142,9 +144,23 @@ class WatchedLock:
         self.owner: int | None = None
         self.number = new_number()
         self.orders = False
+        self.is_held = False
+        self._frame = program_place()
+
+    @property
+    def place(self) -> str:
+        """``file:line`` where it was made."""
+        return f"{self._frame[0]}:{self._frame[1]}"
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        got: bool = self._lock.acquire(blocking, timeout)
+        got: bool
+        if blocking and timeout == -1:
+            got = self._lock.acquire(False)
+            if not got:
+                with waiting(self):
+                    got = self._lock.acquire()
+        else:
+            got = self._lock.acquire(blocking, timeout)
         if got and not ((not blocking or timeout >= 0) and ignores_result(sys._getframe(1))):
             self._acquired()  # else it was luck, and may be missing the next time
         return got
@@ -157,7 +173,7 @@ class WatchedLock:
             else:
                 lock_released(self)
             _drops(self)
-            self.owner = None
+            self.owner, self.is_held = None, False
         try:
             self._lock.release()
         except RuntimeError:
@@ -169,7 +185,9 @@ class WatchedLock:
         return locked
 
     def __enter__(self) -> bool:
-        return self.acquire()
+        got = self.acquire()
+        self.is_held = True
+        return got
 
     def __exit__(self, *error: Any) -> None:
         self.release()
@@ -190,7 +208,7 @@ class WatchedLock:
 
     def _at_fork_reinit(self) -> None:
         self._lock._at_fork_reinit()
-        self.owner = None
+        self.owner, self.is_held = None, False
 
 
 class WatchedRLock(WatchedLock):
@@ -211,6 +229,7 @@ class WatchedRLock(WatchedLock):
     def _acquired(self) -> None:
         super()._acquired()
         self._depth += 1
+        self.is_held = True
 
     # What Condition asks of a lock that can be held several times.
 
@@ -223,7 +242,7 @@ class WatchedRLock(WatchedLock):
         self._depth = 0
         if self.orders:
             release(self)
-        self.owner = None
+        self.owner, self.is_held = None, False
         return self._lock._release_save(), depth
 
     def _acquire_restore(self, state: tuple[Any, int]) -> None:

@@ -39,6 +39,7 @@ from tf1sessions.testing.access_records import (
     Race,
     plain_names,
 )
+from tf1sessions.testing.deadlocks import Waiter
 from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.polling import passed_loop
@@ -245,6 +246,20 @@ class RaceDetector:
                 (known or race).conditions.append(holds)
         self._changed()
         return race if known is None else None
+
+    def report_deadlock(self, circle: list[Waiter]) -> None:
+        """Add threads that wait for each other: the one that closes the circle, and the one that it waits for."""
+        records = []
+        known = {state.ident: state for state in reversed(self.clocks.threads())}
+        me = self.clocks.thread()
+        for waiter in (circle[-1], circle[0]):
+            thread = me if waiter is circle[0] else known.get(waiter.ident, me)
+            frame = next(iter(program_frames(waiter.frame)), None)
+            place = (id(frame.f_code), frame.f_lineno) if frame is not None else (0, 0)
+            record = AccessRecord(thread, (thread.number, waiter.what, *place, frozenset()), waiter.what, frame)
+            record.times = 1
+            records.append(record)
+        self.report(RaceKind.DEADLOCK, f"{len(circle)} thread{'s' * (len(circle) > 1)}", records[0], records[1])
 
     def withdraw(self, race: Race) -> None:
         """Remove what turned out to be no hazard."""

@@ -33,6 +33,7 @@ class RaceKind(enum.Enum):
     QUEUE = "queue closed under its users"
     FEED = "fed array written during its run"
     COORDINATOR = "coordinator that nobody joins"
+    DEADLOCK = "deadlock"
     UNKNOWN = "unknown order"
     PUBLICATION = "publication without a seen order"
 
@@ -99,6 +100,7 @@ WHY = {
         "Threads were started for a Coordinator, and nobody has joined it: their errors are lost, and they may run "
         "while the session is closed."
     ),
+    RaceKind.DEADLOCK: "Threads wait for each other, and would for ever; the one that came last got a DeadlockError.",
     RaceKind.UNKNOWN: "Whether one waits for the other could not be seen.",
     RaceKind.PUBLICATION: (
         "One thread went on building after it had made what the other runs, and nothing that could be seen made the "
@@ -127,6 +129,7 @@ FIX = {
     RaceKind.QUEUE: "Let the threads that fill the queue end first, or the last of them close it.",
     RaceKind.FEED: "Feed a copy, or wait for the run before the array is used again.",
     RaceKind.COORDINATOR: "At the end: coord.request_stop(), then coord.join(threads), before the session is closed.",
+    RaceKind.DEADLOCK: "Take the locks in one order everywhere, and join threads without a lock that they need.",
     RaceKind.UNKNOWN: (
         "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
         "testing.take_over()."

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tf1sessions.testing import item_tokens, uncertain_order
+from tf1sessions.testing.deadlocks import waiting
 from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
@@ -109,14 +110,21 @@ def _threads() -> Iterator[Patch]:
             acquire(self)
         return alive
 
-    def after_join(self: Any, _: object) -> None:
+    join = thread.join
+
+    def new_join(self: Any, timeout: float | None = None) -> None:
+        if timeout is None and self is not threading.current_thread() and is_alive(self):
+            with waiting(self):
+                join(self)
+        else:
+            join(self, timeout)
         if not is_alive(self):
             acquire(self)
 
     yield hooked(thread, "start", before=before_start)
     yield thread, "_bootstrap_inner", new_bootstrap
     yield thread, "is_alive", new_is_alive
-    yield hooked(thread, "join", after=after_join)
+    yield thread, "join", new_join
 
 
 def _server_threads() -> Iterator[Patch]:
