@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import _thread
 import contextlib
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from tf1sessions.sessions.stacks import current_frames
 from tf1sessions.testing.frames import format_frame, program_frames
 
 __all__ = ["DeadlockError", "Waiter", "listening", "waiting"]
@@ -45,7 +45,7 @@ class Waiter(NamedTuple):
     ident: int
     waits_for: Any
     holds: Any
-    frame: Any
+    frame: Any = None
 
     @property
     def what(self) -> str:
@@ -72,6 +72,8 @@ def waiting(thing: Any) -> Iterator[None]:
         if circle is None:
             _waiting[me] = thing
     if circle is not None:
+        frames = current_frames()
+        circle = [waiter._replace(frame=frames.get(waiter.ident)) for waiter in circle]
         for listener in tuple(_listeners):
             listener(circle)
         raise DeadlockError(_told(circle))
@@ -99,11 +101,10 @@ def _holder(thing: Any) -> int | None:
 
 def _circle(me: int, thing: Any) -> list[Waiter] | None:
     """Return the threads that would wait for each other; None where somebody can go on."""
-    frames = sys._current_frames()
     found: list[Waiter] = []
     ident, wanted, held = me, thing, None
     while True:
-        found.append(Waiter(ident, wanted, held, frames.get(ident)))
+        found.append(Waiter(ident, wanted, held))
         holder = _holder(wanted)
         held = None if isinstance(wanted, threading.Thread) else wanted
         if holder == me:

@@ -116,9 +116,11 @@ def _judge_values(
 ) -> Conflict | None:
     """Judge a run that gives values to something and a later use by the calling thread, which nothing seems to order.
 
-    A use could not have come before the first value was there.
+    A use of objects that the same thread has made could not have come before it gave the first value.
     """
     first_values = use.needs.first_values if use.needs is not None else {}
+    if use.needs is not None and all(maker.thread != write.thread.number for maker in use.needs.makers()):
+        first_values = {}
     left = set(both)
     for name in both & first_values.keys():
         maker, run = first_values[name]
@@ -259,6 +261,7 @@ class SessionState:
         raw: The session of TensorFlow's own; None when the session is gone: another one may be the same object then.
         close: The access that closing it is.
         runs: How many runs of it have ended; roughly, as threads count at once.
+        seen: What runs have used.
     """
 
     def __init__(self, name: str, raw: Any, graph: GraphState) -> None:
@@ -271,7 +274,7 @@ class SessionState:
         self._is_fresh = False  # whether it was seen from its beginning on
         self.runs = 0
         self._first_values: dict[str, tuple[Maker, int]] = {}  # by the variable's name, with the number of the run
-        self._seen: set[VariableUses] = set()
+        self.seen: set[VariableUses] = set()
         self._queues: dict[str, Token] = {}
 
     def run(self, uses: VariableUses) -> AccessKind:
@@ -292,8 +295,8 @@ class SessionState:
 
     def assigned(self, uses: VariableUses, thread: ThreadState, last: int) -> None:
         """Note which variables the calling thread's run has given their first values."""
-        if self._is_fresh and uses not in self._seen:
-            self._seen.add(uses)
+        self.seen.add(uses)
+        if self._is_fresh:
             for name in uses.writes | uses.begins:
                 if name not in self._first_values:
                     self._first_values[name] = maker_of(thread, last), self.runs
@@ -319,12 +322,17 @@ class SessionState:
         return max((run for maker, run in found if maker.thread == by.number), default=0)
 
     def _makers(self, request: Request) -> Iterator[Maker]:
-        yield from request.makers()
-        if self._maker is not None:
-            yield self._maker
+        """Yield who made what runs of a request use: objects, and the first values that the same threads gave.
+
+        Who has an object has waited for its maker. A run does not wait for values: it fails where there are none.
+        """
+        threads = set()
+        for maker in (*request.makers(), *filter(None, (self._maker,))):
+            threads.add(maker.thread)
+            yield maker
         uses = request.uses.variables
         for name in uses.reads | uses.updates | uses.takes:
-            if name in self._first_values:
+            if name in self._first_values and self._first_values[name][0].thread in threads:
                 yield self._first_values[name][0]
 
     def queue(self, name: str) -> Token:

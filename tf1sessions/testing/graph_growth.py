@@ -63,14 +63,16 @@ class GraphGrowth:
             if len(self._last_runs) > _REMEMBERED:
                 self._last_runs.clear()
             self._last_run = self._last_runs[record.thread.number] = record
-        if self._repeated:
-            line = record.key[2:4]
-            for each in self._repeated:
-                each.quiet += each.run_line == line
-        if self._open:
-            opened, self._open = self._open, []
-            for line_ in opened:
-                self._close_round(line_, detector)
+        if self._repeated or self._open:
+            self._between_rounds(record, detector)
+
+    def _between_rounds(self, record: AccessRecord, detector: RaceDetector) -> None:
+        line = record.key[2:4]
+        for each in self._repeated:
+            each.quiet += each.run_line == line
+        opened, self._open = self._open, []
+        for each_line in opened:
+            self._close_round(each_line, detector)
 
     def grew(self, record: AccessRecord, frame: FrameType | None, operation: Any) -> None:
         """Note an operation that was added."""

@@ -35,7 +35,7 @@ from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.race_detector import RaceDetector
-from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches, has_large
+from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
 from tf1sessions.testing.vector_clocks import Token, acquire, release
 
 __all__ = ["watch_graphs"]
@@ -243,8 +243,12 @@ class TensorFlowHooks:
             if handle is not None:  # of a partial run
                 return run(self, handle, fetches, *args)
             feeds = args[0] if args else None
-            with hooks._feeds.held(feeds.values() if isinstance(feeds, dict) else ()):
+            held = hooks._feeds.hold(feeds.values()) if isinstance(feeds, dict) and feeds else None
+            try:
                 return hooks._run(self, fetches, run, self, handle, fetches, *args)
+            finally:
+                if held:
+                    hooks._feeds.release(held)
 
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
             if hooks._local.inside:
@@ -252,10 +256,13 @@ class TensorFlowHooks:
             known = hooks._compiled.get((id(raw), handle))
             if known is None or known.session.raw is not raw:
                 known = hooks._compile(raw, handle)
-            if has_large(values):
-                with hooks._feeds.held(values):
-                    return hooks._note(known, run_callable, raw, handle, values, metadata)
-            return hooks._note(known, run_callable, raw, handle, values, metadata)
+            held = hooks._feeds.hold(values) if values else None
+            if not held:
+                return hooks._note(known, run_callable, raw, handle, values, metadata)
+            try:
+                return hooks._note(known, run_callable, raw, handle, values, metadata)
+            finally:
+                hooks._feeds.release(held)
 
         self._put(base, "_run", new_run)
         self._put(plans, "run_callable", new_run_callable)
@@ -330,28 +337,29 @@ class TensorFlowHooks:
 
     def _note(self, access: _RunAccess, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         """Call what runs a session, and note that it did."""
-        local, graph, detector = self._local, access.graph, self._detector
-        calls_python = graph.calls_python
+        local, (graph, session, kind, request, needs, queues) = self._local, access
+        detector, calls_python = self._detector, graph.calls_python
         if calls_python:
             release(self._into_python)
-        for queue in access.queues[0] if access.queues is not None else ():
-            release(queue)
+        if queues is not None:
+            for queue in queues[0]:
+                release(queue)
         local.inside = True
         try:
             result = function(*args, **named)
-            for queue in access.queues[1] if access.queues is not None else ():
-                acquire(queue)
+            if queues is not None:
+                for queue in queues[1]:
+                    acquire(queue)
             return result
         finally:
             local.inside = False
             if calls_python:
                 acquire(self._out_of_python)
-            session = access.session
             session.runs = number = session.runs + 1
-            record = detector.access(program_frame(3), graph.run, access.kind, last=number, needs=access.needs)
-            graph.ran(record, access.request, detector)
-            if access.request.uses.variables.writes:
-                session.assigned(access.request.uses.variables, record.thread, self._operations_of(graph))
+            record = detector.access(program_frame(3), graph.run, kind, last=number, needs=needs)
+            graph.ran(record, request, detector)
+            if request.uses.variables not in session.seen:
+                session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
 
     @staticmethod
     def _operations_of(state: GraphState) -> int:

@@ -2,7 +2,7 @@
 
 Data flow::
 
-    tensorflow_hooks.py: a run ──▶ Feeds.held(arrays): they cannot be written while it lasts
+    tensorflow_hooks.py: a run ──▶ Feeds.hold(arrays): they cannot be written while it lasts
         the writer's line raises, in its thread ──▶ Feeds ──▶ RaceDetector.report()
     Graph.as_graph_def, Graph.finalize ──▶ RaceDetector.access()
     Coordinator.register_thread, join ──▶ RaceDetector.report(), if nobody joins until the end
@@ -11,7 +11,6 @@ Data flow::
 from __future__ import annotations
 
 import _thread
-import contextlib
 import sys
 import threading
 import weakref
@@ -23,6 +22,7 @@ import numpy as np
 
 from tf1sessions.pipelines.coordinator import Coordinator
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.stacks import current_frames
 from tf1sessions.testing.access_records import AccessRecord
 from tf1sessions.testing.frames import in_package, program_frame, program_frames
 from tf1sessions.testing.graph_accesses import GraphState
@@ -32,18 +32,10 @@ from tf1sessions.testing.publications import Needs
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
-__all__ = ["Feeds", "coordinator_patches", "export_patches", "has_large"]
+__all__ = ["Feeds", "coordinator_patches", "export_patches"]
 
 #: From how many bytes on an array is guarded. Arbitrary: TensorFlow has copied smaller ones before anybody can write.
 _LARGE = 1024
-
-
-def has_large(values: Iterable[Any]) -> bool:
-    """Say whether there are arrays among some values that are guarded."""
-    for value in values:  # noqa: SIM110 - any() takes twice as long
-        if type(value) is np.ndarray and value.nbytes >= _LARGE:
-            return True
-    return False
 
 
 class Feeds:
@@ -60,16 +52,18 @@ class Feeds:
         self._lock = _thread.allocate_lock()
         self._held: dict[int, list[Any]] = {}  # by identity: the array, how many runs, the thread that runs
 
-    @contextlib.contextmanager
-    def held(self, values: Iterable[Any]) -> Iterator[None]:
-        """Keep arrays from being written while this lasts: those that own their memory, and can be written."""
-        arrays = [each for each in values if type(each) is np.ndarray and each.nbytes >= _LARGE and each.base is None]
-        held = [array for array in arrays if self._hold(array)]
-        try:
-            yield
-        finally:
-            for array in held:
-                self._release(array)
+    def hold(self, values: Iterable[Any]) -> list[Any] | None:
+        """Keep arrays from being written until :meth:`release`: those that own their memory, and can be written."""
+        held = None
+        for value in values:
+            if type(value) is np.ndarray and value.nbytes >= _LARGE and value.base is None and self._hold(value):
+                held = [*(held or ()), value]
+        return held
+
+    def release(self, held: Iterable[Any]) -> None:
+        """Let the arrays be written again, unless another run uses them."""
+        for array in held:
+            self._release(array)
 
     def _hold(self, array: Any) -> bool:
         with self._lock:
@@ -105,7 +99,7 @@ class Feeds:
     def _report(self, trace: TracebackType | None) -> None:
         with self._lock:
             runners = [thread for _, _, thread in self._held.values()]
-        frames = sys._current_frames()
+        frames = current_frames()
         running = next((frames[each] for each in runners if each in frames), None)
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next

@@ -278,3 +278,21 @@ def two_variables_read_while_both_are_updated():
         sess.run(tf.global_variables_initializer())
     together(repeat(lambda: sess.run(train)), repeat(lambda: sess.run(y)))
     sess.close()
+
+
+@planted(VALUES)
+def initialized_beside_its_first_use():
+    """It went well this time: the other would have failed, had it come first."""
+    with tf.Graph().as_default() as graph:
+        w = tf.get_variable("w", [2])
+        init, y = w.initializer, w * 2.0
+        sess = tf.Session(graph=graph)
+
+    def use():
+        try:
+            sess.run(y)
+        except tf.errors.FailedPreconditionError:
+            pass
+
+    together(lambda: sess.run(init), use)
+    sess.close()
