@@ -48,6 +48,12 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
     help=f"Leave a kind out: {', '.join(_KINDS)}. May be given several times.",
 )
 @click.option(
+    "--fail-on",
+    type=click.Choice(["hazards", "warnings", "notes"]),
+    default="hazards",
+    help="From which level on a report makes the exit code 1: hazards (the default), warnings too, or notes as well.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
 )
 @click.pass_context
@@ -57,6 +63,7 @@ def races(
     module: str | None,
     time_limit: float | None,
     ignore: tuple[str, ...],
+    fail_on: str,
     as_json: bool,
 ) -> None:
     """Run a script, module or notebook unmodified, and report races between its threads: where, why, the fix.
@@ -67,8 +74,8 @@ def races(
     purpose, and what is not certain, is a warning. Processes that the program starts are not watched.
 
     \b
-    Exit code: 1 with a hazard; without one (warnings are none) the program's own
-    if it ended by itself, else 0; 2 for a wrong call.
+    Exit code: 1 with a hazard (--fail-on); without one (warnings and notes are none)
+    the program's own if it ended by itself, else 0; 2 for a wrong call.
 
     \b
     Examples:
@@ -94,8 +101,10 @@ def races(
         click.echo(json.dumps(_as_json(found), indent=1))
     else:
         _print(found)
-    hazards = any(report.kind.level == "hazard" for report in found.reports)
-    ctx.exit(1 if hazards else found.exit_code if found.ended else 0)
+    levels = list(_LEVELS)
+    failing = levels[: levels.index(fail_on.removesuffix("s")) + 1]
+    fails = any(report.kind.level in failing for report in found.reports)
+    ctx.exit(1 if fails else found.exit_code if found.ended else 0)
 
 
 def _summary(reports: Sequence[Report]) -> dict[str, int]:
