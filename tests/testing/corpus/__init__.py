@@ -2,5 +2,5 @@
 
 Each is a function with a decorator: ``@right`` for a program about which nothing may be reported, or
 ``@planted("mutation while running")`` with the kinds that must be, and no others. ``@noted`` is for those about which a
-note may be made, and nothing more. See corpus_runs.py.
+note must be made, and nothing more. See corpus_runs.py.
 """

@@ -32,7 +32,7 @@ def right(run: Callable[[], None]) -> Program:
 
 
 def noted(run: Callable[[], None]) -> Program:
-    return Program(run, frozenset(), frozenset({"publication without a seen order"}))
+    return Program(run, frozenset({"publication without a seen order"}))
 
 
 def planted(*kinds: str, may: tuple[str, ...] = ()) -> Callable[[Callable[[], None]], Program]:
