@@ -40,11 +40,11 @@ def test_clocks_are_dictionaries(seed: int) -> None:
 
 def test_what_has_all_is_shared() -> None:
     """Thousands of threads that met at a barrier have one clock, and a few counts of their own."""
-    met = Clock({number: 1 for number in range(1000)})
+    met = Clock(dict.fromkeys(range(1000), 1))
     assert Clock({5: 1}).joined(met) is met and met.joined(Clock({5: 1})) is met
     own = [met.extended({number: 2}) for number in range(1000)]
     assert all(each._shared is met._shared and len(each._own) == 1 for each in own)
     known = met
     for each in own:
         known = known.joined(each)
-    assert dict(known) == {number: 2 for number in range(1000)}
+    assert dict(known) == dict.fromkeys(range(1000), 2)
