@@ -125,7 +125,10 @@ def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[
 def test_tables_of_options_are_complete() -> None:
     rows = [
         row
-        for page in (RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, OPERATIONS, PORTING, AUDITING)
+        for page in (
+            *(RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, OPERATIONS, PORTING, AUDITING),
+            NOTES / "13-testing.md",
+        )
         for row in table(page, "Option")
     ]
     assert {name for row in rows for name in re.findall(r"(?<=`)--?[A-Za-z-]+", row[0])} == option_names()

@@ -106,6 +106,16 @@ def test_exit_codes(found: Install, kind: Kind, exit_code: int, ended: bool, exp
     assert (f"The program ended with exit code {exit_code}." in done.stdout) is (ended and exit_code > 0)
 
 
+@pytest.mark.parametrize(
+    ("fail_on", "failing"),
+    [("hazards", {"hazard"}), ("warnings", {"hazard", "warning"}), ("notes", {"hazard", "warning", "note"})],
+)
+def test_fail_on(found: Install, fail_on: str, failing: set[str]) -> None:
+    for kind in (Kind.CONSTRUCTION, Kind.VARIABLE, Kind.PUBLICATION):
+        found(report(kind))
+        assert call("--fail-on", fail_on, "server.py").exit_code == (kind.level in failing), kind
+
+
 def test_nothing_found(found: Install) -> None:
     found(forked=True)
     done = call("server.py")

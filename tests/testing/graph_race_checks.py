@@ -370,7 +370,7 @@ def check_a_variable_that_is_assigned_and_read() -> None:
         with tf.Graph().as_default(), tf.Session() as session:
             v = tf.get_variable("v", [], use_resource=resource)
             other = tf.get_variable("other", [], use_resource=resource)
-            step, read, unrelated = v.assign_add(1.0), v + 1.0, other + 1.0
+            step, read, unrelated = v.assign(v + 1.0), v + 1.0, other + 1.0
             session.run(tf.global_variables_initializer())
             (report,) = found(lambda: run(lambda: session.run(step), lambda: session.run(read)))  # noqa: B023
             assert report.kind is RaceKind.VARIABLE and report.first.names == ("v",), report

@@ -17,7 +17,8 @@ import numpy as np
 import tf1sessions as t1
 from tf1sessions.pipelines.coordinator import Coordinator
 from tf1sessions.testing import graph_races, tensorflow_hooks
-from tf1sessions.testing.race_detector import AccessRecord, RaceDetector
+from tf1sessions.testing.access_records import AccessRecord
+from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
 t1.enable_v1_behavior()
@@ -57,7 +58,7 @@ def check_runs_that_are_repeated() -> None:
     with t1.GraphSession() as gs:
         v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
         x = tf.placeholder(tf.float32, [])
-        call, y, z, step = gs.compile([x], x * v), x * v * 2.0, x * v * 3.0, v.assign_add(1.0)
+        call, y, z, step = gs.compile([x], x * v), x * v * 2.0, x * v * 3.0, v.assign(v + 1.0)
         gs.initialize()
 
         def asks(fetches: Any) -> Any:
@@ -124,7 +125,7 @@ def check_requests_at_two_places_of_a_function() -> None:
     """None is taken for another, whatever their numbers and the places are."""
     with t1.GraphSession() as gs:
         v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
-        read, writes = v + 0.0, [v.assign_add(1.0) for _ in range(100)]
+        read, writes = v + 0.0, [v.assign(v + 1.0) for _ in range(100)]
         gs.initialize()
         gs.run(read)
         for write in writes:
@@ -209,7 +210,7 @@ def check_runs_of_tensorflow_s_own_session() -> None:
     """What is run at a line is not mixed up with what is run there besides; all are counted."""
     with tf.Graph().as_default(), tf.Session() as session:
         v, w = (tf.get_variable(name, [], initializer=tf.zeros_initializer()) for name in "vw")
-        read_v, read_w, step_v, step_w = v + 0.0, w + 0.0, v.assign_add(1.0), w.assign_add(1.0)
+        read_v, read_w, step_v, step_w = v + 0.0, w + 0.0, v.assign(v + 1.0), w.assign(w + 1.0)
         session.run(tf.global_variables_initializer())
         asked = [read_v, read_w]
 
@@ -278,7 +279,7 @@ def check_python_that_comes_into_a_graph_later() -> None:
     for make, named in ((tf.Session, False), (tf.Session, True), (t1.Session, False)):
         with tf.Graph().as_default() as graph, make() as session:
             v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
-            read, step = v + 0.0, v.assign_add(1.0)
+            read, step = v + 0.0, v.assign(v + 1.0)
             session.run(tf.global_variables_initializer())
             line: queue.Queue[None] = queue.Queue()
             ran = [False]
@@ -312,7 +313,7 @@ def check_runs_that_go_the_slow_way() -> None:
     """By TensorFlow's function and then by one of ours: they count once."""
     with tf.Graph().as_default(), t1.Session() as session:
         x, v = tf.placeholder(tf.float32, []), tf.get_variable("v", [], initializer=tf.zeros_initializer())
-        y, step = x * v, v.assign_add(1.0)
+        y, step = x * v, v.assign(v + 1.0)
         session.run(tf.global_variables_initializer())
         with graph_races() as races:
             in_threads(lambda: [session.run(y, {x: Odd()}) for _ in range(5)], lambda: session.run(step))
@@ -324,7 +325,7 @@ def check_requests_that_are_many() -> None:
     """From one line: all are counted, and what is kept of them does not pile up."""
     with t1.GraphSession() as gs:
         v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
-        steps = [v.assign_add(1.0).op for _ in range(200)]
+        steps = [v.assign(v + 1.0).op for _ in range(200)]
         in_python = tf.py_func(lambda x: x, [v.read_value()], tf.float32)
         gs.initialize()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from pages import NOTES, blocks, table
 
+from tf1sessions import testing
 from tf1sessions.testing.settings import FIXTURES, KEYWORDS, OPTIONS
 
 pytest_plugins = ["pytester"]
@@ -270,24 +271,29 @@ _OPTIONS_TEST = """
     def test_marker_wins(tf1_graph):
         assert tf1_graph.seed == 5
 
+    @pytest.mark.thread_unsafe(reason="it counts")
     def test_runs_once(tf1_thread):
         seen.append(0)
 
     def test_ran_once():
         assert seen[12:] == [0]
 
+    @pytest.mark.thread_unsafe(reason="slow")
     def test_timeout(tf1_graph):
         time.sleep(60)
 
+    @pytest.mark.thread_unsafe(reason="slow")
     def test_timeout_of_others():
         time.sleep(2.5)
 
     @pytest.mark.timeout(60)
+    @pytest.mark.thread_unsafe(reason="slow")
     def test_own_timeout(tf1_graph):
         time.sleep(2.5)
 
     kept = []
 
+    @pytest.mark.thread_unsafe(reason="the default graph")
     def test_leak():
         with tf.Graph().as_default():
             kept.append(tf.Session())
@@ -295,6 +301,7 @@ _OPTIONS_TEST = """
     def test_locks():
         assert type(threading.Lock()).__name__ == "WatchedLock"
 
+    @pytest.mark.thread_unsafe(reason="one file")
     def test_goldens(tmp_path_factory):
         from tf1sessions.testing import assert_close
         assert_close({"loss": 1.0}, tmp_path_factory.getbasetemp() / "golden.npz")
@@ -337,6 +344,7 @@ def test_settings_in_a_file(pytester: pytest.Pytester) -> None:
         first = []
         seen = []
 
+        @pytest.mark.thread_unsafe
         @pytest.mark.tf1(iterations=2)
         def test_iterations(tf1_thread):
             seen.append(tf1_thread.threads)
@@ -351,6 +359,7 @@ def test_settings_in_a_file(pytester: pytest.Pytester) -> None:
             assert seen == [1] * 4 + [3] * 12
             assert first[0] == random.Random(17).random()
 
+        @pytest.mark.thread_unsafe
         def test_timeout(tf1_thread):
             time.sleep(60)
 
@@ -364,6 +373,102 @@ def test_settings_in_a_file(pytester: pytest.Pytester) -> None:
     assert len(done.outcomes) == 5
 
 
+def test_every_test_in_threads(pytester: pytest.Pytester) -> None:
+    """Those that can run in threads, unless they are marked; each once more where nothing asks for it."""
+    pytester.makepyfile(
+        """
+        import threading, unittest
+        import pytest
+
+        ran = {}
+
+        def note(name):
+            ran.setdefault(name, set()).add(threading.get_ident())
+            barrier.wait(10) if name in ("plain", "parameter") else None
+
+        barrier = threading.Barrier(4)
+
+        @pytest.fixture
+        def made_once():
+            return object()
+
+        def test_plain(made_once):
+            note("plain")
+
+        @pytest.mark.parametrize("value", [1, 2])
+        def test_parameter(value):
+            note("parameter")
+
+        @pytest.mark.thread_unsafe(reason="it is the main thread's")
+        def test_marked():
+            note("marked")
+
+        @pytest.mark.thread_unsafe(reason="it is the main thread's")
+        @pytest.mark.tf1(threads=2)
+        def test_marked_with_threads(tf1_thread):
+            note("with threads")
+
+        def test_captures(capsys):
+            note("captures")
+
+        class TestCase(unittest.TestCase):
+            def test_case(self):
+                note("case")
+
+        @pytest.mark.thread_unsafe(reason="it looks at the others")
+        def test_all():
+            main = {threading.get_ident()}
+            assert len(ran["plain"]) == 4 and len(ran["parameter"]) >= 4
+            assert [ran[name] for name in ("marked", "with threads", "captures", "case")] == [main] * 4
+        """
+    )
+    done = run(pytester, "-p", "no:xdist", "--tf1-threads=4")
+    assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 8, done.output
+
+
+@pytest.mark.slow
+def test_races_in_every_test(pytester: pytest.Pytester) -> None:
+    """And locks are watched for the modules alone that ask for it."""
+    pytester.makepyfile(
+        test_a_plain="""
+        import threading
+        import pytest
+        import tensorflow.compat.v1 as tf
+
+        lock = threading.Lock()
+
+        def test_two_threads_build():
+            graph = tf.Graph()
+
+            def build():
+                with graph.as_default():
+                    tf.constant(1.0)
+
+            threads = [threading.Thread(target=build) for _ in range(2)]
+            [thread.start() for thread in threads]
+            [thread.join() for thread in threads]
+
+        def test_lock(pytestconfig):
+            watched = pytestconfig.getoption("tf1_races") == "true"
+            assert (type(lock).__name__ == "WatchedLock") == watched
+        """,
+        test_b_asks="""
+        import threading
+
+        lock = threading.Lock()  # of a test with the fixture graph_races
+
+        def test_lock_of_another():
+            assert type(lock).__name__ == "WatchedLock"
+            assert type(threading.Lock()).__name__ == "lock"
+        """,
+    )
+    done = run(pytester, "-p", "no:xdist", "test_b_asks.py", "test_a_plain.py")
+    assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 3, done.output
+    done = run(pytester, "-p", "no:xdist", "--tf1-races=true", "test_a_plain.py")
+    ends = {"test_two_threads_build": "failed", "test_lock": "passed"}
+    assert done.outcomes == ends and "concurrent construction" in done.output, done.output
+
+
 def test_help_names_everything(pytester: pytest.Pytester) -> None:
     shown = pytester.runpytest_subprocess("--help").outlines
     text = " ".join(" ".join(shown).split())
@@ -374,7 +479,7 @@ def test_help_names_everything(pytester: pytest.Pytester) -> None:
     text = " ".join(" ".join(pytester.runpytest_subprocess("--markers").outlines).split())
     assert f"@pytest.mark.tf1({', '.join(KEYWORDS)}):" in text
     assert [purpose for _, _, purpose in KEYWORDS.values() if purpose not in text] == []
-    assert "@pytest.mark.tf1_leaks(allow, reason):" in text
+    assert "@pytest.mark.tf1_leaks(allow, reason):" in text and "@pytest.mark.thread_unsafe(reason):" in text
     text = "\n".join(pytester.runpytest_subprocess("--fixtures", "-p", "no:xdist").outlines)
     assert [name for name in FIXTURES if f"\n{name} -- " not in text] == []
 
@@ -384,6 +489,12 @@ def test_page_names_everything() -> None:
     assert [row[0] for row in table(PAGE, "Keyword")] == [f"`{name}`" for name in KEYWORDS]
     options = [f"`{option.flag}`, `{option.ini}`" for option in OPTIONS]
     assert [row[0] for row in table(PAGE, "Setting")] == [*options, "`--update-goldens`"]
+
+
+def test_page_shows_every_public_name() -> None:
+    """In code that runs, as test_fixtures_and_marker runs it."""
+    code = "\n".join(block.text for block in blocks(PAGE, "py"))
+    assert [name for name in testing.__all__ if not re.search(rf"\btesting\.{name}\b", code)] == []
 
 
 # -- projects that do not use it --------------------------------------------------------------------------------------

@@ -18,8 +18,17 @@ from tf1sessions.testing.variable_uses import VariableUses
 from tf1sessions.testing.vector_clocks import ThreadState, Token, VectorClocks
 
 _USES = [
-    VariableUses(frozenset(reads), frozenset(writes))
-    for reads, writes in (("", ""), ("v", ""), ("w", ""), ("", "v"), ("", "w"), ("v", "w"))
+    VariableUses(frozenset(reads), frozenset(writes), frozenset(updates))
+    for reads, writes, updates in (
+        ("", "", ""),
+        ("v", "", ""),
+        ("w", "", ""),
+        ("", "v", ""),
+        ("", "w", ""),
+        ("v", "w", ""),
+        ("", "", "v"),
+        ("", "", "vw"),
+    )
 ]
 _NAMES = ("ant", "bee", "cat")  # alike ones are reported once
 
@@ -148,6 +157,8 @@ class Model:
 
     def conflict(self, number: int, earlier: Access, now: Access) -> RaceKind | None:
         one, other = earlier.action, now.action
+        if other == "close" and any(number in past for past in self.me.past_by_lock.values()):
+            return None  # who closes last has counted the others
         if one == "close" or other == "close":
             return RaceKind.CLOSED if one != other and one is not None and other is not None else None
         if one is None and other is None:
@@ -158,7 +169,9 @@ class Model:
         if one is None or other is None:
             return RaceKind.MUTATION
         assert isinstance(one, VariableUses) and isinstance(other, VariableUses)
-        both = one.writes & (other.reads | other.writes) or one.reads & other.writes
+        both = one.writes & (other.reads | other.writes | other.updates) or (one.reads | one.updates) & other.writes
+        for reader, updater in ((one, other), (other, one)):
+            both = both or (len(updater.updates) > 1 and (reader.reads - reader.updates) & updater.updates)
         return RaceKind.VARIABLE if both else None
 
     def found(self) -> Found:

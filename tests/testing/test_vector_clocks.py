@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tf1sessions.testing import vector_clocks
+from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.locks import WatchedLock
 from tf1sessions.testing.vector_clocks import (
     Snapshot,
@@ -288,12 +289,12 @@ def test_a_finalizer_that_acquires_in_the_middle_of_an_acquire() -> None:
         in_a_thread(other)
     (first, first_count, first_token), (second, second_count, second_token) = others
 
-    class Interrupting(dict[int, int]):
+    class Interrupting(Clock):
         """A clock that another acquire interrupts while it is read."""
 
-        def items(self) -> Any:
+        def size(self) -> int:
             clocks.acquire(second_token)
-            return super().items()
+            return super().size()
 
     reference, snapshot = clocks._published[id(first_token)]
     clock = Interrupting(snapshot.certain)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["races"]
 
+#: The levels of reports, and their colours.
+_LEVELS = {"hazard": "red", "warning": "yellow", "note": "blue"}
 _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
@@ -46,6 +48,12 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
     help=f"Leave a kind out: {', '.join(_KINDS)}. May be given several times.",
 )
 @click.option(
+    "--fail-on",
+    type=click.Choice(["hazards", "warnings", "notes"]),
+    default="hazards",
+    help="From which level on a report makes the exit code 1: hazards (the default), warnings too, or notes as well.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
 )
 @click.pass_context
@@ -55,6 +63,7 @@ def races(
     module: str | None,
     time_limit: float | None,
     ignore: tuple[str, ...],
+    fail_on: str,
     as_json: bool,
 ) -> None:
     """Run a script, module or notebook unmodified, and report races between its threads: where, why, the fix.
@@ -65,8 +74,8 @@ def races(
     purpose, and what is not certain, is a warning. Processes that the program starts are not watched.
 
     \b
-    Exit code: 1 with a hazard; without one (warnings are none) the program's own
-    if it ended by itself, else 0; 2 for a wrong call.
+    Exit code: 1 with a hazard (--fail-on); without one (warnings and notes are none)
+    the program's own if it ended by itself, else 0; 2 for a wrong call.
 
     \b
     Examples:
@@ -92,13 +101,15 @@ def races(
         click.echo(json.dumps(_as_json(found), indent=1))
     else:
         _print(found)
-    hazards = any(not report.kind.is_warning for report in found.reports)
-    ctx.exit(1 if hazards else found.exit_code if found.ended else 0)
+    levels = list(_LEVELS)
+    failing = levels[: levels.index(fail_on.removesuffix("s")) + 1]
+    fails = any(report.kind.level in failing for report in found.reports)
+    ctx.exit(1 if fails else found.exit_code if found.ended else 0)
 
 
 def _summary(reports: Sequence[Report]) -> dict[str, int]:
-    warnings = sum(report.kind.is_warning for report in reports)
-    return {"hazards": len(reports) - warnings, "warnings": warnings}
+    levels = [report.kind.level for report in reports]
+    return {f"{level}s": levels.count(level) for level in _LEVELS}
 
 
 def _as_json(found: Found) -> dict[str, Any]:
@@ -108,8 +119,9 @@ def _as_json(found: Found) -> dict[str, Any]:
 
 def _print(found: Found) -> None:
     width = max(40, min(100, shutil.get_terminal_size().columns))
-    for report in sorted(found.reports, key=lambda report: report.kind.is_warning):
-        name, colour = ("warning", "yellow") if report.kind.is_warning else ("hazard", "red")
+    for report in sorted(found.reports, key=lambda report: list(_LEVELS).index(report.kind.level)):
+        name = report.kind.level
+        colour = _LEVELS[name]
         head, *lines = map(printable, str(report).split("\n"))
         click.echo(f"\n{click.style(name, fg=colour, bold=True)} {click.style(head, bold=True)}")
         for line in lines:
@@ -120,5 +132,9 @@ def _print(found: Found) -> None:
         click.echo("\nThe program forked: what its child processes did was not watched.")
     if found.ended and found.exit_code:
         click.echo(f"\nThe program ended with exit code {found.exit_code}.")
-    counts = [f"{count} {name[:-1] if count == 1 else name}" for name, count in _summary(found.reports).items()]
+    counts = [
+        f"{count} {name[:-1] if count == 1 else name}"
+        for name, count in _summary(found.reports).items()
+        if count or name != "notes"
+    ]
     click.echo(f"\n{', '.join(counts)}")

@@ -4,16 +4,24 @@ Races, from what is pure to what patches::
 
     frames.py               whose code a frame runs
     patching.py             methods that are replaced for a while
+    clocks.py               counts of threads, shared by many clocks
     vector_clocks.py        happens-before, by vector clocks
+    ignored_results.py      calls whose result nobody looks at
+    deadlocks.py            threads that wait for each other
     locks.py                which locks a thread holds
     polling.py              loops that wait for another thread
     uncertain_order.py      means of waiting that cannot be seen
     item_tokens.py          items of queues
     synchronisation.py      Python's other primitives
     reports.py              reports of races
-    race_detector.py        the accesses of each location, and which two of them race
-    variable_uses.py        the variables that a run uses
+    access_records.py       the accesses of each location
+    race_detector.py        which two of them race
+    publications.py         order that the data show: who made what a run uses
+    graph_growth.py         graphs that grow in a loop
+    variable_uses.py        the variables, queues, iterators and tables that a run uses
     graph_accesses.py       which accesses to graphs and sessions conflict
+    lost_graphs.py          threads without their starter's default graph
+    value_hooks.py          fed arrays, graphs that are written, Coordinators
     tensorflow_hooks.py     where TensorFlow accesses graphs and sessions
     races.py                graph_races(), and the fixture of that name
     runs.py                 a program with the detector, in a process of its own
@@ -57,16 +65,19 @@ if TYPE_CHECKING:
         assert_no_graph_growth,
         assert_same_graph,
     )
+    from tf1sessions.testing.deadlocks import DeadlockError
     from tf1sessions.testing.hammering import hammer
     from tf1sessions.testing.leaks import Leak, LeakKind, LeakWatch, no_leaks
     from tf1sessions.testing.races import GraphRaces, graph_races
-    from tf1sessions.testing.reports import Access, Kind, Report
+    from tf1sessions.testing.reports import Access, GraphRaceWarning, Kind, Report
     from tf1sessions.testing.schedules import Exploration, Schedule, explore, point
     from tf1sessions.testing.vector_clocks import hand_over, take_over
 
 _HOMES = {
     "Access": "reports",
+    "DeadlockError": "deadlocks",
     "Exploration": "schedules",
+    "GraphRaceWarning": "reports",
     "GraphRaces": "races",
     "Kind": "reports",
     "Leak": "leaks",
@@ -89,7 +100,9 @@ _HOMES = {
 
 __all__ = [
     "Access",
+    "DeadlockError",
     "Exploration",
+    "GraphRaceWarning",
     "GraphRaces",
     "Kind",
     "Leak",

@@ -9,7 +9,16 @@ import sysconfig
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["STACK", "asked_by_library", "format_frame", "is_library", "program_frame", "program_frames"]
+__all__ = [
+    "STACK",
+    "asked_by_library",
+    "format_frame",
+    "in_package",
+    "is_library",
+    "program_frame",
+    "program_frames",
+    "program_place",
+]
 
 #: How many frames of the program a stack shows. Arbitrary.
 STACK = 8
@@ -40,6 +49,11 @@ def asked_by_library(depth: int = 2) -> bool:
     return is_library(sys._getframe(depth).f_code.co_filename)
 
 
+def in_package(frame: FrameType) -> bool:
+    """Say whether a frame is of tf1sessions itself."""
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
 def program_frames(frame: FrameType | None) -> Iterator[FrameType]:
     """Yield the program's frames, from a frame outwards."""
     while frame is not None and (path := frame.f_code.co_filename) != _RUNNER:
@@ -56,6 +70,12 @@ def program_frame(depth: int = 1) -> FrameType | None:
             return None
         frame = frame.f_back
     return frame
+
+
+def program_place() -> tuple[str, int]:
+    """Return the file and the line of the program that the calling function was called by."""
+    frame = program_frame(2)
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("an unknown place", 0)
 
 
 def format_frame(frame: FrameType) -> str:

@@ -22,13 +22,18 @@ import _queue
 import _thread
 import contextlib
 import dataclasses
+import dis
+import functools
 import itertools
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
-from tf1sessions.testing.frames import asked_by_library
+from tf1sessions.testing.deadlocks import waiting
+from tf1sessions.testing.frames import asked_by_library, program_place
+from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
 
@@ -45,6 +50,7 @@ __all__ = [
     "watch_locks",
 ]
 
+_allocate = _thread.allocate_lock
 _RAW_LOCK = type(_thread.allocate_lock())
 _RAW_RLOCK = type(_thread.RLock())
 _RAW_QUEUE = _queue.SimpleQueue
@@ -128,6 +134,7 @@ class WatchedLock:
 
     Locks are used as signals, too: what is released by another thread than the one that acquired it orders that thread
     before the next that acquires it. ``orders`` is set when a Condition is made on it: then every release does.
+    ``is_held`` says whether the owner will release it for sure; see deadlocks.py.
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock
@@ -137,11 +144,25 @@ class WatchedLock:
         self.owner: int | None = None
         self.number = new_number()
         self.orders = False
+        self.is_held = False
+        self._frame = program_place()
+
+    @property
+    def place(self) -> str:
+        """``file:line`` where it was made."""
+        return f"{self._frame[0]}:{self._frame[1]}"
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        got: bool = self._lock.acquire(blocking, timeout)
-        if got:
-            self._acquired()
+        got: bool
+        if blocking and timeout == -1:
+            got = self._lock.acquire(False)
+            if not got:
+                with waiting(self):
+                    got = self._lock.acquire()
+        else:
+            got = self._lock.acquire(blocking, timeout)
+        if got and not ((not blocking or timeout >= 0) and ignores_result(sys._getframe(1))):
+            self._acquired()  # else it was luck, and may be missing the next time
         return got
 
     def release(self) -> None:
@@ -152,7 +173,7 @@ class WatchedLock:
             else:
                 lock_released(self)
             _drops(self)
-            self.owner = None
+            self.owner, self.is_held = None, False
         try:
             self._lock.release()
         except RuntimeError:
@@ -164,7 +185,9 @@ class WatchedLock:
         return locked
 
     def __enter__(self) -> bool:
-        return self.acquire()
+        got = self.acquire()
+        self.is_held = True
+        return got
 
     def __exit__(self, *error: Any) -> None:
         self.release()
@@ -185,13 +208,13 @@ class WatchedLock:
 
     def _at_fork_reinit(self) -> None:
         self._lock._at_fork_reinit()
-        self.owner = None
+        self.owner, self.is_held = None, False
 
 
 class WatchedRLock(WatchedLock):
     """A lock that knows which thread holds it; otherwise as ``threading.RLock``."""
 
-    _make: Callable[[], Any] = _thread.RLock
+    _make: Callable[[], Any] = _RAW_RLOCK
 
     def __init__(self) -> None:
         super().__init__()
@@ -206,6 +229,7 @@ class WatchedRLock(WatchedLock):
     def _acquired(self) -> None:
         super()._acquired()
         self._depth += 1
+        self.is_held = True
 
     # What Condition asks of a lock that can be held several times.
 
@@ -218,7 +242,7 @@ class WatchedRLock(WatchedLock):
         self._depth = 0
         if self.orders:
             release(self)
-        self.owner = None
+        self.owner, self.is_held = None, False
         return self._lock._release_save(), depth
 
     def _acquire_restore(self, state: tuple[Any, int]) -> None:
@@ -254,17 +278,45 @@ def opaque_locks(frames: Iterable[FrameType]) -> list[OpaqueLock]:
     """Return the locks of C that are held, and its queues, that these frames name: by a variable or an attribute."""
     found: dict[int, OpaqueLock] = {}
     for frame in frames:
-        names = dict.fromkeys((*frame.f_code.co_names, *frame.f_code.co_varnames, *frame.f_code.co_freevars))
+        names = _names_of_locks(frame.f_code)
+        own = frame.f_locals if names else {}
         for name in names:
-            value = frame.f_locals.get(name, frame.f_globals.get(name))
+            value = own.get(name, frame.f_globals.get(name))
             _look_at(value, name, found)
             if isinstance(value, _LOOKED_INTO):
                 continue
-            for attribute in names:
-                inner = getattr(value, "__dict__", None)
-                if isinstance(inner, dict) and attribute in inner:
+            inner = getattr(value, "__dict__", None)
+            if isinstance(inner, dict):
+                for attribute in names.keys() & inner.keys():
                     _look_at(inner[attribute], f"{name}.{attribute}", found)
     return list(found.values())
+
+
+#: What is done with a lock or a queue besides `with`.
+_USES = frozenset(("acquire", "get", "get_nowait", "put", "put_nowait", "wait", "enter_context"))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _names_of_locks(code: CodeType) -> dict[str, None]:
+    """Return the variables and attributes of a function that may be locks: those in front of `with`, or so used.
+
+    A program's main module may have thousands of names, and each line of it would look at all of them.
+    """
+    found: dict[str, None] = {}
+    chain: list[str] = []
+    for each in dis.get_instructions(code):
+        operation, value = each.opname, each.argval
+        if operation.startswith(("LOAD_ATTR", "LOAD_METHOD")):
+            chain.append(value)
+        elif operation.startswith(("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")):
+            chain = list(value) if isinstance(value, tuple) else [value]
+            continue
+        is_with = operation in ("BEFORE_WITH", "SETUP_WITH", "LOAD_SPECIAL")
+        if is_with or not _USES.isdisjoint(chain):
+            found |= dict.fromkeys(chain)
+    if "enter_context" in code.co_names:
+        found |= dict.fromkeys((*code.co_names, *code.co_varnames, *code.co_freevars))
+    return found
 
 
 _LOOKED_INTO = (int, float, str, bytes, list, tuple, dict, set, type(None))
@@ -300,16 +352,19 @@ class _LockClass(type):
 
 
 class _Lock(metaclass=_LockClass):
-    raw, watched = _thread.allocate_lock, WatchedLock
+    raw, watched = _allocate, WatchedLock
 
 
 class _RLock(metaclass=_LockClass):
-    raw, watched = _thread.RLock, WatchedRLock
+    raw, watched = _RAW_RLOCK, WatchedRLock
 
 
 def _locks() -> Iterator[Patch]:
     yield threading, "Lock", _Lock
     yield threading, "RLock", _RLock
+    yield _thread, "allocate_lock", _Lock
+    yield _thread, "allocate", _Lock
+    yield _thread, "RLock", _RLock
 
 
 _switch = Switch(_locks)

@@ -23,7 +23,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,10 +62,6 @@ _GOLDENS = "--update-goldens"
 _PER_POOL = 4  # workers of a tf1_pool, without threads; arbitrary
 
 
-class GraphRaceWarning(UserWarning):
-    """A report of the race detector of a kind that may be intended."""
-
-
 # -- options ----------------------------------------------------------------------------------------------------------
 
 
@@ -104,13 +99,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "tf1_leaks(allow, reason): kinds of leaks, or all, that do not fail the test, and why."
     )
+    config.addinivalue_line(
+        "markers",
+        "thread_unsafe(reason): the test runs in one thread, also with --tf1-threads; as pytest-run-parallel.",
+    )
     try:
         config.stash[_SETTINGS] = settings = read_settings(config)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
     goldens.update = config.getoption("tf1_update_goldens", False)
-    if settings.watch_locks:
+    if settings.watch_locks or settings.races:
         _watch_locks(config)
+    if settings.races:
+        config.pluginmanager.register(_RacesInEveryTest(), "tf1sessions-races")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -132,20 +133,29 @@ def _watch_locks(config: pytest.Config) -> None:
         locks.enter_context(hooks_in_place())
 
 
+class _RacesInEveryTest:
+    """A plugin that puts the race detector on every test."""
+
+    @pytest.fixture(autouse=True)
+    def _graph_races_in_every_test(self, graph_races: Any) -> None:
+        """Ask for the fixture."""
+
+
 # -- collection -------------------------------------------------------------------------------------------------------
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
-    """Watch locks before modules make them, for the tests that look for races."""
-    if b"graph_races" in module_path.read_bytes():
-        _watch_locks(parent.config)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, Any]:
-    """Make tests that cannot be run as they ask an error of the collection."""
-    report = yield
+    """Make tests that cannot be run as they ask an error of the collection.
+
+    Locks that a module makes while it is imported are watched if it has tests that look for races; for no other one.
+    """
+    with contextlib.ExitStack() as stack:
+        if isinstance(collector, pytest.Module) and b"graph_races" in collector.path.read_bytes():
+            from tf1sessions.testing.synchronisation import hooks_in_place
+
+            stack.enter_context(hooks_in_place())
+        report = yield
     wrong = []
     for item in report.result or ():
         if isinstance(item, pytest.Item):
@@ -298,11 +308,13 @@ def _end_leaks(item: pytest.Item) -> None:
 
 
 def _fail_for_races(item: pytest.Item, races: ExpectedRaces) -> None:
+    from tf1sessions.testing.reports import GraphRaceWarning
+
     left = races.left()
     for report in left:
         if report.kind.is_warning:
             warnings.warn(GraphRaceWarning(str(report)), stacklevel=1)
-    hazards = [str(report) for report in left if not report.kind.is_warning]
+    hazards = [str(report) for report in left if report.kind.level == "hazard"]
     if hazards:
         reports = "\n\n".join(hazards)
         pytest.fail(

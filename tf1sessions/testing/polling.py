@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Loop", "waiting_loop"]
+__all__ = ["Loop", "passed_loop", "waiting_loop"]
 
 #: Questions whose answers synchronisation.py sees.
 _SEEN = ("is_set", "isSet", "is_alive", "done", "empty", "full", "qsize", "locked")
@@ -44,6 +44,21 @@ def waiting_loop(code: CodeType, line: int) -> Loop | None:
         return None
     loop = around[-1]
     return Loop(code, loop.lineno, loop.end_lineno or 0) if _waits(loop) else None
+
+
+@functools.lru_cache(maxsize=1000)
+def passed_loop(code: CodeType, line: int) -> Loop | None:
+    """Return the last loop of a function in front of a line that would have slept, had it had to wait."""
+    lines = {number for _, _, number in code.co_lines() if number is not None}
+    for loop in reversed(_loops(code.co_filename)):
+        if loop.lineno in lines and (loop.end_lineno or 0) < line and _waits(loop) and _sleeps(loop):
+            return Loop(code, loop.lineno, loop.end_lineno or 0)
+    return None
+
+
+def _sleeps(loop: ast.While | ast.For) -> bool:
+    calls = (node.func for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Call))
+    return any(getattr(each, "attr", getattr(each, "id", "")) == "sleep" for each in calls)
 
 
 @functools.lru_cache(maxsize=100)

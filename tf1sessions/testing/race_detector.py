@@ -12,7 +12,12 @@ line the latest few, so that neither the number of operations nor a server's thr
 
 One step for each access: find the location's record of it, give it the thread's count, compare it with the records of
 other threads. If the record has that count already, the thread has released nothing since, and so the access is a race
-with exactly those that its last one is a race with; these were compared then, or when they came.
+with exactly those that its last one is a race with; these were compared then, or when they came. The records are
+grouped by action, locks and thread, and in each thread's the latest is the last: groups that cannot conflict, and
+all that is past, are passed over at once.
+
+A conflict has the last word about a pair that nothing orders: what the later access uses may have been made by the
+earlier one (``Conflict.judge``; publications.py).
 
 Threads whose names differ in their numbers alone do the same work: a pair of such threads is reported once.
 
@@ -21,152 +26,27 @@ Locks: locations and reports are guarded by ``VectorClocks.lock``.
 
 from __future__ import annotations
 
-import dataclasses
-import re
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable
-from types import CodeType, FrameType
-from typing import Any, NamedTuple
+import itertools
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
 
-from tf1sessions.testing.frames import STACK, format_frame, program_frames
-from tf1sessions.testing.locks import held_locks, opaque_locks
-from tf1sessions.testing.reports import MOST_PAIRS, Access, RaceKind, Report
+from tf1sessions.testing.access_records import (
+    AccessKind,
+    AccessRecord,
+    Conflict,
+    Location,
+    Race,
+    plain_names,
+)
+from tf1sessions.testing.deadlocks import Waiter
+from tf1sessions.testing.frames import program_frames
+from tf1sessions.testing.locks import held_locks
+from tf1sessions.testing.polling import passed_loop
+from tf1sessions.testing.reports import MOST_PAIRS, RaceKind, Report
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
-__all__ = ["AccessKind", "AccessRecord", "Conflict", "Location", "Race", "RaceDetector"]
-
-#: How many names an access keeps. Arbitrary.
-_NAMES = 3
-#: How many accesses from one line are kept. Arbitrary: more than most pools have threads.
-_KEPT = 32
-
-#: In the names of threads, also in those that Python and pools make up.
-_NUMBERS = re.compile(r"(?<=^Thread-)\d+|\d+(_\d+)?$")
-
-
-class Conflict(NamedTuple):
-    """Hazard that two actions at one location are if nothing orders them.
-
-    Attributes:
-        kind: The kind of the hazard.
-        names: The things that are concerned; empty for those of the accesses.
-        what: What the earlier and the later access do, in words; empty for the accesses' own words.
-        lock_orders: Whether they are ordered where the later thread has acquired a lock after the earlier one had
-            released it: the later thread looked whether there was something left to do.
-    """
-
-    kind: RaceKind
-    names: tuple[str, ...] = ()
-    what: tuple[str, str] = ("", "")
-    lock_orders: bool = False
-
-
-class Location:
-    """Something that threads access.
-
-    Args:
-        name: The graph or session, as reports name it.
-        conflict: Gives the conflict of an earlier and a later action, or None.
-    """
-
-    def __init__(self, name: str, conflict: Callable[[Any, Any], Conflict | None]) -> None:
-        self.name = name
-        self.conflict = conflict
-        self.races: dict[tuple[Any, ...], Race] = {}  # by kind and the names of the threads
-        self.records: dict[_Key, AccessRecord] = {}
-        self._lines: dict[tuple[Any, ...], deque[AccessRecord]] = {}
-
-    def keep(self, record: AccessRecord) -> None:
-        """Keep a record, and drop the oldest one from its line if there are many."""
-        self.records[record.key] = record
-        record.kept, record.count = True, 0  # so it will be compared
-        line = self._lines.setdefault(record.key[1:4], deque())
-        line.append(record)
-        if len(line) > _KEPT:
-            oldest = line.popleft()
-            del self.records[oldest.key]
-            oldest.kept = False
-
-
-class AccessKind(NamedTuple):
-    """Kind of access: the location, the action that conflicts depend on, and the same in words."""
-
-    location: Location
-    action: Hashable
-    what: str
-
-
-#: The thread's number, the action, the code's id, its line, the locks that were held.
-_Key = tuple[int, Hashable, int, int, frozenset[int]]
-
-
-class AccessRecord:
-    """The accesses of one thread from one line, of one kind and under the same locks.
-
-    Attributes:
-        count: The thread's count at the last of them.
-        times: How many there were.
-        names: The operations that were concerned; a few.
-        code: The code of the line; kept, so that its id stays its own.
-        locks: The numbers of the locks that were held.
-        opaque: Locks that were perhaps held, by their numbers, and why that is not known.
-        kept: Whether its location keeps it.
-        reported: Whether it is part of a report.
-    """
-
-    def __init__(self, thread: ThreadState, key: _Key, what: str, frame: FrameType | None) -> None:
-        frames = list(program_frames(frame))
-        opaque = opaque_locks(frames)
-        self.thread = thread
-        self.key = key
-        self.action = key[1]
-        self.what = what
-        self.code: CodeType | None = frame and frame.f_code
-        started = (f"{each}, which started it" for each in thread.start_stack)
-        self.stack = tuple(map(format_frame, frames[:STACK])) or tuple(started)
-        self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
-        self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
-        self.names: list[str] = []
-        self.times = self.count = 0
-        self.kept = self.reported = False
-
-    def add_name(self, name: str, what: str) -> bool:
-        """Note an operation that is concerned; says whether a report has changed by that.
-
-        The first one decides what the accesses are called: scopes may have been entered for it before.
-        """
-        if len(self.names) >= _NAMES:
-            return False
-        if not self.names and self.what != what:
-            self.what, self.times = what, 0
-        self.names.append(name)
-        return self.reported
-
-    @property
-    def function(self) -> tuple[Any, ...]:
-        """The function that the accesses are in, by file and name."""
-        return self.code and self.code.co_filename, self.stack[:1] and self.stack[0].partition(" in ")[2]
-
-
-@dataclasses.dataclass(eq=False)
-class Race:
-    """Two accesses that become a report. Guarded by the detector's lock."""
-
-    location: str
-    conflict: Conflict
-    first: AccessRecord
-    second: AccessRecord
-    note: str = ""
-    lines: set[Any] = dataclasses.field(default_factory=set)  # pairs of lines
-
-    def report(self) -> Report:
-        """Return the report, with what is known by now."""
-        names = self.conflict.names
-        first, second = (
-            Access(record.thread.name, what or record.what, record.stack, names or tuple(record.names), record.times)
-            for record, what in zip((self.first, self.second), self.conflict.what, strict=True)
-        )
-        return Report(self.conflict.kind, self.location, first, second, max(0, len(self.lines) - 1), self.note)
+__all__ = ["RaceDetector"]
 
 
 class RaceDetector:
@@ -179,6 +59,7 @@ class RaceDetector:
 
     Attributes:
         clocks: As given.
+        is_over: Whether what is watched has ended.
 
     Thread-safety: any thread may call any method.
     """
@@ -187,8 +68,10 @@ class RaceDetector:
         self, clocks: VectorClocks, ignore: Iterable[RaceKind] = (), changed: Callable[[], None] | None = None
     ) -> None:
         self.clocks = clocks
+        self.is_over = False
         self._races: list[Race] = []
         self._by_functions: dict[tuple[Any, ...], Race] = {}
+        self._doubts: dict[Any, Race] = {}  # by what is said about them
         self._ignored = frozenset(ignore)
         self._changed = changed or (lambda: None)
         self._lock = clocks.lock
@@ -197,15 +80,26 @@ class RaceDetector:
     def reports(self) -> list[Report]:
         """The races that were found so far."""
         with self._lock:
-            return [race.report() for race in self._races]
+            hazards: set[Any] = {
+                (race.location, race.names()) for race in self._races if not race.conflict.kind.is_note
+            }
+            return [
+                race.report()
+                for race in sorted(self._races, key=lambda race: race.conflict.kind is RaceKind.UNKNOWN)
+                if race.holds() and not (race.conflict.kind.is_note and (race.location, race.names()) in hazards)
+            ]
 
-    def access(self, frame: FrameType | None, *kinds: AccessKind, name: str = "") -> AccessRecord:
+    def access(
+        self, frame: FrameType | None, *kinds: AccessKind, name: str = "", last: int = 0, needs: Any = None
+    ) -> AccessRecord:
         """Note what the calling thread does at one place, and compare it with the accesses of other threads.
 
         Args:
             frame: The program's innermost frame.
             kinds: What it does there at once.
             name: The operation that is concerned.
+            last: The graph's number of operations, of a change.
+            needs: What a run uses.
 
         Returns:
             The record of the first of the accesses.
@@ -227,10 +121,11 @@ class RaceDetector:
                     changed |= record.add_name(name, what)
                 if record.what == what:
                     record.times += 1
-                if record.count != count:
-                    record.count = count
-                    for other in list(location.records.values()):
-                        changed |= other.thread is not me and self._compare(location, other, record)
+                record.last, record.needs = last, needs
+                if record.count != count or record.recheck:
+                    record.recheck = False
+                    location.touch(record, count)
+                    changed |= self._compare_all(location, record)
             first = first or record
         if changed:
             self._changed()
@@ -246,50 +141,94 @@ class RaceDetector:
         me.sleep_loop = None
         self.clocks.may_acquire_all(str(loop))
 
-    def _compare(self, location: Location, earlier: AccessRecord, later: AccessRecord) -> bool:
-        """Compare a kept access with that of the calling thread; says whether there is something new to report."""
-        conflict = location.conflict(earlier.action, later.action)
-        if conflict is None or earlier.locks & later.locks:
-            return False
-        if self.clocks.is_before(earlier.thread, earlier.count):
-            return False
-        if conflict.lock_orders and self.clocks.followed_lock(earlier.thread, earlier.count, earlier.locks):
-            return False
-        note = self._doubt(earlier, later)
+    def _compare_all(self, location: Location, later: AccessRecord) -> bool:
+        """Compare an access of the calling thread with what others did; says whether there is something to report."""
+        past, changed = self.clocks.thread().past.certain, False
+        for conflict, thread, group in list(location.conflicts(later)):
+            seen = past.get(thread.number, 0)
+            if next(reversed(group)).count <= seen:
+                continue
+            later_ones = list(itertools.takewhile(lambda each: each.count > seen, reversed(group)))  # noqa: B023
+            for earlier in reversed(later_ones):
+                race, is_new = self._compare(location, conflict, earlier, later)
+                changed |= is_new
+                if race is not None and race.conflict.kind is conflict.kind and len(race.lines) > MOST_PAIRS:
+                    break
+        return changed
+
+    def _compare(
+        self, location: Location, conflict: Conflict | None, earlier: AccessRecord, later: AccessRecord
+    ) -> tuple[Race | None, bool]:
+        """Compare two accesses that conflict and are not ordered; gives their race, and whether it has changed."""
+        assert conflict is not None
+        if earlier.locks & later.locks:
+            return None, False
+        if conflict.lock_orders and self.clocks.followed_lock(
+            earlier.thread, earlier.count, None if conflict.any_lock else earlier.locks
+        ):
+            return None, False
+        if conflict.judge is not None:
+            conflict = conflict.judge(earlier, later, self.clocks)
+            earlier.recheck = conflict is None or conflict.kind.is_note
+            if conflict is None:
+                return None, False
+        doubt, note = ("", "") if conflict.kind.is_note else self._doubt(earlier, later)
         if note:
             conflict = conflict._replace(kind=RaceKind.UNKNOWN)
         if conflict.kind in self._ignored:
-            return False
-        threads = (conflict.kind, *sorted(_NUMBERS.sub("", each.thread.name) for each in (earlier, later)))
-        race = location.races.get(threads)
+            return None, False
+        threads = (conflict.kind, *plain_names(earlier, later))
+        # What one loop may have waited for is one doubt, whatever comes after it.
+        races: dict[Any, Race] = self._doubts if note else location.races
+        key = (doubt,) if note else threads
+        race = races.get(key)
         if race is None:
-            race = location.races[threads] = Race(location.name, conflict, earlier, later, note)
+            race = races[key] = Race(location.name, conflict, earlier, later, note)
             self._add(race)
         if len(race.lines) > MOST_PAIRS:
-            return False
+            return race, False
         lines = frozenset((earlier.stack[:1], later.stack[:1]))
-        new = lines not in race.lines
+        is_new = lines not in race.lines
         race.lines.add(lines)
-        return new
+        return race, is_new
 
     def _add(self, race: Race) -> None:
         self._races.append(race)
         race.first.reported = race.second.reported = True
 
-    def _doubt(self, earlier: AccessRecord, later: AccessRecord) -> str:
-        """Return why it is not known whether something orders two accesses; empty if it is known that nothing does."""
+    def _doubt(self, earlier: AccessRecord, later: AccessRecord) -> tuple[str, str]:
+        """Return why it is not known whether something orders two accesses, in short and as a sentence.
+
+        Both are empty if it is known that nothing does.
+        """
         for number in earlier.opaque.keys() & later.opaque.keys():
-            return later.opaque[number]
+            return later.opaque[number], later.opaque[number]
         for record in (earlier, later):
             if record.thread.start_unseen:
-                return f"Thread {record.thread.name!r} was not started by Python's threading."
+                name = record.thread.name
+                return name, f"Thread {name!r} was not started by Python's threading."
         if self.clocks.is_possibly_before(earlier.thread, earlier.count):
             means = later.thread.means or "something between them"
-            return f"Thread {later.thread.name!r} may have waited for the other, by {means}."
-        return ""
+            return means, f"Thread {later.thread.name!r} may have waited for the other, by {means}."
+        for code, line in later.lines:
+            if (loop := passed_loop(code, line)) is not None:
+                return str(loop), f"Thread {later.thread.name!r} may have waited for the other, by {loop}."
+        return "", ""
 
-    def report(self, kind: RaceKind, location: str, first: AccessRecord, second: AccessRecord) -> Race | None:
-        """Add a hazard that another rule has found; None if it is ignored, or reported for these functions already."""
+    def report(
+        self,
+        kind: RaceKind,
+        location: str,
+        first: AccessRecord,
+        second: AccessRecord,
+        holds: Callable[[], bool] | None = None,
+    ) -> Race | None:
+        """Add a hazard that another rule has found; None if it is ignored, or reported for these functions already.
+
+        Args:
+            kind, location, first, second: Of the report.
+            holds: Says whether it is one, whenever the reports are asked for; without it, it is.
+        """
         if kind in self._ignored:
             return None
         lines = first.stack[:1], second.stack[:1]
@@ -299,12 +238,28 @@ class RaceDetector:
             if known is None:
                 race = self._by_functions[functions] = Race(location, Conflict(kind), first, second, lines={lines})
                 self._add(race)
-            elif lines in known.lines:
+            elif lines in known.lines and holds is None:
                 return None
             else:
                 known.lines.add(lines)
+            if holds is not None:
+                (known or race).conditions.append(holds)
         self._changed()
         return race if known is None else None
+
+    def report_deadlock(self, circle: list[Waiter]) -> None:
+        """Add threads that wait for each other: the one that closes the circle, and the one that it waits for."""
+        records = []
+        known = {state.ident: state for state in reversed(self.clocks.threads())}
+        me = self.clocks.thread()
+        for waiter in (circle[-1], circle[0]):
+            thread = me if waiter is circle[0] else known.get(waiter.ident, me)
+            frame = next(iter(program_frames(waiter.frame)), None)
+            place = (id(frame.f_code), frame.f_lineno) if frame is not None else (0, 0)
+            record = AccessRecord(thread, (thread.number, waiter.what, *place, frozenset()), waiter.what, frame)
+            record.times = 1
+            records.append(record)
+        self.report(RaceKind.DEADLOCK, f"{len(circle)} thread{'s' * (len(circle) > 1)}", records[0], records[1])
 
     def withdraw(self, race: Race) -> None:
         """Remove what turned out to be no hazard."""

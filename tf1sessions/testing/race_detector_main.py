@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from tf1sessions.scripts import importer, program
+from tf1sessions.testing.deadlocks import listening
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.synchronisation import watch
@@ -51,6 +52,7 @@ class _ProgramWatch:
     def begin(self) -> None:
         """Watch threads and locks from here on, TensorFlow as soon as the program imports it."""
         self._watched.enter_context(watch(self._detector.clocks))
+        self._watched.enter_context(listening(self._detector.report_deadlock))
         os.register_at_fork(before=self._forks)
         # After install_fast_path(), which puts its own functions in the places of TensorFlow's.
         importer.after_import(lambda _: self._watch_tensorflow())
@@ -58,6 +60,7 @@ class _ProgramWatch:
     def end(self, exit_code: int) -> None:
         """Write all again. The program's threads may go on; what they do is written when it is found."""
         if os.getpid() == self._pid:
+            self._detector.is_over = True
             self._write(wait_secs=_WAIT_SECS)
 
     def _watch_tensorflow(self) -> None:

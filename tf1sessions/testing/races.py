@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 
 from tf1sessions.errors import UsageError
+from tf1sessions.testing.deadlocks import listening
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind, Report
 from tf1sessions.testing.synchronisation import watch
@@ -57,8 +58,11 @@ def graph_races(*, ignore: Iterable[RaceKind] = ()) -> Iterator[GraphRaces]:
         ['concurrent construction']
     """
     detector = RaceDetector(VectorClocks(), ignore)
-    with watch(detector.clocks), watch_graphs(detector):
-        yield GraphRaces(detector)
+    with watch(detector.clocks), watch_graphs(detector), listening(detector.report_deadlock):
+        try:
+            yield GraphRaces(detector)
+        finally:
+            detector.is_over = True
 
 
 class ExpectedRaces:

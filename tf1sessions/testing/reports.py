@@ -9,10 +9,14 @@ from typing import Any
 
 from tf1sessions.texts import printable
 
-__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "Kind", "RaceKind", "Report"]
+__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "GraphRaceWarning", "Kind", "RaceKind", "Report"]
 
 #: How many pairs of places are counted for one report. Arbitrary: one is shown.
 MOST_PAIRS = 1000
+
+
+class GraphRaceWarning(UserWarning):
+    """A report of the race detector of a kind that may be intended, as pytest shows it."""
 
 
 class RaceKind(enum.Enum):
@@ -24,14 +28,34 @@ class RaceKind(enum.Enum):
     CLOSED = "run after close"
     VARIABLE = "variable read while assigned"
     LEAK = "default graph leak"
+    EXPORT = "graph written while it is built"
+    RESTART = "initialized under its users"
+    QUEUE = "queue closed under its users"
+    FEED = "fed array written during its run"
+    COORDINATOR = "coordinator that nobody joins"
+    DEADLOCK = "deadlock"
     UNKNOWN = "unknown order"
+    PUBLICATION = "publication without a seen order"
+
+    @property
+    def level(self) -> str:
+        """``"hazard"``; ``"warning"`` for what programs may do on purpose; ``"note"`` for what is no more than that."""
+        if self is RaceKind.PUBLICATION:
+            return "note"
+        return "warning" if self in _WARNINGS else "hazard"
 
     @property
     def is_warning(self) -> bool:
         """Whether programs may do it on purpose."""
-        return self in (RaceKind.VARIABLE, RaceKind.UNKNOWN)
+        return self.level == "warning"
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is something to look at, and nothing more."""
+        return self.level == "note"
 
 
+_WARNINGS = (RaceKind.VARIABLE, RaceKind.RESTART, RaceKind.QUEUE, RaceKind.COORDINATOR, RaceKind.UNKNOWN)
 #: The public name.
 Kind = RaceKind
 
@@ -57,7 +81,31 @@ WHY = {
         "The default graph belongs to the thread that entered it. In another thread operations go to a graph of that "
         "thread's own, where nobody looks for them."
     ),
+    RaceKind.EXPORT: (
+        "A thread writes or finalizes the graph while another may change it: what is written has half of the change, "
+        "or the change is refused."
+    ),
+    RaceKind.RESTART: (
+        "An iterator or a table is initialized while another thread takes values from it, which then come from before, "
+        "from after, or twice."
+    ),
+    RaceKind.QUEUE: (
+        "A queue is closed while another thread may still put something into it, which then ends with an error."
+    ),
+    RaceKind.FEED: (
+        "The array was written while a run used it. It may be read at any time until the run has ended, so the run has "
+        "values from before and from after."
+    ),
+    RaceKind.COORDINATOR: (
+        "Threads were started for a Coordinator, and nobody has joined it: their errors are lost, and they may run "
+        "while the session is closed."
+    ),
+    RaceKind.DEADLOCK: "Threads wait for each other, and would for ever; the one that came last got a DeadlockError.",
     RaceKind.UNKNOWN: "Whether one waits for the other could not be seen.",
+    RaceKind.PUBLICATION: (
+        "One thread went on building after it had made what the other runs, and nothing that could be seen made the "
+        "other wait for the end. No change came after the other's first run."
+    ),
 }
 FIX = {
     RaceKind.CONSTRUCTION: (
@@ -74,9 +122,20 @@ FIX = {
         "Lock both runs, or read a copy; when it is meant so (asynchronous training), pass ignore=[Kind.VARIABLE]."
     ),
     RaceKind.LEAK: "Enter the graph in the thread: `with graph.as_default(): ...` in its function.",
+    RaceKind.EXPORT: (
+        "Write the graph in the thread that builds it, before others start; or hold one lock around both."
+    ),
+    RaceKind.RESTART: "Let all users come to an end, or meet at a barrier, before it is initialized again.",
+    RaceKind.QUEUE: "Let the threads that fill the queue end first, or the last of them close it.",
+    RaceKind.FEED: "Feed a copy, or wait for the run before the array is used again.",
+    RaceKind.COORDINATOR: "At the end: coord.request_stop(), then coord.join(threads), before the session is closed.",
+    RaceKind.DEADLOCK: "Take the locks in one order everywhere, and join threads without a lock that they need.",
     RaceKind.UNKNOWN: (
         "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
         "testing.take_over()."
+    ),
+    RaceKind.PUBLICATION: (
+        "Publish the model when all of it is built: make the session last, or finalize the graph before others see it."
     ),
 }
 
@@ -156,7 +215,8 @@ class Report:
             }
             for name, side in (("first", self.first), ("second", self.second))
         }
-        head = {"kind": self.kind.value, "warning": self.kind.is_warning, "graph": self.graph, **sides}
+        level = {"level": self.kind.level, "warning": self.kind.is_warning}
+        head = {"kind": self.kind.value, **level, "graph": self.graph, **sides}
         return head | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
 
     @classmethod

@@ -108,6 +108,8 @@ def _shown(report: Report, job: Job) -> Report:
 
 
 def _named(frame: str, job: Job) -> str:
+    if ":" not in frame:
+        return frame
     path, rest = frame[: frame.rindex(":")], frame[frame.rindex(":") :]
     if path == job.path:
         return job.shown + rest

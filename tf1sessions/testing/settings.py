@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,7 +152,21 @@ OPTIONS = (
         "SECS",
         "seconds after which a test fails that uses tf1sessions, unless its own marker says otherwise",
     ),
-    _for_keyword("threads", int, "N", "number of threads of all tests that run in threads, instead of their own"),
+    _for_keyword(
+        "threads",
+        int,
+        "N",
+        "run every test in so many threads at once, unless it is marked thread_unsafe(reason=...), is none that can "
+        "run in threads, or has an argument that threads cannot share; tests with threads of their own have N instead",
+    ),
+    Option(
+        "races",
+        "true: every test has the fixture graph_races",
+        _YES.__getitem__,
+        "Give true or false.",
+        False,
+        "{true,false}",
+    ),
     _for_keyword(
         "iterations",
         int,
@@ -169,8 +183,8 @@ OPTIONS = (
     ),
     Option(
         "watch_locks",
-        "true: locks are watched from the start, for the race detector; otherwise from the first test module that "
-        "names graph_races",
+        "true: locks are watched from the start, for the race detector; otherwise while a test module that names "
+        "graph_races is imported, and while its tests run",
         _YES.__getitem__,
         "Give true or false.",
         False,
@@ -197,6 +211,7 @@ class Settings:
     threads: int | None
     iterations: int | None
     switch_interval: float
+    races: bool
     watch_locks: bool
     unshareable: frozenset[str]
     given: tuple[str, ...]
@@ -294,10 +309,13 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
     given = {name: value for name, value in given.items() if value is not None}
     _check_pool(item)
     allowed = _allowed_leaks(item)
-    if not markers and names.isdisjoint(FIXTURES):
-        return Plan(names=names, allowed=allowed)
-    if settings.threads is not None and "threads" in given:
+    if next(item.iter_markers("thread_unsafe"), None) is not None:
+        given.pop("threads", None)
+        given.pop("share", None)
+    elif settings.threads is not None and ("threads" in given or _can_run_in_threads(item, given, settings)):
         given["threads"] = settings.threads
+    if not markers and names.isdisjoint(FIXTURES) and "threads" not in given:
+        return Plan(names=names, allowed=allowed)
     if settings.iterations is not None and not given.keys().isdisjoint(("threads", "iterations")):
         given["iterations"] = settings.iterations
     given = {"seed": settings.seed} | given
@@ -308,7 +326,8 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
     elif settings.timeout is not None:
         given = {"timeout": settings.timeout} | given
     given["config"] = _config(item, given.get("config"))
-    plan = Plan(used=True, names=names, allowed=allowed, **given)
+    used = bool(markers) or not names.isdisjoint(FIXTURES)
+    plan = Plan(used=used, names=names, allowed=allowed, **given)
     if plan.repeats:
         _check_repeats(item, plan, settings)
     elif plan.share is not None:
@@ -316,6 +335,16 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
     if plan.share is not None and f"tf1_{plan.share}" not in names:
         raise _wrong(item, f"tf1(share={plan.share!r}) without the fixture tf1_{plan.share}", "Ask for it, too.")
     return plan
+
+
+def _can_run_in_threads(item: pytest.Item, given: Mapping[str, Any], settings: Settings) -> bool:
+    """Say whether a test that does not ask for it can run in threads."""
+    plan = Plan(used=True, names=frozenset(getattr(item, "fixturenames", ())), threads=2, share=given.get("share"))
+    try:
+        _check_repeats(item, plan, settings)
+    except UsageError:
+        return False
+    return True
 
 
 def _wrong(item: pytest.Item, what: str, next_step: str) -> UsageError:

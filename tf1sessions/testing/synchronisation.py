@@ -34,7 +34,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tf1sessions.testing import item_tokens, uncertain_order
+from tf1sessions.testing.deadlocks import waiting
 from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames
+from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.patching import Patch, Switch, hooked
 from tf1sessions.testing.vector_clocks import Token, VectorClocks, acquire, active, release, tracking
@@ -49,12 +51,28 @@ def _acquire_if_true(self: Any, result: Any) -> None:
         acquire(self)
 
 
+def _event_waits() -> Iterator[Patch]:
+    """Order what comes after a wait, unless it may have timed out and nobody looks whether it has."""
+    wait = threading.Event.wait
+
+    def new_wait(self: Any, timeout: float | None = None) -> bool:
+        came = wait(self, timeout)
+        if came and timeout is not None and ignores_result(sys._getframe(1)):
+            for clocks in active():
+                clocks.may_acquire(self, f"a wait with a time-out of {timeout:g} s, whose result nobody looks at")
+        else:
+            _acquire_if_true(self, came)
+        return came
+
+    yield threading.Event, "wait", new_wait
+
+
 def _patches() -> Iterator[Patch]:
     for each in (_threads, _server_threads, _conditions, _semaphores, _barriers, _futures, _thread_pools):
         yield from each()
     yield hooked(threading.Event, "set", before=release)
-    for name in ("is_set", "wait"):
-        yield hooked(threading.Event, name, after=_acquire_if_true)
+    yield hooked(threading.Event, "is_set", after=_acquire_if_true)
+    yield from _event_waits()
     yield hooked(queue.Queue, "task_done", before=release)
     yield hooked(queue.Queue, "join", after=lambda self, _: acquire(self))
     # What is given to an event loop, by call_soon_threadsafe for one, runs after it was given.
@@ -92,14 +110,21 @@ def _threads() -> Iterator[Patch]:
             acquire(self)
         return alive
 
-    def after_join(self: Any, _: object) -> None:
+    join = thread.join
+
+    def new_join(self: Any, timeout: float | None = None) -> None:
+        if timeout is None and self is not threading.current_thread() and is_alive(self):
+            with waiting(self):
+                join(self)
+        else:
+            join(self, timeout)
         if not is_alive(self):
             acquire(self)
 
     yield hooked(thread, "start", before=before_start)
     yield thread, "_bootstrap_inner", new_bootstrap
     yield thread, "is_alive", new_is_alive
-    yield hooked(thread, "join", after=after_join)
+    yield thread, "join", new_join
 
 
 def _server_threads() -> Iterator[Patch]:

@@ -26,13 +26,16 @@ from typing import Any, NamedTuple
 
 from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
-from tf1sessions.sessions import calls, graphs, plans
+from tf1sessions.sessions import calls, graphs, plans, session_calls
+from tf1sessions.testing.access_records import AccessKind
 from tf1sessions.testing.frames import is_library, program_frame
-from tf1sessions.testing.graph_accesses import GraphState, SessionState
+from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
 from tf1sessions.testing.locks import ExclusiveBlock
+from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
-from tf1sessions.testing.race_detector import AccessKind, AccessRecord, RaceDetector
-from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.publications import Maker, Needs, maker_of
+from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
 from tf1sessions.testing.vector_clocks import Token, acquire, release
 
 __all__ = ["watch_graphs"]
@@ -53,6 +56,9 @@ class _RunAccess(NamedTuple):
     graph: GraphState
     session: SessionState
     kind: AccessKind  # to the session
+    request: Request
+    needs: Needs
+    queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
 
 
 class _Local(threading.local):
@@ -83,9 +89,11 @@ class TensorFlowHooks:
     def __init__(self, detector: RaceDetector) -> None:
         self._detector = detector
         self._graphs = _States()
+        self._born: weakref.WeakKeyDictionary[Any, Maker] = weakref.WeakKeyDictionary()
         self._sessions = _States()
         self._compiled: dict[tuple[int, int], _RunAccess] = {}  # by the identity of the raw session, and the handle
-        self._starters: weakref.WeakKeyDictionary[threading.Thread, AccessRecord] = weakref.WeakKeyDictionary()
+        self._lost = LostGraphs(detector, self._graph)
+        self._feeds = Feeds(detector)
         self._local = _Local()
         self._into_python, self._out_of_python = Token(), Token()
         self._undo: list[Callable[[], None]] = []
@@ -97,7 +105,10 @@ class TensorFlowHooks:
             self._hook_graphs()
             self._hook_runs()
             self._hook_building()
-            self._before(threading.Thread, "start", self._starts)
+            self._before(threading.Thread, "start", self._lost.starts)
+            more = (self._lost.patches(), self._feeds.patches(), export_patches(self._detector, self._graph))
+            for patch in (*more[0], *more[1], *more[2], *coordinator_patches(self._detector)):
+                self._put(*patch)
             _installed.add(self)
             yield
         finally:
@@ -118,7 +129,7 @@ class TensorFlowHooks:
     # -- graphs -------------------------------------------------------------------------------------------------------
 
     def _graph(self, graph: Any) -> GraphState:
-        state: GraphState = self._graphs.of(graph, lambda: GraphState(_graph_name(graph), graph))
+        state: GraphState = self._graphs.of(graph, lambda: GraphState(_graph_name(graph), graph, self._born.get(graph)))
         return state
 
     def _hook_graphs(self) -> None:
@@ -143,48 +154,38 @@ class TensorFlowHooks:
 
         def new_create(self: Any, operation: Any, *args: Any, **named: Any) -> Any:
             result = create(self, operation, *args, **named)
-            hooks._changes(self, "adds operations", operation.name)
+            hooks._changes(self, "adds operations", operation)
             return result
 
         def new_seed(self: Any, value: Any) -> None:
             hooks._changes(self, "sets the seed")
             seed.fset(self, value)
 
+        self._put(*hooked(graph, "__init__", after=self._begins))
+        self._before(graph, "_check_not_finalized", self._refuses)
         self._put(graph, "_create_op_helper", new_create)
         self._put(graph, "seed", seed.setter(new_seed))
 
-    def _changes(self, owner: Any, what: str, name: str = "") -> None:
+    def _begins(self, graph: Any, _: object) -> None:
+        if not getattr(graph, "building_function", True):
+            self._born[graph] = maker_of(self._detector.clocks.thread(), 0)
+
+    def _refuses(self, graph: Any) -> None:
+        if graph.finalized and not graph.building_function:
+            self._detector.access(program_frame(), self._graph(graph).refused())
+
+    def _changes(self, owner: Any, what: str, operation: Any = None) -> None:
         graph = owner.graph if isinstance(owner, tf.Operation) else owner
         if graph.building_function:
             return
         state = self._graph(graph)
         frame = program_frame()
-        record = self._detector.access(frame, state.change(what), name=name)
-        if name:
-            state.grew(record, frame, self._detector)
-            self._leaks(graph, state, record)
-
-    def _starts(self, thread: Any) -> None:
-        """Note where a thread was started, if its starter has another default graph than the thread will have."""
-        stack, own = private.ops._default_graph_stack.stack, _own_graph()
-        if own is not None:
-            self._graph(own)  # named here: other threads do not know whose it is
-        if any(graph is not own for graph in stack[-1:]) or (own is not None and own.get_operations()):
-            what = "starts a thread with another default graph"
-            me = self._detector.clocks.thread()
-            key = (me.number, "start", 0, 0, frozenset[int]())
-            self._starters[thread] = record = AccessRecord(me, key, what, program_frame())
-            record.times = 1
-
-    def _leaks(self, graph: Any, state: GraphState, record: AccessRecord) -> None:
-        """Report the first operation that a thread adds to a default graph of its own, and not to its starter's."""
-        if not self._starters or private.ops._default_graph_stack.stack or graph is not _own_graph():
+        if operation is None:
+            self._detector.access(frame, state.change(what), last=graph.version + 1)
             return
-        starter = self._starters.pop(threading.current_thread(), None)
-        if starter is not None:
-            race = self._detector.report(RaceKind.LEAK, state.location.name, starter, record)
-            if race is not None:
-                state.leak = record.thread.number, race
+        record = self._detector.access(frame, state.change(what), name=operation.name, last=operation._id)
+        state.grew(record, frame, operation)
+        self._lost.adds(graph, state, record)
 
     # -- what takes turns ---------------------------------------------------------------------------------------------
 
@@ -241,7 +242,13 @@ class TensorFlowHooks:
         def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
             if handle is not None:  # of a partial run
                 return run(self, handle, fetches, *args)
-            return hooks._run(self, fetches, run, self, handle, fetches, *args)
+            feeds = args[0] if args else None
+            held = hooks._feeds.hold(feeds.values()) if isinstance(feeds, dict) and feeds else None
+            try:
+                return hooks._run(self, fetches, run, self, handle, fetches, *args)
+            finally:
+                if held:
+                    hooks._feeds.release(held)
 
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
             if hooks._local.inside:
@@ -249,10 +256,18 @@ class TensorFlowHooks:
             known = hooks._compiled.get((id(raw), handle))
             if known is None or known.session.raw is not raw:
                 known = hooks._compile(raw, handle)
-            return hooks._note(known, run_callable, raw, handle, values, metadata)
+            held = hooks._feeds.hold(values) if values else None
+            if not held:
+                return hooks._note(known, run_callable, raw, handle, values, metadata)
+            try:
+                return hooks._note(known, run_callable, raw, handle, values, metadata)
+            finally:
+                hooks._feeds.release(held)
 
         self._put(base, "_run", new_run)
         self._put(plans, "run_callable", new_run_callable)
+        self._put(*hooked(base, "__init__", after=self._makes))
+        self._put(base, "_make_callable_from_options", self._callables_of_options(base._make_callable_from_options))
         for owner in (base, calls.Session):
             self._before(owner, "close", self._closes)
             if "make_callable" in vars(owner):
@@ -260,12 +275,28 @@ class TensorFlowHooks:
         if private.script_ops is not None:
             self._hook_python_functions(private.script_ops.FuncRegistry)
 
+    def _makes(self, session: Any, _: object) -> None:
+        thread, last = self._detector.clocks.thread(), int(session.graph.version) + 1
+        self._session(session).made_by(thread, last, alone=not session.sess_str)
+
     def _callables(self, make: Any) -> Any:
         """Wrap make_callable(): what TensorFlow's own callables run goes another way than the two functions."""
         hooks = self
 
         def new_make(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
             return functools.partial(hooks._run, self, fetches, make(self, fetches, *args, **named))
+
+        return new_make
+
+    def _callables_of_options(self, make: Any) -> Any:
+        """Wrap what Keras runs its models by."""
+        hooks = self
+
+        def new_make(self: Any, options: Any) -> Any:
+            made = make(self, options)
+            if sys._getframe(2).f_code.co_filename == session_calls.__file__:  # run by plans.run_callable()
+                return made
+            return functools.partial(hooks._run, self, [*options.fetch, *options.target], made)
 
         return new_make
 
@@ -292,7 +323,11 @@ class TensorFlowHooks:
 
     def _access_of(self, session: Any, fetches: Any) -> _RunAccess:
         state = self._session(session)
-        return _RunAccess(state.graph, state, state.run(state.graph.uses(fetches)))
+        request = state.graph.request(fetches)
+        uses = request.uses
+        queues = [state.queue(name) for name in uses.fills], [state.queue(name) for name in uses.empties]
+        kind = state.run(uses.variables)
+        return _RunAccess(state.graph, state, kind, request, state.needs(request), queues if any(queues) else None)
 
     def _compile(self, raw: Any, handle: int) -> _RunAccess:
         if len(self._compiled) > _REMEMBERED:
@@ -302,18 +337,34 @@ class TensorFlowHooks:
 
     def _note(self, access: _RunAccess, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         """Call what runs a session, and note that it did."""
-        local, graph, detector = self._local, access.graph, self._detector
-        calls_python = graph.calls_python
+        local, (graph, session, kind, request, needs, queues) = self._local, access
+        detector, calls_python = self._detector, graph.calls_python
         if calls_python:
             release(self._into_python)
+        if queues is not None:
+            for queue in queues[0]:
+                release(queue)
         local.inside = True
         try:
-            return function(*args, **named)
+            result = function(*args, **named)
+            if queues is not None:
+                for queue in queues[1]:
+                    acquire(queue)
+            return result
         finally:
             local.inside = False
             if calls_python:
                 acquire(self._out_of_python)
-            graph.ran(detector.access(program_frame(3), graph.run, access.kind), detector)
+            session.runs = number = session.runs + 1
+            record = detector.access(program_frame(3), graph.run, kind, last=number, needs=needs)
+            graph.ran(record, request, detector)
+            if request.uses.variables not in session.seen:
+                session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
+
+    @staticmethod
+    def _operations_of(state: GraphState) -> int:
+        graph = state.graph()
+        return 0 if graph is None else int(graph.version) + 1
 
     def _closes(self, session: Any) -> None:
         frame: FrameType | None = sys._getframe(1)
@@ -321,7 +372,8 @@ class TensorFlowHooks:
             if frame.f_code.co_name == "__del__":
                 return  # nothing refers to it any more that could run it
             frame = frame.f_back
-        self._detector.access(frame, self._session(session).close)
+        state = self._session(session)
+        self._detector.access(frame, state.close, needs=state.needs_of_close())
 
 
 _installed: weakref.WeakSet[TensorFlowHooks] = weakref.WeakSet()
@@ -350,13 +402,8 @@ def _asked() -> tuple[Any, Any]:
     return found["self"]._session, found["self"]._fetches
 
 
-def _own_graph() -> Any:
-    """Return the default graph of the calling thread where it has entered none; None until it is used."""
-    return private.ops._default_graph_stack._global_default_graph
-
-
 def _graph_name(graph: Any) -> str:
-    if graph is not _own_graph():
+    if graph is not own_graph():
         return f"graph {id(graph):#x}"
     thread = threading.current_thread()
     return _PROCESS if thread is threading.main_thread() else f"the default graph of thread {thread.name!r}"

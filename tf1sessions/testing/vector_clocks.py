@@ -35,8 +35,9 @@ import weakref
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tf1sessions.testing.clocks import Clock
+
 __all__ = [
-    "Clock",
     "Snapshot",
     "ThreadState",
     "Token",
@@ -52,8 +53,6 @@ __all__ = [
     "tracking",
 ]
 
-#: The number of a thread -> the count of its latest access that is past.
-Clock = Mapping[int, int]
 #: From how many entries on a clock is searched for threads that are gone. Arbitrary.
 _MANY = 16
 
@@ -71,19 +70,14 @@ class Snapshot(NamedTuple):
 
     def joined(self, other: Snapshot) -> Snapshot:
         """Return what is past in one of both; this snapshot itself if the other adds nothing."""
-        certain = _joined(self.certain, other.certain)
+        certain = self.certain.joined(other.certain)
         if self.possible is self.certain and other.possible is other.certain:
             return self if certain is self.certain else Snapshot(certain, certain)
-        possible = _joined(self.possible, other.possible)
+        possible = self.possible.joined(other.possible)
         return self if certain is self.certain and possible is self.possible else Snapshot(certain, possible)
 
 
-def _joined(clock: Clock, other: Clock) -> Clock:
-    newer = {number: count for number, count in other.items() if count > clock.get(number, 0)}
-    return {**clock, **newer} if newer else clock
-
-
-_NOTHING: Clock = {}
+_NOTHING = Clock()
 
 
 class ThreadState:
@@ -92,6 +86,8 @@ class ThreadState:
     Attributes:
         number: Its number, in the order in which threads were met, from 0.
         name: The name that it had when it was met.
+        ident: Its identity, which another one may have later.
+        is_main: Whether it is the main thread.
         start_unseen: Whether it was started where nothing is watched, so that what was before its start is unknown.
         start_stack: The stack of the program where it was started.
         count: The count of its next access. Guarded by ``VectorClocks.lock``, as is ``used``.
@@ -106,6 +102,8 @@ class ThreadState:
     def __init__(self, number: int, name: str, start_unseen: bool, start_stack: tuple[str, ...]) -> None:
         self.number = number
         self.name = name
+        self.ident = _thread.get_ident()
+        self.is_main = _thread.get_ident() == threading.main_thread().ident
         self.start_unseen = start_unseen
         self.start_stack = start_stack
         self.count = 1
@@ -137,6 +135,7 @@ class VectorClocks:
         self._local = threading.local()
         self._numbers = itertools.count()
         self._threads: weakref.WeakValueDictionary[int, ThreadState] = weakref.WeakValueDictionary()
+        self._left: dict[int, tuple[Mapping[int, int], Mapping[int, int]]] = {}  # by identity; see _living_of()
         # By identity, as a token may compare as it likes.
         self._published: dict[int, tuple[weakref.ref[Any], Snapshot]] = {}
         self._lock_releases: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()
@@ -155,6 +154,10 @@ class VectorClocks:
             self._threads[number] = state
             kept: ThreadState = vars(self._local).setdefault("state", state)  # a finalizer may have made one meanwhile
             return kept
+
+    def threads(self) -> list[ThreadState]:
+        """Return the threads that are known, those met last first."""
+        return sorted(self._threads.values(), key=lambda state: -state.number)
 
     def _identity(self) -> tuple[str, bool]:
         """Return the calling thread's name, and whether its start was unseen; makes no thread known to Python."""
@@ -178,10 +181,16 @@ class VectorClocks:
         """Say whether an access is past for the calling thread if all that may be an order is one."""
         return self.thread().past.possible.get(thread.number, 0) >= count
 
-    def followed_lock(self, thread: ThreadState, count: int, locks: Iterable[int]) -> bool:
-        """Say whether the calling thread has acquired one of these locks after its release that followed an access."""
+    def followed_lock(self, thread: ThreadState, count: int, locks: Iterable[int] | None = None) -> bool:
+        """Say whether the calling thread has acquired a lock after its release that followed an access.
+
+        Args:
+            thread, count: Of the access.
+            locks: The locks that are meant; None for any.
+        """
         releases = self.thread().lock_releases
-        return any(releases[lock].get(thread.number, 0) >= count for lock in locks if lock in releases)
+        meant = releases if locks is None else [lock for lock in locks if lock in releases]
+        return any(releases[lock].get(thread.number, 0) >= count for lock in meant)
 
     # -- release and acquire ------------------------------------------------------------------------------------------
 
@@ -193,8 +202,8 @@ class VectorClocks:
             if snapshot is None or snapshot.certain[me.number] < me.used:
                 own = {me.number: me.count}
                 me.count += 1
-                certain = {**me.past.certain, **own}
-                possible = certain if me.past.possible is me.past.certain else {**me.past.possible, **own}
+                certain = me.past.certain.extended(own)
+                possible = certain if me.past.possible is me.past.certain else me.past.possible.extended(own)
                 snapshot = me.released = Snapshot(certain, possible)
             self._publish(token, snapshot)
 
@@ -241,13 +250,13 @@ class VectorClocks:
             for thread in list(self._threads.values()):
                 thread.count += thread.used == thread.count
                 past[thread.number] = thread.count - 1
-        self._may_learn(past, means)
+        self._may_learn(Clock(past), means)
 
     def _may_learn(self, past: Clock, means: str) -> None:
         me = self.thread()
         while True:
             before = me.past
-            possible = _joined(before.possible, past)
+            possible = before.possible.joined(past)
             if me.past is before:  # as in acquire()
                 me.means = means
                 if possible is not before.possible:
@@ -256,14 +265,29 @@ class VectorClocks:
 
     def _pruned(self, snapshot: Snapshot) -> Snapshot:
         """Leave out threads that are gone and of which no access is kept, once they are most of a clock."""
-        if len(snapshot.possible) <= max(_MANY, 2 * len(self._threads)):
+        if snapshot.possible.size() <= max(_MANY, 2 * len(self._threads)):
             return snapshot
         certain = self._living(snapshot.certain)
         same = snapshot.possible is snapshot.certain
         return Snapshot(certain, certain if same else self._living(snapshot.possible))
 
+    def _few(self, clock: Clock) -> Clock:
+        return clock if clock.size() <= max(_MANY, 2 * len(self._threads)) else self._living(clock)
+
     def _living(self, clock: Clock) -> Clock:
-        return {number: count for number, count in clock.items() if number in self._threads}
+        return clock.only(self._living_of)
+
+    def _living_of(self, counts: Mapping[int, int]) -> Mapping[int, int]:
+        """Return the counts of the threads that live. Clocks that share counts share what is left of them, too."""
+        known = self._left.get(id(counts))
+        if known is not None and known[0] is counts and len(known[1]) <= max(_MANY, 2 * len(self._threads)):
+            return known[1]
+        living = {number: count for number, count in counts.items() if number in self._threads}
+        if len(counts) > _MANY:
+            if len(self._left) > _MANY:
+                self._left.clear()
+            self._left[id(counts)] = counts, living
+        return living
 
     # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -273,9 +297,9 @@ class VectorClocks:
             me = self.thread()
             before = self._lock_releases.get(lock, _NOTHING)
             if me.used > before.get(me.number, 0):
-                releases = {**before, me.number: me.used}
+                releases = before.extended({me.number: me.used})
                 me.count = max(me.count, me.used + 1)
-                self._lock_releases[lock] = releases if len(releases) <= _MANY else self._living(releases)
+                self._lock_releases[lock] = self._few(releases)
 
     def lock_acquired(self, lock: Any) -> None:
         """Note that the calling thread has acquired a lock."""

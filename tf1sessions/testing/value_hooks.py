@@ -1,0 +1,163 @@
+"""Watches, besides graphs and sessions: arrays that are fed, graphs that are written, Coordinators.
+
+Data flow::
+
+    tensorflow_hooks.py: a run ──▶ Feeds.hold(arrays): they cannot be written while it lasts
+        the writer's line raises, in its thread ──▶ Feeds ──▶ RaceDetector.report()
+    Graph.as_graph_def, Graph.finalize ──▶ RaceDetector.access()
+    Coordinator.register_thread, join ──▶ RaceDetector.report(), if nobody joins until the end
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from tf1sessions.pipelines.coordinator import Coordinator
+from tf1sessions.runtime import tf
+from tf1sessions.sessions.stacks import current_frames
+from tf1sessions.testing.access_records import AccessRecord
+from tf1sessions.testing.frames import in_package, program_frame, program_frames
+from tf1sessions.testing.graph_accesses import GraphState
+from tf1sessions.testing.locks import held_locks
+from tf1sessions.testing.patching import Patch, hooked
+from tf1sessions.testing.publications import Needs
+from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.reports import RaceKind
+
+__all__ = ["Feeds", "coordinator_patches", "export_patches"]
+
+#: From how many bytes on an array is guarded. Arbitrary: TensorFlow has copied smaller ones before anybody can write.
+_LARGE = 1024
+
+
+class Feeds:
+    """Arrays that runs use now. What writes to one meanwhile gets NumPy's error, at its own line.
+
+    Args:
+        detector: Gets a report for each such error that ends a thread.
+
+    Thread-safety: any thread may call any method.
+    """
+
+    def __init__(self, detector: RaceDetector) -> None:
+        self._detector = detector
+        self._lock = _thread.allocate_lock()
+        self._held: dict[int, list[Any]] = {}  # by identity: the array, how many runs, the thread that runs
+
+    def hold(self, values: Iterable[Any]) -> list[Any] | None:
+        """Keep arrays from being written until :meth:`release`: those that own their memory, and can be written."""
+        held = None
+        for value in values:
+            if type(value) is np.ndarray and value.nbytes >= _LARGE and value.base is None and self._hold(value):
+                held = [*(held or ()), value]
+        return held
+
+    def release(self, held: Iterable[Any]) -> None:
+        """Let the arrays be written again, unless another run uses them."""
+        for array in held:
+            self._release(array)
+
+    def _hold(self, array: Any) -> bool:
+        with self._lock:
+            known = self._held.get(id(array))
+            if known is None:
+                if not array.flags.writeable:
+                    return False
+                array.flags.writeable = False
+                self._held[id(array)] = [array, 1, _thread.get_ident()]
+            else:
+                known[1] += 1
+        return True
+
+    def _release(self, array: Any) -> None:
+        with self._lock:
+            known = self._held[id(array)]
+            known[1] -= 1
+            if not known[1]:
+                del self._held[id(array)]
+                array.flags.writeable = True
+
+    def patches(self) -> Iterator[Patch]:
+        """Yield the hook of what ends threads."""
+        before = threading.excepthook
+
+        def new_hook(args: Any) -> None:
+            if isinstance(args.exc_value, ValueError) and "read-only" in str(args.exc_value):
+                self._report(args.exc_traceback)
+            before(args)
+
+        yield threading, "excepthook", new_hook
+
+    def _report(self, trace: TracebackType | None) -> None:
+        with self._lock:
+            runners = [thread for _, _, thread in self._held.values()]
+        frames = current_frames()
+        running = next((frames[each] for each in runners if each in frames), None)
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        me = self._detector.clocks.thread()
+        run = _record(me, "runs a session that was fed the array", _program(running))
+        run.thread = next((each for each in self._detector.clocks.threads() if each.ident in runners), me)
+        write = _record(me, "writes a fed array", trace and trace.tb_frame)
+        self._detector.report(RaceKind.FEED, "an array", run, write)
+
+
+def _record(thread: Any, what: str, frame: FrameType | None) -> AccessRecord:
+    place = (id(frame.f_code), frame.f_lineno) if frame is not None else (0, 0)
+    record = AccessRecord(thread, (thread.number, what, *place, held_locks()), what, frame)
+    record.times = 1
+    return record
+
+
+def _program(frame: FrameType | None) -> FrameType | None:
+    return next(iter(program_frames(frame)), None)
+
+
+# -- graphs that are written or finalized -----------------------------------------------------------------------------
+
+
+def export_patches(detector: RaceDetector, state_of: Callable[[Any], GraphState]) -> Iterator[Patch]:
+    """Yield the hooks of what reads a graph as a whole, or ends its building."""
+
+    def note(graph: Any, what: str) -> None:
+        if in_package(sys._getframe(3)) or graph.building_function:
+            return
+        state = state_of(graph)
+        needs = Needs(lambda: [state.maker] if state.maker is not None else [], state.is_final, {}, lambda by, user: 0)
+        detector.access(program_frame(3), state.export(what), needs=needs)
+
+    yield hooked(tf.Graph, "as_graph_def", before=lambda graph: note(graph, "writes the graph"))
+    yield hooked(tf.Graph, "finalize", before=lambda graph: note(graph, "finalizes the graph"))
+
+
+# -- Coordinators -----------------------------------------------------------------------------------------------------
+
+
+def coordinator_patches(detector: RaceDetector) -> Iterator[Patch]:
+    """Yield the hooks of Coordinators: one for which threads were started, and which nobody joins, is reported."""
+    met: weakref.WeakSet[Any] = weakref.WeakSet()
+    joined: set[int] = set()
+
+    def registers(coordinator: Any) -> None:
+        if coordinator in met:
+            return
+        met.add(coordinator)
+        number = id(coordinator)
+        joined.discard(number)
+        me = detector.clocks.thread()
+        first = _record(me, "starts threads for the Coordinator", program_frame(2))
+        second = _record(me, "ends without joining it", None)
+        holds = lambda: detector.is_over and number not in joined  # noqa: E731
+        detector.report(RaceKind.COORDINATOR, "a Coordinator", first, second, holds)
+
+    yield hooked(tf.train.Coordinator, "register_thread", before=registers)
+    for kind in (tf.train.Coordinator, Coordinator):
+        yield hooked(kind, "join", before=lambda self: joined.add(id(self)))
