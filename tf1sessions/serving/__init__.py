@@ -1,0 +1,20 @@
+"""Serving: one process owns the device and the models, and everyone else calls it.
+
+::
+
+    settings.py          what is served, and the limits of requests; from Python, or a TOML file
+    server.py            Server: what `tf1sessions serve` runs
+    versions.py          the versions of a model that are on disk
+    repository.py        ModelRepository: versions loaded, swapped and drained
+    served_model.py      ServedModel: a loaded version, with a batcher for each signature
+    service.py           Service: what all protocols share: limits, the call, counts
+    answers.py           errors as statuses of HTTP and gRPC
+    metrics.py           counts and latencies, and their text for Prometheus
+    json_arrays.py       arrays from JSON and back, as TensorFlow Serving has them
+    examples.py          tf.Example messages for classify and regress
+    tensorflow_rest.py   TensorFlow Serving's REST API
+    kserve.py            KServe's v2 inference protocol
+    http_app.py          the addresses of HTTP, tokens, limits of bodies, errors
+    http_server.py       a port, by uvicorn, and its graceful end
+    page.py              the page at /
+"""
