@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.serving.answers import RequestError
 
+#: Up to how many numbers are written with the fewest digits; more have those of a double. Arbitrary: it takes 1 µs each.
+_SHORTEST = 65_536
+
 __all__ = ["columns", "outputs_as_columns", "outputs_as_rows", "parse", "to_array"]
 
 
@@ -115,7 +118,7 @@ def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any
         raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
     allowed = {"b": "b", "i": "iu", "u": "iu"}.get(wanted.kind, "iuf")  # bfloat16 has the kind V
     if array.dtype.kind not in allowed or wanted.kind == "c":
-        raise RequestError(_wrong_type(spec, {"b": "bool", "f": "float"}.get(array.dtype.kind, "another"), wanted))
+        raise RequestError(_wrong_type(spec, {"b": "Boolean", "f": "Number", "U": "String"}.get(array.dtype.kind, "Object"), wanted))
     if wanted.kind in "iu":
         limits = np.iinfo(wanted)
         if array.min() < limits.min or array.max() > limits.max:
@@ -208,6 +211,8 @@ def _listed(name: str, array: NDArray[Any]) -> Any:
         return _texts(array.tolist(), name.endswith("_bytes"))
     if array.dtype.kind not in "biuf":  # bfloat16
         array = array.astype(np.float32)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8 and array.size <= _SHORTEST:
+        array = array.astype("U").astype(np.float64)  # 0.1, and not 0.10000000149011612; the same float32
     return array.tolist()
 
 

@@ -19,7 +19,7 @@ from tf1sessions.errors import ClosedError, ConfigError, Overloaded, UnsafeModel
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, Signature, load
 from tf1sessions.pipelines.batching import Batcher, BatcherStatistics
-from tf1sessions.serving.answers import NotFound
+from tf1sessions.serving.answers import RequestError
 from tf1sessions.serving.settings import Limits, ModelSettings
 from tf1sessions.sessions.config import SessionConfig
 
@@ -84,13 +84,13 @@ class ServedModel:
         """The signature of that name; the model's own for None or ``""``.
 
         Raises:
-            NotFound: There is none.
+            RequestError: There is none.
         """
         if not name:
             return self.model.signature
         if name not in self.model.signatures:
             known = ", ".join(map(repr, self.model.signatures))
-            raise NotFound(
+            raise RequestError(
                 f'Serving signature name: "{name}" not found in signature def of the model {self.name!r}. '
                 f"There are {known}."
             )
