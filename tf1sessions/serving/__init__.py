@@ -17,4 +17,10 @@
     http_app.py          the addresses of HTTP, tokens, limits of bodies, errors
     http_server.py       a port, by uvicorn, and its graceful end
     page.py              the page at /
+    session_server.py    SessionServer: a process for SessionClients; local_main.py is what runs in it
+    session_client.py    SessionClient: calls a server's models and requests as the model is called
+    local_server.py      the Unix socket and its connections
+    local_handshake.py   the key that both sides have to know
+    local_format.py      messages: a header in JSON, and raw arrays
+    byte_strings.py      arrays of strings as bytes
 """

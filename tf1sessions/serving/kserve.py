@@ -9,7 +9,6 @@ clients use unless they are asked not to::
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Signature
 from tf1sessions.serving import json_arrays
 from tf1sessions.serving.answers import RequestError
+from tf1sessions.serving.byte_strings import pack_strings, unpack_strings
 from tf1sessions.serving.served_model import ServedModel, spec_shape
 from tf1sessions.serving.service import Service
 
@@ -187,12 +187,10 @@ def _flat(data: Any) -> list[Any]:
 def _of_bytes(given: Mapping[str, Any], spec: TensorSpec, data: bytes) -> NDArray[Any]:
     shape, count = _shape_of(given, spec)
     if given["datatype"] == "BYTES":
-        found = np.empty(count, object) if count <= len(data) // 4 else None
-        values = _strings(data)
-        if found is None or len(values) != count:
-            raise RequestError(f"the input {spec.name!r} has {len(values)} strings, and its shape {shape} has {count}")
-        found[:] = values
-        return found.reshape(shape)
+        try:
+            return unpack_strings(data, shape)
+        except ValueError as error:
+            raise RequestError(f"the input {spec.name!r}: {error}") from None
     dtype = np.dtype(spec.dtype.as_numpy_dtype)
     if len(data) != count * dtype.itemsize:
         raise RequestError(
@@ -201,20 +199,6 @@ def _of_bytes(given: Mapping[str, Any], spec: TensorSpec, data: bytes) -> NDArra
     if dtype.kind == "b":
         return np.frombuffer(data, np.uint8).astype(bool).reshape(shape)
     return np.frombuffer(data, dtype).reshape(shape)
-
-
-def _strings(data: bytes) -> list[bytes]:
-    found, position = [], 0
-    while position < len(data):
-        if position + 4 > len(data):
-            raise RequestError("the strings of an input are cut off")
-        (length,) = struct.unpack_from("<I", data, position)
-        position += 4
-        if position + length > len(data):
-            raise RequestError("the strings of an input are cut off")
-        found.append(data[position : position + length])
-        position += length
-    return found
 
 
 def _asked_outputs(
@@ -247,7 +231,7 @@ def _encode(
         datatype = _NAMES.get(signature.outputs[name].dtype.name, signature.outputs[name].dtype.name)
         one: dict[str, Any] = {"name": name, "datatype": datatype, "shape": list(array.shape)}
         if binary[name]:
-            data = _packed(array) if array.dtype.kind in "OS" else np.ascontiguousarray(array).tobytes()
+            data = pack_strings(array) if array.dtype.kind in "OS" else np.ascontiguousarray(array).tobytes()
             one["parameters"] = {"binary_data_size": len(data)}
             pieces.append(data)
         else:
@@ -263,11 +247,3 @@ def _json_data(array: NDArray[Any]) -> list[Any]:
         return [each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each) for each in flat.tolist()]
     values: list[Any] = (flat if array.dtype.kind in "biuf" else flat.astype(np.float32)).tolist()
     return values
-
-
-def _packed(array: NDArray[Any]) -> bytes:
-    pieces = []
-    for value in array.reshape(-1).tolist():
-        data = value if isinstance(value, bytes) else str(value).encode("utf-8")
-        pieces.append(struct.pack("<I", len(data)) + data)
-    return b"".join(pieces)

@@ -49,6 +49,7 @@ class ServedModel:
         self.path = path
         self.loaded_at = time.time()
         self._limit = limits.waiting
+        self._max_rows = settings.max_batch_size
         self.model: Model = load(path, config=config or _config(settings), **settings.load_options())
         self._batchers: dict[str, Batcher] = {}
         self.unbatched: dict[str, str] = {}
@@ -127,7 +128,7 @@ class ServedModel:
         Raises:
             Exception: What the model raises; DeadlineError when it has waited too long for its run.
         """
-        batcher = self._batchers.get(signature.name)
+        batcher = self._batcher(signature, inputs)
         if batcher is None:
             return signature(dict(inputs))
         result: dict[str, Any] = batcher(dict(inputs), deadline_secs=deadline_secs)
@@ -141,10 +142,18 @@ class ServedModel:
         executor: concurrent.futures.Executor,
     ) -> concurrent.futures.Future[Any]:
         """Answer a request in the background."""
-        batcher = self._batchers.get(signature.name)
+        batcher = self._batcher(signature, inputs)
         if batcher is None:
             return executor.submit(signature, dict(inputs))
         return batcher.submit(dict(inputs), deadline_secs=deadline_secs)
+
+    def _batcher(self, signature: Signature, inputs: Mapping[str, Any]) -> Batcher | None:
+        """The batcher for a request; None for one that has no room for others, and need not be parted for them."""
+        batcher = self._batchers.get(signature.name)
+        for value in inputs.values():
+            if value.ndim and value.shape[0] >= self._max_rows:
+                return None
+        return batcher
 
     # -- what it is
 
