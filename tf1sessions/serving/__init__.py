@@ -16,6 +16,7 @@
     kserve.py            KServe's v2 inference protocol
     http_app.py          the addresses of HTTP, tokens, limits of bodies, errors
     http_server.py       a port, by uvicorn, and its graceful end
+    grpc_server.py       TensorFlow Serving's gRPC
     page.py              the page at /
     session_server.py    SessionServer: a process for SessionClients; local_main.py is what runs in it
     session_client.py    SessionClient: calls a server's models and requests as the model is called

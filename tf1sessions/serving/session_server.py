@@ -177,7 +177,6 @@ class SessionServer:
                 process = subprocess.Popen(
                     [sys.executable, "-m", "tf1sessions.serving.local_main", str(writing)],
                     stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
                     pass_fds=[writing],
                     env={"TF_CPP_MIN_LOG_LEVEL": "2", **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 )
