@@ -8,12 +8,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
 from tf1sessions.errors import UsageError
 from tf1sessions.texts import printable
+
+if TYPE_CHECKING:
+    from tf1sessions.serving.settings import ModelSettings
 
 __all__ = ["serve"]
 
@@ -33,7 +37,9 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--max-decoded", type=click.IntRange(1), default=256, show_default=True, metavar="MB", help="A request's arrays."
 )
-@click.option("--max-rows", type=click.IntRange(1), default=65_536, show_default=True, metavar="N", help="Of a request.")
+@click.option(
+    "--max-rows", type=click.IntRange(1), default=65_536, show_default=True, metavar="N", help="Of a request."
+)
 @click.option(
     "--max-waiting",
     type=click.IntRange(1),
@@ -133,7 +139,7 @@ def serve(
     if host not in _LOOPBACK and settings.token is None:
         click.echo(f"Warning: whoever reaches {printable(host)} may ask, as there is no --token-file.", err=True)
     with without_tensorflow_s_remarks():
-        import tf1sessions.serving.http_app
+        pass
 
     def started() -> None:
         scheme = "https" if settings.tls else "http"
@@ -146,7 +152,7 @@ def serve(
     click.echo("Stopped.")
 
 
-def _models(given: tuple[str, ...], config: str | None, allow_ops: tuple[str, ...]) -> tuple[object, ...]:
+def _models(given: tuple[str, ...], config: str | None, allow_ops: tuple[str, ...]) -> tuple[ModelSettings, ...]:
     import dataclasses
 
     from tf1sessions.serving.settings import ModelSettings, models_from, name_of, read_models

@@ -60,4 +60,4 @@ def status_of(error: BaseException) -> tuple[int, int]:
         if isinstance(code, int) and code in _HTTP:
             return _HTTP[code], code
         http = 500
-    return http, _CODES[http]
+    return http, _CODES.get(http, 3)

@@ -95,7 +95,11 @@ def classes_and_scores(outputs: Mapping[str, NDArray[Any]]) -> list[list[tuple[s
     """
     classes, scores = outputs.get("classes"), outputs.get("scores")
     first = classes if classes is not None else scores
-    if first is None or first.ndim != 2 or (classes is not None and scores is not None and classes.shape != scores.shape):
+    if (
+        first is None
+        or first.ndim != 2
+        or (classes is not None and scores is not None and classes.shape != scores.shape)
+    ):
         raise RequestError("The model does not give 'classes' and 'scores' of the shape [examples, classes]")
     names: Sequence[Any] = [[""] * first.shape[1]] * first.shape[0] if classes is None else classes.tolist()
     values = np.zeros(first.shape) if scores is None else scores

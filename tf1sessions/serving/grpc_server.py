@@ -57,7 +57,11 @@ class GrpcServer:
         import grpc
 
         most = service.limits.body_bytes
-        options = [("grpc.max_receive_message_length", most), ("grpc.max_send_message_length", -1), ("grpc.so_reuseport", 0)]
+        options = [
+            ("grpc.max_receive_message_length", most),
+            ("grpc.max_send_message_length", -1),
+            ("grpc.so_reuseport", 0),
+        ]
         pool = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="tf1sessions-grpc")
         waiting = service.limits.waiting + _THREADS
         self._server = grpc.server(pool, options=options, maximum_concurrent_rpcs=waiting)
@@ -79,8 +83,12 @@ class GrpcServer:
         """Answer from now on."""
         self._server.start()
 
+    def refuse(self, drain_secs: float) -> None:
+        """Take no more requests; those that have begun may go on for a while. Returns at once."""
+        self._server.stop(drain_secs)
+
     def stop(self, drain_secs: float) -> None:
-        """Take no more requests; those that have begun may go on for a while. Returns when they have ended."""
+        """As :meth:`refuse`, and wait until they have ended."""
         self._server.stop(drain_secs).wait(drain_secs + 5.0)
         self._pool.shutdown(wait=False)
 
@@ -193,7 +201,9 @@ class _Methods:
         answer = predict_pb2.PredictResponse()
         for name in wanted:
             if name not in outputs:
-                raise RequestError(f"output tensor alias not found in signature: {name} Outputs expected: {list(outputs)}")
+                raise RequestError(
+                    f"output tensor alias not found in signature: {name} Outputs expected: {list(outputs)}"
+                )
             answer.outputs[name].CopyFrom(tf.make_tensor_proto(outputs[name]))
         _fill_spec(answer.model_spec, served, signature)
         return answer

@@ -214,7 +214,9 @@ class _Handlers:
         try:
             body = await asyncio.wait_for(self._received(request), limits.body_secs)
         except (TimeoutError, asyncio.TimeoutError):
-            raise _Problem(f"the body did not come within {limits.body_secs:g} s", 408, {"Connection": "close"}) from None
+            raise _Problem(
+                f"the body did not come within {limits.body_secs:g} s", 408, {"Connection": "close"}
+            ) from None
         encoding = request.headers.get("Content-Encoding", "identity").lower()
         if encoding == "identity":
             return body
@@ -248,5 +250,3 @@ def _decompressed(body: bytes, most: int) -> bytes:
 def _check_get(request: Any) -> None:
     if request.method not in ("GET", "HEAD"):
         raise _Problem(f"{request.method} is not allowed here", 405, {"Allow": "GET, HEAD"})
-
-

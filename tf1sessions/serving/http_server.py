@@ -34,7 +34,9 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
     except OSError as error:
-        raise UsageError(f"the host {host!r} is not known: {error}", where="--host", next_step="Give an address.") from error
+        raise UsageError(
+            f"the host {host!r} is not known: {error}", where="--host", next_step="Give an address."
+        ) from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)

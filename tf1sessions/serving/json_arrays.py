@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.serving.answers import RequestError
 
-#: Up to how many numbers are written with the fewest digits; more have those of a double. Arbitrary: it takes 1 µs each.
+#: Up to how many numbers are written with the fewest digits, which takes 1 µs each; more have a double's. Arbitrary.
 _SHORTEST = 65_536
 
 __all__ = ["columns", "outputs_as_columns", "outputs_as_rows", "parse", "to_array"]
@@ -118,7 +118,9 @@ def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any
         raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
     allowed = {"b": "b", "i": "iu", "u": "iu"}.get(wanted.kind, "iuf")  # bfloat16 has the kind V
     if array.dtype.kind not in allowed or wanted.kind == "c":
-        raise RequestError(_wrong_type(spec, {"b": "Boolean", "f": "Number", "U": "String"}.get(array.dtype.kind, "Object"), wanted))
+        raise RequestError(
+            _wrong_type(spec, {"b": "Boolean", "f": "Number", "U": "String"}.get(array.dtype.kind, "Object"), wanted)
+        )
     if wanted.kind in "iu":
         limits = np.iinfo(wanted)
         if array.min() < limits.min or array.max() > limits.max:

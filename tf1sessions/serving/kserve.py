@@ -1,7 +1,8 @@
 """KServe's v2 inference protocol over HTTP: metadata and infer, with the extension for binary tensors.
 
-https://kserve.github.io/website/docs/concepts/architecture/data-plane/v2-protocol ; the extension is Triton's, which its
-clients use unless they are asked not to::
+https://kserve.github.io/website/docs/concepts/architecture/data-plane/v2-protocol
+
+The extension is Triton's, whose clients use it unless they are asked not to::
 
     request body ─▶ JSON, ``Inference-Header-Content-Length`` bytes of it ─▶ the bytes of each binary input, in order
 """
@@ -67,9 +68,7 @@ def _described(name: str, spec: TensorSpec) -> dict[str, Any]:
     return {"name": name, "datatype": _NAMES.get(spec.dtype.name, spec.dtype.name), "shape": spec_shape(spec) or [-1]}
 
 
-async def infer(
-    service: Service, name: str, version: int | None, body: bytes, json_bytes: str | None
-) -> EncodedAnswer:
+async def infer(service: Service, name: str, version: int | None, body: bytes, json_bytes: str | None) -> EncodedAnswer:
     """The answer to a request.
 
     Args:
@@ -177,11 +176,12 @@ def _of_json(given: Mapping[str, Any], spec: TensorSpec) -> NDArray[Any]:
 def _flat(data: Any) -> list[Any]:
     if not isinstance(data, list):
         raise RequestError("'data' of an input is no list")
-    while data and isinstance(data[0], list):
-        if not all(isinstance(each, list) for each in data):
+    flat: list[Any] = data
+    while flat and isinstance(flat[0], list):
+        if not all(isinstance(each, list) for each in flat):
             raise RequestError("'data' of an input is ragged")
-        data = [value for each in data for value in each]
-    return data
+        flat = [value for each in flat for value in each]
+    return flat
 
 
 def _of_bytes(given: Mapping[str, Any], spec: TensorSpec, data: bytes) -> NDArray[Any]:
@@ -201,9 +201,7 @@ def _of_bytes(given: Mapping[str, Any], spec: TensorSpec, data: bytes) -> NDArra
     return np.frombuffer(data, dtype).reshape(shape)
 
 
-def _asked_outputs(
-    request: Mapping[str, Any], signature: Signature, parameters: Mapping[str, Any]
-) -> dict[str, bool]:
+def _asked_outputs(request: Mapping[str, Any], signature: Signature, parameters: Mapping[str, Any]) -> dict[str, bool]:
     """Output -> whether it is to be binary."""
     binary = bool(parameters.get("binary_data_output", False))
     asked = request.get("outputs")

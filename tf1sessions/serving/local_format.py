@@ -29,8 +29,11 @@ _MOST_HEADER = 1 << 20  # bytes of a header; arbitrary
 _MOST_ARRAYS = 1000  # of a message; arbitrary
 _STRINGS = "strings"
 _DTYPES = {
-    np.dtype(name).name: np.dtype(name)
-    for name in "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split()
+    name: np.dtype(name)
+    for name in (
+        *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
 }
 
 

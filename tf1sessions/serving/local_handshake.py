@@ -47,7 +47,9 @@ def read_key(folder: str) -> bytes:
         status = os.stat(folder)
         if status.st_uid != os.getuid() or status.st_mode & 0o077:
             raise UsageError(
-                "the folder is another user's, or others may enter it", where=where, next_step="Start a server of your own."
+                "the folder is another user's, or others may enter it",
+                where=where,
+                next_step="Start a server of your own.",
             )
         with open(open_own(os.path.join(folder, KEY), os.O_RDONLY), "rb") as file:
             key = file.read(_SIZE + 1)

@@ -2,7 +2,7 @@
 
 ::
 
-    accept ──▶ let_in() (local_handshake.py) ──▶ Channel ──▶ a message at a time ──▶ a model, or a named request ──▶ answer
+    accept ──▶ let_in() (local_handshake.py) ──▶ Channel ──▶ one message ──▶ a model, or a named request ──▶ answer
 
 A client waits for each answer before it sends the next message on that connection; a client with several threads has
 several connections. What becomes of a client costs its own connection only.
@@ -170,8 +170,11 @@ class LocalServer:
         if what != "call":
             raise LocalFormatError(f"what is asked is {what!r:.100}")
         model, version, signature = (header.get(key) for key in ("model", "version", "signature"))
-        right = isinstance(model, str) and isinstance(signature, (str, type(None)))
-        if not right or isinstance(version, bool) or not isinstance(version, (int, type(None))):
+        if (
+            not isinstance(model, str)
+            or not isinstance(signature, (str, type(None)))
+            or not isinstance(version, (int, type(None)))
+        ):
             raise LocalFormatError("the model, version or signature is of another type")
         order = header.get("order")
         if order:
@@ -198,7 +201,9 @@ class LocalServer:
         if isinstance(result, Mapping):
             return {"form": "dict"}, {str(key): np.asarray(value) for key, value in result.items() if value is not None}
         if isinstance(result, (tuple, list)):
-            return {"form": "list"}, {str(at): np.asarray(value) for at, value in enumerate(result) if value is not None}
+            return {"form": "list"}, {
+                str(at): np.asarray(value) for at, value in enumerate(result) if value is not None
+            }
         return {"form": "one"}, {"": np.asarray(result)}
 
 
@@ -210,5 +215,7 @@ def _described(error: BaseException) -> dict[str, Any]:
         return {"error": kind, "message": message}
     if isinstance(error, RequestError):
         return {"error": "UsageError", "message": message}
-    known = "ValueError" if isinstance(error, ValueError) else "TypeError" if isinstance(error, TypeError) else "WorkError"
+    known = (
+        "ValueError" if isinstance(error, ValueError) else "TypeError" if isinstance(error, TypeError) else "WorkError"
+    )
     return {"error": known, "message": message if known != "WorkError" else f"{kind}: {message}"}

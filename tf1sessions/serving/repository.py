@@ -2,10 +2,10 @@
 
 ::
 
-    folder ──▶ versions.py: what is there ──▶ _Watcher's thread, now and then: look() ──▶ load the new, swap, retire the old
-                                                                            │
-    request ──▶ using(name, version) ──▶ the version that is loaded now ◀───┘   counted until it ends, so that a version
-                                                                                is closed after its last request
+    folder ──▶ versions.py: what is there ──▶ look(), in a thread, now and then: load the new, swap, retire the old
+                                                                      │
+    request ──▶ using(name, version) ──▶ the version that is loaded ◀─┘   counted until it ends, so that a version is
+                                                                          closed after its last request
 
 A version is loaded beside the old one, which answers until the new one can; one version is loaded at a time. One that
 does not load leaves the old one in place, and is tried again when its files change.

@@ -57,7 +57,9 @@ def read_token(path: str) -> str:
         lines = read_whole(path, 1 << 16).decode("ascii").splitlines()
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as error:
-        raise UsageError(f"the token cannot be read: {error}", where=where, next_step="Give a file of ASCII.") from error
+        raise UsageError(
+            f"the token cannot be read: {error}", where=where, next_step="Give a file of ASCII."
+        ) from error
     if mode & 0o077:
         raise UsageError(
             f"others may read the token: the mode is {mode & 0o777:o}", where=where, next_step=f"chmod 600 {path}"
@@ -133,7 +135,7 @@ class Server:
             def stopping() -> None:
                 logger.info("the server stops: requests that have begun may go on for %g s", settings.drain_secs)
                 if grpc_server is not None:
-                    grpc_server.stop(settings.drain_secs)
+                    grpc_server.refuse(settings.drain_secs)
 
             started()
             self._http.run(stopping, signals=signals)

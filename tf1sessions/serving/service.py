@@ -56,7 +56,9 @@ class Service:
         total = 0
         for name, array in inputs.items():
             if array.ndim and array.shape[0] > self.limits.rows:
-                raise TooLarge(f"The input {name!r} has {array.shape[0]} rows, and a request at most {self.limits.rows}")
+                raise TooLarge(
+                    f"The input {name!r} has {array.shape[0]} rows, and a request at most {self.limits.rows}"
+                )
             total += array.nbytes if array.dtype.kind != "O" else sum(map(_length, array.flat))
         if total > self.limits.decoded_bytes:
             raise TooLarge(f"The inputs have {total} bytes, and a request at most {self.limits.decoded_bytes}")

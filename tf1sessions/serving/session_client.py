@@ -92,8 +92,8 @@ class SessionClient:
         timeout_secs: How long a call may take that does not say so itself.
         connect_secs: How long a server is waited for that starts, or is started again.
 
-    ``client(x=batch)`` calls the server's model, where it has one; ``client.model("name")`` and ``client.request("step")``
-    are what else it has. Arrays of 64 KiB and more go both ways through shared memory.
+    ``client(x=batch)`` calls the server's model, where it has one; what else it has are ``client.model("name")`` and
+    ``client.request("step")``. Arrays of 64 KiB and more go both ways through shared memory.
 
     Raises:
         UsageError: There is no server's folder at the address.

@@ -126,9 +126,7 @@ class SessionServer:
         except BaseException:
             shutil.rmtree(self.address, ignore_errors=True)
             raise
-        self._watcher = threading.Thread(
-            target=self._watch, args=(process,), name="tf1sessions-server", daemon=True
-        )
+        self._watcher = threading.Thread(target=self._watch, args=(process,), name="tf1sessions-server", daemon=True)
         self._watcher.start()
 
     @property
@@ -147,7 +145,7 @@ class SessionServer:
         return SessionClient(self.address, **options)
 
     def close(self) -> None:
-        """Ends the server, after the requests that have begun; kills it past the deadline. Closing again does nothing."""
+        """Ends the server, after the requests that have begun; kills it past the deadline. May be called again."""
         with self._lock:
             self._closed = True
             process = self._process
@@ -178,7 +176,11 @@ class SessionServer:
                     [sys.executable, "-m", "tf1sessions.serving.local_main", str(writing)],
                     stdin=subprocess.PIPE,
                     pass_fds=[writing],
-                    env={"TF_CPP_MIN_LOG_LEVEL": "2", **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                    env={
+                        "TF_CPP_MIN_LOG_LEVEL": "2",
+                        **os.environ,
+                        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                    },
                 )
             finally:
                 os.close(writing)
