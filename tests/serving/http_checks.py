@@ -112,9 +112,9 @@ def check_wrong_requests() -> None:
             status, found = ask(server, PREDICT, body)
             assert status == 400 and isinstance(found["error"], str), (body[:50], status, found)
         for path, status in (
-            ("/v1/models/nope:predict", 404), ("/v1/models/half/versions/7:predict", 404),
-            ("/v1/models/half:guess", 400), ("/v1/models/half:regress", 400), ("/v1/nothing", 400), ("/nothing", 404), ("/v2/models/nope/infer", 404),
-            ("/v2/models/half/infer", 400), ("/v1/models/half", 405), ("/metrics", 405),
+            ("/v1/models/nope:predict", 404), ("/v1/models/half/versions/7:predict", 404), ("/nothing", 404),
+            ("/v1/models/half:guess", 400), ("/v1/models/half:regress", 400), ("/v1/nothing", 400),
+            ("/v2/models/nope/infer", 404), ("/v2/models/half/infer", 400), ("/v1/models/half", 405), ("/metrics", 405),
         ):  # fmt: skip
             assert ask(server, path, {"instances": [1.0]})[0] == status, path
         assert ask(server, PREDICT)[0] == 400

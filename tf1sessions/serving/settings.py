@@ -187,7 +187,8 @@ def _one(name: str, value: Any, where: str) -> ModelSettings:
         raise UsageError(f"the model is {value!r}", where=where, next_step="Give its path, or fields with a path.")
     fields: dict[str, Any] = {}
     for key, field in value.items():
-        given = list(field) if isinstance(field, tuple) else os.fspath(field) if isinstance(field, os.PathLike) else field
+        given = os.fspath(field) if isinstance(field, os.PathLike) else field
+        given = list(given) if isinstance(given, tuple) else given
         if key not in _KINDS:
             raise UsageError(f"unknown key {key!r}", where=where, next_step=f"There are {', '.join(_KINDS)}.")
         wrong_bool = isinstance(given, bool) and _KINDS[key] is not bool
