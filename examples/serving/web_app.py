@@ -5,8 +5,8 @@ With --preload gunicorn calls application() once, before it forks its workers, a
     gunicorn --preload --chdir examples/serving --workers 4 --threads 8 "web_app:application()"
     curl -d '[[1.0, 2.0]]' http://localhost:8000
 
-Workers need no TensorFlow: the client loads NumPy alone. Without --preload give them the address of a server that runs, in
-SERVER_ADDRESS.
+Workers need no TensorFlow: the client loads NumPy alone. Without --preload give them the address of a server that runs,
+in SERVER_ADDRESS.
 """
 
 from __future__ import annotations

@@ -8,12 +8,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support import ROOT, PythonRun
+from support import ROOT
 
 from tf1sessions.cli.main import cli
 
@@ -80,16 +79,8 @@ def test_tokens_that_others_may_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_is_not_there(run_python: Callable[..., PythonRun]) -> None:
-    done = run_python(
-        """
-        import sys
-        from tf1sessions.cli.main import main
-
-        sys.argv = ["tf1sessions", "serve", "nowhere.pb", "--port", "0"]
-        main()
-        """,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "") or done.returncode == 1
+def test_a_model_that_is_not_there(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tf1sessions", "serve", "nowhere.pb", "--port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
     assert "nowhere.pb" in done.stderr and "Traceback" not in done.stderr

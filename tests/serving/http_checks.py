@@ -18,6 +18,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from fuzzing import fuzz
 from served_models import SEVERAL, ask, export, frozen, serving
 from support import raises, wait_for
 
@@ -477,3 +478,10 @@ def check_configuration_files() -> None:
     ):  # fmt: skip
         Path("models.toml").write_text(text)
         assert named in str(raises(t1.errors.UsageError, read_models, "models.toml")), text
+
+
+def check_requests_that_are_wrong_in_all_kinds_of_ways() -> None:
+    with serving(_half()) as server:
+        found = fuzz(server.port, 3000, seed=11)
+        assert sum(found.values()) == 3000 and found[200] > 50 and found[400] > 1000, found
+        assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200

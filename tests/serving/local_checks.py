@@ -138,7 +138,8 @@ def check_wrong_calls() -> None:
             lambda: client.model("no")(x=[1.0]), lambda: client.model("half", version=9)(x=[1.0]),
             lambda: client.model("half", signature="no")(x=[1.0]), lambda: client.request("no")(),
             lambda: client.request("step")(), lambda: client.request("step")(z=[1.0]),
-            lambda: client.request("step")([1.0]), lambda: client(x=[1.0], deadline_secs=0), lambda: client.request("fail")(kind=b"value"),
+            lambda: client.request("step")([1.0]), lambda: client(x=[1.0], deadline_secs=0),
+            lambda: client.request("fail")(kind=b"value"),
         ):  # fmt: skip
             error = raises(Exception, call)
             assert isinstance(error, (UsageError, TypeError, ValueError)), repr(error)
