@@ -17,9 +17,10 @@ __all__ = ["fuzz"]
 _RIGHT = {"instances": [1.0, 2.0]}
 _V2 = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [2], "data": [1.0, 2.0]}]}
 _VALUES: tuple[Any, ...] = (
-    None, True, 0, -1, 1.5, 1e400, 2**70, "", "x", "\ud800", [], {}, [[]], [[1], [2, 3]], {"b64": "AA"}, {"x": [1]}, [None],
-    ["a", 1], float("nan"), [float("inf")], {"b64": 1}, [{}], [{"x": 1}, {"z": 1}],
+    None, True, 0, -1, 1.5, 1e400, 2**70, "", "x", "\ud800", [], {}, [[]], [[1], [2, 3]], {"b64": "AA"}, {"x": [1]},
+    [None], ["a", 1], float("nan"), [float("inf")], {"b64": 1}, [{}], [{"x": 1}, {"z": 1}],
 )  # fmt: skip
+_KEYS = ("", "inputs", "instances", "signature_name", "parameters", "shape")
 _PATHS = ("/v1/models/half:predict", "/v1/models/half:classify", "/v1/models/half:regress", "/v2/models/half/infer")
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tf1sessions.errors import ClosedError, Tf1SessionsError
+from tf1sessions.errors import ClosedError, ModelFileError, Tf1SessionsError
 from tf1sessions.serving.answers import NotFound
 from tf1sessions.serving.served_model import ServedModel
 from tf1sessions.serving.settings import Limits, ModelSettings
@@ -226,7 +226,12 @@ class ModelRepository:
                 found = versions_on_disk(host.settings.path, host.settings.versions, host.known)
             except OSError as error:
                 if first:
-                    raise
+                    raise ModelFileError(
+                        f"there is no model: {error.strerror or error}",
+                        where=host.settings.path,
+                        next_step="Give a model, or a folder with numbered folders.",
+                        path=host.settings.path,
+                    ) from error
                 self._keep(host, f"{host.settings.path} cannot be read: {error}. What is loaded stays.")
                 return
             if not found:
