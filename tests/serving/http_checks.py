@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import concurrent.futures
+import contextlib
 import gzip
 import math
 import os
@@ -23,6 +24,7 @@ from served_models import SEVERAL, ask, export, frozen, serving
 from support import raises, wait_for
 
 import tf1sessions as t1
+from tf1sessions.serving.http_server import listen
 from tf1sessions.serving.settings import Limits, read_models
 
 PREDICT = "/v1/models/half:predict"
@@ -296,8 +298,6 @@ def check_two_servers_on_a_port() -> None:
 
 
 def _serve_at(port: int) -> None:
-    from tf1sessions.serving.http_server import listen
-
     listen("127.0.0.1", port).close()
 
 
@@ -485,3 +485,23 @@ def check_requests_that_are_wrong_in_all_kinds_of_ways() -> None:
         found = fuzz(server.port, 3000, seed=11)
         assert sum(found.values()) == 3000 and found[200] > 20 and found[400] > 1000, found
         assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
+
+
+def check_answers_are_not_held_back() -> None:
+    """asyncio turns Nagle's algorithm off only where a listener's protocol is known, and it costs 40 ms a request."""
+    with contextlib.closing(listen("127.0.0.1", 0)) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
+def check_a_deadline_for_the_answer() -> None:
+    import tf1sessions.serving.served_model as module
+
+    original = module.Batcher.submit
+    module.Batcher.submit = lambda self, *args, **options: concurrent.futures.Future()  # type: ignore[method-assign]
+    try:
+        with serving(_half(), Limits(deadline_secs=0.2)) as server:
+            status, found = ask(server, PREDICT, {"instances": [1.0]})
+            assert status == 504 and "0.2 s" in found["error"], found
+            wait_for(lambda: ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 0, "it to be let go")
+    finally:
+        module.Batcher.submit = original  # type: ignore[method-assign]

@@ -211,12 +211,7 @@ class _Handlers:
         length = request.headers.get("Content-Length", "0")
         if length.isascii() and length.isdigit() and int(length[:18]) > limits.body_bytes:
             raise TooLarge(f"the body has {length} bytes, and may have {limits.body_bytes}")
-        try:
-            body = await asyncio.wait_for(self._received(request), limits.body_secs)
-        except (TimeoutError, asyncio.TimeoutError):
-            raise _Problem(
-                f"the body did not come within {limits.body_secs:g} s", 408, {"Connection": "close"}
-            ) from None
+        body = await self._received(request)
         encoding = request.headers.get("Content-Encoding", "identity").lower()
         if encoding == "identity":
             return body
@@ -225,12 +220,32 @@ class _Handlers:
         return _decompressed(body, limits.body_bytes)
 
     async def _received(self, request: Any) -> bytes:
-        pieces, total, most = [], 0, self._service.limits.body_bytes
-        async for piece in request.stream():
-            total += len(piece)
-            if total > most:
-                raise TooLarge(f"the body has more than {most} bytes")
-            pieces.append(piece)
+        limits = self._service.limits
+        pieces, total, late = [], 0, False
+        task = asyncio.current_task()
+        assert task is not None
+
+        def end() -> None:
+            nonlocal late
+            late = True
+            task.cancel()
+
+        timer = asyncio.get_running_loop().call_later(limits.body_secs, end)
+        try:
+            async for piece in request.stream():
+                total += len(piece)
+                if total > limits.body_bytes:
+                    raise TooLarge(f"the body has more than {limits.body_bytes} bytes")
+                pieces.append(piece)
+        except asyncio.CancelledError:
+            if not late:
+                raise
+            if hasattr(task, "uncancel"):  # new in Python 3.11
+                task.uncancel()
+            secs = limits.body_secs
+            raise _Problem(f"the body did not come within {secs:g} s", 408, {"Connection": "close"}) from None
+        finally:
+            timer.cancel()
         return b"".join(pieces)
 
 

@@ -81,13 +81,12 @@ class Service:
             served.leave()
             raise
         future.add_done_callback(lambda done: served.leave())
+        waiting: asyncio.Future[dict[str, NDArray[Any]]] = asyncio.wrap_future(future)
+        late = asyncio.get_running_loop().call_later(secs, _end_late, waiting, future, secs)
         try:
-            answer: dict[str, NDArray[Any]] = await asyncio.wait_for(asyncio.wrap_future(future), secs)
-            return answer
-        except (TimeoutError, asyncio.TimeoutError) as error:
-            if isinstance(error, DeadlineError):
-                raise
-            raise DeadlineError(f"the request was not answered within {secs:g} s", where="deadline_secs") from None
+            return await waiting
+        finally:
+            late.cancel()
 
     def infer_here(
         self,
@@ -111,6 +110,15 @@ class Service:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
         known = name if name in self.repository.names else ""
         self.metrics.note(known, protocol, status, time.monotonic() - started)
+
+
+def _end_late(waiting: asyncio.Future[Any], future: concurrent.futures.Future[Any], secs: float) -> None:
+    """Answer a request whose time is up; one that runs goes on, and is thrown away."""
+    if not waiting.done():
+        waiting.set_exception(
+            DeadlineError(f"the request was not answered within {secs:g} s", where="Limits(deadline_secs=)")
+        )
+        future.cancel()
 
 
 def _length(value: Any) -> int:
