@@ -6,6 +6,7 @@ import base64
 import concurrent.futures
 import contextlib
 import gzip
+import json
 import math
 import os
 import socket
@@ -24,6 +25,7 @@ from served_models import SEVERAL, ask, export, frozen, serving
 from support import raises, wait_for
 
 import tf1sessions as t1
+from tf1sessions.serving import json_arrays
 from tf1sessions.serving.http_server import listen
 from tf1sessions.serving.settings import Limits, read_models
 
@@ -505,3 +507,18 @@ def check_a_deadline_for_the_answer() -> None:
             wait_for(lambda: ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 0, "it to be let go")
     finally:
         module.Batcher.submit = original  # type: ignore[method-assign]
+
+
+def check_numbers_are_written_with_few_digits() -> None:
+    numbers = np.random.default_rng(3).integers(0, 2**32, 20_000, np.uint32).view(np.float32)
+    numbers = np.concatenate([numbers, np.float32([0, -0.0, 0.1, 1e-45, 3.4028235e38, 16777216, 0.33333334])])
+    for dtype in (np.float32, np.float16):
+        with np.errstate(over="ignore"):
+            given = numbers.astype(dtype)
+        written = json_arrays.outputs_as_columns({"y": given})["outputs"]
+        assert np.array_equal(np.array(written).astype(dtype), given, equal_nan=True)
+    assert json.dumps(json_arrays.outputs_as_columns({"y": np.float32([0.1, -2.7, 1e10])})) == (
+        '{"outputs": [0.1, -2.7, 10000000000.0]}'
+    )
+    even = json_arrays.outputs_as_columns({"y": np.linspace(0, 9, 999).astype(np.float32)})["outputs"]
+    assert [each for each in even if len(repr(each)) > 12] == []

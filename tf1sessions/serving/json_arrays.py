@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.serving.answers import RequestError
 
-#: Up to how many numbers are written with the fewest digits, which takes 1 µs each; more have a double's. Arbitrary.
-_SHORTEST = 65_536
-
 __all__ = ["columns", "outputs_as_columns", "outputs_as_rows", "parse", "to_array"]
 
 
@@ -213,9 +210,32 @@ def _listed(name: str, array: NDArray[Any]) -> Any:
         return _texts(array.tolist(), name.endswith("_bytes"))
     if array.dtype.kind not in "biuf":  # bfloat16
         array = array.astype(np.float32)
-    if array.dtype.kind == "f" and array.dtype.itemsize < 8 and array.size <= _SHORTEST:
-        array = array.astype("U").astype(np.float64)  # 0.1, and not 0.10000000149011612; the same float32
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        array = _with_few_digits(array)
     return array.tolist()
+
+
+def _with_few_digits(array: NDArray[Any]) -> NDArray[np.float64]:
+    """The numbers of float32 as doubles that are written with few digits: 0.1, and not 0.10000000149011612.
+
+    They are the same numbers of float32: what is not is left as it is.
+    """
+    exact = array.astype(np.float64)
+    found = exact.copy()
+    with np.errstate(all="ignore"):
+        digits = 5 - np.floor(np.log10(np.abs(exact)))
+        open_ = np.abs(digits) < 18  # powers of ten that are exact; not for 0, NaN and infinities
+        for more in (0, 1, 2, 3):
+            if not open_.any():
+                break
+            power = 10.0 ** np.clip(np.abs(digits + more), 0, 22)
+            up = digits + more >= 0
+            scaled = np.rint(np.where(up, exact * power, exact / power))
+            candidate = np.where(up, scaled / power, scaled * power)
+            right = open_ & (candidate.astype(array.dtype) == array)
+            found[right] = candidate[right]
+            open_ &= ~right
+    return found
 
 
 def _texts(value: Any, as_bytes: bool) -> Any:
