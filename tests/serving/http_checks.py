@@ -522,3 +522,14 @@ def check_numbers_are_written_with_few_digits() -> None:
     )
     even = json_arrays.outputs_as_columns({"y": np.linspace(0, 9, 999).astype(np.float32)})["outputs"]
     assert [each for each in even if len(repr(each)) > 12] == []
+
+
+def check_long_requests() -> None:
+    """They are read and written in threads."""
+    with serving(_half()) as server:
+        status, found = ask(server, PREDICT, {"instances": [float(number) for number in range(60_000)]})
+        assert (status, found["predictions"][-1]) == (200, 59_999 / 2 + 2)
+        assert ask(server, PREDICT, b'{"instances": [' + b"1," * 50_000)[0] == 400
+        one = {"name": "x", "datatype": "FP32", "shape": [60_000], "data": [1.0] * 60_000}
+        assert ask(server, "/v2/models/half/infer", {"inputs": [one]})[1]["outputs"][0]["data"] == [2.5] * 60_000
+        assert ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 0

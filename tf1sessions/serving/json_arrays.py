@@ -221,7 +221,7 @@ def _with_few_digits(array: NDArray[Any]) -> NDArray[np.float64]:
     They are the same numbers of float32: what is not is left as it is.
     """
     exact = array.astype(np.float64)
-    found = exact.copy()
+    found: NDArray[np.float64] = exact.copy()
     with np.errstate(all="ignore"):
         digits = 5 - np.floor(np.log10(np.abs(exact)))
         open_ = np.abs(digits) < 18  # powers of ten that are exact; not for 0, NaN and infinities

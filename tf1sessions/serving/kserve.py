@@ -83,11 +83,7 @@ async def infer(service: Service, name: str, version: int | None, body: bytes, j
     """
     served = service.repository.enter(name, version)
     try:
-        request, binary = _split(body, json_bytes)
-        parameters = _parameters(request)
-        signature = served.signature(parameters.get("signature_name"))
-        inputs = _read_inputs(request, binary, signature)
-        asked = _asked_outputs(request, signature, parameters)
+        request, signature, inputs, asked = await service.work(len(body), _read, served, body, json_bytes)
     except BaseException:
         served.leave()
         raise
@@ -95,7 +91,20 @@ async def infer(service: Service, name: str, version: int | None, body: bytes, j
     header: dict[str, Any] = {"model_name": name, "model_version": str(served.version)}
     if isinstance(request.get("id"), str):
         header["id"] = request["id"]
-    return _encode(header, {each: outputs[each] for each in asked}, asked, signature)
+    size = sum(array.nbytes for array in outputs.values())
+    chosen = {each: outputs[each] for each in asked}
+    return await service.work(size, _encode, header, chosen, asked, signature)
+
+
+def _read(
+    served: ServedModel, body: bytes, json_bytes: str | None
+) -> tuple[dict[str, Any], Signature, dict[str, NDArray[Any]], dict[str, bool]]:
+    """The request, its signature and arrays, and the outputs that it asks for."""
+    request, binary = _split(body, json_bytes)
+    parameters = _parameters(request)
+    signature = served.signature(parameters.get("signature_name"))
+    inputs = _read_inputs(request, binary, signature)
+    return request, signature, inputs, _asked_outputs(request, signature, parameters)
 
 
 def _split(body: bytes, json_bytes: str | None) -> tuple[dict[str, Any], bytes]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from tf1sessions.serving.settings import Limits
 
 __all__ = ["Service"]
 
+_T = TypeVar("_T")
+
+_LONG_BYTES = 64 << 10  # of JSON, from which on it is not read in the event loop; arbitrary
 _THREADS = 32  # that run signatures without a batcher; arbitrary
 
 
@@ -87,6 +90,12 @@ class Service:
             return await waiting
         finally:
             late.cancel()
+
+    async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
+        """What a function gives; where it has so many bytes to do that others would wait, from a thread."""
+        if size < _LONG_BYTES:
+            return function(*args)
+        return await asyncio.get_running_loop().run_in_executor(self.executor, function, *args)
 
     def infer_here(
         self,

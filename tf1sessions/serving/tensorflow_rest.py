@@ -9,7 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from numpy.typing import NDArray
+
 from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.model import Signature
 from tf1sessions.serving import examples, json_arrays
 from tf1sessions.serving.answers import RequestError
 from tf1sessions.serving.repository import VersionStatus
@@ -36,21 +39,30 @@ async def answer(service: Service, name: str, version: int | None, method: str, 
     """
     served = service.repository.enter(name, version)
     try:
-        request = json_arrays.parse(body)
-        asked = request.get("signature_name")
-        if asked is not None and not isinstance(asked, str):
-            raise RequestError("'signature_name' is no string")
-        signature = served.signature(asked)
-        if method == "predict":
-            inputs, in_rows = json_arrays.columns(request, signature.inputs)
-        else:
-            wanted = examples.CLASSIFY if method == "classify" else examples.REGRESS
-            examples.check_method(signature, served.method_name(signature.name), wanted)
-            inputs = {examples.example_input(signature): examples.of_json(request)}
+        signature, inputs, in_rows = await service.work(len(body), _read, served, method, body)
     except BaseException:
         served.leave()
         raise
     outputs = await service.infer(served, signature, inputs)
+    size = sum(array.nbytes for array in outputs.values())
+    return await service.work(size, _written, method, outputs, in_rows)
+
+
+def _read(served: ServedModel, method: str, body: bytes) -> tuple[Signature, dict[str, NDArray[Any]], bool]:
+    """The signature and the arrays of a request, and whether it is in row format."""
+    request = json_arrays.parse(body)
+    asked = request.get("signature_name")
+    if asked is not None and not isinstance(asked, str):
+        raise RequestError("'signature_name' is no string")
+    signature = served.signature(asked)
+    if method == "predict":
+        return signature, *json_arrays.columns(request, signature.inputs)
+    wanted = examples.CLASSIFY if method == "classify" else examples.REGRESS
+    examples.check_method(signature, served.method_name(signature.name), wanted)
+    return signature, {examples.example_input(signature): examples.of_json(request)}, False
+
+
+def _written(method: str, outputs: Mapping[str, NDArray[Any]], in_rows: bool) -> bytes:
     if method == "classify":
         return _encoded({"results": examples.classes_and_scores(outputs)})
     if method == "regress":
