@@ -8,6 +8,8 @@ of 1024 by 1024), of which each request has one row.
              each request, behind the same HTTP server (Starlette and uvicorn)
     memory   what a server takes, with one client and with four processes
     fuzz     10^5 wrong requests, by HTTP
+    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP and by local clients, wrong requests, clients that are killed,
+             versions that are replaced; memory, threads, descriptors and answers at the end as at the beginning
 """
 
 from __future__ import annotations
@@ -121,9 +123,11 @@ def start(command, port):
     raise RuntimeError(f"{command} does not answer")
 
 
-async def load_of(port, clients, seconds, body):
+async def load_of(port, clients, seconds, body, model="m"):
     """Closed loop: latencies in seconds of all requests of so many clients."""
-    head = f"POST /v1/models/m:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = (
+        f"POST /v1/models/{model}:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    )
     taken, failed, until = [], 0, time.perf_counter() + seconds
 
     async def client():
@@ -225,9 +229,66 @@ def fuzz(folder):
         process.wait(60)
 
 
+def state(pid):
+    """Memory in MB, threads and descriptors of a process."""
+    threads = int(re.search(r"Threads:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
+    return f"{resident(pid):.0f} MB, {threads} threads, {len(os.listdir(f'/proc/{pid}/fd'))} descriptors"
+
+
+def soak(folder):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
+    from fuzzing import fuzz as send
+    from served_models import export
+
+    seconds = float(os.environ.get("SOAK_SECS", "600"))
+    export(f"{folder}/half/1")
+    port, counts = free_port(), {"http": 0, "wrong": 0, "local": 0, "killed": 0, "versions": 1}
+    command = [
+        sys.executable,
+        "-m",
+        "tf1sessions",
+        "serve",
+        f"half={folder}/half",
+        "--port",
+        str(port),
+        "--no-access-log",
+    ]
+    victim = "import sys, numpy, tf1sessions as t1\nc = t1.SessionClient(sys.argv[1])\n"
+    victim += "while True: c(x=numpy.zeros(1 << 18, numpy.float32))\n"
+    body = json.dumps({"instances": [1.0]}).encode()
+    shared = len(os.listdir("/dev/shm"))
+    process = start([*command, "--poll", "0.5"], port)
+    try:
+        with t1.SessionServer(f"{folder}/half", poll_secs=0.5) as server, server.client() as client:
+            started, first = time.monotonic(), None
+            while time.monotonic() - started < seconds:
+                taken, failed = asyncio.run(load_of(port, 16, 2.0, body, "half"))
+                assert not failed, f"{failed} right requests failed"
+                counts["http"] += len(taken)
+                counts["wrong"] += sum(send(port, 500, seed=counts["wrong"]).values())
+                killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
+                for _ in range(500):
+                    assert client(x=[1.0])["y"].tolist() == [2.5]
+                counts["local"] += 500
+                killed.kill()
+                killed.wait()
+                counts["killed"] += 1
+                counts["versions"] += 1
+                export(f"{folder}/half/{counts['versions']}")
+                if first is None and time.monotonic() - started > seconds / 5:
+                    first = state(process.pid), state(server.pid)
+            last = state(process.pid), state(server.pid)
+            for name, before, after in zip(("serve", "SessionServer"), first or last, last, strict=True):
+                print(f"{name}: after a fifth of the time {before}; at the end {after}")
+            print(f"{counts}; /dev/shm has {len(os.listdir('/dev/shm')) - shared} more files")
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
 def main():
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    parts = {each.__name__: each for each in (local, http, memory, fuzz)}
+    parts = {each.__name__: each for each in (local, http, memory, fuzz, soak)}
     for name in sys.argv[1:] or ("local", "http", "memory"):
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)
