@@ -499,11 +499,15 @@ def check_a_deadline_for_the_answer() -> None:
     import tf1sessions.serving.served_model as module
 
     original = module.Batcher.submit
-    module.Batcher.submit = lambda self, *args, **options: concurrent.futures.Future()  # type: ignore[method-assign]
+    late: concurrent.futures.Future[object] = concurrent.futures.Future()
+    late.set_running_or_notify_cancel()
+    module.Batcher.submit = lambda self, *args, **options: late  # type: ignore[method-assign]
     try:
         with serving(_half(), Limits(deadline_secs=0.2)) as server:
             status, found = ask(server, PREDICT, {"instances": [1.0]})
             assert status == 504 and "0.2 s" in found["error"], found
+            assert ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 1, "it still runs"
+            late.set_result({})
             wait_for(lambda: ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 0, "it to be let go")
     finally:
         module.Batcher.submit = original  # type: ignore[method-assign]

@@ -85,11 +85,24 @@ class Service:
             raise
         future.add_done_callback(lambda done: served.leave())
         waiting: asyncio.Future[dict[str, NDArray[Any]]] = asyncio.wrap_future(future)
-        late = asyncio.get_running_loop().call_later(secs, _end_late, waiting, future, secs)
+        late = False
+
+        def end() -> None:
+            nonlocal late
+            late = True
+            waiting.cancel()  # a request that runs goes on, and is thrown away
+
+        timer = asyncio.get_running_loop().call_later(secs, end)
         try:
             return await waiting
+        except asyncio.CancelledError:
+            if not late:
+                raise
+            raise DeadlineError(
+                f"the request was not answered within {secs:g} s", where="Limits(deadline_secs=)"
+            ) from None
         finally:
-            late.cancel()
+            timer.cancel()
 
     async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
         """What a function gives; where it has so many bytes to do that others would wait, from a thread."""
@@ -119,15 +132,6 @@ class Service:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
         known = name if name in self.repository.names else ""
         self.metrics.note(known, protocol, status, time.monotonic() - started)
-
-
-def _end_late(waiting: asyncio.Future[Any], future: concurrent.futures.Future[Any], secs: float) -> None:
-    """Answer a request whose time is up; one that runs goes on, and is thrown away."""
-    if not waiting.done():
-        waiting.set_exception(
-            DeadlineError(f"the request was not answered within {secs:g} s", where="Limits(deadline_secs=)")
-        )
-        future.cancel()
 
 
 def _length(value: Any) -> int:
