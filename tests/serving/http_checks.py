@@ -97,7 +97,8 @@ def check_strings_bytes_and_several_outputs() -> None:
         status, found = ask(server, "/v1/models/several:predict", {"inputs": columns})
         assert status == 200 and found["outputs"]["total"] == [3]
         for name, wrong in (
-            ("number", [[1, 2.5]]), ("number", [[1, 2**40]]), ("number", [[1, -(2**40)]]), ("number", [["1", "2"]]), ("number", [[1, 2, 3]]),
+            ("number", [[1, 2.5]]), ("number", [[1, -(2**40)]]),
+            ("number", [[1, 2**40]]), ("number", [["1", "2"]]), ("number", [[1, 2, 3]]),
             ("yes", [1]), ("text", [1]), ("text", [{"b64": "?"}]), ("text", [None]), ("number", [[1], [2, 3]]),
             ("number", [[True, 2]] * 2), ("text", []), ("number", 10**4000), ("number", {"a": 1}),
         ):  # fmt: skip
