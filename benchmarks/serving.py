@@ -201,7 +201,7 @@ def memory(folder):
 
 def fuzz(folder):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
-    from fuzzing import fuzz as send
+    from wrong_requests import fuzz as send
     from served_models import export
 
     export(f"{folder}/half/1")
@@ -237,7 +237,7 @@ def state(pid):
 
 def soak(folder):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
-    from fuzzing import fuzz as send
+    from wrong_requests import fuzz as send
     from served_models import export
 
     seconds = float(os.environ.get("SOAK_SECS", "600"))

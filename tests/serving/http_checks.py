@@ -20,9 +20,9 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from fuzzing import fuzz
 from served_models import SEVERAL, ask, export, frozen, serving
 from support import raises, wait_for
+from wrong_requests import fuzz
 
 import tf1sessions as t1
 from tf1sessions.serving import json_arrays
