@@ -33,6 +33,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "pipelines": ("errors", "texts", "forks", "runtime", "sessions"),
     "models": ("errors", "runtime", "sessions", "pipelines"),
     "pools": ("errors", "texts", "forks", "runtime", "sessions", "models"),
+    "serving": ("", "errors", "files", "runtime", "sessions", "pipelines", "models", "pools"),
     "estimator": ("errors", "runtime"),
     "contrib": ("errors", "source", "runtime", "estimator"),
     "scripts": (
@@ -61,6 +62,7 @@ BELOW: dict[str, tuple[str, ...]] = {
         "sessions",
         "models",
         "pools",
+        "serving",
         "scripts",
         "doctor",
         "porting",
@@ -112,7 +114,9 @@ TENSORFLOW_FREE_ROOTS = (
     "tf1sessions.pools.fork_server",
     "tf1sessions.pools.fork_server_main",
 )
-COMMANDS_WITH_TENSORFLOW = {f"tf1sessions.cli.{name}" for name in ("build_op", "convert", "inspect", "port", "verify")}
+COMMANDS_WITH_TENSORFLOW = {
+    f"tf1sessions.cli.{name}" for name in ("build_op", "convert", "inspect", "port", "serve", "verify")
+}
 
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # The pytest plugin is loaded by pytest itself, and these are its modules.
@@ -121,6 +125,7 @@ PYTEST_PLUGIN = {f"tf1sessions.testing.{name}" for name in ("fixture_values", "p
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
 OPTIONAL = {"PIL", "google", "scipy"}  # google.protobuf comes with TensorFlow
 OPTIONAL |= {"fissix"}  # of the extra "port", for files of Python 2
+OPTIONAL |= {"grpc", "prometheus_client", "starlette", "tensorflow_serving", "uvicorn"}  # of the extra "serve"
 # The same, by the tables of scripts/old_libraries; h5py comes with TensorFlow.
 OPTIONAL |= {"ale_py", "gym", "gymnasium", "h5py", "matplotlib", "nltk", "pandas", "sklearn", "yaml"}
 
@@ -451,7 +456,9 @@ def test_exports_are_exact_and_sorted() -> None:
         "ProcessSessionPool",
         "QueuePipeline",
         "Session",
+        "SessionClient",
         "SessionConfig",
+        "SessionServer",
         "ThreadSessionPool",
         "WorkQueue",
         "__version__",
@@ -544,6 +551,7 @@ def test_importing_the_package_loads_nothing_heavy(run_python: Callable[..., Pyt
         ["convert", "--help"],
         ["verify", "--help"],
         ["port", "--help"],
+        ["serve", "--help"],
         ["races", "--help"],
         ["--version"],
     ],

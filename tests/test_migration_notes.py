@@ -37,6 +37,7 @@ from tf1sessions.source.program import read_text
     LEAVING,
     CHECKPOINTS,
     VERIFYING,
+    SERVING,
     OPERATIONS,
     PORTING,
     AUDITING,
@@ -53,6 +54,7 @@ from tf1sessions.source.program import read_text
         "9-leaving-with-models",
         "10-checkpoints",
         "11-verify",
+        "14-serving",
         "custom-ops",
         "port",
         "audit",
@@ -76,8 +78,8 @@ def test_index_names_every_page_in_order() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
-    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES, CHECKPOINTS), (SHARING,), (LEAVING, VERIFYING)],
-    ids=["scripts", "library", "machine", "leaving"],
+    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES, CHECKPOINTS), (SHARING,), (LEAVING, VERIFYING), (SERVING,)],
+    ids=["scripts", "library", "machine", "leaving", "serving"],
 )
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
     code = [block for page in pages for block in blocks(page, "python")]
@@ -88,7 +90,7 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
 
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING, SERVING)
     }
 
 
@@ -126,7 +128,7 @@ def test_tables_of_options_are_complete() -> None:
     rows = [
         row
         for page in (
-            *(RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, OPERATIONS, PORTING, AUDITING),
+            *(RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, SERVING, OPERATIONS, PORTING, AUDITING),
             NOTES / "13-testing.md",
         )
         for row in table(page, "Option")

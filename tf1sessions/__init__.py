@@ -13,6 +13,7 @@ below, and there are no circles::
     pipelines/         concurrent work inside one session: Batcher, WorkQueue, QueuePipeline
     models/            models that TensorFlow 1 wrote: load(), inspection
     pools/             many sessions at once: pools of threads and of processes, the fork server
+    serving/           one process has the device and the models, others call it: by HTTP, gRPC, shared memory
     estimator/         tf.estimator of 1.15
     contrib/           tf.contrib of 1.15: a module here for each module there
     scripts/           unmodified TF1 programs: `tf1sessions run`, and the TF1 face of a process
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from tf1sessions.pools.processes import ProcessSessionPool
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
+    from tf1sessions.serving.session_client import SessionClient
+    from tf1sessions.serving.session_server import SessionServer
     from tf1sessions.sessions.calls import CompiledCall, Session
     from tf1sessions.sessions.config import SessionConfig
     from tf1sessions.sessions.memory import MemoryPlan
@@ -60,7 +63,9 @@ __all__ = [
     "ProcessSessionPool",
     "QueuePipeline",
     "Session",
+    "SessionClient",
     "SessionConfig",
+    "SessionServer",
     "ThreadSessionPool",
     "WorkQueue",
     "__version__",
@@ -85,7 +90,9 @@ _HOMES: dict[str, str | None] = {
     "ProcessSessionPool": "tf1sessions.pools.processes",
     "QueuePipeline": "tf1sessions.pipelines.pipeline",
     "Session": "tf1sessions.sessions.calls",
+    "SessionClient": "tf1sessions.serving.session_client",
     "SessionConfig": "tf1sessions.sessions.config",
+    "SessionServer": "tf1sessions.serving.session_server",
     "ThreadSessionPool": "tf1sessions.pools.threads",
     "WorkQueue": "tf1sessions.pipelines.work",
     "contrib": None,

@@ -14,6 +14,7 @@ Files::
     races.py       tf1sessions races
     convert.py     tf1sessions convert
     verify.py      tf1sessions verify
+    serve.py       tf1sessions serve
     warm.py        tf1sessions warm
     warm_commands.py   commands that run in a fork of the user's server
     build_op.py    tf1sessions build-op

@@ -31,6 +31,7 @@ _COMMANDS = {
     "inspect": ("tf1sessions.cli.inspect:inspect", "Show what a TensorFlow 1 model contains, and what in it is risky."),
     "convert": ("tf1sessions.cli.convert:convert", "Convert a TensorFlow 1 model to TensorFlow 2, and check it."),
     "verify": ("tf1sessions.cli.verify:verify", "Run two models on the same inputs, and find the first difference."),
+    "serve": ("tf1sessions.cli.serve:serve", "Serve models by HTTP and gRPC, as TensorFlow Serving does."),
     "port": ("tf1sessions.cli.port:port", "Port the code of TensorFlow 1 programs, step by step."),
     "build-op": (
         "tf1sessions.cli.build_op:build_op",

@@ -145,6 +145,7 @@ class Channel:
     Args:
         connection: One end of a ``socket.socketpair()``, which is the channel's from now on. The other end has another.
         name: Of the other side, for messages.
+        most_bytes: A message with more ends the channel, before memory is taken for it; for a side that is not trusted.
 
     Example:
         >>> here, there = (Channel(end) for end in socket.socketpair())
@@ -153,8 +154,11 @@ class Channel:
         (1000, 1000)
     """
 
-    def __init__(self, connection: socket.socket, name: str = "the other process") -> None:
+    def __init__(
+        self, connection: socket.socket, name: str = "the other process", most_bytes: int | None = None
+    ) -> None:
         connection.setblocking(True)
+        self._most_bytes = float("inf") if most_bytes is None else most_bytes
         self._socket = connection
         self._name = name
         self._shares = CAN_SHARE and connection.family == socket.AF_UNIX
@@ -444,6 +448,9 @@ class Channel:
         if magic != _MAGIC:
             self._break("what arrived is no message")
             self._check_open()
+        if frame_length + stream_length > self._most_bytes:
+            self._break(f"a message of {frame_length + stream_length} bytes is larger than {self._most_bytes}")
+            self._check_open()
         missing = _HEADER.size + frame_length + stream_length - self._filled
         if missing > 0:
             self._incoming += bytes(missing)
@@ -504,6 +511,8 @@ class Channel:
     def _borrow(self, frame: _Frame) -> list[memoryview]:
         """The memory of the segments that a message came in."""
         views = []
+        if sum(size for _, size, _ in frame.segments) > 4 * self._most_bytes:  # a segment may be larger than its arrays
+            raise MessageTooLargeError(f"A message of {self._name} is larger than {self._most_bytes} bytes")
         for number, size, new in frame.segments:
             mapping = self._map(number, size) if new else self._theirs[number]
             lease = _Lease(number, size)

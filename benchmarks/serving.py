@@ -1,0 +1,298 @@
+"""Serving against hand-written code, in one run: python benchmarks/serving.py [WHAT ...].
+
+WHAT is one or more of local, http, memory, fuzz; the first three by default. Models are a tiny one, and one of 100 MB (25 layers
+of 1024 by 1024), of which each request has one row.
+
+    local    SessionClient against the same call in the process, and two plain copies of its arrays
+    http     64 clients at once: `tf1sessions serve` against a program by hand, which calls Session.run in a thread for
+             each request, behind the same HTTP server (Starlette and uvicorn)
+    memory   what a server takes, with one client and with four processes
+    fuzz     10^5 wrong requests, by HTTP
+    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP and by local clients, wrong requests, clients that are killed,
+             versions that are replaced; memory, threads, descriptors and answers at the end as at the beginning
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import tf1sessions as t1
+
+LAYERS, WIDTH, CLIENTS, SECONDS = 25, 1024, 64, 8.0
+
+BY_HAND = """
+import json, sys
+import tensorflow.compat.v1 as tf
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+tf.disable_v2_behavior()
+graph_def = tf.GraphDef()
+graph_def.ParseFromString(open(sys.argv[1], "rb").read())
+tf.import_graph_def(graph_def, name="")
+session = tf.Session()
+
+async def predict(request):
+    rows = json.loads(await request.body())["instances"]
+    found = await run_in_threadpool(session.run, "y:0", {"x:0": rows})
+    return JSONResponse({"predictions": found.tolist()})
+
+app = Starlette(routes=[Route("/{path:path}", predict, methods=["POST"])])
+uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False)
+"""
+
+
+def write_model(path, layers, width):
+    """A frozen graph of dense layers, x to y."""
+    tf = t1.tf1
+    random = np.random.default_rng(0)
+    with tf.Graph().as_default() as graph:
+        value = tf.placeholder(tf.float32, [None, width], name="x")
+        for _ in range(layers):
+            value = tf.nn.relu(value @ tf.constant(random.normal(0, 0.05, [width, width]).astype(np.float32)))
+        tf.identity(value, name="y")
+    Path(path).write_bytes(graph.as_graph_def().SerializeToString())
+
+
+def microseconds(call, rounds):
+    """Median and 99th percentile of a call."""
+    call()
+    taken = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        call()
+        taken.append(1e6 * (time.perf_counter() - started))
+    return statistics.median(taken), float(np.percentile(taken, 99))
+
+
+def local(folder):
+    write_model(f"{folder}/tiny.pb", 1, 2)
+    tf = t1.tf1
+    with tf.Graph().as_default() as graph:
+        tf.add(tf.placeholder(tf.float32, [None], name="x"), 1.0, name="y")
+    tf.train.write_graph(graph, folder, "add.pb", as_text=False)
+    tiny, large = np.zeros([1, 2], np.float32), np.zeros(1 << 20, np.float32)
+    with (
+        t1.SessionServer({"tiny": f"{folder}/tiny.pb", "add": f"{folder}/add.pb"}) as server,
+        server.client() as client,
+    ):
+        remote, remote_add = client.model("tiny"), client.model("add")
+        with t1.load(f"{folder}/tiny.pb") as model, t1.load(f"{folder}/add.pb") as add:
+            near, far = microseconds(lambda: model(x=tiny), 3000), microseconds(lambda: remote(x=tiny), 3000)
+            print(f"tiny: here {near[0]:.0f} µs (99 %: {near[1]:.0f}), client {far[0]:.0f} ({far[1]:.0f}), "
+                  f"{far[0] - near[0]:.0f} µs more")  # fmt: skip
+            near, far = microseconds(lambda: add(x=large), 300), microseconds(lambda: remote_add(x=large), 300)
+            room = np.empty_like(large)
+            copies, _ = microseconds(lambda: (np.copyto(room, large), np.copyto(large, room)), 300)
+            more = far[0] - near[0]
+            print(f"4 MB in and out: here {near[0]:.0f} µs, client {far[0]:.0f} (99 %: {far[1]:.0f}), {more:.0f} µs more; "
+                  f"two plain copies {copies:.0f} µs: {more / copies:.1f} times")  # fmt: skip
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(command, port):
+    """A server's process, once it answers."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 90
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"{command} does not answer")
+
+
+async def load_of(port, clients, seconds, body, model="m"):
+    """Closed loop: latencies in seconds of all requests of so many clients."""
+    head = (
+        f"POST /v1/models/{model}:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    )
+    taken, failed, until = [], 0, time.perf_counter() + seconds
+
+    async def client():
+        nonlocal failed
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while time.perf_counter() < until:
+            started = time.perf_counter()
+            writer.write(head + body)
+            answer = await reader.readuntil(b"\r\n\r\n")
+            length = int(re.search(rb"content-length: (\d+)", answer, re.I)[1])
+            await reader.readexactly(length)
+            taken.append(time.perf_counter() - started)
+            failed += not answer.startswith(b"HTTP/1.1 200")
+        writer.close()
+
+    await asyncio.gather(*[client() for _ in range(clients)])
+    return taken, failed
+
+
+def http(folder):
+    for name, layers, width in (("tiny", 1, 2), ("100 MB", LAYERS, WIDTH)):
+        path = f"{folder}/m.pb"
+        write_model(path, layers, width)
+        Path(f"{folder}/by_hand.py").write_text(BY_HAND)
+        body = json.dumps({"instances": [[0.5] * width]}).encode()
+        found = {}
+        for way in ("by hand", "serve"):
+            port = free_port()
+            serve = [sys.executable, "-m", "tf1sessions", "serve", f"m={path}", "--port", str(port), "--no-access-log"]
+            hand = [sys.executable, f"{folder}/by_hand.py", path, str(port)]
+            process = start(serve if way == "serve" else hand, port)
+            try:
+                asyncio.run(load_of(port, 4, 3.0, body))
+                for clients in (1, CLIENTS):
+                    taken, failed = asyncio.run(load_of(port, clients, SECONDS, body))
+                    rate, p50, p99 = len(taken) / SECONDS, np.median(taken) * 1e3, np.percentile(taken, 99) * 1e3
+                    found[way, clients] = rate, p99
+                    print(f"{name}, {way}, {clients} clients: {rate:.0f} a second, median {p50:.1f} ms, 99 % {p99:.1f} ms, "
+                          f"{failed} failed")  # fmt: skip
+            finally:
+                process.terminate()
+                process.wait(60)
+        ratio = found["serve", CLIENTS][0] / found["by hand", CLIENTS][0]
+        print(f"{name}: {ratio:.1f} times as many requests a second, "
+              f"99 % at {found['serve', CLIENTS][1] / found['by hand', CLIENTS][1]:.2f} times")  # fmt: skip
+
+
+def resident(pid):
+    """MB of a process."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+
+
+def memory(folder):
+    write_model(f"{folder}/m.pb", LAYERS, WIDTH)
+    program = "import sys, numpy, tf1sessions as t1\nc = t1.SessionClient(sys.argv[1])\n"
+    program += (
+        f"for _ in range(50): c(x=numpy.zeros([1, {WIDTH}], numpy.float32))\nprint('done', flush=True)\ninput()\n"
+    )
+    with t1.SessionServer(f"{folder}/m.pb") as server, server.client() as client:
+        client(x=np.zeros([1, WIDTH], np.float32))
+        print(f"the server with one client: {resident(server.pid):.0f} MB")
+        command = [sys.executable, "-c", program, server.address]
+        four = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
+        for each in four:
+            each.stdout.readline()
+        each_mb = ", ".join(f"{resident(each.pid):.0f}" for each in four)
+        print(f"with four more in processes: {resident(server.pid):.0f} MB; these: {each_mb} MB")
+        for each in four:
+            each.communicate(b"\n")
+
+
+def fuzz(folder):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
+    from wrong_requests import fuzz as send
+    from served_models import export
+
+    export(f"{folder}/half/1")
+    port = free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "tf1sessions",
+        "serve",
+        f"half={folder}/half",
+        "--port",
+        str(port),
+        "--no-access-log",
+    ]
+    process = start(command, port)
+    try:
+        before = resident(process.pid)
+        started = time.monotonic()
+        found = send(port, 100_000, seed=int(time.time()))
+        print(f"100,000 wrong requests in {time.monotonic() - started:.0f} s: {dict(found)}; "
+              f"memory {before:.0f} to {resident(process.pid):.0f} MB")  # fmt: skip
+        assert process.poll() is None, "the server has ended"
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def state(pid):
+    """Memory in MB, threads and descriptors of a process."""
+    threads = int(re.search(r"Threads:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
+    return f"{resident(pid):.0f} MB, {threads} threads, {len(os.listdir(f'/proc/{pid}/fd'))} descriptors"
+
+
+def soak(folder):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
+    from wrong_requests import fuzz as send
+    from served_models import export
+
+    seconds = float(os.environ.get("SOAK_SECS", "600"))
+    export(f"{folder}/half/1")
+    port, counts = free_port(), {"http": 0, "wrong": 0, "local": 0, "killed": 0, "versions": 1}
+    command = [
+        sys.executable,
+        "-m",
+        "tf1sessions",
+        "serve",
+        f"half={folder}/half",
+        "--port",
+        str(port),
+        "--no-access-log",
+    ]
+    victim = "import sys, numpy, tf1sessions as t1\nc = t1.SessionClient(sys.argv[1])\n"
+    victim += "while True: c(x=numpy.zeros(1 << 18, numpy.float32))\n"
+    body = json.dumps({"instances": [1.0]}).encode()
+    shared = len(os.listdir("/dev/shm"))
+    process = start([*command, "--poll", "0.5"], port)
+    try:
+        with t1.SessionServer(f"{folder}/half", poll_secs=0.5) as server, server.client() as client:
+            started, first = time.monotonic(), None
+            while time.monotonic() - started < seconds:
+                taken, failed = asyncio.run(load_of(port, 16, 2.0, body, "half"))
+                assert not failed, f"{failed} right requests failed"
+                counts["http"] += len(taken)
+                counts["wrong"] += sum(send(port, 500, seed=counts["wrong"]).values())
+                killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
+                for _ in range(500):
+                    assert client(x=[1.0])["y"].tolist() == [2.5]
+                counts["local"] += 500
+                killed.kill()
+                killed.wait()
+                counts["killed"] += 1
+                counts["versions"] += 1
+                export(f"{folder}/half/{counts['versions']}")
+                if first is None and time.monotonic() - started > seconds / 5:
+                    first = state(process.pid), state(server.pid)
+            last = state(process.pid), state(server.pid)
+            for name, before, after in zip(("serve", "SessionServer"), first or last, last, strict=True):
+                print(f"{name}: after a fifth of the time {before}; at the end {after}")
+            print(f"{counts}; /dev/shm has {len(os.listdir('/dev/shm')) - shared} more files")
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def main():
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    parts = {each.__name__: each for each in (local, http, memory, fuzz, soak)}
+    for name in sys.argv[1:] or ("local", "http", "memory"):
+        with tempfile.TemporaryDirectory() as folder:
+            parts[name](folder)
+
+
+if __name__ == "__main__":
+    main()

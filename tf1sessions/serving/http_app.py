@@ -1,0 +1,267 @@
+"""The HTTP interface: addresses, who may ask, how much, and what becomes of errors; a Starlette application.
+
+::
+
+    GET  /v1/models/NAME[/versions/N][/metadata]            status, metadata          tensorflow_rest.py
+    POST /v1/models/NAME[/versions/N]:predict|classify|regress
+    GET  /v2[/health/live|/health/ready|/models/NAME[/versions/N][/ready]]            kserve.py
+    POST /v2/models/NAME[/versions/N]/infer
+    GET  /healthz, /readyz, /metrics, /monitoring/prometheus/metrics
+    GET  /, /figures                                        the page, its live figures     page.py
+
+A handler gives an Answer or raises; one function makes responses of both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import re
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tf1sessions import __version__
+from tf1sessions.serving import kserve, page, tensorflow_rest
+from tf1sessions.serving.answers import NotFound, RequestError, TooLarge, status_of
+from tf1sessions.serving.metrics import CONTENT_TYPE
+from tf1sessions.serving.service import Service
+
+__all__ = ["application"]
+
+access = logging.getLogger("tf1sessions.serving.access")
+logger = logging.getLogger("tf1sessions.serving")
+
+#: Addresses that need no token: whether the process is there is no secret, and the page asks for the token itself.
+_OPEN = {"/", "/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"}
+_MODEL = re.compile(
+    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d{1,18}))?(?::(?P<method>\w+)|(?P<metadata>/metadata))?"
+)
+_MODEL_V2 = re.compile(r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?(?P<what>/ready|/infer|)")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a handler answers."""
+
+    body: bytes
+    status: int = 200
+    content_type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class _Problem(RequestError):
+    """A request that is refused before a handler sees it."""
+
+    def __init__(self, message: str, status: int, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.http = status
+        self.headers = headers or {}
+
+
+def application(service: Service, token: str | None = None) -> Any:
+    """The application; needs the package ``starlette``.
+
+    Args:
+        service: Where the models are.
+        token: What clients have to show, as ``Authorization: Bearer TOKEN``; None when anybody may ask.
+    """
+    from starlette.applications import Starlette
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    handlers = _Handlers(service, token)
+
+    async def endpoint(request: Request) -> Response:
+        started = time.monotonic()
+        path = request.url.path
+        try:
+            answer = await handlers.answer(request)
+        except ClientDisconnect:
+            answer = Answer(b"", 499)
+        except Exception as error:
+            answer = _of_error(error, path)
+        handlers.count(path, answer.status, started)
+        client = request.client.host if request.client else "-"
+        access.info(
+            '%s "%s %s" %d %d %.1fms',
+            *(client, request.method, path, answer.status, len(answer.body), 1000 * (time.monotonic() - started)),
+        )
+        return Response(answer.body, answer.status, answer.headers, answer.content_type)
+
+    methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
+    return Starlette(routes=[Route("/{path:path}", endpoint, methods=methods)])
+
+
+def _of_error(error: Exception, path: str) -> Answer:
+    status, _ = status_of(error)
+    if status >= 500 and status not in (501, 503, 504):
+        logger.error("%s: %s: %s", path, type(error).__name__, error, exc_info=not hasattr(error, "error_code"))
+    message = str(getattr(error, "message", None) or error) or type(error).__name__
+    headers = dict(getattr(error, "headers", {}))
+    if status in (429, 503):
+        headers["Retry-After"] = "1"
+    return Answer(json.dumps({"error": message}).encode("utf-8"), status, headers=headers)
+
+
+class _Handlers:
+    def __init__(self, service: Service, token: str | None) -> None:
+        self._service = service
+        self._token = None if token is None else token.encode("utf-8")
+
+    def count(self, path: str, status: int, started: float) -> None:
+        """Count a request for a model."""
+        for pattern, protocol in ((_MODEL, "rest"), (_MODEL_V2, "v2")):
+            found = pattern.fullmatch(path)
+            if found and (found.groupdict().get("method") or found.groupdict().get("what") == "/infer"):
+                self._service.note(found["name"], protocol, status, started)
+
+    async def answer(self, request: Any) -> Answer:
+        path = request.url.path
+        self._check_origin(request)
+        if self._token is not None and path not in _OPEN:
+            self._check_token(request)
+        for pattern, handle in ((_MODEL, self._rest), (_MODEL_V2, self._v2)):
+            if found := pattern.fullmatch(path):
+                version = None if found["version"] is None else int(found["version"])
+                return await handle(request, found, version)
+        if path.startswith("/v1/"):
+            raise RequestError(f"Malformed request: {request.method} {path}")
+        return self._other(request, path)
+
+    # -- the two interfaces
+
+    async def _rest(self, request: Any, found: re.Match[str], version: int | None) -> Answer:
+        method, name = found["method"], found["name"]
+        if method is not None:
+            if method not in tensorflow_rest.METHODS or request.method != "POST":
+                raise RequestError(f"Malformed request: {request.method} {request.url.path}")
+            body = await self._body(request)
+            return Answer(await tensorflow_rest.answer(self._service, name, version, method, body))
+        _check_get(request)
+        repository = self._service.repository
+        if found["metadata"]:
+            return Answer(tensorflow_rest.metadata(repository.find(name, version)))
+        return Answer(tensorflow_rest.status(repository.statuses(name, version)))
+
+    async def _v2(self, request: Any, found: re.Match[str], version: int | None) -> Answer:
+        name, repository = found["name"], self._service.repository
+        if found["what"] == "/infer":
+            if request.method != "POST":
+                raise _Problem(f"{request.method} is not allowed here", 405, {"Allow": "POST"})
+            body = await self._body(request)
+            given = await kserve.infer(self._service, name, version, body, request.headers.get(kserve.HEADER))
+            if given.json_bytes is None:
+                return Answer(given.body)
+            headers = {kserve.HEADER: str(given.json_bytes)}
+            return Answer(given.body, content_type="application/octet-stream", headers=headers)
+        _check_get(request)
+        served = repository.find(name, version)
+        if found["what"] == "/ready":
+            return Answer(b"{}")
+        versions = [each.version for each in repository.loaded() if each.name == name]
+        return Answer(kserve.model_metadata(served, versions))
+
+    def _other(self, request: Any, path: str) -> Answer:
+        plain: dict[str, Callable[[], Answer]] = {
+            "/": lambda: Answer(page.html(), content_type="text/html; charset=utf-8", headers=page.HEADERS),
+            "/figures": lambda: Answer(page.figures(self._service)),
+            "/healthz": lambda: Answer(b"{}"),
+            "/readyz": self._ready,
+            "/metrics": self._metrics,
+            "/monitoring/prometheus/metrics": self._metrics,
+            "/v2": lambda: Answer(kserve.server_metadata(__version__)),
+            "/v2/health/live": lambda: Answer(b"{}"),
+            "/v2/health/ready": self._ready,
+        }
+        if path not in plain:
+            raise NotFound(f"there is no {path}")
+        _check_get(request)
+        return plain[path]()
+
+    def _ready(self) -> Answer:
+        return Answer(b"{}", 200 if self._service.repository.ready else 503)
+
+    def _metrics(self) -> Answer:
+        return Answer(self._service.metrics.text(self._service.repository), content_type=CONTENT_TYPE)
+
+    # -- what a request has to be like
+
+    def _check_token(self, request: Any) -> None:
+        given = request.headers.get("Authorization", "")
+        scheme, _, shown = given.partition(" ")
+        assert self._token is not None
+        if not hmac.compare_digest(shown.strip().encode("utf-8"), self._token) or scheme.lower() != "bearer":
+            raise _Problem("the token is missing or wrong", 401, {"WWW-Authenticate": "Bearer"})
+
+    def _check_origin(self, request: Any) -> None:
+        """Refuses what a page of another site makes a browser send."""
+        origin = request.headers.get("Origin")
+        if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
+            raise _Problem(f"requests from pages of {origin} are refused", 403)
+
+    async def _body(self, request: Any) -> bytes:
+        """The body of a request, decompressed, within the limits of size and time."""
+        limits = self._service.limits
+        length = request.headers.get("Content-Length", "0")
+        if length.isascii() and length.isdigit() and int(length[:18]) > limits.body_bytes:
+            raise TooLarge(f"the body has {length} bytes, and may have {limits.body_bytes}")
+        body = await self._received(request)
+        encoding = request.headers.get("Content-Encoding", "identity").lower()
+        if encoding == "identity":
+            return body
+        if encoding not in ("gzip", "deflate"):
+            raise _Problem(f"the content encoding {encoding!r} is not known", 415)
+        return _decompressed(body, limits.body_bytes)
+
+    async def _received(self, request: Any) -> bytes:
+        limits = self._service.limits
+        pieces, total, late = [], 0, False
+        task = asyncio.current_task()
+        assert task is not None
+
+        def end() -> None:
+            nonlocal late
+            late = True
+            task.cancel()
+
+        timer = asyncio.get_running_loop().call_later(limits.body_secs, end)
+        try:
+            async for piece in request.stream():
+                total += len(piece)
+                if total > limits.body_bytes:
+                    raise TooLarge(f"the body has more than {limits.body_bytes} bytes")
+                pieces.append(piece)
+        except asyncio.CancelledError:
+            if not late:
+                raise
+            if hasattr(task, "uncancel"):  # new in Python 3.11
+                task.uncancel()
+            secs = limits.body_secs
+            raise _Problem(f"the body did not come within {secs:g} s", 408, {"Connection": "close"}) from None
+        finally:
+            timer.cancel()
+        return b"".join(pieces)
+
+
+def _decompressed(body: bytes, most: int) -> bytes:
+    decoder = zlib.decompressobj(47)  # gzip or zlib, by its first bytes
+    try:
+        data = decoder.decompress(body, most + 1)
+    except zlib.error as error:
+        raise RequestError(f"the body cannot be decompressed: {error}") from None
+    if len(data) > most:
+        raise TooLarge(f"the decompressed body has more than {most} bytes")
+    if not decoder.eof:
+        raise RequestError("the compressed body is cut off")
+    return data
+
+
+def _check_get(request: Any) -> None:
+    if request.method not in ("GET", "HEAD"):
+        raise _Problem(f"{request.method} is not allowed here", 405, {"Allow": "GET, HEAD"})

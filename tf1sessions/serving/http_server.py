@@ -1,0 +1,190 @@
+"""HttpServer: the application on a port, by uvicorn, with an end that lets requests finish.
+
+A connection that sends no complete head of a request in time is closed, so that slow clients hold no places.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import signal
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
+
+__all__ = ["HttpServer", "listen"]
+
+logger = logging.getLogger("tf1sessions.serving")
+
+_HEAD_SECS = 10.0  # for the head of a request, and for the next one of a connection; arbitrary
+_CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        UsageError: The port is taken, or the address is not this machine's.
+    """
+    try:
+        family, _, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        # asyncio turns Nagle's algorithm off, which costs 40 ms a request, where the protocol is known to be TCP
+        listener = socket.socket(family, socket.SOCK_STREAM, protocol)
+    except OSError as error:
+        raise UsageError(
+            f"the host {host!r} is not known: {error}", where="--host", next_step="Give an address."
+        ) from error
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        taken = error.errno == errno.EADDRINUSE
+        raise UsageError(
+            f"{host}:{port} cannot be listened on: {error.strerror or error}",
+            where="--port",
+            next_step="Another server has it: give another port, or end that one." if taken else "Give another port.",
+        ) from error
+    return listener
+
+
+class HttpServer:
+    """Runs an application until it is stopped.
+
+    Args:
+        app: The ASGI application.
+        listeners: Sockets that listen.
+        drain_secs: How long requests that have begun may go on after the stop.
+        tls: The files of the certificate and of its key, or None.
+
+    Raises:
+        UnsupportedEnvironmentError: uvicorn or httptools is not installed.
+        UsageError: The TLS files cannot be read.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        listeners: Sequence[socket.socket],
+        *,
+        drain_secs: float = 30.0,
+        tls: tuple[str, str] | None = None,
+    ) -> None:
+        try:
+            import uvicorn
+        except ImportError as error:
+            raise UnsupportedEnvironmentError(
+                f"the server needs {error.name}", where="serve", next_step="pip install 'tf1sessions[serve]'"
+            ) from error
+        config = uvicorn.Config(
+            app,
+            http=_protocol(),
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=max(1, round(drain_secs)),
+            limit_concurrency=_CONNECTIONS,
+            ssl_certfile=tls[0] if tls else None,
+            ssl_keyfile=tls[1] if tls else None,
+        )
+        try:
+            config.load()
+        except (OSError, ssl.SSLError) as error:
+            raise UsageError(
+                f"the certificate or its key cannot be read: {error}", where="--tls-cert", next_step="Give PEM files."
+            ) from error
+        self._listeners = list(listeners)
+        self._server = uvicorn.Server(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, stopping: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
+        """Serve until :meth:`stop`, or with ``signals`` until SIGTERM or SIGINT.
+
+        Args:
+            stopping: Called when the stop begins, in the event loop.
+            signals: Whether the two signals stop it; in the main thread only.
+        """
+        asyncio.run(self._serve(stopping, signals))
+
+    async def _serve(self, stopping: Callable[[], None], signals: bool) -> None:
+        self._loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            if self._server.should_exit:
+                self._server.force_exit = True  # asked a second time
+            else:
+                stopping()
+            self._server.should_exit = True
+
+        self._stop = stop
+        if signals:
+            for signum in (signal.SIGTERM, signal.SIGINT):
+                self._loop.add_signal_handler(signum, stop)
+        try:
+            await self._server._serve(self._listeners)
+        finally:
+            for listener in self._listeners:
+                listener.close()
+
+    def stop(self) -> None:
+        """Take no new connections, let requests end, and return from :meth:`run`. From any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._stop)
+
+    @property
+    def started(self) -> bool:
+        """Whether it answers."""
+        return bool(self._server.started)
+
+
+def _protocol() -> Any:
+    """uvicorn's protocol, with a limit on the time that the head of a request takes."""
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    class _TimedProtocol(HttpToolsProtocol):
+        _late: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._wait_for_head()
+
+        def data_received(self, data: bytes) -> None:
+            if self._late is None and not self._answering():
+                self._wait_for_head()
+            super().data_received(data)
+
+        def on_headers_complete(self) -> None:
+            self._came()
+            super().on_headers_complete()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._came()
+            super().connection_lost(exc)
+
+        def _answering(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _wait_for_head(self) -> None:
+            self._late = self.loop.call_later(_HEAD_SECS, self._close_late)
+
+        def _came(self) -> None:
+            if self._late is not None:
+                self._late.cancel()
+                self._late = None
+
+        def _close_late(self) -> None:
+            self._late = None
+            if self.transport is not None and not self.transport.is_closing():
+                self.transport.close()
+
+    return _TimedProtocol

@@ -1,0 +1,250 @@
+"""Arrays from JSON and back, as TensorFlow Serving's REST API has them.
+
+Numbers are JSON's numbers, ``NaN``, ``Infinity`` and ``-Infinity`` among them, which that interface has beyond JSON.
+Strings are text, or ``{"b64": ...}`` for bytes. ``instances`` is a list of rows, ``inputs`` a list of columns.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf1sessions.models.interface import TensorSpec
+from tf1sessions.serving.answers import RequestError
+
+__all__ = ["columns", "outputs_as_columns", "outputs_as_rows", "parse", "to_array"]
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """A request's body as an object of JSON.
+
+    Raises:
+        RequestError: It is none.
+    """
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise RequestError(f"JSON Parse error: {why}") from None
+    if not isinstance(found, dict):
+        raise RequestError(f"JSON Parse error: the body is of type {_kind(found)}, and not an object")
+    return found
+
+
+def columns(request: Mapping[str, Any], specs: Mapping[str, TensorSpec]) -> tuple[dict[str, NDArray[Any]], bool]:
+    """The arrays of a predict request, by input, and whether it was in row format.
+
+    Raises:
+        RequestError: Neither or both formats, an unknown or missing input, a value of another type or shape.
+    """
+    if ("instances" in request) == ("inputs" in request):
+        which = "both" if "inputs" in request else "neither"
+        raise RequestError(f"The request has {which} of 'instances' (row format) and 'inputs' (column format)")
+    in_rows = "instances" in request
+    values = _of_rows(request["instances"], specs) if in_rows else _of_columns(request["inputs"], specs)
+    unknown = [name for name in values if name not in specs]
+    missing = [name for name, spec in specs.items() if not spec.optional and name not in values]
+    if unknown or missing:
+        wrong = f"has the unknown input {unknown[0]!r}" if unknown else f"has no input {missing[0]!r}"
+        raise RequestError(f"The request {wrong}; the inputs are {', '.join(specs)}")
+    return {name: to_array(value, specs[name]) for name, value in values.items()}, in_rows
+
+
+def _of_rows(instances: Any, specs: Mapping[str, TensorSpec]) -> dict[str, Any]:
+    if not isinstance(instances, list) or not instances:
+        raise RequestError("'instances' is not a list with a value or an object for each row")
+    if not _names_inputs(instances[0], specs):
+        if any(_names_inputs(each, specs) for each in instances):
+            raise RequestError("Some of 'instances' are objects with names of inputs, and some are values")
+        return {_only(specs): instances}
+    keys = instances[0].keys()
+    for number, each in enumerate(instances):
+        if not isinstance(each, dict) or each.keys() != keys:
+            raise RequestError(f"instances[{number}] does not have the same inputs as instances[0]: {', '.join(keys)}")
+    return {name: [each[name] for each in instances] for name in keys}
+
+
+def _of_columns(inputs: Any, specs: Mapping[str, TensorSpec]) -> dict[str, Any]:
+    return dict(inputs) if _names_inputs(inputs, specs) else {_only(specs): inputs}
+
+
+def _names_inputs(value: Any, specs: Mapping[str, TensorSpec]) -> bool:
+    """Whether a value is an object of inputs by name, and not the bytes of one."""
+    return isinstance(value, dict) and (value.keys() != {"b64"} or "b64" in specs)
+
+
+def _only(specs: Mapping[str, TensorSpec]) -> str:
+    required = [name for name, spec in specs.items() if not spec.optional]
+    if len(required) != 1:
+        raise RequestError(f"The model has several inputs, {', '.join(specs)}: give an object with their names")
+    return required[0]
+
+
+def to_array(value: Any, spec: TensorSpec) -> NDArray[Any]:
+    """The array of a JSON value, of the dtype of an input.
+
+    Raises:
+        RequestError: Ragged rows, a value of another type, one out of range, or a shape that is not the input's.
+    """
+    wanted = np.dtype(spec.dtype.as_numpy_dtype)
+    if wanted.kind == "O":
+        array = _strings(value, spec)
+    else:
+        array = _numbers(value, wanted, spec)
+    if spec.shape is not None and not spec.shape.is_compatible_with(array.shape):
+        raise RequestError(f"The input {spec.name!r} has the shape {list(array.shape)}, and not {spec.shape}")
+    return array
+
+
+def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any]:
+    if isinstance(value, (str, dict)) or value is None:
+        raise RequestError(_wrong_type(spec, _kind(value), wanted))
+    try:
+        array = np.asarray(value)
+    except (ValueError, OverflowError) as error:
+        raise RequestError(f"The rows of the input {spec.name!r} differ in length: {error}") from None
+    if array.size == 0:
+        return array.astype(wanted)
+    if array.dtype.kind == "O" and all(isinstance(each, int) for each in array.flat):
+        raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
+    allowed = {"b": "b", "i": "iu", "u": "iu"}.get(wanted.kind, "iuf")  # bfloat16 has the kind V
+    if array.dtype.kind not in allowed or wanted.kind == "c":
+        raise RequestError(
+            _wrong_type(spec, {"b": "Boolean", "f": "Number", "U": "String"}.get(array.dtype.kind, "Object"), wanted)
+        )
+    if wanted.kind in "iu":
+        limits = np.iinfo(wanted)
+        if array.min() < limits.min or array.max() > limits.max:
+            raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
+    with np.errstate(over="ignore"):
+        converted = array.astype(wanted)
+    if wanted.kind == "f" and np.any(np.isinf(converted) & np.isfinite(array)):
+        raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
+    return converted
+
+
+def _strings(value: Any, spec: TensorSpec) -> NDArray[Any]:
+    """An array of bytes. Its shape is found first, as bytes in an array of NumPy's would lose zeros at their ends."""
+    shape: list[int] = []
+    inner = value
+    while isinstance(inner, list):
+        shape.append(len(inner))
+        if not inner:
+            break
+        inner = inner[0]
+    found: list[bytes] = []
+    _collect(value, shape, 0, found, spec)
+    array = np.empty(len(found), object)
+    array[:] = found
+    return array.reshape(shape)
+
+
+def _collect(value: Any, shape: list[int], depth: int, found: list[bytes], spec: TensorSpec) -> None:
+    if depth == len(shape):
+        found.append(_bytes(value, spec))
+        return
+    if not isinstance(value, list) or len(value) != shape[depth]:
+        raise RequestError(f"The rows of the input {spec.name!r} differ in length")
+    for each in value:
+        _collect(each, shape, depth + 1, found, spec)
+
+
+def _bytes(value: Any, spec: TensorSpec) -> bytes:
+    if isinstance(value, str):
+        try:
+            return value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise RequestError(f"A string of the input {spec.name!r} is no text: half a character") from None
+    if isinstance(value, dict) and value.keys() == {"b64"} and isinstance(value["b64"], str):
+        try:
+            return base64.b64decode(value["b64"], validate=True)
+        except (binascii.Error, ValueError):
+            raise RequestError(f"A value of the input {spec.name!r} is no base64") from None
+    raise RequestError(_wrong_type(spec, _kind(value), "string"))
+
+
+def _wrong_type(spec: TensorSpec, given: str, wanted: Any) -> str:
+    return f"A value of the input {spec.name!r} is of type {given}, and not of the expected type {wanted}"
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "Object", list: "Array", str: "String", bool: "Boolean", type(None): "Null"}
+    return names.get(type(value), "Number")
+
+
+# -- from arrays
+
+
+def outputs_as_rows(outputs: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """``{"predictions": ...}``: a value for each row, or an object where there are several outputs.
+
+    Raises:
+        RequestError: The outputs do not have the same number of rows.
+    """
+    counts = {name: array.shape[0] if array.ndim else -1 for name, array in outputs.items()}
+    if len(set(counts.values())) != 1 or -1 in counts.values():
+        raise RequestError(
+            f"The outputs have no rows in common ({counts}; -1 for none): ask in column format, with 'inputs'"
+        )
+    listed = {name: _listed(name, array) for name, array in outputs.items()}
+    if len(listed) == 1:
+        return {"predictions": next(iter(listed.values()))}
+    return {"predictions": [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]}
+
+
+def outputs_as_columns(outputs: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """``{"outputs": ...}``: the array, or an object of them where there are several outputs."""
+    listed = {name: _listed(name, array) for name, array in outputs.items()}
+    return {"outputs": next(iter(listed.values())) if len(listed) == 1 else listed}
+
+
+def _listed(name: str, array: NDArray[Any]) -> Any:
+    array = np.asarray(array)
+    if array.dtype.kind == "O" or array.dtype.kind == "S":
+        return _texts(array.tolist(), name.endswith("_bytes"))
+    if array.dtype.kind not in "biuf":  # bfloat16
+        array = array.astype(np.float32)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        array = _with_few_digits(array)
+    return array.tolist()
+
+
+def _with_few_digits(array: NDArray[Any]) -> NDArray[np.float64]:
+    """The numbers of float32 as doubles that are written with few digits: 0.1, and not 0.10000000149011612.
+
+    They are the same numbers of float32: what is not is left as it is.
+    """
+    exact = array.astype(np.float64)
+    found: NDArray[np.float64] = exact.copy()
+    with np.errstate(all="ignore"):
+        digits = 5 - np.floor(np.log10(np.abs(exact)))
+        open_ = np.abs(digits) < 18  # powers of ten that are exact; not for 0, NaN and infinities
+        for more in (0, 1, 2, 3):
+            if not open_.any():
+                break
+            power = 10.0 ** np.clip(np.abs(digits + more), 0, 22)
+            up = digits + more >= 0
+            scaled = np.rint(np.where(up, exact * power, exact / power))
+            candidate = np.where(up, scaled / power, scaled * power)
+            right = open_ & (candidate.astype(array.dtype) == array)
+            found[right] = candidate[right]
+            open_ &= ~right
+    return found
+
+
+def _texts(value: Any, as_bytes: bool) -> Any:
+    if isinstance(value, list):
+        return [_texts(each, as_bytes) for each in value]
+    data = value if isinstance(value, bytes) else str(value).encode("utf-8")
+    if not as_bytes:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            pass
+    return {"b64": base64.b64encode(data).decode("ascii")}

@@ -1,0 +1,124 @@
+"""Messages between a SessionClient and its server: a header in JSON and raw arrays. Nothing is pickled.
+
+::
+
+    4 bytes   the length of the header, little-endian
+    header    JSON: what is asked or answered; "arrays": [[name, dtype, shape, bytes here, or -1], ...]
+    arrays    the bytes of those that are small, one after the other
+              the others are in shared memory, in the order of the header (pools/arrays.py: Channel)
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf1sessions.pools.arrays import Channel
+from tf1sessions.pools.packing import Packed
+from tf1sessions.serving.byte_strings import pack_strings, unpack_strings
+
+__all__ = ["LocalFormatError", "decode", "send"]
+
+_LENGTH = struct.Struct("<I")
+_MOST_HEADER = 1 << 20  # bytes of a header; arbitrary
+_MOST_ARRAYS = 1000  # of a message; arbitrary
+_STRINGS = "strings"
+_DTYPES = {
+    name: np.dtype(name)
+    for name in (
+        *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
+
+
+class LocalFormatError(ValueError):
+    """What came is no message of this format."""
+
+
+def send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Send a header and arrays.
+
+    Raises:
+        TypeError: A value is no array of numbers, strings or booleans. Nothing was sent.
+        PeerGoneError, MessageTooLargeError, ClosedError: As :meth:`Channel.send`.
+    """
+    described: list[list[Any]] = []
+    inline: list[Any] = []
+    packed = Packed()
+    for name, value in arrays.items():
+        array, dtype = _sendable(name, value)
+        is_long = dtype != _STRINGS and array.nbytes >= channel.in_band
+        data = b"" if is_long else pack_strings(array) if dtype == _STRINGS else array.tobytes()
+        described.append([name, dtype, list(array.shape), -1 if is_long else len(data)])
+        if is_long:
+            packed.buffers.append(np.ascontiguousarray(array))
+        else:
+            inline.append(data)
+    head = json.dumps({**header, "arrays": described}).encode("utf-8")
+    for piece in (_LENGTH.pack(len(head)), head, *inline):
+        packed.write(piece)
+    channel.send_packed(packed)
+
+
+def decode(stream: memoryview, buffers: Sequence[Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a message. Large arrays are views of shared memory, the others are copies.
+
+    Raises:
+        LocalFormatError: It is none.
+    """
+    try:
+        (length,) = _LENGTH.unpack_from(stream)
+        if length > min(_MOST_HEADER, len(stream) - _LENGTH.size):
+            raise LocalFormatError(f"the header has {length} bytes")
+        position = _LENGTH.size + length
+        header = json.loads(bytes(stream[_LENGTH.size : position]))
+        described = header.pop("arrays")
+        if not isinstance(described, list) or len(described) > _MOST_ARRAYS:
+            raise LocalFormatError("the arrays are not listed")
+        arrays: dict[str, NDArray[Any]] = {}
+        waiting = list(buffers)
+        for name, dtype, shape, size in described:
+            if not isinstance(name, str) or name in arrays or type(size) is not int or size < -1:
+                raise LocalFormatError(f"the array {name!r} is not described")
+            if size == -1:
+                arrays[name] = _array(waiting.pop(0), dtype, shape)
+                continue
+            if position + size > len(stream):
+                raise LocalFormatError(f"the array {name!r} is cut off")
+            arrays[name] = _array(bytearray(stream[position : position + size]), dtype, shape)
+            position += size
+        if waiting or position != len(stream):
+            raise LocalFormatError("there is more than the header says")
+    except LocalFormatError:
+        raise
+    except (struct.error, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise LocalFormatError(f"it is no message: {type(error).__name__}: {error}") from None
+    return header, arrays
+
+
+def _sendable(name: str, value: Any) -> tuple[NDArray[Any], str]:
+    array = np.asarray(value)
+    if array.dtype.kind in "SUO":
+        if array.dtype.kind == "O" and not all(isinstance(each, (bytes, str)) for each in array.flat):
+            raise TypeError(f"the value of {name!r} is no array of numbers, strings or booleans: {value!r:.200}")
+        return array, _STRINGS
+    array = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
+    if array.dtype.name not in _DTYPES:
+        raise TypeError(f"the value of {name!r} is of the dtype {array.dtype}, which is not sent")
+    return array, array.dtype.name
+
+
+def _array(data: Any, dtype: Any, shape: Any) -> NDArray[Any]:
+    if not isinstance(shape, list) or not all(type(size) is int and 0 <= size < 2**48 for size in shape):
+        raise LocalFormatError(f"the shape is {shape!r:.200}")
+    if dtype == _STRINGS:
+        return unpack_strings(bytes(data), shape)
+    return np.frombuffer(data, _DTYPES[dtype]).reshape(shape)

@@ -1,0 +1,113 @@
+"""The process of a SessionServer: it has the device and the models, until its owner goes or closes it.
+
+::
+
+    owner (session_server.py) ── stdin: the specification, and then nothing until it ends ──▶ main()
+                              ◀── a line of JSON on the descriptor that it names: ready, or why not
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import shutil
+import signal
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+from tf1sessions.errors import UsageError
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Serve until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's, which then ends this process
+    stdin = os.fdopen(os.dup(0), "rb", buffering=0)
+    answer = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
+    size = struct.unpack("<Q", _read(stdin, 8))[0]
+    first = pickle.loads(_read(stdin, size))  # the owner's own, which has made this process
+    sys.path[:] = first["path"]
+    if folder := first["cwd"]:
+        os.chdir(folder)
+    try:
+        spec = pickle.loads(first["spec"])
+        with contextlib.ExitStack() as stack:
+            _serve(spec, stack)
+            print(json.dumps({"ready": os.getpid()}), file=answer, flush=True)
+            answer.close()
+            while stdin.read(1):
+                pass
+        shutil.rmtree(spec["folder"], ignore_errors=True)  # the owner has gone, or does the same
+    except BaseException as error:
+        if not answer.closed:
+            print(json.dumps({"kind": type(error).__name__, "message": str(error)}), file=answer, flush=True)
+        raise
+
+
+def _read(stdin: Any, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        piece = stdin.read(size - len(data))
+        if not piece:
+            raise EOFError("the owner has gone")
+        data += piece
+    return data
+
+
+def _serve(spec: dict[str, Any], stack: contextlib.ExitStack) -> None:
+    from tf1sessions.serving.local_server import LocalServer
+    from tf1sessions.serving.repository import ModelRepository
+    from tf1sessions.serving.service import Service
+    from tf1sessions.sessions.session import GraphSession
+
+    plan, worker, drain_secs = spec["plan"], spec["worker"], spec["drain_secs"]
+    config: Any = None
+    if plan is not None:
+        plan.apply(worker)
+        config = plan.config(worker, soft_placement=True)
+    repository = ModelRepository(
+        spec["models"],
+        spec["limits"],
+        config_of=lambda model: config,
+        poll_secs=spec["poll_secs"],
+        drain_secs=drain_secs,
+    )
+    stack.enter_context(repository)
+    service = Service(repository)
+    stack.callback(service.close)
+    requests: dict[str, Callable[..., Any]] = {}
+    if spec["requests"] is not None:
+        gs = stack.enter_context(GraphSession(config, name="requests"))
+        requests = {str(name): _callable(gs, name, given) for name, given in spec["requests"](gs).items()}
+    server = LocalServer(service, spec["folder"], spec["key"], requests)
+    stack.callback(server.close, drain_secs)
+
+
+def _callable(gs: Any, name: str, given: Any) -> Callable[..., Any]:
+    """A named request as a function of arrays by name."""
+    if callable(given):
+        return cast("Callable[..., Any]", given)
+    if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], dict):
+        raise UsageError(
+            f"the request {name!r} is {given!r:.200}",
+            where="SessionServer(requests=)",
+            next_step="Give a function, or (feeds, fetches) with feeds as a dict of name and tensor.",
+        )
+    feeds, fetches = given
+    call = gs.compile(list(feeds.values()), fetches)
+
+    def run(**arrays: Any) -> Any:
+        if arrays.keys() != feeds.keys():
+            raise TypeError(f"the request {name!r} takes {', '.join(feeds) or 'nothing'}, and got {', '.join(arrays)}")
+        return call(*[arrays[key] for key in feeds])
+
+    return run
+
+
+if __name__ == "__main__":
+    main()

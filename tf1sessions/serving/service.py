@@ -1,0 +1,138 @@
+"""Service: what all protocols of a server share: one request in, arrays out, within the limits, and counted.
+
+::
+
+    HTTP, a coroutine ──▶ infer() ───────────┐
+    gRPC, a thread ─────▶ infer_here() ──────┼──▶ check() ──▶ repository ──▶ ServedModel ──▶ arrays
+    a local client's thread ▶ infer_here() ──┘
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf1sessions.errors import DeadlineError
+from tf1sessions.models.model import Signature
+from tf1sessions.serving.answers import RequestError, TooLarge
+from tf1sessions.serving.metrics import Metrics
+from tf1sessions.serving.repository import ModelRepository
+from tf1sessions.serving.served_model import ServedModel
+from tf1sessions.serving.settings import Limits
+
+__all__ = ["Service"]
+
+_T = TypeVar("_T")
+
+_LONG_BYTES = 64 << 10  # of JSON, from which on it is not read in the event loop; arbitrary
+_THREADS = 32  # that run signatures without a batcher; arbitrary
+
+
+class Service:
+    """Answers requests from the models of a repository.
+
+    Attributes:
+        repository: The models.
+        metrics: What was done.
+
+    Thread-safety: safe to use from any number of threads.
+    """
+
+    def __init__(self, repository: ModelRepository, metrics: Metrics | None = None) -> None:
+        self.repository = repository
+        self.limits: Limits = repository.limits
+        self.metrics = metrics or Metrics()
+        self.executor = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="tf1sessions-serving")
+
+    def close(self) -> None:
+        """End the threads, after what they run."""
+        self.executor.shutdown(wait=True, cancel_futures=True)
+
+    def check(self, inputs: Mapping[str, NDArray[Any]]) -> None:
+        """Raises TooLarge for more rows or bytes than a request may have, and RequestError for an empty batch."""
+        total = 0
+        for name, array in inputs.items():
+            if array.ndim and array.shape[0] > self.limits.rows:
+                raise TooLarge(
+                    f"The input {name!r} has {array.shape[0]} rows, and a request at most {self.limits.rows}"
+                )
+            total += array.nbytes if array.dtype.kind != "O" else sum(map(_length, array.flat))
+        if total > self.limits.decoded_bytes:
+            raise TooLarge(f"The inputs have {total} bytes, and a request at most {self.limits.decoded_bytes}")
+        if inputs and all(array.ndim and not array.shape[0] for array in inputs.values()):
+            raise RequestError("The batch is empty: no input has a row")
+
+    async def infer(
+        self, served: ServedModel, signature: Signature, inputs: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        """Answer a request without blocking the event loop. ``served`` has been entered, and is left here.
+
+        Raises:
+            Exception: What the model raises; DeadlineError past the deadline.
+        """
+        secs = self.limits.deadline_secs
+        try:
+            self.check(inputs)
+            future = served.submit(signature, inputs, secs, self.executor)
+        except BaseException:
+            served.leave()
+            raise
+        future.add_done_callback(lambda done: served.leave())
+        waiting: asyncio.Future[dict[str, NDArray[Any]]] = asyncio.wrap_future(future)
+        late = False
+
+        def end() -> None:
+            nonlocal late
+            late = True
+            waiting.cancel()  # a request that runs goes on, and is thrown away
+
+        timer = asyncio.get_running_loop().call_later(secs, end)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if not late:
+                raise
+            raise DeadlineError(
+                f"the request was not answered within {secs:g} s", where="Limits(deadline_secs=)"
+            ) from None
+        finally:
+            timer.cancel()
+
+    async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
+        """What a function gives; where it has so many bytes to do that others would wait, from a thread."""
+        if size < _LONG_BYTES:
+            return function(*args)
+        return await asyncio.get_running_loop().run_in_executor(self.executor, function, *args)
+
+    def infer_here(
+        self,
+        name: str,
+        version: int | None,
+        signature: str | None,
+        inputs: Mapping[str, NDArray[Any]],
+        deadline_secs: float | None = None,
+    ) -> dict[str, NDArray[Any]]:
+        """Answer a request in this thread.
+
+        Raises:
+            Exception: What the model raises.
+        """
+        secs = min(deadline_secs or self.limits.deadline_secs, self.limits.deadline_secs)
+        with self.repository.using(name, version) as served:
+            self.check(inputs)
+            return served.call(served.signature(signature), inputs, secs)
+
+    def note(self, name: str, protocol: str, status: int, started: float) -> None:
+        """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
+        known = name if name in self.repository.names else ""
+        self.metrics.note(known, protocol, status, time.monotonic() - started)
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, (bytes, str)) else np.asarray(value).nbytes

@@ -1,0 +1,86 @@
+"""The versions of a model that are on disk: numbered folders, or the one thing at a path, which may be replaced."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Found", "versions_on_disk"]
+
+_MOST_FILES = 10_000  # of a version that are looked at; arbitrary
+
+
+@dataclass(frozen=True)
+class Found:
+    """A version on disk.
+
+    Attributes:
+        version: Its number.
+        path: Where it is.
+        stamp: Changes when its files do.
+        only: There is no other version of the model.
+    """
+
+    version: int
+    path: str
+    stamp: tuple[Any, ...]
+    only: bool
+
+
+def versions_on_disk(path: str, count: int, known: dict[tuple[Any, ...], int]) -> list[Found]:
+    """The versions to serve, the lowest number first; none when a folder had numbered ones, and has none now.
+
+    Args:
+        path: A folder with numbered folders, or a model.
+        count: How many of the numbered ones, the highest.
+        known: Of this model: stamp -> number, of versions without numbers; changed here.
+
+    Raises:
+        OSError: The path is not there, or cannot be read.
+    """
+    numbered = _numbered(path)
+    if numbered:
+        chosen = sorted(numbered)[-count:]
+        known[()] = 0  # a folder of numbers
+        return [Found(number, numbered[number], _stamp(numbered[number]), len(numbered) == 1) for number in chosen]
+    stamp = _stamp(path)
+    if () in known:
+        return []
+    if stamp not in known:
+        known[stamp] = max(known.values(), default=0) + 1
+    return [Found(known[stamp], path, stamp, only=True)]
+
+
+def _numbered(path: str) -> dict[int, str]:
+    """Number -> folder, of those whose names are numbers."""
+    if not os.path.isdir(path):
+        return {}
+    found = {}
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.name.isascii() and entry.name.isdigit() and len(entry.name) < 19 and entry.is_dir():
+                found[int(entry.name)] = entry.path
+    return found
+
+
+def _stamp(path: str) -> tuple[Any, ...]:
+    """What changes when the files of a model do: names, times and sizes."""
+    if os.path.isdir(path):
+        files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+    elif os.path.exists(path):
+        files = [path]
+    else:  # the prefix of a checkpoint
+        files = glob.glob(glob.escape(path) + ".*")
+    if not files and not os.path.isdir(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    stamps = []
+    for name in sorted(files)[:_MOST_FILES]:
+        try:
+            status = os.stat(name)
+        except OSError:  # it went meanwhile
+            continue
+        stamps.append((name, status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(stamps)
