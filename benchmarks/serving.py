@@ -1,15 +1,15 @@
 """Serving against hand-written code, in one run: python benchmarks/serving.py [WHAT ...].
 
-WHAT is one or more of local, http, memory, fuzz; the first three by default. Models are a tiny one, and one of 100 MB (25 layers
-of 1024 by 1024), of which each request has one row.
+WHAT is one or more of local, http, memory, fuzz, soak; the first three by default. Models are a tiny one, and one of
+100 MB (25 layers of 1024 by 1024), of which each request has one row.
 
     local    SessionClient against the same call in the process, and two plain copies of its arrays
     http     64 clients at once: `tf1sessions serve` against a program by hand, which calls Session.run in a thread for
              each request, behind the same HTTP server (Starlette and uvicorn)
     memory   what a server takes, with one client and with four processes
     fuzz     10^5 wrong requests, by HTTP
-    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP and by local clients, wrong requests, clients that are killed,
-             versions that are replaced; memory, threads, descriptors and answers at the end as at the beginning
+    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP and by local clients, wrong requests, clients that are
+             killed, versions that are replaced; memory, threads, descriptors and answers at the end as at the beginning
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def local(folder):
             room = np.empty_like(large)
             copies, _ = microseconds(lambda: (np.copyto(room, large), np.copyto(large, room)), 300)
             more = far[0] - near[0]
-            print(f"4 MB in and out: here {near[0]:.0f} µs, client {far[0]:.0f} (99 %: {far[1]:.0f}), {more:.0f} µs more; "
-                  f"two plain copies {copies:.0f} µs: {more / copies:.1f} times")  # fmt: skip
+            print(f"4 MB in and out: here {near[0]:.0f} µs, client {far[0]:.0f} (99 %: {far[1]:.0f}), {more:.0f} µs "
+                  f"more; two plain copies {copies:.0f} µs: {more / copies:.1f} times")  # fmt: skip
 
 
 def free_port():
@@ -165,8 +165,8 @@ def http(folder):
                     taken, failed = asyncio.run(load_of(port, clients, SECONDS, body))
                     rate, p50, p99 = len(taken) / SECONDS, np.median(taken) * 1e3, np.percentile(taken, 99) * 1e3
                     found[way, clients] = rate, p99
-                    print(f"{name}, {way}, {clients} clients: {rate:.0f} a second, median {p50:.1f} ms, 99 % {p99:.1f} ms, "
-                          f"{failed} failed")  # fmt: skip
+                    print(f"{name}, {way}, {clients} clients: {rate:.0f} a second, median {p50:.1f} ms, "
+                          f"99 % {p99:.1f} ms, {failed} failed")  # fmt: skip
             finally:
                 process.terminate()
                 process.wait(60)
@@ -201,8 +201,8 @@ def memory(folder):
 
 def fuzz(folder):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
-    from wrong_requests import fuzz as send
     from served_models import export
+    from wrong_requests import fuzz as send
 
     export(f"{folder}/half/1")
     port = free_port()
@@ -237,8 +237,8 @@ def state(pid):
 
 def soak(folder):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
-    from wrong_requests import fuzz as send
     from served_models import export
+    from wrong_requests import fuzz as send
 
     seconds = float(os.environ.get("SOAK_SECS", "600"))
     export(f"{folder}/half/1")
